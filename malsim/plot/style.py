@@ -20,7 +20,9 @@ from malsim.plain_text import plain_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLOURS", "DASHES", "GREY", "Sheet", "dress", "headline", "intervals", "line_styles", "mark", "sheet"]
+__all__ = [
+    "COLOURS", "DASHES", "GREY", "Sheet", "dress", "event_lanes", "headline", "intervals", "line_styles", "mark", "sheet",
+]  # fmt: skip
 
 # Okabe and Ito's palette, in an order whose greys alternate.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
@@ -32,7 +34,7 @@ WIDE = 100  # letters of a headline
 
 
 class Sheet(Figure):
-    """A figure that a notebook shows and `savefig` writes, with no window system behind it; texts are drawn as typed."""
+    """A figure that a notebook shows and `savefig` writes, with no window system behind it; texts stay as typed."""
 
     def draw(self, renderer: Any) -> None:
         """Draw with dollar signs as they stand and without control characters; only powers on axes are set as formulas."""
@@ -58,16 +60,16 @@ class Sheet(Figure):
             super().savefig(place, **kwargs)
 
     def _repr_png_(self) -> bytes:
-        held = io.BytesIO()
-        self.savefig(held, format="png")
-        return held.getvalue()
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png")
+        return buffer.getvalue()
 
 
 def sheet(width: float = 8.0, height: float = 4.0) -> Sheet:
     """An empty figure, sizes in inches."""
-    made = Sheet(figsize=(width, height), dpi=RESOLUTION, layout="constrained")
-    FigureCanvasAgg(made)
-    return made
+    figure = Sheet(figsize=(width, height), dpi=RESOLUTION, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
 
 
 def dress(axes: Axes, *, x: str, y: str, title: str = "") -> Axes:
@@ -86,6 +88,17 @@ def line_styles(count: int) -> list[dict[str, Any]]:
     """Colour and dash for each of `count` lines; no two of the first 35 are alike."""
     pairs = zip(cycle(COLOURS), cycle(DASHES), strict=False)
     return [{"color": colour, "linestyle": dash} for colour, dash in islice(pairs, count)]
+
+
+def event_lanes(axes: Axes, events: pl.DataFrame, kinds: list[str], *, most: int | None = None, **look: Any) -> None:
+    """A lane a kind of event, the first on top, a stroke at each time; of more than `most` times so many, evenly."""
+    for lane, kind in enumerate(reversed(kinds)):
+        times = events.filter(pl.col("kind") == kind)["t"].unique().sort().to_numpy()
+        some = times[np.linspace(0, len(times) - 1, min(len(times), most or len(times))).astype(int)]
+        axes.plot(some, np.full(len(some), lane), "|", **look)
+    dress(axes, x="", y="")
+    axes.set_yticks(range(len(kinds)), list(reversed(kinds)), fontsize=8)
+    axes.set_ylim(-0.6, len(kinds) - 0.4)
 
 
 def mark(number: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is made of each fact over time: the best claim of the true value against the best of any other, with its bands."""
+"""The answer to each fact over time: the best claim of the true value against the best of any other, with its bands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TURNS = (
     ("declined", GREY, (0, (1, 1)), "declined to act"),
     ("withheld", COLOURS[6], (0, (5, 1, 1, 1)), "never released"),
 )
-SMOOTHED = 10  # turns averaged, so that single turns of 0 and 1 make a line
+WINDOW = 10  # turns averaged, so that single turns of 0 and 1 make a line
 
 
 def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | None = None) -> Sheet:
@@ -45,10 +45,10 @@ def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | Non
         t and subject of the changes of truth to mark, of one replication.
     """
     facts = bands.filter(pl.col("signal") == "right")["row"].unique(maintain_order=True).to_list()
-    shown = facts[:MOST_PANELS]
-    figure = sheet(8.6, 1.3 + 2.2 * max(1, len(shown)))
-    panels = figure.subplots(max(1, len(shown)), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, fact in zip(panels, shown, strict=False):
+    rows = max(1, min(len(facts), MOST_PANELS))
+    figure = sheet(8.6, 1.3 + 2.2 * rows)
+    panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+    for axes, fact in zip(panels, facts, strict=False):
         here = bands.filter(pl.col("row") == fact)
         times = here.select(pl.col("t").unique().sort())
         for signal, colour, dash, label in LINES:
@@ -62,25 +62,22 @@ def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | Non
         dress(axes, x="", y="effective (0 to 1)", title=fact)
     _legend(panels)
     panels[-1].set_xlabel("time (days)")
-    left = len(facts) - len(shown)
-    _titled(figure, title + (f" — {left} more facts not shown" if left > 0 else ""))
+    left = len(facts) - rows
+    _headline(figure, title + (f" — {left} more facts not shown" if left > 0 else ""))
     return figure
 
 
 def turns(bands: pl.DataFrame, *, title: str = "", compactions: Sequence[float] = ()) -> Sheet:
     """Draw the reader's turns: how many did harm, declined or were withheld, and how much was opened and blocked.
 
-    Where its context is emptied (`compactions`, days), a third panel shows what share of what it was shown came with the
-    memory.
+    Where its context is emptied (`compactions`, days), a third panel has the share of cells that came with the memory.
 
     `bands` has the reader's signals, whose row is null; each line is the mean over replications, averaged over ten turns.
     """
     mine = bands.filter(pl.col("row").is_null())
-    shown = mine.filter(pl.col("signal") == "shown").join(
-        mine.filter(pl.col("signal") == "shown_init"), on="t", suffix="_init"
-    )
-    figure = sheet(8.6, 5.4 + 2.4 * bool(shown.height))
-    upper, lower, *third = figure.subplots(2 + bool(shown.height), 1, sharex=True)
+    cells = mine.filter(signal="shown").join(mine.filter(signal="shown_init"), on="t", suffix="_init")
+    figure = sheet(8.6, 5.4 + 2.4 * bool(cells.height))
+    upper, lower, *third = figure.subplots(2 + bool(cells.height), 1, sharex=True)
     for signal, colour, dash, label in TURNS:
         _mean(upper, mine.filter(pl.col("signal") == signal), colour, dash, label)
     _mean(lower, mine.filter(pl.col("signal") == "expanded"), COLOURS[0], "-", "cells opened")
@@ -88,21 +85,21 @@ def turns(bands: pl.DataFrame, *, title: str = "", compactions: Sequence[float] 
     _mean(lower, mine.filter(pl.col("signal") == "lost"), COLOURS[6], (0, (1, 1)), "lessons lost")
     upper.set_ylim(bottom=0.0)
     lower.set_ylim(bottom=0.0)
-    dress(upper, x="", y="share of turns (0 to 1)", title=f"what became of the reader's turns, mean of the last {SMOOTHED}")
-    dress(lower, x="time (days)", y="how many a turn", title=f"what they cost, mean of the last {SMOOTHED}")
+    dress(upper, x="", y="share of turns (0 to 1)", title=f"what became of the reader's turns, mean of the last {WINDOW}")
+    dress(lower, x="time (days)", y="how many a turn", title=f"what they cost, mean of the last {WINDOW}")
     for axes in third:
-        _shown(axes, shown, compactions)
+        _from_memory(axes, cells, compactions)
     for axes in (upper, lower, *third):
         axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    _titled(figure, title)
+    _headline(figure, title)
     return figure
 
 
-def _shown(axes: Axes, shown: pl.DataFrame, compactions: Sequence[float]) -> None:
+def _from_memory(axes: Axes, cells: pl.DataFrame, compactions: Sequence[float]) -> None:
     """The share of the cells pushed and opened that came with the memory, and when the context was emptied."""
     for at in compactions:
         axes.axvline(at, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)), label="_the context is emptied")
-    share = shown.filter(pl.col("mean") > 0.0).with_columns(mean=pl.col("mean_init") / pl.col("mean"))
+    share = cells.filter(pl.col("mean") > 0.0).with_columns(mean=pl.col("mean_init") / pl.col("mean"))
     _mean(axes, share, COLOURS[2], "-", "of cells pushed and opened")
     axes.set_ylim(-0.03, 1.05)
     what = "what still stems from the memory's beginning; dashed: the context is emptied"
@@ -112,10 +109,10 @@ def _shown(axes: Axes, shown: pl.DataFrame, compactions: Sequence[float]) -> Non
 def _legend(panels: Iterable[Axes]) -> None:
     """One entry for each thing that some panel shows, beside the first panel."""
     panels = list(panels)
-    known: dict[str, Artist] = {}
+    lines: dict[str, Artist] = {}
     for axes in panels:
-        known |= {label: drawn for drawn, label in zip(*axes.get_legend_handles_labels(), strict=True) if label not in known}
-    panels[0].legend(known.values(), known.keys(), fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+        lines |= {label: line for line, label in zip(*axes.get_legend_handles_labels(), strict=True) if label not in lines}
+    panels[0].legend(lines.values(), lines.keys(), fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 
 
 def _right(axes: Axes, right: pl.DataFrame) -> None:
@@ -144,10 +141,10 @@ def _band(axes: Axes, line: pl.DataFrame, colour: str, dash: object, label: str)
 
 def _mean(axes: Axes, line: pl.DataFrame, colour: str, dash: object, label: str) -> None:
     if line.height:
-        smooth = line["mean"].rolling_mean(min(SMOOTHED, line.height), min_samples=1).to_numpy()
+        smooth = line["mean"].rolling_mean(min(WINDOW, line.height), min_samples=1).to_numpy()
         axes.plot(line["t"], np.asarray(smooth), color=colour, linestyle=dash, linewidth=1.5, label=label)
 
 
-def _titled(figure: Sheet, title: str) -> None:
+def _headline(figure: Sheet, title: str) -> None:
     if title:
         headline(figure, title)

@@ -1,14 +1,13 @@
-"""What a scenario's checks saw: a panel each value, the regions it must keep to, tubes, and a lane each kind of event."""
+"""A scenario's checks over time: a panel each value, the regions it must keep to, tubes, and a lane each kind of event."""
 
 from __future__ import annotations
 
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
-from malsim.plot.style import COLOURS, GREY, dress, headline, sheet
+from malsim.plot.style import COLOURS, GREY, dress, event_lanes, headline, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["checked"]
 
-ASKED, BROKEN = COLOURS[2], COLOURS[5]
+SAFE, BROKEN = COLOURS[2], COLOURS[5]
 MOST_MARKS = 400
 
 
@@ -61,7 +60,7 @@ def checked(
         dress(axes, x="", y="")
         axes.set_title(textwrap.shorten(name, 110, placeholder=" …"), loc="left", fontsize=9)
     if kinds:
-        _lanes(panels[-1], events, kinds)
+        event_lanes(panels[-1], events, kinds, most=MOST_MARKS, color="#222222", markersize=7)
     panels[-1].set_xlabel("time (days)")
     headline(figure, title)
     return figure
@@ -86,7 +85,7 @@ def _regions(axes: Axes, regions: pl.DataFrame) -> None:
     axes.set_ylim(min([bottom, *(bound - reach for bound in bounds)]), max([top, *(bound + reach for bound in bounds)]))
     bottom, top = axes.get_ylim()
     for row in regions.to_dicts():
-        colour = ASKED if row["passed"] else BROKEN
+        colour = SAFE if row["passed"] else BROKEN
         low, high = (bottom if row["low"] is None else row["low"]), (top if row["high"] is None else row["high"])
         ends = max(row["ends"], row["begins"] + 1e-6)
         look: dict[str, Any] = {"color": colour, "alpha": 0.16, "linewidth": 0}
@@ -94,13 +93,3 @@ def _regions(axes: Axes, regions: pl.DataFrame) -> None:
         for level in (row["low"], row["high"]):
             if level is not None:
                 axes.hlines(level, row["begins"], ends, color=colour, linewidth=1.0)
-
-
-def _lanes(axes: Axes, events: pl.DataFrame, kinds: list[str]) -> None:
-    for lane, kind in enumerate(reversed(kinds)):
-        times = events.filter(pl.col("kind") == kind)["t"].unique().sort().to_numpy()
-        kept = times[np.linspace(0, len(times) - 1, min(len(times), MOST_MARKS)).astype(int)]
-        axes.plot(kept, np.full(len(kept), lane), "|", color="#222222", markersize=7)
-    dress(axes, x="", y="")
-    axes.set_yticks(range(len(kinds)), list(reversed(kinds)), fontsize=8)
-    axes.set_ylim(-0.6, len(kinds) - 0.4)

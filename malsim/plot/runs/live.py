@@ -1,4 +1,4 @@
-"""A screen that redraws within a blink: its frame is drawn once, and only the lines are drawn again."""
+"""A screen that redraws within a blink: the frame once, then only its lines."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ class Screen:
             x, y = stairs(t, values, until=t[-1]) if len(t) else ([], [])
             line.set_data(x, np.array(y, dtype=float))
             self.axes.draw_artist(line)
-        held = io.BytesIO()
-        imsave(held, np.asarray(self.canvas.buffer_rgba()), format="png", pil_kwargs={"compress_level": 1})
-        return held.getvalue()
+        buffer = io.BytesIO()
+        imsave(buffer, np.asarray(self.canvas.buffer_rgba()), format="png", pil_kwargs={"compress_level": 1})
+        return buffer.getvalue()

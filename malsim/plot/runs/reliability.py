@@ -28,10 +28,10 @@ def reliability(answers: pl.DataFrame, *, title: str = "") -> Sheet:
     probability, right = answers["probability"].to_numpy(), answers["right"].to_numpy()
     place = np.minimum((probability * BINS).astype(np.int64), BINS - 1)
     count = np.bincount(place, minlength=BINS)
-    held = count > 0
-    mean = np.bincount(place, weights=probability, minlength=BINS)[held] / count[held]
-    share = np.bincount(place, weights=right, minlength=BINS)[held] / count[held]
-    low, high = wilson(share, count[held])
+    some = count > 0
+    mean = np.bincount(place, weights=probability, minlength=BINS)[some] / count[some]
+    share = np.bincount(place, weights=right, minlength=BINS)[some] / count[some]
+    low, high = wilson(share, count[some])
     figure = sheet(5.6, 5.6)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[4, 1])
     upper.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--", label="as often as it says")

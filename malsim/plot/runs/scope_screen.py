@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.plot.style import COLOURS, GREY, dress, line_styles, sheet
+from malsim.plot.style import COLOURS, GREY, dress, event_lanes, line_styles, sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,14 +21,7 @@ __all__ = ["scope", "stairs"]
 
 DOTS_UP_TO = 120
 LANE = 0.7
-UNITS = {
-    "eff": "0 to 1",
-    "conf": "0 to 1",
-    "curr": "0 to 1",
-    "sal": "0 to 1",
-    "support_mass": "mass",
-    "challenge_mass": "mass",
-}
+UNITS = dict.fromkeys(("eff", "conf", "curr", "sal"), "0 to 1") | dict.fromkeys(("support_mass", "challenge_mass"), "mass")
 
 
 def scope(
@@ -55,7 +48,7 @@ def scope(
     triggered, level
         The day of the trigger; the address it watches and the level there.
     readings
-        cursor, channel, value: said beside the cursors.
+        cursor, channel, value: written beside the cursors.
     """
     values, bits = (channels.filter(pl.col("digital") == bit) for bit in (False, True))
     analog, digital = _panels(values), bits.to_dicts()
@@ -74,7 +67,7 @@ def scope(
     if digital:
         _lanes(next(rest), samples, digital, looks)
     if kinds:
-        _marks(next(rest), events, kinds)
+        event_lanes(next(rest), events, kinds, color=GREY, markersize=8, markeredgewidth=1.4)
     for axes in panels:
         if triggered is not None:
             axes.axvline(triggered, color=COLOURS[5], linewidth=1.0, linestyle=(0, (4, 2)))
@@ -82,8 +75,8 @@ def scope(
             axes.axvline(day, color="#222222", linewidth=0.8, linestyle=(0, (1, 2)))
     _heads(panels[0], triggered, cursors)
     panels[-1].set_xlabel("time (days)")
-    told = [*textwrap.wrap(title, 125), *_cursor_lines(readings, cursors)]
-    figure.suptitle("\n".join(told), fontsize=9, x=0.01, ha="left")
+    lines = [*textwrap.wrap(title, 125), *_cursor_lines(readings, cursors)]
+    figure.suptitle("\n".join(lines), fontsize=9, x=0.01, ha="left")
     return figure
 
 
@@ -108,21 +101,21 @@ def _analog(
 ) -> None:
     for channel in channels:
         own = samples.filter(pl.col("channel") == channel["channel"])
-        shown = (own["value"] * channel["gain"] + channel["offset"]).to_list()
+        values = (own["value"] * channel["gain"] + channel["offset"]).to_list()
         look = looks[channel["channel"]]
-        if shown:
-            x, y = stairs(own["t"].to_list(), shown, until=own["t"][-1])
+        if values:
+            x, y = stairs(own["t"].to_list(), values, until=own["t"][-1])
             axes.plot(x, np.array(y, dtype=float), linewidth=1.5, label=_label(channel), **look)
-        if len(shown) <= DOTS_UP_TO:
-            axes.plot(own["t"], shown, ".", color=look["color"], markersize=4)
+        if len(values) <= DOTS_UP_TO:
+            axes.plot(own["t"], values, ".", color=look["color"], markersize=4)
         if level is not None and channel["address"] == level[0]:
             at = level[1] * channel["gain"] + channel["offset"]
             axes.axhline(at, color=COLOURS[5], linewidth=0.8, linestyle=(0, (4, 2)))
             axes.annotate("level", (1.0, at), xycoords=("axes fraction", "data"), color=COLOURS[5], fontsize=7, va="center")
-    scaled = any(channel["gain"] != 1.0 or channel["offset"] != 0.0 for channel in channels)
+    is_scaled = any(channel["gain"] != 1.0 or channel["offset"] != 0.0 for channel in channels)
     units = {UNITS.get(str(channel["address"]).rpartition("-")[2], "") for channel in channels}
-    unit = f" ({units.pop()})" if len(units) == 1 and units != {""} and not scaled else ""
-    dress(axes, x="", y="gain · value + offset" if scaled else f"value{unit}")
+    unit = f" ({units.pop()})" if len(units) == 1 and units != {""} and not is_scaled else ""
+    dress(axes, x="", y="gain · value + offset" if is_scaled else f"value{unit}")
     axes.margins(y=0.12)
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.03, 0.5), frameon=False)
 
@@ -151,15 +144,6 @@ def _lanes(axes: Axes, samples: pl.DataFrame, channels: list[dict[str, Any]], lo
     axes.set_ylim(-0.2, len(channels))
 
 
-def _marks(axes: Axes, events: pl.DataFrame, kinds: list[str]) -> None:
-    for lane, kind in enumerate(reversed(kinds)):
-        times = events.filter(pl.col("kind") == kind)["t"].unique().sort()
-        axes.plot(times, [lane] * times.len(), "|", color=GREY, markersize=8, markeredgewidth=1.4)
-    dress(axes, x="", y="")
-    axes.set_yticks(range(len(kinds)), list(reversed(kinds)), fontsize=8)
-    axes.set_ylim(-0.6, len(kinds) - 0.4)
-
-
 def _heads(axes: Axes, triggered: float | None, cursors: Sequence[float]) -> None:
     """Name the trigger and the cursors at the top of the screen."""
     at = [(day, f"c{place}", "#222222") for place, day in enumerate(cursors, 1)]
@@ -175,12 +159,13 @@ def _cursor_lines(readings: pl.DataFrame | None, cursors: Sequence[float]) -> li
     """What the cursors read, and between the first two how far each channel went."""
     if readings is None or readings.is_empty():
         return []
-    lines, held = [], []
+    lines, values = [], []
     for place, day in enumerate(cursors, 1):
-        here = readings.filter(pl.col("cursor") == day)
-        held.append(dict(zip(here["channel"], here["value"], strict=True)))
-        lines.append(f"c{place}  day {day:g}:  " + ",  ".join(f"{name} {value:.4g}" for name, value in held[-1].items()))
+        here = dict(readings.filter(pl.col("cursor") == day).select("channel", "value").iter_rows())
+        values.append(here)
+        lines.append(f"c{place}  day {day:g}:  " + ",  ".join(f"{name} {value:.4g}" for name, value in here.items()))
     if len(cursors) == 2:  # noqa: PLR2004  # a distance lies between two
-        apart = ",  ".join(f"{name} {held[1][name] - value:+.4g}" for name, value in held[0].items() if name in held[1])
+        one, other = values
+        apart = ",  ".join(f"{name} {other[name] - value:+.4g}" for name, value in one.items() if name in other)
         lines.append(f"c2 − c1  {cursors[1] - cursors[0]:+g} days:  {apart}")
     return [short for line in lines for short in textwrap.wrap(line, 120, subsequent_indent="      ")]

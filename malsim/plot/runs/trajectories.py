@@ -51,24 +51,24 @@ def trajectories(
     x
         What the time axis counts.
     """
-    shown = labels.filter(pl.col("cell").is_in(cells["cell"].unique().implode())).unique(
+    names = labels.filter(pl.col("cell").is_in(cells["cell"].unique().implode())).unique(
         "cell", keep="first", maintain_order=True
     )
-    shown = shown.with_columns(pl.col("object").fill_null(""))
-    objects = shown["object"].unique(maintain_order=True).to_list()[:MOST_PANELS]
+    names = names.with_columns(pl.col("object").fill_null(""))
+    objects = names["object"].unique(maintain_order=True).to_list()[:MOST_PANELS]
     rows = max(1, len(objects))
     figure = sheet(8.6, 1.2 + 2.2 * rows)
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
-    explained = set[str]()  # kinds of events that a legend above names already
+    legend_kinds = set[str]()  # kinds of events that a legend above names already
     for axes, name in zip(panels, objects, strict=False):
-        here = shown.filter(pl.col("object") == name)
+        here = names.filter(pl.col("object") == name)
         _panel(axes, cells, here, column)
         is_refusal = pl.col("kind") == "rejected"  # of no recorded cell, so it stands over every panel
-        _marks(axes, events.filter(pl.col("subject").is_in(here["cell"].implode()) | is_refusal), explained)
+        _marks(axes, events.filter(pl.col("subject").is_in(here["cell"].implode()) | is_refusal), legend_kinds)
         dress(axes, x="", y=AXES.get(column, column), title=name)
     panels[-1].set_xlabel(x)
-    left = shown["object"].n_unique() - len(objects)
-    note = f" — {left} more objects not shown" if left > 0 else ""
+    more = names["object"].n_unique() - len(objects)
+    note = f" — {more} more objects not shown" if more > 0 else ""
     if title or note:
         headline(figure, title + note)
     return figure
@@ -127,17 +127,17 @@ def _middle(line: pl.DataFrame, column: str) -> pl.DataFrame:
 def _fade(axes: Axes, line: pl.DataFrame, column: str) -> None:
     """Go on in thin grey where a cell is no longer active in the first replication."""
     if "status" in line.columns and (line["status"] != "active").any():
-        gone = line.filter((pl.col("status") != "active") & (pl.col("rep") == pl.col("rep").min()))
-        axes.plot(gone["t"], gone[column], color=GREY, linewidth=0.6, alpha=0.6, drawstyle="steps-post")
+        inactive = line.filter((pl.col("status") != "active") & (pl.col("rep") == pl.col("rep").min()))
+        axes.plot(inactive["t"], inactive[column], color=GREY, linewidth=0.6, alpha=0.6, drawstyle="steps-post")
 
 
-def _marks(axes: Axes, events: pl.DataFrame, explained: set[str]) -> None:
+def _marks(axes: Axes, events: pl.DataFrame, legend_kinds: set[str]) -> None:
     top = axes.get_ylim()[1]
     for kind, (marker, says) in MARKS.items():
         times = events.filter(pl.col("kind") == kind)["t"].unique()
         if times.len():
-            label = None if kind in explained else says
+            label = None if kind in legend_kinds else says
             axes.plot(times, [top] * times.len(), marker, color=GREY, markersize=5, clip_on=False, label=label)
-            explained.add(kind)
+            legend_kinds.add(kind)
     if events.height:
         axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)

@@ -49,6 +49,6 @@ def _line(axes: Axes, own: pl.DataFrame, column: str, place: int, *, scale: floa
     colour, dash = COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)]
     axes.plot(live["t"] * scale, live[column], color=colour, linestyle=dash, linewidth=1.6, label=own["cell"][0])
     if live.height < own.height:
-        gone = float(own.filter(pl.col("status") != "active")["t"].to_numpy().min()) * scale
-        axes.plot([gone], [0.0], "x", color=GREY, markersize=9, markeredgewidth=2, clip_on=False)
-        axes.annotate(" gone", (gone, 0.0), fontsize=8, color=GREY, va="bottom")
+        end = float(own.filter(pl.col("status") != "active")["t"].to_numpy().min()) * scale
+        axes.plot([end], [0.0], "x", color=GREY, markersize=9, markeredgewidth=2, clip_on=False)
+        axes.annotate(" gone", (end, 0.0), fontsize=8, color=GREY, va="bottom")

@@ -79,5 +79,5 @@ def _fewer(names: list[str], values: list[float]) -> tuple[list[str], list[float
         return names, values
     largest = sorted(sorted(range(len(values)), key=lambda place: -abs(values[place]))[: MOST_ROWS - 1])
     rest = sum(value for place, value in enumerate(values) if place not in largest)
-    kept = [names[place] for place in largest], [values[place] for place in largest]
-    return [*kept[0], f"{len(values) - len(largest)} more"], [*kept[1], rest]
+    some = [names[place] for place in largest], [values[place] for place in largest]
+    return [*some[0], f"{len(values) - len(largest)} more"], [*some[1], rest]

@@ -17,18 +17,18 @@ __all__ = ["clocks"]
 SMALLEST = 1e-3
 
 
-def clocks(found: pl.DataFrame, paths: pl.DataFrame, *, reference: str, title: str = "") -> Sheet:
+def clocks(differences: pl.DataFrame, paths: pl.DataFrame, *, reference: str, title: str = "") -> Sheet:
     """Draw the cell whose effective the clocks disagree on most, under each, and what each changes at the end.
 
-    `found` has clock, effective, currency; `paths` has clock, t, rep, cell, effective.
+    `differences` has clock, effective, currency; `paths` has clock, t, rep, cell, effective.
     """
     figure = sheet(10.4, 4.6)
     left, right = figure.subplots(1, 2, width_ratios=[1.25, 1])
     rep, cell = _most_moved(paths)
-    shown = paths.filter((pl.col("rep") == rep) & (pl.col("cell") == cell))
-    names = found["clock"].to_list()
+    lines = paths.filter((pl.col("rep") == rep) & (pl.col("cell") == cell))
+    names = differences["clock"].to_list()
     for name, look in zip(names, line_styles(len(names)), strict=True):
-        path = shown.filter(pl.col("clock") == name)
+        path = lines.filter(pl.col("clock") == name)
         left.plot(
             path["t"], path["effective"], drawstyle="steps-post", linewidth=2 if name == reference else 1, label=name, **look
         )
@@ -36,7 +36,7 @@ def clocks(found: pl.DataFrame, paths: pl.DataFrame, *, reference: str, title: s
     dress(left, x="time (d)", y=f"effective of {cell} (0 to 1)", title=title)
     place = np.arange(len(names))[::-1]
     for column, mark, colour, shift in (("effective", "o", COLOURS[0], 0.12), ("currency", "s", COLOURS[1], -0.12)):
-        right.plot(found[column], place + shift, mark, color=colour, label=f"{column}, largest over cells")
+        right.plot(differences[column], place + shift, mark, color=colour, label=f"{column}, largest over cells")
     right.set_xscale("symlog", linthresh=SMALLEST)
     right.set_xlim(-SMALLEST / 4, 1.5)
     right.set_yticks(place, names, fontsize=8)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cures"]
 
-SHOWN = 24
+TICKS = 24
 
 
 def cures(table: pl.DataFrame, response: pl.DataFrame, real: pl.DataFrame, *, cell: str, title: str = "") -> Sheet:
@@ -36,7 +36,7 @@ def cures(table: pl.DataFrame, response: pl.DataFrame, real: pl.DataFrame, *, ce
     figure = sheet(9.2 + 2.2 * (beside - 2), 5.0)
     panels = figure.subplots(1, beside, width_ratios=[3, 1.5, 1.5][:beside])
     for look, row in zip(line_styles(len(names)), table.to_dicts(), strict=True):
-        line = response.filter((pl.col("cure") == row["cure"]) & (pl.col("tick") <= SHOWN))
+        line = response.filter((pl.col("cure") == row["cure"]) & (pl.col("tick") <= TICKS))
         panels[0].plot(line["tick"], line["effective"], marker=".", linewidth=1.4, label=_label(row), **look)
     dress(panels[0], x="ticks since the new claim", y="effective (0 to 1)", title=f"{cell} after a new claim about it")
     panels[0].legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16))
@@ -47,7 +47,7 @@ def cures(table: pl.DataFrame, response: pl.DataFrame, real: pl.DataFrame, *, ce
         panels[1].annotate(f" {row['verdict']}; settling time {time}", (0.0, place - 0.22), fontsize=7, va="top")
     dress(panels[1], x="lasting swing (0 to 1)", y="", title="left to itself")
     panels[1].set_xlim(0, max(0.1, 1.1 * float(table["amplitude"].to_numpy().max())))
-    _named(panels[1], places, names)
+    _name_rows(panels[1], places, names)
     if real.height:
         _accuracy(panels[2], real, names)
     headline(figure, title)
@@ -58,7 +58,7 @@ def _label(row: dict[str, object]) -> str:
     return f"{row['cure']} ({row['setting']})"
 
 
-def _named(axes: Axes, places: np.ndarray, names: list[str]) -> None:
+def _name_rows(axes: Axes, places: np.ndarray, names: list[str]) -> None:
     axes.set_yticks(places, names, fontsize=8)
     axes.set_ylim(-0.6, len(names) - 0.4)
 
@@ -72,5 +72,5 @@ def _accuracy(axes: Axes, real: pl.DataFrame, names: list[str]) -> None:
         places = places + 0.2 * (len(sets) - 1 - 2 * number) / max(1, len(sets) - 1)
         intervals(axes, here.select("accuracy", "low", "high"), places, number, label=data)
     dress(axes, x="accuracy (0 to 1)", y="", title="on real claims, 95 %")
-    _named(axes, np.arange(len(names))[::-1], [""] * len(names))
+    _name_rows(axes, np.arange(len(names))[::-1], [""] * len(names))
     axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16))

@@ -31,9 +31,9 @@ def decay(curves: pl.DataFrame, labels: dict[str, str], at_risk: pl.DataFrame, *
     """
     figure = sheet(8.6, 5.2)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[5, 1])
-    seen = curves.filter(pl.col("law") == "observed")
-    t = np.append(0.0, seen["t"].to_numpy())
-    step = {name: np.append(1.0, seen[name].to_numpy()) for name in ("survival", "low", "high")}
+    observed = curves.filter(pl.col("law") == "observed")
+    t = np.append(0.0, observed["t"].to_numpy())
+    step = {name: np.append(1.0, observed[name].to_numpy()) for name in ("survival", "low", "high")}
     upper.fill_between(t, step["low"], step["high"], step="post", color=GREY, alpha=0.25, linewidth=0, label="95 % interval")
     upper.plot(t, step["survival"], color="black", linewidth=1.2, drawstyle="steps-post", label="observed (Kaplan-Meier)")
     for look, (law, label) in zip(line_styles(len(labels)), labels.items(), strict=True):

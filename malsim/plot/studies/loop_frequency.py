@@ -31,7 +31,7 @@ def nyquist(responses: Mapping[str, pl.DataFrame], *, gain: float | None, phase:
     axes.plot([-1.0], [0.0], marker="+", markersize=14, markeredgewidth=2.5, color="black", linestyle="none", label="−1")
     axes.set_aspect("equal", adjustable="datalim")
     axes.legend(loc="best", fontsize="small")
-    dress(axes, x="Re L (1)", y="Im L (1)", title=_titled(title, gain, phase))
+    dress(axes, x="Re L (1)", y="Im L (1)", title=_with_margins(title, gain, phase))
     return figure
 
 
@@ -47,12 +47,14 @@ def bode(responses: Mapping[str, pl.DataFrame], *, gain: float | None, phase: fl
             axes.semilogx(response["omega"].to_numpy(), values, color=colour, label=f"L of {mode}")
         axes.axhline(line, color="0.5", linestyle="--", linewidth=1.0)
         first = axes is upper
-        dress(axes, x="" if first else "ω (radians a tick)", y=label, title=_titled(title, gain, phase) if first else "")
+        dress(
+            axes, x="" if first else "ω (radians a tick)", y=label, title=_with_margins(title, gain, phase) if first else ""
+        )
     upper.legend(loc="best", fontsize="small")
     return figure
 
 
-def _titled(title: str, gain: float | None, phase: float | None) -> str:
+def _with_margins(title: str, gain: float | None, phase: float | None) -> str:
     words = [
         "no gain margin: nothing bounds it" if gain is None else f"gain margin {gain:.3g}",
         "no phase margin: |L| crosses 1 nowhere" if phase is None else f"phase margin {phase:.3g}°",

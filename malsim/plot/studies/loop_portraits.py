@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -10,8 +10,6 @@ import polars as pl
 from malsim.plot.style import COLOURS, GREY, dress, sheet
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from malsim.plot.style import Sheet
 
 __all__ = ["bifurcation", "phase", "return_map", "stability_map"]
@@ -38,7 +36,8 @@ def return_map(section: pl.DataFrame, fixed: float, *, name: str = "", radius: f
     axes.set_xlim(-0.02 * top, min(top, 1.02))
     axes.set_ylim(-0.02 * top, min(top, 1.02))
     axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
-    return _titled(figure, axes, f"effective of {name} (0 to 1)", "effective a tick later (0 to 1)", title)
+    dress(axes, x=f"effective of {name} (0 to 1)", y="effective a tick later (0 to 1)", title=title)
+    return figure
 
 
 def bifurcation(
@@ -47,16 +46,16 @@ def bifurcation(
     """Draw what a cell visits in the long run (ceiling, part, effective) over a ceiling; two levels are a flip."""
     figure = sheet(7.4, 4.2)
     axes = figure.subplots()
-    seen, fixed = (visited.filter(pl.col("part") == part) for part in ("visited", "fixed"))
-    axes.plot(seen["ceiling"], seen["effective"], ".", color=COLOURS[0], markersize=3, label="visited in the long run")
+    visits, fixed = (visited.filter(pl.col("part") == part) for part in ("visited", "fixed"))
+    axes.plot(visits["ceiling"], visits["effective"], ".", color=COLOURS[0], markersize=3, label="visited in the long run")
     axes.plot(fixed["ceiling"], fixed["effective"], color=GREY, linewidth=1, linestyle="--", label="fixed point")
     axes.axvline(present, color="black", linewidth=1, linestyle=":", label=f"present {present:g}")
     if critical is not None and critical <= 1.0:
         axes.axvline(critical, color=RED, linewidth=1.2, linestyle="-.", label=f"critical {critical:.3f}")
     axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     axes.set_xlim(0, 1)
-    words = ceiling.replace("_", " ")
-    return _titled(figure, axes, f"{words} (0 to 1)", f"effective of {name} (0 to 1)", title)
+    dress(axes, x=f"{ceiling.replace('_', ' ')} (0 to 1)", y=f"effective of {name} (0 to 1)", title=title)
+    return figure
 
 
 def stability_map(grid: pl.DataFrame, *, present: tuple[float, float], title: str = "") -> Sheet:
@@ -75,15 +74,12 @@ def stability_map(grid: pl.DataFrame, *, present: tuple[float, float], title: st
     if radius.min() < 1.0 < radius.max():
         axes.contour(level, level, radius, levels=[1.0], colors=[RED], linewidths=1.8)
     axes.plot(*present, "o", color=COLOURS[0], markeredgecolor="white", markersize=9)
-    drawn = [
-        ("s", "white", "hatched: ticks ring"),
-        ("_", RED, "spectral radius 1"),
-        ("o", COLOURS[0], "present rules"),
-    ]
-    for mark, colour, label in drawn:
+    entries = (("s", "white", "hatched: ticks ring"), ("_", RED, "spectral radius 1"), ("o", COLOURS[0], "present rules"))
+    for mark, colour, label in entries:
         axes.plot([], [], mark, color=colour, markeredgecolor="black" if mark == "s" else colour, label=label)
     axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False)
-    return _titled(figure, axes, "support ceiling (0 to 1)", "challenge ceiling (0 to 1)", title)
+    dress(axes, x="support ceiling (0 to 1)", y="challenge ceiling (0 to 1)", title=title)
+    return figure
 
 
 def phase(field: pl.DataFrame, paths: pl.DataFrame, fixed: np.ndarray, *, names: tuple[str, str], title: str = "") -> Sheet:
@@ -100,29 +96,21 @@ def phase(field: pl.DataFrame, paths: pl.DataFrame, fixed: np.ndarray, *, names:
         axes.contour(level, level, gap.reshape(shape).T, levels=[0.0], colors=[colour], linestyles=[dash], linewidths=1.6)
     for (number,), path in paths.group_by("path", maintain_order=True):
         last = number == paths["path"].max()
-        look: dict[str, Any] = {
-            "color": RED if last else "#444444",
-            "linewidth": 1.2 if last else 0.7,
-            "markersize": 3.5 if last else 2,
-        }
-        axes.plot(path["x"], path["y"], "o-", **look)
-        axes.plot(path["x"][:1], path["y"][:1], "s", color=look["color"], markersize=5)
+        colour, width, size = (RED, 1.2, 3.5) if last else ("#444444", 0.7, 2)
+        axes.plot(path["x"], path["y"], "o-", color=colour, linewidth=width, markersize=size)
+        axes.plot(path["x"][:1], path["y"][:1], "s", color=colour, markersize=5)
     axes.plot(*fixed, "o", color="black", markerfacecolor="white", markersize=8)
-    named = (
+    entries = (
         ("-", COLOURS[0], f"{names[0]} unchanged by a tick"),
         ("--", COLOURS[1], f"{names[1]} unchanged"),
         ("o-", RED, "ticks from stated × calibration"),
         ("o-", "#444444", "ticks from elsewhere (square: start)"),
     )
-    for line, colour, label in named:
+    for line, colour, label in entries:
         axes.plot([], [], line, color=colour, label=label, markersize=3)
     axes.plot([], [], "o", color="black", markerfacecolor="white", label="fixed point")
     axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False)
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
-    return _titled(figure, axes, f"effective of {names[0]} (0 to 1)", f"effective of {names[1]} (0 to 1)", title)
-
-
-def _titled(figure: Sheet, axes: Axes, x: str, y: str, title: str) -> Sheet:
-    dress(axes, x=x, y=y, title=title)
+    dress(axes, x=f"effective of {names[0]} (0 to 1)", y=f"effective of {names[1]} (0 to 1)", title=title)
     return figure

@@ -28,8 +28,8 @@ def narrowing(rounds: pl.DataFrame, *, labels: Mapping[str, str], title: str = "
     panels = figure.subplots(len(groups), squeeze=False, sharex=True)[:, 0]
     for axes, group, look in zip(panels, groups, line_styles(len(groups)), strict=True):
         count, value = group["replications"].to_numpy(), group["value"].to_numpy()
-        last, asked = float(value[-1]), float(group["asked"][0])
-        axes.fill_between(count, last - asked, last + asked, color="#dddddd", label="the last mean ± what was asked")
+        last, precision = float(value[-1]), float(group["asked"][0])
+        axes.fill_between(count, last - precision, last + precision, color="#dddddd", label="the last mean ± what was asked")
         below, above = value - group["low"].to_numpy(), group["high"].to_numpy() - value
         axes.errorbar(
             count, value, [below, above], fmt="o", capsize=4, color=look["color"], label="mean with its 95 % interval"
@@ -51,8 +51,8 @@ def paired(each: pl.DataFrame, intervals: pl.DataFrame, *, label: str, title: st
     """
     figure = sheet(9.2, 4.3)
     left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
-    held = each.drop_nulls()
-    a, b = held["a"].to_numpy(), held["b"].to_numpy()
+    pairs = each.drop_nulls()
+    a, b = pairs["a"].to_numpy(), pairs["b"].to_numpy()
     ends = float(min(a.min(), b.min())), float(max(a.max(), b.max()))
     left.plot(ends, ends, color=GREY, linewidth=1, linestyle="--", label="no difference")
     left.plot(a, b, "o", color=COLOURS[0], markersize=4, alpha=0.7, label="one replication")
@@ -63,8 +63,8 @@ def paired(each: pl.DataFrame, intervals: pl.DataFrame, *, label: str, title: st
     value, low, high = (rows[name].to_numpy() for name in ("value", "low", "high"))
     place = np.arange(rows.height)[::-1]
     for n, (mark, colour) in enumerate((("o", COLOURS[0]), ("s", COLOURS[1]))):
-        spread = [[value[n] - low[n]], [high[n] - value[n]]]
-        right.errorbar([value[n]], [place[n]], xerr=spread, fmt=mark, capsize=5, color=colour)
+        reach = [[value[n] - low[n]], [high[n] - value[n]]]
+        right.errorbar([value[n]], [place[n]], xerr=reach, fmt=mark, capsize=5, color=colour)
     right.axvline(0.0, color=GREY, linewidth=1, linestyle="--")
     right.set_yticks(place, ["paired: the same\nrandom numbers", "unpaired: as many\nruns each of its own"])
     right.set_ylim(-0.6, rows.height - 0.4)

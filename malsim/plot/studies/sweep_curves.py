@@ -33,17 +33,17 @@ def curves(
     for key, look in zip(order, line_styles(len(order)), strict=True):
         group = groups[key]
         at = np.arange(group.height) if words else group[x].to_numpy()
-        said = f"{key[0]:g}" if key and isinstance(key[0], float) else str(key[0]) if key else "mean"
-        axes.plot(at, group["value"], marker="o", markersize=3.5, label=said, **look)
-        held = group["low"].is_not_null().to_numpy()
-        if held.any():
+        text = f"{key[0]:g}" if key and isinstance(key[0], float) else str(key[0]) if key else "mean"
+        axes.plot(at, group["value"], marker="o", markersize=3.5, label=text, **look)
+        bounded = group["low"].is_not_null().to_numpy()
+        if bounded.any():
             low, high = group["low"].to_numpy(), group["high"].to_numpy()
-            axes.fill_between(at, low, high, where=held, color=look["color"], alpha=0.15, linewidth=0)
+            axes.fill_between(at, low, high, where=bounded, color=look["color"], alpha=0.15, linewidth=0)
         if words:
             axes.set_xticks(at, group[x].to_list())
-    left = len(groups) - len(order)
+    more = len(groups) - len(order)
     head = f"{names[by]},\nwith 95 % intervals" if by else "with its 95 % interval"
-    axes.legend(title=head + (f"\n({left} more not drawn)" if left else ""), frameon=False, fontsize=8, title_fontsize=8,
+    axes.legend(title=head + (f"\n({more} more not drawn)" if more else ""), frameon=False, fontsize=8, title_fontsize=8,
                 loc="center left", bbox_to_anchor=(1.0, 0.5))  # fmt: skip
     dress(axes, x=names[x], y=label, title=title)
     return figure
@@ -56,12 +56,12 @@ def shades(points: pl.DataFrame, *, x: str, y: str, label: str, names: dict[str,
     across, up = points[x].unique().sort(), points[y].unique().sort()
     if points.height == len(across) * len(up):
         tiles = points.sort(y, x)["value"].to_numpy().reshape(len(up), len(across))
-        drawn: Any = axes.pcolormesh(np.arange(len(across)), np.arange(len(up)), tiles, cmap="Greys", shading="nearest")
+        mesh: Any = axes.pcolormesh(np.arange(len(across)), np.arange(len(up)), tiles, cmap="Greys", shading="nearest")
         for ticks, values in ((axes.set_xticks, across), (axes.set_yticks, up)):
             step = -(-len(values) // 10)
             ticks(np.arange(len(values))[::step], [f"{v:.3g}" if isinstance(v, float) else str(v) for v in values[::step]])
     else:
-        drawn = axes.scatter(points[x], points[y], c=points["value"], cmap="Greys", edgecolors="black", linewidths=0.5, s=40)
-    figure.colorbar(drawn, ax=axes, label=label)
+        mesh = axes.scatter(points[x], points[y], c=points["value"], cmap="Greys", edgecolors="black", linewidths=0.5, s=40)
+    figure.colorbar(mesh, ax=axes, label=label)
     dress(axes, x=names[x], y=names[y], title=title)
     return figure

@@ -49,7 +49,7 @@ def slices(
     figure = sheet(1.0 + 3.1 * across, 0.6 + 2.7 * down)
     panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
     value = candidates["loss"].to_numpy()
-    shown = np.nanquantile(value, 0.9)
+    top = np.nanquantile(value, 0.9)
     for axes, name in zip(panels, names, strict=False):
         column = candidates[name]
         words = column.dtype.is_numeric()
@@ -65,11 +65,18 @@ def slices(
         if choices:
             axes.set_xticks(range(len(choices)), choices, fontsize=8)
         dress(axes, x=f"{name} ({units[name] if words else 'choice'})", y=loss if axes is panels[0] else "")
-    panels[0].set_ylim(np.nanmin(value) - 0.05 * (shown - np.nanmin(value) + 1e-9), max(shown, value[0]) * 1.02 + 1e-9)
+    panels[0].set_ylim(np.nanmin(value) - 0.05 * (top - np.nanmin(value) + 1e-9), max(top, value[0]) * 1.02 + 1e-9)
     for axes in panels[len(names) :]:
         axes.set_visible(False)
-    drawn = (("o", COLOURS[0], "tried"), ("s", "black", "as it was"), ("D", BEST, "best"), ("s", "#f2d08a", "95 % interval"))
-    handles = [axes.plot([], [], mark, color=colour, label=label)[0] for axes in panels[:1] for mark, colour, label in drawn]
+    entries = (
+        ("o", COLOURS[0], "tried"),
+        ("s", "black", "as it was"),
+        ("D", BEST, "best"),
+        ("s", "#f2d08a", "95 % interval"),
+    )
+    handles = [
+        axes.plot([], [], mark, color=colour, label=label)[0] for axes in panels[:1] for mark, colour, label in entries
+    ]
     figure.legend(handles=handles, frameon=False, fontsize=8, loc="outside lower center", ncols=4)
     headline(figure, title)
     return figure
@@ -85,8 +92,8 @@ def pareto(candidates: pl.DataFrame, *, x: str, y: str, labels: tuple[str, str],
     front = candidates.filter("front").sort(x, y)
     axes.plot(candidates[x], candidates[y], "o", color=GREY, markersize=3, alpha=0.5, label="tried")
     axes.plot(front[x], front[y], "o-", color=COLOURS[0], markersize=5, linewidth=1.2, drawstyle="steps-post", label="front")
-    was = candidates.filter(candidates["number"] == 0)
-    axes.plot(was[x], was[y], "s", color="black", markersize=7, label="as it was")
+    present = candidates.filter(candidates["number"] == 0)
+    axes.plot(present[x], present[y], "s", color="black", markersize=7, label="as it was")
     dress(axes, x=labels[0], y=labels[1], title=title)
     axes.legend(frameon=False, fontsize=8)
     return figure

@@ -29,10 +29,10 @@ def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "") -> She
 
     What lies left of an op is read before it runs; the number under its name is its turn in its thread.
     """
-    placed = _stacked(boxes)
-    paths = _routes(wires.to_dicts(), placed)
-    width = APART * (max((box["layer"] for box in placed.values()), default=0) + 1)
-    heights = [edge for box in placed.values() for edge in (box["top"], box["bottom"])]
+    layout = _stack(boxes)
+    paths = _routes(wires.to_dicts(), layout)
+    width = APART * (max((box["layer"] for box in layout.values()), default=0) + 1)
+    heights = [edge for box in layout.values() for edge in (box["top"], box["bottom"])]
     heights += [float(y) for path in paths for y in np.asarray(path.vertices, dtype=float)[:, 1]]
     height = max(heights, default=1.0) - min(heights, default=0.0)
     figure = sheet(max(5.0, 0.62 * width), max(2.4, 0.62 * height + 0.8))
@@ -44,8 +44,8 @@ def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "") -> She
         dashes: Any = (0, (4, 2)) if wire["late"] else "-"
         axes.add_patch(PathPatch(path, fc="none", ec=colours[wire["signal"]], lw=1.1, ls=dashes, zorder=0))
     for wire in wires.unique("signal", maintain_order=True).to_dicts():
-        _label(axes, wire, placed, colours[wire["signal"]])
-    for box in placed.values():
+        _label(axes, wire, layout, colours[wire["signal"]])
+    for box in layout.values():
         _box(axes, box)
     axes.set_aspect("equal")
     axes.autoscale_view()
@@ -55,17 +55,17 @@ def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "") -> She
     return figure
 
 
-def _stacked(boxes: pl.DataFrame) -> dict[str, dict[str, Any]]:
+def _stack(boxes: pl.DataFrame) -> dict[str, dict[str, Any]]:
     """Every box with its corner and size; boxes of a layer stand one above the other, in order of place."""
-    placed: dict[str, dict[str, Any]] = {}
+    layout: dict[str, dict[str, Any]] = {}
     for _, layer in boxes.sort("layer", "place").group_by("layer", maintain_order=True):
         rows = layer.to_dicts()
         heights = [_height(row) for row in rows]
         top = (sum(heights) + 0.7 * (len(rows) - 1)) / 2
         for row, height in zip(rows, heights, strict=True):
-            placed[row["name"]] = row | {"x": row["layer"] * APART, "top": top, "bottom": top - height}
+            layout[row["name"]] = row | {"x": row["layer"] * APART, "top": top, "bottom": top - height}
             top -= height + 0.7
-    return placed
+    return layout
 
 
 def _height(row: dict[str, Any]) -> float:
@@ -109,25 +109,25 @@ def _box(axes: Axes, box: dict[str, Any]) -> None:
             axes.text(x + (-0.09 if out else 0.09), y, name, ha="right" if out else "left", va="center", fontsize=6)
 
 
-def _routes(wires: list[dict[str, Any]], placed: dict[str, dict[str, Any]]) -> list[Path]:
+def _routes(wires: list[dict[str, Any]], layout: dict[str, dict[str, Any]]) -> list[Path]:
     edges: dict[int, list[tuple[float, float]]] = {}
-    for box in placed.values():
+    for box in layout.values():
         edges.setdefault(box["layer"], []).append((box["bottom"], box["top"]))
     ends = [
         Ends(
             wire["signal"],
-            (placed[wire["source"]]["layer"], placed[wire["target"]]["layer"]),
-            _pin(placed[wire["source"]], wire["source_pin"], out=True),
-            _pin(placed[wire["target"]], wire["target_pin"], out=False),
+            (layout[wire["source"]]["layer"], layout[wire["target"]]["layer"]),
+            _pin(layout[wire["source"]], wire["source_pin"], out=True),
+            _pin(layout[wire["target"]], wire["target_pin"], out=False),
         )
         for wire in wires
     ]
     return routes(ends, edges)
 
 
-def _label(axes: Axes, wire: dict[str, Any], placed: dict[str, dict[str, Any]], colour: str) -> None:
+def _label(axes: Axes, wire: dict[str, Any], layout: dict[str, dict[str, Any]], colour: str) -> None:
     """The signal's name where it leaves its writer, unless the box says it already."""
     if wire["signal"] != wire["source"]:
-        start = _pin(placed[wire["source"]], wire["source_pin"], out=True)
+        start = _pin(layout[wire["source"]], wire["source_pin"], out=True)
         near: dict[str, Any] = {"xytext": (4, 3), "textcoords": "offset points", "ha": "left", "va": "bottom"}
         axes.annotate(wire["signal"], start, fontsize=5.5, color=colour, **near)

@@ -37,11 +37,11 @@ def to_signal(answer: pl.DataFrame, units: Mapping[str, str], *, input_unit: str
     """
     label, factor = _scale(float(answer["t"][-1]))
     time = answer["t"].to_numpy() * factor
-    shown = {name: f"time ({label})" if unit == "ms" else unit for name, unit in units.items()}
+    labels = {name: f"time ({label})" if unit == "ms" else unit for name, unit in units.items()}
     answer = answer.with_columns(pl.col(name) * (factor / 8.64e7) for name in answer.columns if units.get(name) == "ms")
     outs = [name for name in answer.columns if name not in ("t", "input")]
     still = [name for name in outs if answer[name].n_unique() < 2]  # noqa: PLR2004  # it never changes
-    groups = _panels(answer, [name for name in outs if name not in still], shown, input_unit)
+    groups = _panels(answer, [name for name in outs if name not in still], labels, input_unit)
     lanes = [name for name in outs if name not in still and answer[name].dtype == pl.Boolean]
     heights = [2.0] * len(groups) + ([0.5 + 0.25 * len(lanes)] if lanes else [])
     figure = sheet(8.6, 1.1 + sum(heights))
@@ -52,8 +52,8 @@ def to_signal(answer: pl.DataFrame, units: Mapping[str, str], *, input_unit: str
         _lanes(panels[-1], time, answer, lanes)
     panels[-1].set_xlabel(f"time ({label})")
     if still:
-        told = "\n".join(textwrap.wrap(f"unchanged throughout: {', '.join(still)}", 110))
-        figure.supxlabel(told, fontsize=8, color=GREY, x=0.01, ha="left")
+        note = "\n".join(textwrap.wrap(f"unchanged throughout: {', '.join(still)}", 110))
+        figure.supxlabel(note, fontsize=8, color=GREY, x=0.01, ha="left")
     headline(figure, title)
     return figure
 
@@ -63,19 +63,19 @@ def _panels(answer: pl.DataFrame, names: Sequence[str], units: Mapping[str, str]
     groups = {input_unit: ["input"]}
     for name in names:
         if answer[name].dtype != pl.Boolean:
-            counted = answer[name].dtype.is_integer() and answer["input"].dtype.is_float()
-            groups.setdefault(f"count, {units[name]}" if counted else units[name], []).append(name)
+            counts = answer[name].dtype.is_integer() and answer["input"].dtype.is_float()
+            groups.setdefault(f"count, {units[name]}" if counts else units[name], []).append(name)
     return {unit: group[:MOST_LINES] for unit, group in list(groups.items())[:MOST_PANELS]}
 
 
 def _lines(
     axes: Axes, time: np.ndarray, answer: pl.DataFrame, names: Sequence[str], y: str, *, label: str = "input"
 ) -> None:
-    drawn = [name for name in names if name != "input"]
+    outputs = [name for name in names if name != "input"]
     if "input" in names:
         look: dict[str, Any] = {"color": GREY, "linewidth": 3.5, "alpha": 0.35, "drawstyle": "steps-post"}
         axes.plot(time, answer["input"].cast(pl.Float64), label=label, **look)
-    for name, style in zip(drawn, line_styles(len(drawn)), strict=True):
+    for name, style in zip(outputs, line_styles(len(outputs)), strict=True):
         axes.plot(time, answer[name], label=name, linewidth=1.6, drawstyle="steps-post", **style)
     dress(axes, x="", y=y)
     axes.margins(y=0.12)
@@ -114,10 +114,10 @@ def by_frequency(response: pl.DataFrame, *, title: str = "") -> Sheet:
 
 def _corner(axes: Axes, frequency: np.ndarray, decibels: np.ndarray) -> None:
     """Mark where a low-pass has lost 3 dB of what it passes at the lowest frequency."""
-    lost = decibels < decibels[0] - 20 * np.log10(np.sqrt(2))
+    below = decibels < decibels[0] - 20 * np.log10(np.sqrt(2))
     level = np.abs(decibels[1] - decibels[0]) < 0.1  # noqa: PLR2004  # an integrator has no such level
-    if lost.any() and level and lost[lost.argmax() :].all():
-        corner = frequency[lost.argmax()]
+    if below.any() and level and below[below.argmax() :].all():
+        corner = frequency[below.argmax()]
         axes.axvline(corner, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)))
         axes.annotate(f" −3 dB at {corner:.3g} / d", (corner, decibels.min()), fontsize=8, color=GREY, va="bottom")
 
@@ -127,22 +127,22 @@ def of_record(
 ) -> Sheet:
     """Draw an op's answer to a recorded signal: a panel for each of the first few groups, x and the outputs over time."""
     groups = frame.partition_by(list(by), maintain_order=True) if by else [frame]
-    shown = groups[:MOST_PANELS]
-    figure = sheet(8.6, 1.1 + 2.2 * max(1, len(shown)))
-    panels = figure.subplots(max(1, len(shown)), 1, sharex=True, squeeze=False)[:, 0]
+    first = groups[:MOST_PANELS]
+    figure = sheet(8.6, 1.1 + 2.2 * max(1, len(first)))
+    panels = figure.subplots(max(1, len(first)), 1, sharex=True, squeeze=False)[:, 0]
     floats = [name for name in outs if frame[name].dtype.is_float()][:MOST_LINES]
     bits = [name for name in outs if frame[name].dtype == pl.Boolean][:MOST_LINES]
     span = np.ptp(frame[t].to_numpy()) if t and frame.height else 0.0
     label, factor = _scale(float(span))
-    for axes, group in zip(panels, shown, strict=False):
+    for axes, group in zip(panels, first, strict=False):
         here = group.sort(t) if t else group
         time = here[t].to_numpy() * factor if t else np.arange(here.height)
         _lines(axes, time, here.select(pl.col(x).alias("input"), *floats), ["input", *floats], "value", label=x)
         _bands(axes, time, here, bits)
         axes.set_title(", ".join(f"{key} {group[key][0]}" for key in by), loc="left", fontsize=9)
     panels[-1].set_xlabel(f"time ({label})" if t else "row of the group")
-    left = len(groups) - len(shown)
-    headline(figure, title + (f" — {left} more groups not shown" if left > 0 else ""))
+    more = len(groups) - len(first)
+    headline(figure, title + (f" — {more} more groups not shown" if more > 0 else ""))
     return figure
 
 

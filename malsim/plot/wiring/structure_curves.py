@@ -40,9 +40,9 @@ def design(candidates: pl.DataFrame, *, gain: float, hold: int, delay: float, ti
     axes.axhline(delay, color=COLOURS[2], lw=1.0)
     axes.annotate(f"asked: at most {delay:g}", (1.0, delay), xytext=(0, -11), textcoords="offset points", ha="right",
                   fontsize=8, color=COLOURS[2])  # fmt: skip
-    taken = candidates.filter(pl.col("gain") == gain, pl.col("hold") == hold)["arl1"][0]
-    axes.plot(gain, taken, "o", ms=15, mfc="none", mec=COLOURS[5], mew=2)
-    axes.annotate(f"taken: {taken:.2g}", (gain, taken), xytext=(12, 12), textcoords="offset points", fontsize=8,
+    speed = candidates.filter(pl.col("gain") == gain, pl.col("hold") == hold)["arl1"][0]
+    axes.plot(gain, speed, "o", ms=15, mfc="none", mec=COLOURS[5], mew=2)
+    axes.annotate(f"taken: {speed:.2g}", (gain, speed), xytext=(12, 12), textcoords="offset points", fontsize=8,
                   color=COLOURS[5])  # fmt: skip
     axes.set_ylim(0, None)
     axes.legend(fontsize=8, frameon=False)

@@ -141,17 +141,19 @@ def _points(axes: Axes, scores: pl.DataFrame) -> None:
     names = scores["tripwire"].unique(maintain_order=True).to_list()
     far = _farthest(scores, "arl0")
     for place, name in enumerate(names):
-        found = {row["metric"]: row for row in scores.filter(pl.col("tripwire") == name).to_dicts()}
-        x, y = (_range(found[metric], far if metric == "arl0" else _farthest(scores, "arl1")) for metric in ("arl0", "arl1"))
+        figures = {row["metric"]: row for row in scores.filter(pl.col("tripwire") == name).to_dicts()}
+        x, y = (
+            _range(figures[metric], far if metric == "arl0" else _farthest(scores, "arl1")) for metric in ("arl0", "arl1")
+        )
         if x is None or y is None:
             axes.plot([], [], MARKS[place], color=COLOURS[place], label=f"{name}: not told")
             continue
         style: dict[str, Any] = {"color": COLOURS[place], "lw": 1.1, "alpha": 0.85}
         axes.plot([x[1], x[2]], [y[0], y[0]], **style)
         axes.plot([x[0], x[0]], [y[1], y[2]], **style)
-        open_ = found["arl0"]["value"] is None
-        label = f"{name}{': no false alarm seen' if open_ else ''}"
-        axes.plot(x[0], y[0], MARKS[place], color=COLOURS[place], mfc="white" if open_ else COLOURS[place], label=label)
+        unbounded = figures["arl0"]["value"] is None
+        label = f"{name}{': no false alarm seen' if unbounded else ''}"
+        axes.plot(x[0], y[0], MARKS[place], color=COLOURS[place], mfc="white" if unbounded else COLOURS[place], label=label)
     axes.set_ylim(0, None)
     axes.legend(fontsize=6.5, frameon=False, loc="best")
 
@@ -159,8 +161,10 @@ def _points(axes: Axes, scores: pl.DataFrame) -> None:
 def _farthest(scores: pl.DataFrame, metric: str) -> float:
     """A number beyond all that is known of a metric, where open ends are drawn to."""
     rows = scores.filter(pl.col("metric") == metric)
-    known = [value for name in ("value", "low", "high") for value in rows[name].drop_nulls().to_list() if np.isfinite(value)]
-    return 2.0 * max(known, default=10.0)
+    values = [
+        value for name in ("value", "low", "high") for value in rows[name].drop_nulls().to_list() if np.isfinite(value)
+    ]
+    return 2.0 * max(values, default=10.0)
 
 
 def _range(row: dict[str, Any], far: float) -> tuple[float, float, float] | None:

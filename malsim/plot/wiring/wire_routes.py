@@ -1,4 +1,4 @@
-"""Ways for the wires of a drawn net: through the gaps between layers and along free lanes, never behind a box."""
+"""Routes for the wires of a net drawing: through the gaps between layers and along free lanes, never behind a box."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TURN = 0.85  # how far into the gap a wire turns
 
 @dataclass(frozen=True)
 class Ends:
-    """A wire to be drawn: its signal, and the layer and point at either end."""
+    """A wire: its signal, and the layer and point at either end."""
 
     signal: str
     layers: tuple[int, int]
@@ -32,31 +32,31 @@ def routes(wires: Sequence[Ends], boxes: Mapping[int, Sequence[tuple[float, floa
     A wire to the next layer curves through the gap. Any other takes the lane nearest to its ends that no box of the layers
     it passes and no other signal's lane stands in.
     """
-    taken: list[tuple[str, float, float, float]] = []  # signal, from, to, height
-    found = []
+    occupied: list[tuple[str, float, float, float]] = []  # signal, from, to, height
+    paths = []
     for wire in wires:
         (source, target), (x, _), (to, _) = wire.layers, wire.start, wire.end
         if target == source + 1:
-            found.append(_across(wire))
+            paths.append(_across(wire))
             continue
         passed = range(source + 1, target) if target > source else range(target, source + 1)
         low, high = min(x, to) - TURN, max(x, to) + TURN
         walls = [edges for layer in passed for edges in boxes.get(layer, ())]
-        lanes = [one[3] for one in taken if one[0] != wire.signal and one[1] < high and one[2] > low]
+        lanes = [one[3] for one in occupied if one[0] != wire.signal and one[1] < high and one[2] > low]
         height = _lane(wire, walls, lanes)
-        taken.append((wire.signal, low, high, height))
-        found.append(_along(wire, height))
-    return found
+        occupied.append((wire.signal, low, high, height))
+        paths.append(_along(wire, height))
+    return paths
 
 
 def _lane(wire: Ends, walls: Sequence[tuple[float, float]], lanes: Iterable[float]) -> float:
     """The height nearest to both ends that is clear of walls and lanes."""
-    barred = [(low - CLEAR, high + CLEAR) for low, high in walls] + [(lane - LANE, lane + LANE) for lane in lanes]
-    edges = [edge for pair in barred for edge in pair]
+    blocked = [(low - CLEAR, high + CLEAR) for low, high in walls] + [(lane - LANE, lane + LANE) for lane in lanes]
+    edges = [edge for pair in blocked for edge in pair]
     free = [
         height
         for height in (wire.start[1], wire.end[1], *edges)
-        if not any(low + 1e-9 < height < high - 1e-9 for low, high in barred)
+        if not any(low + 1e-9 < height < high - 1e-9 for low, high in blocked)
     ]
     return min(free, key=lambda height: (abs(height - wire.start[1]) + abs(height - wire.end[1]), height))
 
