@@ -68,15 +68,8 @@ def slices(
     panels[0].set_ylim(np.nanmin(value) - 0.05 * (top - np.nanmin(value) + 1e-9), max(top, value[0]) * 1.02 + 1e-9)
     for axes in panels[len(names) :]:
         axes.set_visible(False)
-    entries = (
-        ("o", COLOURS[0], "tried"),
-        ("s", "black", "as it was"),
-        ("D", BEST, "best"),
-        ("s", "#f2d08a", "95 % interval"),
-    )
-    handles = [
-        axes.plot([], [], mark, color=colour, label=label)[0] for axes in panels[:1] for mark, colour, label in entries
-    ]
+    marks = (("o", COLOURS[0], "tried"), ("s", "black", "as it was"), ("D", BEST, "best"), ("s", "#f2d08a", "95 % interval"))
+    handles = [panels[0].plot([], [], mark, color=colour, label=label)[0] for mark, colour, label in marks]
     figure.legend(handles=handles, frameon=False, fontsize=8, loc="outside lower center", ncols=4)
     headline(figure, title)
     return figure
