@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.errors import MalsimError
 from malsim.scenario.baseline.recording import LINES, TUBES, tube_frames
-from malsim.scenario.judge.checks import AxiomCheck, BaselineCheck, MetricCheck, value_of
+from malsim.scenario.judge.checks import BaselineCheck, KindCheck, MetricCheck, value_of
 from malsim.scenario.judge.safe_sets import Region, regions
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.formula import Number
@@ -71,7 +71,7 @@ def picture(judged: Judged) -> Picture | None:
             tubes.append(tube_frames(outcome.check, judged.run, outcome.comparison))
         elif isinstance(outcome.check, MetricCheck):
             own = [_of_metric(outcome.check, trace)]
-        elif outcome.verdict is not None and not isinstance(outcome.check, AxiomCheck):
+        elif outcome.verdict is not None and not isinstance(outcome.check, KindCheck):
             own = regions(Property(outcome.check.property).formula, trace)
             day = outcome.verdict.margin.witness.day
             witnesses += [{"panel": region.panel, "t": day} for region in own if not passed and day is not None]

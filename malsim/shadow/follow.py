@@ -10,7 +10,7 @@ import numpy as np
 from malsim.errors import AddressError, ScenarioError
 from malsim.limits import Limits
 from malsim.plain_text import one_line
-from malsim.scenario.judge.checks import AlarmCheck, AxiomCheck, Goal, MetricCheck
+from malsim.scenario.judge.checks import AxiomCheck, Goal, KindCheck, kind_of
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.witness import Witness, witness
@@ -155,11 +155,11 @@ class Follower:
                 yield failure
             elif not failure and check.name in self.failing:
                 self.failing.discard(check.name)
-                yield Sighting(kind=_kind(check), name=check.name, status="passes", t=now, message=check.property)
+                yield Sighting(kind=kind_of(check), name=check.name, status="passes", t=now, message=check.property)
 
     def _failure(self, check: Check, history: History, trace: Trace, now: float) -> Sighting | None:
         """A check that fails for good, or, for a metric or an axiom, as things stand."""
-        if isinstance(check, MetricCheck | AlarmCheck | AxiomCheck):
+        if isinstance(check, KindCheck):
             outcome = check_of_history(check, history, trace, self.limits)
             if outcome.status == "error":
                 raise ScenarioError(outcome.message)
@@ -168,7 +168,7 @@ class Follower:
                 return None
             t = now if at is None or at.day is None else at.day
             return Sighting(
-                kind=_kind(check), name=check.name, status="fail", t=t, message=outcome.message.partition("\n")[0],
+                kind=kind_of(check), name=check.name, status="fail", t=t, message=outcome.message.partition("\n")[0],
                 margin=outcome.margin, witness=at, replication=outcome.replication or 0,
             )  # fmt: skip
         return _hopeless(check, trace, now)
@@ -188,8 +188,3 @@ def _hopeless(check: Check, trace: Trace, now: float) -> Sighting | None:
         kind="property", name=check.name, status="fail", t=t, message=str(at), margin=margin, witness=at,
         replication=at.replication,
     )  # fmt: skip
-
-
-def _kind(check: Check) -> str:
-    kinds: dict[type[Check], str] = {MetricCheck: "metric", AlarmCheck: "alarm", AxiomCheck: "axiom"}
-    return kinds.get(type(check), "property")

@@ -13,7 +13,7 @@ from malsim.importers.building.bring import bring
 from malsim.limits import Limits
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
-from malsim.scenario.judge.checks import AxiomCheck, BaselineCheck, Goal
+from malsim.scenario.judge.checks import BaselineCheck, Goal, KindCheck
 from malsim.scenario.judge.judge import Judged, Outcome, judge_check
 from malsim.scenario.properties.addresses import crosses
 from malsim.scenario.properties.frames import trace_of
@@ -48,7 +48,7 @@ class HistorySource:
 def read_history(scenario: Scenario, recording: HistorySource, *, limits: Limits | None = None) -> History:
     """What the checks and the netlist of a scenario ask of a history, and no more than that."""
     reads = [address for each in scenario.checks for address in each.reads]
-    all_cells = any(isinstance(each, AxiomCheck) for each in scenario.checks) or any(map(crosses, reads))
+    all_cells = any(isinstance(each, KindCheck) and not each.reads for each in scenario.checks) or any(map(crosses, reads))
     objects = any(map(_OF_OBJECTS.match, reads))
     cells = None if all_cells else frozenset(address.partition("-")[0] for address in reads)
     limits = limits or Limits()

@@ -11,7 +11,6 @@ from hypothesis.extra.numpy import arrays
 
 from malsim.errors import ScenarioError
 from malsim.scenario.judge.checks import MetricCheck
-from malsim.scenario.judge.metric_bounds import estimate
 from malsim.scenario.judge.series_metrics import METRICS, Array, measure
 from malsim.scenario.properties import Trace
 
@@ -35,13 +34,13 @@ def test_step_response_numbers_are_those_of_python_control(values: Array) -> Non
 def test_what_never_happens_is_infinite_and_passes_no_bound() -> None:
     trace = Trace.of_arrays(range(3), {"x": np.array([[0.0, 0.0], [0.2, 0.9], [0.4, 1.0]])})
     wanted = MetricCheck(name="n", property="p", metric="rise_time", of="x", within=(0.0, 9.0), final=1.0)
-    found = estimate(wanted, trace)
+    found = wanted.result(None, trace)
     assert (found.each.tolist(), found.passed, found.interval, found.farthest) == ([np.inf, 0.0], False, None, 0)
 
 
 def test_a_mean_has_an_interval_and_a_margin() -> None:
     trace = Trace.of_arrays(range(2), {"x": np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])})
-    found = estimate(MetricCheck(name="n", property="p", metric="last", of="2 * x", within=(1.0, 3.0)), trace)
+    found = MetricCheck(name="n", property="p", metric="last", of="2 * x", within=(1.0, 3.0)).result(None, trace)
     assert (found.mean, found.passed, found.farthest) == (4.0, False, 2)
     assert found.interval == pytest.approx((4 - 4.9683, 4 + 4.9683), abs=1e-3)  # t(0.975, 2) · 2 / √3
     assert found.margin == pytest.approx(-5.9683, abs=1e-3)
@@ -50,7 +49,7 @@ def test_a_mean_has_an_interval_and_a_margin() -> None:
 
 def test_a_mean_inside_is_not_enough_where_its_interval_reaches_out() -> None:
     trace = Trace.of_arrays(range(2), {"x": np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])})
-    found = estimate(MetricCheck(name="n", property="p", metric="last", of="x", within=(1.5, 5.0)), trace)
+    found = MetricCheck(name="n", property="p", metric="last", of="x", within=(1.5, 5.0)).result(None, trace)
     assert (found.mean, found.passed, found.farthest) == (2.0, False, 0)
     assert str(found).endswith("; the mean is inside, its interval is not: more replications narrow it")
 
@@ -58,7 +57,7 @@ def test_a_mean_inside_is_not_enough_where_its_interval_reaches_out() -> None:
 def test_one_replication_has_no_interval_and_says_so() -> None:
     trace = Trace.of_arrays(range(2), {"x": np.array([[0.0], [0.5]])})
     for high, passed in ((0.5, True), (0.4, False)):
-        found = estimate(MetricCheck(name="n", property="p", metric="last", of="x", within=(0.0, high)), trace)
+        found = MetricCheck(name="n", property="p", metric="last", of="x", within=(0.0, high)).result(None, trace)
         assert (found.passed, found.interval) == (passed, None)
         assert str(found).endswith("last = 0.5 (one replication, so no interval)")
 
@@ -69,11 +68,11 @@ def test_a_metric_passes_exactly_where_both_ends_are_inside_and_its_margin_says_
 ) -> None:
     trace = Trace.of_arrays(range(2), {"x": np.stack([values, values])})
     within = min(one, other), max(one, other)
-    found = estimate(MetricCheck(name="n", property="p", metric="mean", of="x", within=within), trace)
+    found = MetricCheck(name="n", property="p", metric="mean", of="x", within=within).result(None, trace)
     low, high = found.interval or (values[0], values[0])
     assert found.passed == (within[0] <= low and high <= within[1]) == (found.margin >= 0)
     wider = MetricCheck(name="n", property="p", metric="mean", of="x", within=(within[0] - 1, np.inf))
-    assert estimate(wider, trace).margin >= found.margin
+    assert wider.result(None, trace).margin >= found.margin
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -92,4 +91,6 @@ def test_what_cannot_be_measured_is_refused() -> None:
             measure(metric, np.arange(float(len(values))), values)
     trace = Trace.of_arrays(range(3), {"x": np.zeros((3, 1))})
     with pytest.raises(ScenarioError, match="not inside the run"):
-        estimate(MetricCheck(name="n", property="p", metric="mean", of="x", within=(0, 1), over=(0, 9 * 86_400_000)), trace)
+        MetricCheck(name="n", property="p", metric="mean", of="x", within=(0, 1), over=(0, 9 * 86_400_000)).result(
+            None, trace
+        )

@@ -119,6 +119,11 @@ class AlarmVerdict:
         """Whether every expected state was met, in every replication."""
         return self.differences.is_empty()
 
+    @property
+    def replication(self) -> int | None:
+        """The replication of the first difference."""
+        return None if self.passed else int(self.differences["rep"][0])
+
     def __str__(self) -> str:
         """The first difference in one line."""
         if self.passed:

@@ -2,39 +2,80 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import MISSING, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
 
 from malsim.errors import ScenarioError
 from malsim.scenario.baseline.tube import KEYS, Tube
 from malsim.scenario.file.toml_lines import line_of
-from malsim.scenario.judge.history_axioms import HISTORY_AXIOMS
-from malsim.scenario.judge.series_metrics import METRICS, STEPS
+from malsim.scenario.judge.alarms import check_alarm
+from malsim.scenario.judge.history_axioms import HISTORY_AXIOMS, Recorded, check_axiom
+from malsim.scenario.judge.metric_bounds import Estimate
+from malsim.scenario.judge.series_metrics import METRICS, STEPS, measure
 from malsim.scenario.properties.formula import Compare, Number, about
+from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.parse import parse
-from malsim.sim.clock import span
+from malsim.sim.clock import DAY, span
 from malsim.sim.settings.scenario import Check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from malsim.scenario.file.toml_lines import Lines
+    from malsim.scenario.judge.alarms import AlarmVerdict
+    from malsim.scenario.properties import Trace, Verdict
     from malsim.scenario.properties.formula import Formula, Value
+    from malsim.sim.run import Run
 
-__all__ = ["AlarmCheck", "AxiomCheck", "BaselineCheck", "Goal", "MetricCheck", "checks_of", "value_of"]
+__all__ = [
+    "KINDS",
+    "AlarmCheck",
+    "AxiomCheck",
+    "BaselineCheck",
+    "Goal",
+    "KindCheck",
+    "KindResult",
+    "MetricCheck",
+    "checks_of",
+    "kind_of",
+    "value_of",
+]  # fmt: skip
 
-KINDS: dict[str, set[str]] = {
-    "property": {"share"},
-    "metric": {"of", "within", "over", "final"},
-    "alarm": {"condition", "expect"},
-    "axiom": set(),
-}
-NEEDED = {"metric": ("of", "within"), "alarm": ("expect",)}
 Part = TypeVar("Part", bound="Formula | Value")
 
 
+class KindResult(Protocol):
+    """What came of a check, in one line as its text; it may have a `margin`, and the `replication` to look at."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the check holds."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class MetricCheck(Check):
+class KindCheck(Check):
+    """A check that is no property; its fields are the keys of its kind in a file, and one without a default is needed.
+
+    A kind is a class, its row in `KINDS`, and its keys in `malsim/scenario/file/data/check.schema.json`.
+    """
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any], line: int, where: str) -> KindCheck:
+        """The check that a table of the file says.
+
+        `property` is it in a line; `reads` are the addresses it looks at (none: all cells): of a history no others are read.
+        """
+        raise NotImplementedError
+
+    def result(self, run: Run, trace: Trace) -> KindResult | Verdict:
+        """What came of it in a run or a history, whose frames `trace` reads; raises `MalsimError` if that cannot be told."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricCheck(KindCheck):
     """A metric of a value, between two bounds with the whole interval of its mean over the replications.
 
     `over` is a window in milliseconds; see `metric_bounds.Estimate` for what one replication is asked.
@@ -46,21 +87,87 @@ class MetricCheck(Check):
     over: tuple[int, int] | None = None
     final: float | None = None
 
+    @classmethod
+    def read(cls, given: Mapping[str, Any], line: int, where: str) -> MetricCheck:
+        """A metric that there is, of a value, between bounds that keep something in and something out."""
+        (low, high), metric = given["within"], given["metric"]
+        if metric not in METRICS:
+            raise ScenarioError("no such metric", where=f"{where}.metric", given=metric, allowed=", ".join(METRICS))
+        if not low <= high or (low, high) == (float("-inf"), float("inf")):
+            problem, hint = "bounds that keep nothing in or nothing out", "write the smaller first, and not both infinite"
+            raise ScenarioError(problem, where=f"{where}.within", given=[low, high], hint=hint)
+        if "final" in given and metric not in STEPS:
+            raise ScenarioError("only a step response has a final value", where=f"{where}.final", allowed=", ".join(STEPS))
+        known = {**given, "within": (low, high), "reads": about(_parse_at(value_of, given["of"], f"{where}.of"))}
+        if "over" in given:
+            known["over"] = tuple(span(end, where=f"{where}.over") for end in given["over"])
+        return cls(**known, property=f"{metric} of {given['of']} within [{low:g}, {high:g}]", line=line)
+
+    def result(self, run: Run | None, trace: Trace) -> Estimate:  # noqa: ARG002  # its frames are enough
+        """Measured in every replication."""
+        values = Margins(trace).value(value_of(self.of))
+        if values.dtype == object:
+            raise ScenarioError("words cannot be measured", given=self.of, hint="compare them in a property")
+        values = np.broadcast_to(values, (len(trace.times), len(trace.replications)))
+        first, last = self.over or (0, int(trace.times[-1]))
+        inside = (trace.times >= first) & (trace.times <= last)
+        if last > trace.times[-1] + trace.period or not inside.any():
+            end, window = f"day 0 to {trace.times[-1] / DAY:.6g}", f"{first / DAY:g}d … {last / DAY:g}d"
+            raise ScenarioError("its window is not inside the run", given=window, allowed=end)
+        each = measure(self.metric, trace.times[inside] / DAY, values[inside], final=self.final)
+        return Estimate(what=self.metric, each=each, replications=trace.replications, within=self.within)
+
 
 @dataclass(frozen=True, kw_only=True)
-class AlarmCheck(Check):
+class AlarmCheck(KindCheck):
     """The states an alarm must be in at some times; see `alarms.check_alarm`."""
 
     alarm: str
     expect: Mapping[str, str]
     condition: str | None = None
 
+    @classmethod
+    def read(cls, given: Mapping[str, Any], line: int, where: str) -> AlarmCheck:  # noqa: ARG003  # nothing can be wrong yet
+        """An alarm's address, and its states by time."""
+        states = ", ".join(f"{time} {state}" for time, state in given["expect"].items())
+        reads = tuple(given[key] for key in ("alarm", "condition") if key in given)
+        return cls(**given, property=f"{given['alarm']}: {states}", line=line, reads=reads)
+
+    def result(self, run: Run, trace: Trace) -> AlarmVerdict:  # noqa: ARG002  # its frames are enough
+        """The states that it was in."""
+        return check_alarm(self.expect, trace, alarm=self.alarm, condition=self.condition)
+
 
 @dataclass(frozen=True, kw_only=True)
-class AxiomCheck(Check):
+class AxiomCheck(KindCheck):
     """What any sound memory keeps, asked of what really happened; see `history_axioms`."""
 
     axiom: str
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any], line: int, where: str) -> AxiomCheck:
+        """An axiom that a history can be asked."""
+        name = given["axiom"]
+        if name not in HISTORY_AXIOMS:
+            problem, allowed = "no axiom that a history can be asked", ", ".join(HISTORY_AXIOMS)
+            hint = "the others need a memory to try things on: malsim axioms LAW"
+            raise ScenarioError(problem, where=f"{where}.axiom", given=name, allowed=allowed, hint=hint)
+        return cls(**given, property=f"axiom {name}: {HISTORY_AXIOMS[name][0]}", line=line)
+
+    def result(self, run: object, trace: Trace) -> Verdict:  # noqa: ARG002  # it asks the writes themselves
+        """What the history's writes say."""
+        if not isinstance(run, Recorded):
+            hint = "malsim test --on STORE, malsim watch; a law is put to the test by malsim axioms"
+            raise ScenarioError("an axiom is asked of what really happened", given=self.axiom, hint=hint)
+        return check_axiom(self.axiom, run)
+
+
+KINDS: dict[str, type[KindCheck]] = {"metric": MetricCheck, "alarm": AlarmCheck, "axiom": AxiomCheck}
+
+
+def kind_of(check: Check) -> str:
+    """The key that names a check's kind in a file."""
+    return next((name for name, kind in KINDS.items() if isinstance(check, kind)), "property")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +187,7 @@ def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check
     """The checks a file states, each read at load, so that an error names its line."""
     checks: list[Check] = []
     for number, given in enumerate(table.get("check", [])):
-        kinds = [kind for kind in KINDS if kind in given]
+        kinds = [kind for kind in ("property", *KINDS) if kind in given]
         line = line_of(lines, ("check", number, kinds[0] if kinds else "name"))
         checks.append(_check(given, kinds, line, f"{where}:{line}: check[{number}]"))
     if "baseline" in table:
@@ -111,48 +218,25 @@ def value_of(text: str) -> Value:
 
 def _check(given: dict[str, Any], kinds: list[str], line: int, where: str) -> Check:
     if len(kinds) != 1:
-        hint = "say exactly one of property, metric, alarm, axiom"
+        hint = f"say exactly one of property, {', '.join(KINDS)}"
         raise ScenarioError("a check asks one thing", where=where, given=", ".join(kinds) or "none", hint=hint)
     kind = kinds[0]
-    for key in sorted(set(given) - KINDS[kind] - {"name", kind}):
-        raise ScenarioError(f"'{key}' says nothing to a {kind}", where=where, allowed=", ".join(sorted(KINDS[kind])))
-    for key in NEEDED.get(kind, ()):
-        if key not in given:
+    needed = _keys(KINDS[kind]) if kind in KINDS else {"share": False}
+    keys = sorted(set(needed) - {kind})
+    for key in sorted(set(given) - {*keys, "name", kind}):
+        raise ScenarioError(f"'{key}' says nothing to a {kind}", where=where, allowed=", ".join(keys))
+    for key in keys:
+        if needed[key] and key not in given:
             raise ScenarioError(f"'{key}' is missing", where=where, hint=f"add {key} = …")
-    if kind == "metric":
-        return _metric(given, line, where)
-    if kind == "alarm":
-        states = ", ".join(f"{time} {state}" for time, state in given["expect"].items())
-        reads = tuple(given[key] for key in ("alarm", "condition") if key in given)
-        return AlarmCheck(**given, property=f"{given['alarm']}: {states}", line=line, reads=reads)
-    if kind == "axiom":
-        return _axiom(given, line, where)
+    if kind in KINDS:
+        return KINDS[kind].read(given, line, where)
     return Check(**given, line=line, reads=_property(given["property"], f"{where}.property"))
 
 
-def _axiom(given: dict[str, Any], line: int, where: str) -> AxiomCheck:
-    name = given["axiom"]
-    if name not in HISTORY_AXIOMS:
-        problem, allowed = "no axiom that a history can be asked", ", ".join(HISTORY_AXIOMS)
-        hint = "the others need a memory to try things on: malsim axioms LAW"
-        raise ScenarioError(problem, where=f"{where}.axiom", given=name, allowed=allowed, hint=hint)
-    return AxiomCheck(**given, property=f"axiom {name}: {HISTORY_AXIOMS[name][0]}", line=line)
-
-
-def _metric(given: dict[str, Any], line: int, where: str) -> MetricCheck:
-    low, high = given["within"]
-    if given["metric"] not in METRICS:
-        raise ScenarioError("no such metric", where=f"{where}.metric", given=given["metric"], allowed=", ".join(METRICS))
-    if not low <= high or (low, high) == (float("-inf"), float("inf")):
-        problem, hint = "bounds that keep nothing in or nothing out", "write the smaller first, and not both infinite"
-        raise ScenarioError(problem, where=f"{where}.within", given=[low, high], hint=hint)
-    if "final" in given and given["metric"] not in STEPS:
-        raise ScenarioError("only a step response has a final value", where=f"{where}.final", allowed=", ".join(STEPS))
-    fields = given | {"within": (low, high), "reads": about(_parse_at(value_of, given["of"], f"{where}.of"))}
-    if "over" in given:
-        fields["over"] = tuple(span(end, where=f"{where}.over") for end in given["over"])
-    text = f"{given['metric']} of {given['of']} within [{low:g}, {high:g}]"
-    return MetricCheck(**fields, property=text, line=line)
+def _keys(kind: type[KindCheck]) -> dict[str, bool]:
+    """The keys of a kind, and whether each is needed."""
+    common = {each.name for each in fields(Check)}
+    return {each.name: each.default is MISSING for each in fields(kind) if each.name not in common}
 
 
 def _baseline(given: dict[str, Any], line: int, where: str) -> BaselineCheck:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from malsim.errors import MalsimError, ScenarioError
+from malsim.errors import MalsimError
 from malsim.limits import Limits
 from malsim.scenario.baseline.recording import against_baseline
-from malsim.scenario.judge.alarms import AlarmVerdict, check_alarm
-from malsim.scenario.judge.checks import AlarmCheck, AxiomCheck, BaselineCheck, Goal, MetricCheck
-from malsim.scenario.judge.history_axioms import Recorded, check_axiom
-from malsim.scenario.judge.metric_bounds import Estimate, estimate
+from malsim.scenario.judge.checks import BaselineCheck, Goal, KindCheck
+from malsim.scenario.judge.metric_bounds import Estimate
 from malsim.scenario.properties import Property, Verdict
 from malsim.scenario.properties import check as check_property
 from malsim.scenario.properties.frames import trace_of
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.scenario.baseline.tube_compare import Comparison
+    from malsim.scenario.judge.checks import KindResult
     from malsim.scenario.properties import Trace
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Check, Scenario
@@ -37,7 +36,8 @@ Status = Literal["pass", "fail", "error"]
 class Outcome:
     """What became of one check, and a message on it; of a failure, `replication` is the one to look at.
 
-    A property has a `verdict`, a metric an `estimate`, a baseline a `comparison`.
+    `margin` is how far the check is from breaking, where that is a number. A property has a `verdict`, a metric an
+    `estimate`, a baseline a `comparison`.
     """
 
     check: Check
@@ -47,13 +47,7 @@ class Outcome:
     verdict: Verdict | None = None
     estimate: Estimate | None = None
     comparison: Comparison | None = None
-
-    @property
-    def margin(self) -> float | None:
-        """How far the check is from breaking, where that is a number."""
-        if self.verdict is not None:
-            return self.verdict.margin.worst
-        return None if self.estimate is None else self.estimate.margin
+    margin: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -133,39 +127,30 @@ def _goal(goal: Goal, judged: Judged) -> Outcome:
 def judge_check(check: Check, run: Run, trace: Trace, limits: Limits) -> Outcome:
     """The outcome of one check of a run, of which `trace` reads the frames."""
     try:
-        match check:
-            case MetricCheck():
-                measured = estimate(check, trace)
-                return _outcome(check, measured, estimate=measured)
-            case AlarmCheck():
-                states = check_alarm(check.expect, trace, alarm=check.alarm, condition=check.condition)
-                return _outcome(check, states, replication=None if states.passed else int(states.differences["rep"][0]))
-            case BaselineCheck():
-                comparison = against_baseline(check, run, limits=limits)
-                return _outcome(check, comparison, comparison=comparison)
-            case AxiomCheck():
-                return _verdict(check, _axiom(check, run))
-            case _:
-                return _verdict(check, check_property(check.property, trace, share=check.share))
+        if isinstance(check, BaselineCheck):
+            comparison = against_baseline(check, run, limits=limits)
+            return _outcome(check, comparison, comparison=comparison)
+        if not isinstance(check, KindCheck):
+            return _verdict(check, check_property(check.property, trace, share=check.share))
+        result = check.result(run, trace)
+        if isinstance(result, Verdict):
+            return _verdict(check, result)
+        return _outcome(check, result, estimate=result if isinstance(result, Estimate) else None)
     except MalsimError as problem:
         return Outcome(check=check, status="error", message=str(problem))
 
 
-def _outcome(check: Check, result: Estimate | AlarmVerdict | Comparison, **more: Any) -> Outcome:
-    return Outcome(check=check, status="pass" if result.passed else "fail", message=str(result), **more)
+def _outcome(check: Check, result: KindResult, **more: Any) -> Outcome:
+    status: Status = "pass" if result.passed else "fail"
+    more |= {name: getattr(result, name, None) for name in ("replication", "margin")}
+    return Outcome(check=check, status=status, message=str(result), **more)
 
 
 def _verdict(check: Check, verdict: Verdict) -> Outcome:
     worst = None if verdict.passed else verdict.margin.witness.replication
     status: Status = "pass" if verdict.passed else "fail"
-    return Outcome(check=check, status=status, message=_explanation(verdict), replication=worst, verdict=verdict)
-
-
-def _axiom(check: AxiomCheck, run: object) -> Verdict:
-    if not isinstance(run, Recorded):
-        hint = "malsim test --on STORE, malsim watch; a law is put to the test by malsim axioms"
-        raise ScenarioError("an axiom is asked of what really happened", given=check.axiom, hint=hint)
-    return check_axiom(check.axiom, run)
+    text, margin = _explanation(verdict), verdict.margin.worst
+    return Outcome(check=check, status=status, message=text, replication=worst, verdict=verdict, margin=margin)
 
 
 def _explanation(verdict: Verdict) -> str:

@@ -7,20 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import ScenarioError
 from malsim.intervals import student
-from malsim.scenario.judge.checks import value_of
-from malsim.scenario.judge.series_metrics import measure
-from malsim.scenario.properties.margins import Margins
-from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from malsim.scenario.judge.checks import MetricCheck
-    from malsim.scenario.properties import Trace
-
-__all__ = ["Estimate", "estimate"]
+__all__ = ["Estimate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,18 +76,3 @@ class Estimate:
 
 def _gap(lower: float, upper: float) -> float:
     return 0.0 if lower == upper else upper - lower
-
-
-def estimate(check: MetricCheck, trace: Trace) -> Estimate:
-    """Measure what a check asks for, in every replication."""
-    values = Margins(trace).value(value_of(check.of))
-    if values.dtype == object:
-        raise ScenarioError("words cannot be measured", given=check.of, hint="compare them in a property")
-    values = np.broadcast_to(values, (len(trace.times), len(trace.replications)))
-    first, last = check.over or (0, int(trace.times[-1]))
-    inside = (trace.times >= first) & (trace.times <= last)
-    if last > trace.times[-1] + trace.period or not inside.any():
-        end = f"day 0 to {trace.times[-1] / DAY:.6g}"
-        raise ScenarioError("its window is not inside the run", given=f"{first / DAY:g}d … {last / DAY:g}d", allowed=end)
-    each = measure(check.metric, trace.times[inside] / DAY, values[inside], final=check.final)
-    return Estimate(what=check.metric, each=each, replications=trace.replications, within=check.within)
