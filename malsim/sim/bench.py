@@ -67,7 +67,7 @@ def run(
     bench = Bench(scenario, timing, watch, later)
     try:
         bench.calendar.run()
-        return bench.made()
+        return bench.result()
     finally:
         if isinstance(bench.plant, AnswersReads):
             bench.plant.close(bench.state)
@@ -101,7 +101,7 @@ class Bench:
         if scenario.reviewers:
             acted = self.session.acted if self.session else None
             self.reviewers = pool_of(scenario.reviewers, scenario, self.context, who=self.populations.reviewers, acted=acted)
-        self._known_until = -1  # the changes of truth before this time are known to the recorder
+        self._truth_until = -1  # the changes of truth before this time are recorded
         self.netlist_runner = NetlistRunner.of(scenario, self.context, self.session.ops if self.session else None)
         self.context.log.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
         self.recorder.lineages = self.populations.lineages
@@ -111,7 +111,7 @@ class Bench:
         for process in (self._script, self._populations, self._ticks):
             self.calendar.process(process())
 
-    def made(self) -> Run:
+    def result(self) -> Run:
         """The run, once the calendar is empty."""
         recorder = self.recorder
         if recorder.changes:
@@ -121,7 +121,7 @@ class Bench:
             writers=recorder.writers(), bands=recorder.bands.frame(), plant=self.plant, state=self.state,
             vocabulary=self.intake.vocabulary, unseen=len(self.inbox), dropped=recorder.dropped,
             counters=self.counters.frame(self.scenario.first) if self.counters else None,
-            reviews=self.reviewers.written if self.reviewers else None,
+            reviews=self.reviewers.verdicts if self.reviewers else None,
             running_scores=recorder.running_scores, changes=recorder.changes,
             final_scores=FinalScores.of(self.snapshot, self.truth),
         ).without(self.plant.failures(self.state) if isinstance(self.plant, AnswersReads) else {})  # fmt: skip
@@ -138,7 +138,7 @@ class Bench:
             if self.netlist_runner:
                 self.netlist_runner.put(Memory.empty())
             if session:
-                hooks.oriented(0.0, self.context.log)
+                hooks.orient_reader(0.0, self.context.log)
         self._settle(state, 0.0)
 
     def _script(self) -> Generator[simpy.Event, None, None]:
@@ -192,7 +192,7 @@ class Bench:
         state, own = self.state, ClaimBatch.none()
         if self.session:
             state, own = self._read(self.session, number, now)
-        reviews = self.reviewers.reviewed(self.snapshot, at) if self.reviewers else ClaimBatch.none()
+        reviews = self.reviewers.review(self.snapshot, at) if self.reviewers else ClaimBatch.none()
         self._scan(state, at, [own, reviews])
         if at in self._timing.doubled:
             self._scan(self.state, at, [])
@@ -212,7 +212,7 @@ class Bench:
             self.context.log.take_names(view)
             _, _, own = session.run_turn(Snapshot(view, self.cell_index), number, now, self.netlist_runner)
             return state, own
-        fact, opened, own = session.run_turn(self._seen(now), number, now, self.netlist_runner)
+        fact, opened, own = session.run_turn(self._snapshot(now), number, now, self.netlist_runner)
         state = plant.read(state, reps, fact, opened, now)
         if len(session.updated) and isinstance(plant, HoldsGraph):
             state = plant.with_graph(state, verified(plant.graph(state), session.updated, now, self.scenario.rules))
@@ -223,7 +223,7 @@ class Bench:
         log, now = self.context.log, days(at)
         self._scan(self.state, at, [])
         log.every("caught_up", now, "session", "one tick for the whole gap", gap)
-        hooks.oriented(now, log)
+        hooks.orient_reader(now, log)
 
     def _scan(self, state: Any, at: int, own: list[ClaimBatch]) -> None:
         """Read the inputs, recompute."""
@@ -231,53 +231,53 @@ class Bench:
         waiting, drafts = self.inbox.drain(now)
         drafts = self.populations.ordered(ClaimBatch.joined([drafts, *own]))
         if len(drafts) or waiting.height:
-            state = self._admitted(state, drafts, waiting, now)
+            state = self._admit(state, drafts, waiting, now)
         if self.session:
-            state = self._written(self.session, state, at)
+            state = self._with_ops(self.session, state, at)
             self.session.close()
         state = self.plant.tick(state, now)
         if self.netlist_runner:
-            state = self._wired(state, at, self.netlist_runner)
+            state = self._run_netlist(state, at, self.netlist_runner)
         self._settle(state, now)
 
-    def _admitted(self, state: Any, drafts: ClaimBatch, scripted: pl.DataFrame, now: float) -> Any:
+    def _admit(self, state: Any, drafts: ClaimBatch, scripted: pl.DataFrame, now: float) -> Any:
         claims, place = self.intake.claims(drafts, scripted, checked=isinstance(self.plant, HoldsGraph))
         state, verdicts = self.plant.admit(state, claims)
         view = self.plant.view(state, now)
         self.recorder.admitted(verdicts, claims.rep, view, claims)
-        row, made = np.full((2, len(drafts) + 1), NONE, dtype=np.int64)
-        row[place], made[place] = verdicts.row, np.where(verdicts.verdict == 0, verdicts.row, NONE)
-        self.cell_index.on_admitted(self.populations.templates.statement(drafts), made[:-1])
+        row, new = np.full((2, len(drafts) + 1), NONE, dtype=np.int64)
+        row[place], new[place] = verdicts.row, np.where(verdicts.verdict == 0, verdicts.row, NONE)
+        self.cell_index.on_admitted(self.populations.templates.statement(drafts), new[:-1])
         if isinstance(self.plant, HoldsGraph):
-            self.populations.templates.on_admitted(drafts, made[:-1], self.plant.graph(state))
+            self.populations.templates.on_admitted(drafts, new[:-1], self.plant.graph(state))
         self.populations.on_verdicts(drafts, row[:-1])
         if self.session:
             self.session.on_verdicts(drafts, row[:-1], lambda: view.name)
         return state
 
-    def _wired(self, state: Any, at: int, netlist_runner: NetlistRunner) -> Any:
+    def _run_netlist(self, state: Any, at: int, netlist_runner: NetlistRunner) -> Any:
         """Run the netlist, on the graph or, where there is none, on an empty one."""
         plant = self.plant
         if not isinstance(plant, HoldsGraph):
             netlist_runner.scan(Memory.empty(), at, self.counters, self.reviewers, lambda _: None)
             return state
-        told = partial(self._judged, plant, state, at)
-        memory = netlist_runner.scan(plant.graph(state), at, self.counters, self.reviewers, told)
+        on_verdicts = partial(self._record, plant, state, at)
+        memory = netlist_runner.scan(plant.graph(state), at, self.counters, self.reviewers, on_verdicts)
         after = plant.with_graph(state, memory)
         return plant.with_derived(after, netlist_runner.derived) if isinstance(plant, ReadsDerived) else after
 
-    def _written(self, session: Session, state: Any, at: int) -> Any:
+    def _with_ops(self, session: Session, state: Any, at: int) -> Any:
         """Take the ops that the reader wrote through the gate, as the programs they are."""
         plant = self.plant
         if not session.ops or not isinstance(plant, HoldsGraph):
             return state
-        told = partial(self._judged, plant, state, at)
-        return plant.with_graph(state, session.ops.admit(plant.graph(state), days(at), self.scenario.rules, told))
+        on_verdicts = partial(self._record, plant, state, at)
+        return plant.with_graph(state, session.ops.admit(plant.graph(state), days(at), self.scenario.rules, on_verdicts))
 
-    def _judged(self, plant: Any, state: Any, at: int, said: GateResult) -> None:
-        """Record what the gate said of programs, and of what they propose."""
-        view = plant.view(plant.with_graph(state, said.memory), days(at))
-        self.recorder.admitted(verdicts_of(said), said.rep - self.scenario.first, view)
+    def _record(self, plant: Any, state: Any, at: int, result: GateResult) -> None:
+        """Record the verdicts of the gate on programs, and on what they propose."""
+        view = plant.view(plant.with_graph(state, result.memory), days(at))
+        self.recorder.admitted(verdicts_of(result), result.rep - self.scenario.first, view)
 
     def _settle(self, state: Any, now: float) -> None:
         """Make a memory the one that everybody sees until the next scan."""
@@ -287,14 +287,14 @@ class Bench:
         self.snapshot = Snapshot(view, self.cell_index)
         self.recorder.log.take_names(view)
 
-    def _seen(self, now: float) -> Snapshot:
+    def _snapshot(self, now: float) -> Snapshot:
         """The memory as readers see it now: a graph as the last tick left it, others as they are."""
         view = self.plant.view(self.state, now)
         return self.snapshot if view is self.snapshot.view else Snapshot(view, self.cell_index)
 
     def _follow(self, at: int) -> None:
         """Bring the recorded truth up to date; it stands beside the estimate, and nothing that estimates reads it."""
-        changes = self.context.world.between(self._known_until + 1, at + 1)
+        changes = self.context.world.between(self._truth_until + 1, at + 1)
         self.truth[changes.fact, changes.rep] = changes.value
         self.recorder.log.changed(changes)
-        self._known_until = at
+        self._truth_until = at

@@ -143,7 +143,7 @@ def count_steps() -> Callable[[Scenario], int]:
         while made.calendar.peek() < math.inf:
             made.calendar.step()
             steps += 1
-        assert made.made().memory.cells.height
+        assert made.result().memory.cells.height
         return steps
 
     return counted

@@ -44,7 +44,7 @@ def test_a_topic_has_its_listed_cells_in_order(turns: list[tuple[int, list[bool]
 def test_a_cell_known_by_its_draft_is_one_read_from_its_words(name: str) -> None:
     bench = Bench(read(SCENARIOS / f"{name}.toml").replace(replications=2))
     bench.calendar.run()
-    grown, scenario, memory = bench.cell_index, bench.scenario, bench.made().memory
+    grown, scenario, memory = bench.cell_index, bench.scenario, bench.result().memory
     anew = CellIndex(scenario.facts, scenario.replications, bench.populations.templates.statements)
     plant = bench.plant
     assert isinstance(plant, Graph)

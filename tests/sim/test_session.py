@@ -131,7 +131,7 @@ def test_no_exception_gets_round_the_stop_hook(owner: type, name: str, monkeypat
     assert not set(last["kind"]) & set(DONE)
     assert made.counters is not None
     assert (made.counters.turn["withheld"] == 1).all()
-    assert not (made.made().memory.cells.filter(pl.col("writer") == "reader")["created"] == last["t"][0]).any()
+    assert not (made.result().memory.cells.filter(pl.col("writer") == "reader")["created"] == last["t"][0]).any()
 
 
 def test_a_lesson_that_the_gate_refuses_was_not_written_back(monkeypatch: pytest.MonkeyPatch) -> None:

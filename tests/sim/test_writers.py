@@ -20,7 +20,7 @@ from malsim.sim.agent.snapshot import Snapshot
 from malsim.sim.clock import DAY
 from malsim.sim.draws import Draws
 from malsim.sim.engine.claim_context import LEAST_STATED, ClaimContext, ClaimDraft, LatestClaims, ShownRows
-from malsim.sim.engine.population_process import _wanted
+from malsim.sim.engine.population_process import _parameters_of
 from malsim.sim.engine.populations import Populations
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.scenario import Scenario
@@ -78,7 +78,7 @@ def contexts(draw: st.DrawFn) -> ClaimContext:
     more = {"first": rows(count), "peers": rows(count, MEMBERS), "again": whole(1) > 0}
     return ClaimContext(
         rep=rep, member=who, turn=count_, fact=fact, choices=choices, draws=draws, sense=sense,
-        seen=ShownRows(seen, values(seen), np.where(seen == NONE, 0.0, (seen % 11) / 10)),
+        push=ShownRows(seen, values(seen), np.where(seen == NONE, 0.0, (seen % 11) / 10)),
         own=LatestClaims(own, values(own), rows(count, 1), more.__getitem__),
     )  # fmt: skip
 
@@ -86,16 +86,16 @@ def contexts(draw: st.DrawFn) -> ClaimContext:
 def say(name: str, context: ClaimContext, settings_: dict[str, float]) -> ClaimDraft:
     known = behaviours()[name]
     given_ = {key: param.default for key, param in known.params.items()} | settings_
-    draft: ClaimDraft = known.module.write(context, **_wanted(known.module.write, given_))
+    draft: ClaimDraft = known.module.write(context, **_parameters_of(known.module.write, given_))
     return draft
 
 
 def relabelled(context: ClaimContext, names: Ints) -> ClaimContext:
     """The same context over a memory whose rows are called otherwise."""
-    seen, own = context.seen, context.own
+    seen, own = context.push, context.own
     more = {"first": names[own.first], "peers": names[own.peers], "again": own.again}
     told = LatestClaims(names[own.row], own.value, names[own.unsuperseded], more.__getitem__)
-    return replace(context, seen=replace(seen, row=names[seen.row]), own=told)
+    return replace(context, push=replace(seen, row=names[seen.row]), own=told)
 
 
 @pytest.mark.parametrize("name", WRITE)
@@ -116,7 +116,7 @@ def test_claims_are_in_bounds_and_point_only_at_what_was_shown_or_told(name: str
     for at in np.flatnonzero(speaks):
         told = {own.row[at], own.first[at], *own.peers[at], *own.unsuperseded[at], NONE}
         assert {edge.relation for edge in draft.edges} <= set(schema.RELATIONS)
-        assert {int(edge.target[at]) for edge in draft.edges} <= told | {*context.seen.row[at]}
+        assert {int(edge.target[at]) for edge in draft.edges} <= told | {*context.push.row[at]}
 
 
 @pytest.mark.parametrize("name", WRITE)
@@ -178,13 +178,13 @@ def test_what_they_see_changes_what_they_answer_but_not_when_or_about_what(poste
 
 
 def test_what_they_are_shown_is_ranked_as_of_the_last_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, seen = [], Snapshot.seen
+    asked, seen = [], Snapshot.rows_about
 
     def noting(snapshot: Snapshot, rep: Ints, fact: Ints, now: float) -> ShownRows:
         asked.append(now)
         return seen(snapshot, rep, fact, now)
 
-    monkeypatch.setattr(Snapshot, "seen", noting)
+    monkeypatch.setattr(Snapshot, "rows_about", noting)
     bench.run(Scenario(facts=FACTS, writers=(Population(behaviour="honest", rate=9.0),), days=5.0, seed=2))
     assert asked == [1.0, 2.0, 3.0, 4.0]
 

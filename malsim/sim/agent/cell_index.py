@@ -1,4 +1,4 @@
-"""What a run's cells are about, as numbers: known of each cell once, when it is admitted."""
+"""What a run's cells are about, as numbers: read of each cell once, when it is admitted."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ class CellIndex:
 
     def on_admitted(self, statement: Ints, row: Ints) -> None:
         """Take the rows of cells that claims became, with their places among the statements, NONE for unknown words."""
-        known = np.flatnonzero((row != NONE) & (statement != NONE))
+        own = np.flatnonzero((row != NONE) & (statement != NONE))
         words, topics = self._statements
-        self._admitted.append((row[known], words[statement[known]], topics[statement[known]]))
+        self._admitted.append((row[own], words[statement[own]], topics[statement[own]]))
 
     def grow(self, view: View) -> None:
         """Take up the cells and edges that were admitted since, and the values that were replaced."""
@@ -119,8 +119,8 @@ class CellIndex:
 
     def cited(self, active: Bools) -> Ints:
         """The cells that are not active, but that an active cell supports, depends on or derives from."""
-        found: Ints = self._target.values[np.flatnonzero(active[self._source.values])]
-        return found[np.flatnonzero(~active[found])]
+        cells: Ints = self._target.values[np.flatnonzero(active[self._source.values])]
+        return cells[np.flatnonzero(~active[cells])]
 
     def _join(self, source: Ints, target: Ints, relation: Ints) -> None:
         """Count new edges at both their ends, and keep those that cite."""
@@ -150,20 +150,20 @@ class CellIndex:
         self._enter_values(view.value[start:], np.arange(start, end))
         self._show()
 
-    def _replace(self, value: Ints, known: int) -> None:
-        """Enter the values of cells that say something else than they did."""
+    def _replace(self, value: Ints, cells: int) -> None:
+        """Enter the values of those of the first `cells` that say something else than they did."""
         if len(self._raw) and value is not self._raw:
-            moved = np.flatnonzero(value[:known] != self._raw[:known])
-            if moved.size:
-                self._enter_values(value[moved], moved)
+            rows = np.flatnonzero(value[:cells] != self._raw[:cells])
+            if rows.size:
+                self._enter_values(value[rows], rows)
         self._raw = value
 
     def _enter_values(self, value: Ints, row: Ints) -> None:
         lines = self._columns["lines"][row]
         fact = lines["fact"].astype(np.int64)
-        known = np.where(value < self._choices[fact], value, NONE)
-        says = (known * (len(self._choices) - 1) + fact) * len(self._counts) + lines["rep"]
-        self._columns["value"][row], self._columns["says"][row] = known, np.where(known == NONE, NONE, says)
+        place = np.where(value < self._choices[fact], value, NONE)
+        says = (place * (len(self._choices) - 1) + fact) * len(self._counts) + lines["rep"]
+        self._columns["value"][row], self._columns["says"][row] = place, np.where(place == NONE, NONE, says)
 
     def _file_from(self, view: View, row: Ints, fact: Ints) -> None:
         """Enter cells by their words; the same words, as those of the ten cells of every replication, are read once."""
@@ -171,22 +171,22 @@ class CellIndex:
         if texts is None:
             under = self.topic_of[fact][:, None]
             return self._file(row, np.full(len(row), LINE_WORDS), under)
-        held = texts.with_columns(fact=fact).with_row_index("place")
-        said = held.group_by("fact", "title", "topics", "writer", maintain_order=True).agg("place")
-        place, times = said["place"].explode().to_numpy(), said["place"].list.len().to_numpy()
-        self._columns["init"][row[place]] = np.repeat(np.array(said["writer"].to_list()) == WRITER, times)
-        words, topics = self._read(said["fact"].to_numpy(), said)
-        one = np.repeat(np.arange(said.height), times)
+        cells = texts.with_columns(fact=fact).with_row_index("place")
+        groups = cells.group_by("fact", "title", "topics", "writer", maintain_order=True).agg("place")
+        place, times = groups["place"].explode().to_numpy(), groups["place"].list.len().to_numpy()
+        self._columns["init"][row[place]] = np.repeat(np.array(groups["writer"].to_list()) == WRITER, times)
+        words, topics = self._read(groups["fact"].to_numpy(), groups)
+        one = np.repeat(np.arange(groups.height), times)
         return self._file(row[place], words[one], topics[one])
 
     def _read(self, about: Ints, cells: pl.DataFrame) -> tuple[Ints, Ints]:
         """How many words the lines of cells have, and their topics, padded with NONE; from facts and words."""
         words = [LINE_WORDS + len(title.split()) for title in cells["title"].to_list()]
-        named = [{self._topics[topic] for topic in topics if topic in self._topics} for topics in cells["topics"].to_list()]
-        under = [sorted(places | {own} - {NONE}) for places, own in zip(named, self.topic_of[about].tolist(), strict=True)]
+        tags = [{self._topics[topic] for topic in topics if topic in self._topics} for topics in cells["topics"].to_list()]
+        under = [sorted(places | {own} - {NONE}) for places, own in zip(tags, self.topic_of[about].tolist(), strict=True)]
         most = max((len(places) for places in under), default=0)
-        padded = [[*places, *([NONE] * (most - len(places)))] for places in under]
-        return np.array(words, dtype=np.int64), np.array(padded, dtype=np.int64).reshape(len(under), most)
+        rows = [[*places, *([NONE] * (most - len(places)))] for places in under]
+        return np.array(words, dtype=np.int64), np.array(rows, dtype=np.int64).reshape(len(under), most)
 
     def _file(self, row: Ints, words: Ints, topics: Ints) -> None:
         """Enter the lines of new cells, and index them by topic."""

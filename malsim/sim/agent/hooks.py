@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from malsim.sim.settings.reader import Reader
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["gate", "orient", "oriented", "push", "stop"]
+__all__ = ["gate", "orient", "orient_reader", "push", "stop"]
 
 
 def orient(memory: Memory, scenario: Scenario, now: float, log: EventLog) -> Memory:
     """Once a session, before its first turn: an empty graph gets its ten cells, and the reader the map and a digest."""
     if not memory.height:
-        memory = _founded(memory, scenario, now)
+        memory = _ten_cells(memory, scenario, now)
         log.every("bootstrapped", now, MAP, "ten cells", "the graph was empty")
-    oriented(now, log)
+    orient_reader(now, log)
     return memory
 
 
-def oriented(now: float, log: EventLog) -> None:
+def orient_reader(now: float, log: EventLog) -> None:
     """Give the reader the map and a digest."""
     log.every("oriented", now, MAP, "the map cell and a digest", "a session begins")
 
 
-def _founded(memory: Memory, scenario: Scenario, now: float) -> Memory:
+def _ten_cells(memory: Memory, scenario: Scenario, now: float) -> Memory:
     """A memory of no cells with the ten of every replication; where nobody has written yet, one is given them for all."""
     reps = np.arange(scenario.first, scenario.first + scenario.replications)
     if memory.table("writers").height:
@@ -67,10 +67,10 @@ def push(
     budget, surfaced = (netlist.budget, netlist.surfaced) if netlist else (None, None)
     words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
     pushed = snapshot.push(np.arange(len(fact)), fact, now, limit=int(reader.limit), budget=words, rank_by=reader.rank_by)
-    told = surfaced.within(words - pushed.words) if surfaced else None
-    turn = Turn(number, now, fact, pushed, pushed.about, surfaced=told)
+    lines = surfaced.within(words - pushed.words) if surfaced else None
+    turn = Turn(number, now, fact, pushed, pushed.about, surfaced=lines)
     counters.begin()
-    counters.add("words", pushed.words + (told.cost if told else 0))
+    counters.add("words", pushed.words + (lines.cost if lines else 0))
     counters.add("demand", pushed.demand + (surfaced.cost if surfaced else 0))
     log.pushed(turn)
     return turn
@@ -87,13 +87,13 @@ def stop(
     turn is released.
     """
     log.opened(turn, turn.name)
-    worked, turn.worked = turn.worked, False
+    done, turn.worked = turn.worked, False
     lessons = ClaimBatch.none()
     try:
-        if worked:
-            turn.released = ~_tried(turn, again, attempts, counters, log)
+        if done:
+            turn.released = ~_retry(turn, again, attempts, counters, log)
             lessons = write()
-        turn.worked = worked
+        turn.worked = done
     finally:
         log.opened(turn, f"{turn.name} was blocked")
         if not turn.worked:
@@ -104,7 +104,7 @@ def stop(
     return lessons
 
 
-def _tried(turn: Turn, again: Callable[[Bools, int], None], attempts: int, counters: TurnCounters, log: EventLog) -> Bools:
+def _retry(turn: Turn, again: Callable[[Bools, int], None], attempts: int, counters: TurnCounters, log: EventLog) -> Bools:
     """Refuse what is to be refused, as often as it may be tried again; what is still refused in the end."""
     closed, unwritten, unsound = turn.closed, turn.unwritten, turn.unsound
     for attempt in range(attempts):
@@ -123,7 +123,7 @@ def gate(turn: Turn, refused: Bools, *, counters: TurnCounters, log: EventLog) -
     if refused.any():
         _block(turn, refused, counters)
         log.unheard(turn, refused)
-        turn.written, turn.released = turn.written & ~refused, turn.released & ~refused
+        turn.wrote, turn.released = turn.wrote & ~refused, turn.released & ~refused
         _withhold(turn, refused, counters, log)
 
 

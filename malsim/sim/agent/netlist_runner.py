@@ -49,9 +49,9 @@ class NetlistRunner:
         )  # fmt: skip
         self.outputs: dict[str, Array] = {}
         self.derived: Mapping[str, Array] = {}
-        self.surfaced: SurfacedLines | None = None  # what the next push tells of signals
+        self.surfaced: SurfacedLines | None = None  # the lines of signals in the next push
         self._surfaces = surfaced_of(wires.document, wires.net)
-        self._fed = sorted(wires.inputs, key=lambda given: given.at)
+        self._external = sorted(wires.inputs, key=lambda given: given.at)
         self._names = [name for name in wires.net.signals if name not in self.engine.series]
 
     @classmethod
@@ -103,23 +103,23 @@ class NetlistRunner:
     ) -> Memory:
         """Run the net on a memory that has just ticked; `on_verdicts` gets the verdicts on its programs' claims."""
         if self.ops:
-            self._state = replace(self._state, aliases=self.ops.wired())
-        made = self.engine.scan(self._state, memory, self._inputs(at, counters, reviewers), now=days(at))
-        self._state, self._labels, self.outputs = made.state, memory, dict(made.outputs)
-        self.derived = made.derived
+            self._state = replace(self._state, aliases=self.ops.cells())
+        scan = self.engine.scan(self._state, memory, self._inputs(at, counters, reviewers), now=days(at))
+        self._state, self._labels, self.outputs = scan.state, memory, dict(scan.outputs)
+        self.derived = scan.derived
         if self._surfaces:
-            rows = Rows(memory, len(self.reps), made.state.topics, first=self.scenario.first)
-            self.surfaced = surfaced_on(self._surfaces, made.state.signals, self.wires.net, rows)
-        self._note(made, at)
+            rows = Rows(memory, len(self.reps), scan.state.topics, first=self.scenario.first)
+            self.surfaced = surfaced_on(self._surfaces, scan.state.signals, self.wires.net, rows)
+        self._note(scan, at)
         if self.ops:
-            self.ops.read(made.state.signals)
-        for one in made.happenings:
+            self.ops.read(scan.state.signals)
+        for one in scan.happenings:
             if reviewers and one.kind == "escalated":
                 reviewers.summon(one.reps, at)
-        said = [ran.verdicts for ran in made.ran if ran.verdicts is not None]
-        if said:
-            on_verdicts(GateResult.between(memory, made.memory, pl.concat(said)))
-        return made.memory
+        verdicts = [ran.verdicts for ran in scan.ran if ran.verdicts is not None]
+        if verdicts:
+            on_verdicts(GateResult.between(memory, scan.memory, pl.concat(verdicts)))
+        return scan.memory
 
     def of_runs(self) -> dict[str, Array]:
         """The signals that have one value a replication."""
@@ -130,8 +130,8 @@ class NetlistRunner:
         """Every signal as the last scan left it: t, rep, row, signal, value; what is no number is left out."""
         runs = self.of_runs()
         reps = pl.Series("rep", np.tile(self.reps, len(runs)), dtype=pl.Int32)
-        named = pl.Series("signal", np.repeat(list(runs), len(self.reps)), dtype=pl.String)
-        frames = [_frame(t, reps, None, named, np.concatenate([*runs.values(), np.zeros(0)]))]
+        signal = pl.Series("signal", np.repeat(list(runs), len(self.reps)), dtype=pl.String)
+        frames = [_frame(t, reps, None, signal, np.concatenate([*runs.values(), np.zeros(0)]))]
         for name in self._names:
             domain = self.wires.net.signals[name].domain
             if domain != "run":
@@ -152,22 +152,22 @@ class NetlistRunner:
 
     def _inputs(self, at: int, counters: TurnCounters | None, reviewers: ReviewerPool | None) -> dict[str, Any]:
         """What the loop's own pins hold at a scan, and what was fed in from outside by then."""
-        known: dict[str, Any] = {}
+        pins: dict[str, Any] = {}
         if counters:
             turn = counters.turn
-            known |= {"reader.demand": turn["demand"], "reader.pushed": turn["words"], "reader.expanded": turn["expanded"],
+            pins |= {"reader.demand": turn["demand"], "reader.pushed": turn["words"], "reader.expanded": turn["expanded"],
                       "reader.blocked": turn["blocks"] > 0}  # fmt: skip
         if reviewers:
-            known |= {"reviewer.ack": reviewers.acknowledged, "reviewer.waiting": reviewers.waiting}
+            pins |= {"reviewer.ack": reviewers.acknowledged, "reviewer.waiting": reviewers.waiting}
         if self.ops:
-            known |= self.ops.fed()
-        return known | {given.signal: given.value for given in self._fed if given.at <= at}
+            pins |= self.ops.captures()
+        return pins | {given.signal: given.value for given in self._external if given.at <= at}
 
-    def _note(self, made: Scan, at: int) -> None:
+    def _note(self, scan: Scan, at: int) -> None:
         now = days(at)
-        for one in made.happenings:
+        for one in scan.happenings:
             self.log.record(one.kind, now, one.reps, subject=one.subject, detail=one.detail, cause=one.cause)
-        for ran in made.ran:
+        for ran in scan.ran:
             tripped = ran.output.values.get("tripped")
             if tripped is not None:
                 rows = np.flatnonzero(tripped)
@@ -177,8 +177,8 @@ class NetlistRunner:
 
 
 def _frame(t: float, reps: pl.Series, rows: pl.Series | None, signal: pl.Series | str, values: Array) -> pl.DataFrame:
-    made = pl.DataFrame([reps.alias("rep"), pl.Series("value", values)])
-    named = signal if isinstance(signal, pl.Series) else pl.lit(signal)
+    frame = pl.DataFrame([reps.alias("rep"), pl.Series("value", values)])
+    name = signal if isinstance(signal, pl.Series) else pl.lit(signal)
     row = pl.lit(None, pl.String) if rows is None else rows
-    made = made.with_columns(t=pl.lit(t), row=row, signal=named)
-    return made.filter(pl.col("value").is_not_nan()).select("t", "rep", "row", "signal", "value")
+    frame = frame.with_columns(t=pl.lit(t), row=row, signal=name)
+    return frame.filter(pl.col("value").is_not_nan()).select("t", "rep", "row", "signal", "value")

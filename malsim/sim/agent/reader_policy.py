@@ -29,7 +29,7 @@ class Perception(Protocol):
     def senses(self, turn: Turn) -> Ints:
         """What each observes of its fact."""
 
-    def known(self, turn: Turn) -> Ints:
+    def remembers(self, turn: Turn) -> Ints:
         """What is in its context about its fact; NONE for nothing."""
 
     def observes(self, turn: Turn) -> Bools:
@@ -56,14 +56,14 @@ class ReaderPolicy:
         self.session, self.snapshot, self.turn = session, snapshot, turn
         obeys, policy = session.obeys(turn.number), session.reader.policy  # without its rules it does nothing unasked
         self.opens, self.verifies, self.uses_scores, self.writes = (
-            obeys & held for held in (policy.opens, policy.verifies, policy.uses_scores, policy.writes)
+            obeys & does for does in (policy.opens, policy.verifies, policy.uses_scores, policy.writes)
         )
         self._believes = snapshot.view.belief is not None
         self._lines = np.flatnonzero(turn.about)
         self._rep = self._lines // turn.about.shape[1]
         self._cell = turn.pushed.row.take(self._lines)
         self._value, self._active = snapshot.cell_index.value[self._cell], snapshot.active[self._cell]
-        self._known = session.known(turn)
+        self._context = session.remembers(turn)
         self._worth = self._line_worth()
         self._sensed = session.senses(turn)
         self._observes = session.observes(turn)
@@ -74,10 +74,10 @@ class ReaderPolicy:
         turn = self.turn
         self._trust()
         if self.opens.any():
-            wanted = turn.about & (np.cumsum(turn.about, axis=1) <= int(self.session.reader.wants)) & ~self._watched
-            turn.opened |= self.opens[:, None] & (turn.pushed.marked | wanted | self._fires)
+            unasked = turn.about & (np.cumsum(turn.about, axis=1) <= int(self.session.reader.wants)) & ~self._watched
+            turn.opened |= self.opens[:, None] & (turn.pushed.marked | unasked | self._fires)
             self._verify()
-        turn.written |= self.writes & (turn.learned != NONE)
+        turn.wrote |= self.writes & (turn.learned != NONE)
 
     def again(self, blocked: Bools, attempt: int) -> None:
         """Retry where blocked: open what is marked, verify if the policy does, write back what was learned."""
@@ -88,7 +88,7 @@ class ReaderPolicy:
             self._verify()
         if turn.check is not None:
             self._look(turn.check, complies & turn.unsound)
-        turn.written |= complies & (turn.learned != NONE)
+        turn.wrote |= complies & (turn.learned != NONE)
 
     def _look(self, check: ReleaseCheck, doubtful: Bools) -> None:
         """Look for itself where a pattern refused the action: keep what agrees, else decline and learn."""
@@ -96,22 +96,22 @@ class ReaderPolicy:
         wrong = doubtful & ((turn.value != self._sensed) | check.looked)
         check.looked |= doubtful
         turn.observed = np.where(doubtful, self._sensed, turn.observed)
-        turn.acted, turn.value = (np.where(wrong, NONE, held) for held in (turn.acted, turn.value))
+        turn.acted, turn.value = (np.where(wrong, NONE, own) for own in (turn.acted, turn.value))
         turn.learned = np.where(wrong & self._differs, self._sensed, turn.learned)
 
     def friend(self) -> Ints:
         """The first cell that each is shown which stands and says what it sensed; NONE for none."""
-        return self._shown(self._active & self._agrees)
+        return self._first_of(self._active & self._agrees)
 
     def rival(self) -> Ints:
         """The first cell that each is shown which stands and says otherwise; NONE for none."""
-        return self._shown(self._active & (self._value != NONE) & ~self._agrees)
+        return self._first_of(self._active & (self._value != NONE) & ~self._agrees)
 
-    def _shown(self, which: Bools) -> Ints:
-        chosen = np.flatnonzero(which)[::-1]  # of several, the first is written last
-        found = np.full(len(self._sensed), NONE, dtype=np.int64)
-        found[self._rep[chosen]] = self._cell[chosen]
-        return found
+    def _first_of(self, which: Bools) -> Ints:
+        lines = np.flatnonzero(which)[::-1]  # of several, the first is written last
+        cells = np.full(len(self._sensed), NONE, dtype=np.int64)
+        cells[self._rep[lines]] = self._cell[lines]
+        return cells
 
     def _line_worth(self) -> Array:
         """The trust in each line about the fact, equal for readers that ignore scores; −∞ where it is no choice."""
@@ -125,15 +125,15 @@ class ReaderPolicy:
             worth = np.where(self.uses_scores[self._rep], worth, np.inf)
         stands = self._value != NONE
         if reader.recalls:
-            known = self._known[self._rep]
-            stands &= (known == NONE) | (self._value == known)
+            context = self._context[self._rep]
+            stands &= (context == NONE) | (self._value == context)
         return np.where(stands, worth, -np.inf)
 
     def _trust(self) -> None:
         """Act on the line it trusts, and learn from it if it sees how that turned out."""
         turn, first = self.turn, self._first
         turn.first, turn.acted = first, first.copy()
-        turn.value = np.where(first == NONE, self._known, self._value_of(first))
+        turn.value = np.where(first == NONE, self._context, self._value_of(first))
         turn.observed = np.where(self._observes, self._sensed, NONE)
         turn.learned = np.where(self._observes & self._differs, self._sensed, NONE)
 
@@ -176,8 +176,8 @@ class ReaderPolicy:
         """Where what was sensed is news: not what is trusted, nor what its own claim among the lines says already."""
         first = self._first
         news: Bools = (first == NONE) | (self._value_of(first) != self._sensed)
-        said = self._agrees & (self._cell == self.session.own(self.turn)[self._rep])
-        news[self._rep[said]] = False
+        own = self._agrees & (self._cell == self.session.own(self.turn)[self._rep])
+        news[self._rep[own]] = False
         return news
 
     def _best(self, worth: Array) -> Ints:
@@ -188,8 +188,8 @@ class ReaderPolicy:
         table: Array = np.full(self.turn.about.shape, -np.inf)
         table.reshape(-1)[self._lines] = worth
         best = np.arange(0, table.size, table.shape[1]) + table.argmax(axis=1)
-        found, least = table.take(best), self.session.reader.act_above if self._believes else -np.inf
-        return np.where((found >= least) & (found > -np.inf), best, NONE)
+        top, least = table.take(best), self.session.reader.act_above if self._believes else -np.inf
+        return np.where((top >= least) & (top > -np.inf), best, NONE)
 
     def _value_of(self, cell: Ints) -> Ints:
         """What cells say, NONE for no cell."""

@@ -1,4 +1,4 @@
-"""Limited people for escalated disputes: a queue and free hands in each replication, held as columns."""
+"""Limited people for escalated disputes: a queue and free hands in each replication, as columns."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ReviewerPool:
         self._escalated = np.zeros(0, dtype=bool)
         self._free_at = np.zeros((len(reps), reviewers.count), dtype=np.int64)
         self._cases = ReviewCases.none()
-        self.written: Ints = np.zeros(len(reps), dtype=np.int64)
+        self.verdicts: Ints = np.zeros(len(reps), dtype=np.int64)
         self.acknowledged: Bools = np.zeros(len(reps), dtype=bool)
 
     @property
@@ -76,7 +76,7 @@ class ReviewerPool:
     def _queue(self, cases: ReviewCases, now: int) -> None:
         self._cases = self._cases.joined(cases.due_at(self._served(cases.rep, now)))
 
-    def reviewed(self, snapshot: Snapshot, before: int) -> ClaimBatch:
+    def review(self, snapshot: Snapshot, before: int) -> ClaimBatch:
         """The verdicts that reviewers hand in before a time, as claims."""
         over = self._cases.due + self._reviewers.late < before
         alarm = over & (self._cases.row == NONE)
@@ -84,11 +84,11 @@ class ReviewerPool:
         done, self._cases = self._cases.rows(over & ~alarm), self._cases.rows(~over)
         if not len(done.row):
             return ClaimBatch.none()
-        self.written += np.bincount(done.rep, minlength=len(self._reps))
+        self.verdicts += np.bincount(done.rep, minlength=len(self._reps))
         cell_index = snapshot.cell_index
         fact = cell_index.fact[done.row].astype(np.int64)
-        drawn = self._draws.uniform(SENSES, rep=self._reps[done.rep], turn=done.turn)
-        value = self._world.sight(drawn, rep=done.rep, fact=fact, t=done.due).read(done.accuracy)
+        uniforms = self._draws.uniform(SENSES, rep=self._reps[done.rep], turn=done.turn)
+        value = self._world.sight(uniforms, rep=done.rep, fact=fact, t=done.due).read(done.accuracy)
         edges = []
         for cell in (done.row, done.other)[: 1 + bool((done.other != NONE).any())]:
             agrees = value == cell_index.at("value", cell, none=NONE)

@@ -75,9 +75,9 @@ class Snapshot:
     def accuser(self) -> Ints:
         """The latest of the active cells that contradict each cell, NONE where none does."""
         accuser, accused = self._accusations
-        found = np.full(len(self.active), NONE, dtype=np.int64)
-        np.maximum.at(found, accused, accuser)
-        return found
+        latest = np.full(len(self.active), NONE, dtype=np.int64)
+        np.maximum.at(latest, accused, accuser)
+        return latest
 
     @cached_property
     def contradicted(self) -> Bools:
@@ -103,29 +103,29 @@ class Snapshot:
         is 1 for the fact's topic and 1 more for the fact itself; the memory's own order does the rest, and `rank_by`, a
         derived value of cells, is added to it.
         """
-        held = self._candidates(rep, fact)
-        match, degree = np.add(1.0, held.about), held.line["degree"]
-        worth = self.view.order(held.row, match=match, degree=degree, reader=held.reader, now=now)
-        own = self.view.column(rank_by, held.row) if rank_by else None
+        cells = self._candidates(rep, fact)
+        match, degree = np.add(1.0, cells.about), cells.line["degree"]
+        worth = self.view.order(cells.row, match=match, degree=degree, reader=cells.reader, now=now)
+        own = self.view.column(rank_by, cells.row) if rank_by else None
         worth = worth if own is None else worth + np.nan_to_num(own)
-        place = top_k(held.table(worth, besides=-np.inf), held.table(self._touched(held.row)), limit=limit)
+        place = top_k(cells.table(worth, besides=-np.inf), cells.table(self._touched(cells.row)), limit=limit)
         at = np.flatnonzero(place != NONE)
-        shown = (held.first[:, None] + place).take(at)
-        words = _entered(np.zeros(place.shape, dtype=np.int64), at, held.line["words"][shown])
+        line = (cells.first[:, None] + place).take(at)
+        words = _entered(np.zeros(place.shape, dtype=np.int64), at, cells.line["words"][line])
         demand = pushed = words.sum(axis=1)
         if not np.all(demand <= budget):
             within = words.cumsum(axis=1) <= np.reshape(budget, (-1, 1))
-            pushed, kept = (words * within).sum(axis=1), np.flatnonzero(within.take(at))
-            at, shown = at[kept], shown[kept]
-        row = _entered(np.full(place.shape, NONE, dtype=np.int64), at, held.row[shown])
+            pushed, fits = (words * within).sum(axis=1), np.flatnonzero(within.take(at))
+            at, line = at[fits], line[fits]
+        row = _entered(np.full(place.shape, NONE, dtype=np.int64), at, cells.row[line])
         about, marked = np.zeros((2, *place.shape), dtype=bool)
         if marks:
-            bears = self.view.marked(held.row[shown], now)
+            bears = self.view.marked(cells.row[line], now)
             if bears is not None:
                 _entered(marked, at, bears)
-        return Pushed(row, _entered(about, at, held.about[shown]), marked, pushed, demand)
+        return Pushed(row, _entered(about, at, cells.about[line]), marked, pushed, demand)
 
-    def seen(self, rep: Ints, fact: Ints, now: float) -> ShownRows:
+    def rows_about(self, rep: Ints, fact: Ints, now: float) -> ShownRows:
         """What a push about its fact shows each writer of that fact: rows about nothing else, in the push's order."""
         pushed = self.push(rep, fact, now, marks=False)
         at = np.flatnonzero(pushed.about)

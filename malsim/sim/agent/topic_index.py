@@ -79,7 +79,7 @@ class TopicIndex:
 
     def _order(self, topics: Ints) -> None:
         """Sort the listed cells of these topics, and take the others away."""
-        held = self._table.take(topics, axis=0)
-        kept = np.where(self._listed.take(held), held, NONE)
-        kept.view(np.uint64).sort(axis=1)  # NONE, without its sign, is the largest of all
-        self._table[topics] = kept
+        cells = self._table.take(topics, axis=0)
+        cells = np.where(self._listed.take(cells), cells, NONE)
+        cells.view(np.uint64).sort(axis=1)  # NONE, without its sign, is the largest of all
+        self._table[topics] = cells

@@ -35,9 +35,9 @@ class Turn:
 
     `opened` marks the lines it opened; `first` and `acted` are the cells it trusted first and acted on in the end, `value`
     what it took to be true (NONE: it declined); `observed` is what it saw itself and `learned` the value of its lesson, NONE
-    for none; `written` whether it wrote that back. `worked` says that the work was done to its end. Only the hooks at the
+    for none; `wrote` whether it wrote that back. `worked` says that the work was done to its end. Only the hooks at the
     turn's end set `blocked`, whether it was refused at least once, and `released`. `check` has the patterns of actions,
-    `surfaced` what standing signals tell beside the lines.
+    `surfaced` the lines of standing signals beside them.
     """
 
     number: int
@@ -53,7 +53,7 @@ class Turn:
     value: Ints = field(init=False)
     observed: Ints = field(init=False)
     learned: Ints = field(init=False)
-    written: Bools = field(init=False)
+    wrote: Bools = field(init=False)
     blocked: Bools = field(init=False)
     released: Bools = field(init=False)
     worked: bool = False
@@ -62,7 +62,7 @@ class Turn:
         count = len(self.fact)
         self.opened = np.zeros(self.about.shape, dtype=bool)
         self.first, self.acted, self.value, self.observed, self.learned = np.full((5, count), NONE, dtype=np.int64)
-        self.written, self.blocked, self.released = np.zeros((3, count), dtype=bool)
+        self.wrote, self.blocked, self.released = np.zeros((3, count), dtype=bool)
 
     @property
     def name(self) -> str:
@@ -85,7 +85,7 @@ class Turn:
     @property
     def unwritten(self) -> Bools:
         """Whether something was learned and nothing written back."""
-        missing: Bools = (self.learned != NONE) & ~self.written
+        missing: Bools = (self.learned != NONE) & ~self.wrote
         return missing
 
     @property

@@ -49,21 +49,21 @@ class Session:
         self.ops = WrittenOps(reader, context) if reader.policy.wires else None
         popularity = np.cumsum([fact.popularity for fact in world.facts])
         self._upto = (popularity / popularity[-1])[:-1]
-        self._known = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
+        self._context = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
         self._own = np.full((len(reps), len(world.facts)), NONE, dtype=np.int64)
         self.acted = np.zeros((len(world.facts), len(reps)))  # actions on each fact
-        self._drawn: list[Array] = []  # for the turn's look at the world
+        self._uniforms: list[Array] = []  # for the turn's look at the world
         self._anchor = 1
         self._reads = np.zeros(0, dtype=np.int32)  # how often each cell was opened
         self._open: tuple[Snapshot, Turn] | None = None  # the turn whose lessons are at the gate
         self.updated = np.zeros(0, dtype=np.int64)  # rows of cells that the last turn verifies
-        self.on_push: Callable[[Snapshot, Turn], None] = lambda *_: None  # told of each push
+        self.on_push: Callable[[Snapshot, Turn], None] = lambda *_: None  # called at each push
 
     def asks(self, number: int) -> Ints:
         """The facts that a turn's questions are about: drawn at an address, so that asking twice is asking once."""
-        (drawn,) = self._draws.uniform(("fact",), rep=self._reps, turn=number)
-        found: Ints = self._upto.searchsorted(drawn, side="right")
-        return found
+        (uniform,) = self._draws.uniform(("fact",), rep=self._reps, turn=number)
+        facts: Ints = self._upto.searchsorted(uniform, side="right")
+        return facts
 
     def run_turn(
         self, snapshot: Snapshot, number: int, now: float, netlist: NetlistRunner | None = None
@@ -73,8 +73,8 @@ class Session:
         The netlist may set the words that each reader is pushed, and raise lines of its own.
         """
         self._begin(number, now)
-        drawn, *self._drawn = self._draws.uniform(("fact", *SENSES), rep=self._reps, turn=number)
-        fact = self._upto.searchsorted(drawn, side="right")
+        uniform, *self._uniforms = self._draws.uniform(("fact", *SENSES), rep=self._reps, turn=number)
+        fact = self._upto.searchsorted(uniform, side="right")
         turn = hooks.push(snapshot, self.reader, fact, number, now, self.counters, self._log, netlist)
         self.on_push(snapshot, turn)
 
@@ -137,17 +137,17 @@ class Session:
         self._log.nudged(turn, rep[often], rows[often], RECURRING)
         if self.ops:
             self.ops.note(rep, rows, reads % RECURRING == 1, snapshot)
-            held = turn.pushed.marked.take(lines) & ~snapshot.contradicted[rows]  # stale: no op makes it fresh
-            wanted = (reads % RECURRING == 0) & ~held & ~self.ops.lines(turn.pushed.row)[0].take(lines)
+            stale = turn.pushed.marked.take(lines) & ~snapshot.contradicted[rows]  # no op makes it fresh
+            recurs = (reads % RECURRING == 0) & ~stale & ~self.ops.lines(turn.pushed.row)[0].take(lines)
             slips = partial(self._happens, self.reader.slips, "slips", turn.number)
-            self.ops.write(turn, rep[wanted], rows[wanted], snapshot, slips)
+            self.ops.write(turn, rep[recurs], rows[recurs], snapshot, slips)
         return rows
 
     def _begin(self, number: int, now: float) -> None:
         """Empty the context, or remind it of the rules, when the turn has come for that."""
         reader = self.reader
         if reader.compact_every and number > 1 and (number - 1) % int(reader.compact_every) == 0:
-            self._known[:] = NONE
+            self._context[:] = NONE
             self._anchor = number  # all that is left in the context are the bootstrap cells, which state the rules
             self._log.every(
                 "compacted", now, f"turn {number}", "the context was emptied", f"compact_every {reader.compact_every:g}"
@@ -170,15 +170,15 @@ class Session:
 
     def senses(self, turn: Turn) -> Ints:
         """What each reader sees of its fact when it looks for itself."""
-        sight = self._world.sight(self._drawn, rep=self._places, fact=turn.fact, t=milliseconds(turn.now))
+        sight = self._world.sight(self._uniforms, rep=self._places, fact=turn.fact, t=milliseconds(turn.now))
         return sight.read(self.reader.skill)
 
-    def known(self, turn: Turn) -> Ints:
+    def remembers(self, turn: Turn) -> Ints:
         """What is in the context about each turn's fact, where the reader goes by it; NONE elsewhere."""
         if not self.reader.recalls:
             return np.full(len(self._reps), NONE, dtype=np.int64)
-        held = self._known[self._places, turn.fact].astype(np.int64)
-        return np.where(self._happens(self.reader.recalls, "recalls", turn.number), held, NONE)
+        value = self._context[self._places, turn.fact].astype(np.int64)
+        return np.where(self._happens(self.reader.recalls, "recalls", turn.number), value, NONE)
 
     def observes(self, turn: Turn) -> Bools:
         """Whether it sees how its action turned out."""
@@ -217,16 +217,16 @@ class Session:
             self._count_shown(snapshot, turn)
         self.acted[turn.fact, self._places] += acts
         if self.reader.recalls:
-            seen = np.flatnonzero(turn.observed != NONE)
-            self._known[seen, turn.fact[seen]] = turn.observed[seen]
+            rep = np.flatnonzero(turn.observed != NONE)
+            self._context[rep, turn.fact[rep]] = turn.observed[rep]
         self._log.acted(turn, counts)
 
     def _count_shown(self, snapshot: Snapshot, turn: Turn) -> None:
         """Count what was pushed and opened, and what of it came with the memory: what a compaction leaves to go by."""
-        listed = (turn.pushed.row != NONE) * (1 + turn.opened.astype(np.int64))
+        count = (turn.pushed.row != NONE) * (1 + turn.opened.astype(np.int64))
         init = snapshot.cell_index.at("init", turn.pushed.row, none=False)
-        self.counters.add("shown", listed.sum(axis=1))
-        self.counters.add("shown_init", (listed * init).sum(axis=1))
+        self.counters.add("shown", count.sum(axis=1))
+        self.counters.add("shown_init", (count * init).sum(axis=1))
 
     def _once_true(self, snapshot: Snapshot, turn: Turn, rep: Ints) -> Ints:
         """Those of some replications whose reader acted on what was true when it was claimed."""

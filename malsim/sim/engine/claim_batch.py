@@ -54,11 +54,11 @@ class ClaimBatch:
 
     @classmethod
     def of(cls, edges: Sequence[DraftEdge], *, rep: Ints, **columns: Ints | Array | float) -> ClaimBatch:
-        """Claims with what they intend; a column may be one number for all, and no edge is said twice."""
-        spread: dict[str, NDArray[Any]] = {
-            name: held if isinstance(held, np.ndarray) else np.full(len(rep), held) for name, held in columns.items()
+        """Claims with what they intend; a column may be one number for all, and no edge is written twice."""
+        whole: dict[str, NDArray[Any]] = {
+            name: value if isinstance(value, np.ndarray) else np.full(len(rep), value) for name, value in columns.items()
         }
-        return cls(rep=rep, **spread, **_flat(edges))
+        return cls(rep=rep, **whole, **_flat(edges))
 
     @classmethod
     def joined(cls, parts: Sequence[ClaimBatch]) -> ClaimBatch:
@@ -77,8 +77,8 @@ class ClaimBatch:
         counts = each[rows]
         claim = np.repeat(np.arange(len(rows)), counts)
         edge = np.repeat(each.cumsum()[rows] - counts.cumsum(), counts) + np.arange(len(claim))
-        kept = {name: getattr(self, name)[rows] for name in _OF_CLAIMS}
-        return ClaimBatch(**kept, claim=claim, **{name: getattr(self, name)[edge] for name in _OF_EDGES})
+        own = {name: getattr(self, name)[rows] for name in _OF_CLAIMS}
+        return ClaimBatch(**own, claim=claim, **{name: getattr(self, name)[edge] for name in _OF_EDGES})
 
 
 def _flat(edges: Sequence[DraftEdge]) -> dict[str, NDArray[Any]]:
@@ -88,10 +88,10 @@ def _flat(edges: Sequence[DraftEdge]) -> dict[str, NDArray[Any]]:
     relation = np.array([schema.RELATIONS.index(edge.relation) for edge in edges], dtype=np.int64)[place]
     target = targets[place, claim]
     mutual = np.array([edge.mutual for edge in edges], dtype=bool)[place]
-    said = (claim * len(schema.RELATIONS) + relation) * (target.max(initial=0) + 1) + target
-    order = np.argsort(said, kind="stable")
-    first = np.ones(len(said), dtype=bool)
-    first[order[1:]] = said[order[1:]] != said[order[:-1]]
+    code = (claim * len(schema.RELATIONS) + relation) * (target.max(initial=0) + 1) + target
+    order = np.argsort(code, kind="stable")
+    first = np.ones(len(code), dtype=bool)
+    first[order[1:]] = code[order[1:]] != code[order[:-1]]
     return {"claim": claim[first], "relation": relation[first], "target": target[first], "mutual": mutual[first]}
 
 

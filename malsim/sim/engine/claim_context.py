@@ -80,10 +80,9 @@ class ShownRows:
         column = worth.argmax(axis=1)
         return np.where(worth[np.arange(len(column)), column] > -np.inf, column, NONE)
 
-    def pick(self, held: Ints, column: Ints) -> Ints:
-        """What stands in a column of `held` for each claim; NONE where the column is NONE."""
-        found: Ints = held[np.arange(len(column)), np.maximum(column, 0)]
-        return np.where(column == NONE, NONE, found)
+    def pick(self, table: Ints, column: Ints) -> Ints:
+        """What stands in a column of a table for each claim; NONE where the column is NONE."""
+        return np.where(column == NONE, NONE, table[np.arange(len(column)), np.maximum(column, 0)])
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ class LatestClaims:
     more: Callable[[str], NDArray[Any]]
 
     def rows(self, here: slice | Ints, more: Callable[[str], NDArray[Any]]) -> LatestClaims:
-        """What the writers of some of the claims, all of one population, were told."""
+        """The same for some of the claims, all of one population."""
         return LatestClaims(self.row[here], self.value[here], self.unsuperseded[here], more)
 
     @cached_property
@@ -135,7 +134,7 @@ class ClaimContext:
     choices: Ints
     draws: Draws
     sense: Senses
-    seen: ShownRows
+    push: ShownRows
     own: LatestClaims
     state: Mapping[str, Array] = field(default_factory=dict)
 
@@ -147,8 +146,8 @@ class ClaimContext:
         """A stated confidence for each claim: mean + noise · N(0, 1), within 0.01 and 1."""
         if not noise:
             return np.full(len(self.rep), min(max(mean, LEAST_STATED), 1.0))
-        drawn = self.draws.normal("stated", rep=self.rep, member=self.member, turn=self.turn)
-        return np.minimum(np.maximum(mean + noise * drawn, LEAST_STATED), 1.0)
+        normal = self.draws.normal("stated", rep=self.rep, member=self.member, turn=self.turn)
+        return np.minimum(np.maximum(mean + noise * normal, LEAST_STATED), 1.0)
 
     def another(self, value: Ints, purpose: str = "another") -> Ints:
         """One of the other values of each claim's fact, all alike."""
@@ -193,29 +192,29 @@ class ClaimDraft:
             return parts[0]
         ends = list(accumulate(len(part.value) for part in parts))
         edges = [
-            DraftEdge(edge.relation, _spread([(end, edge.target)], ends[-1], otherwise=NONE), edge.mutual)
+            DraftEdge(edge.relation, _whole([(end, edge.target)], ends[-1], otherwise=NONE), edge.mutual)
             for part, end in zip(parts, ends, strict=True)
             for edge in part.edges
         ]
         value, stated = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "stated"))
         speaks, graded = (
-            _marks(list(zip(ends, held, strict=True)), ends[-1], otherwise=otherwise)
-            for held, otherwise in (([part.speaks for part in parts], True), ([part.graded for part in parts], False))
+            _marks(list(zip(ends, marks, strict=True)), ends[-1], otherwise=otherwise)
+            for marks, otherwise in (([part.speaks for part in parts], True), ([part.graded for part in parts], False))
         )
         return cls(value, stated, tuple(edges), speaks, graded)
 
 
-def _spread(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, otherwise: int) -> NDArray[Any]:
-    """What is held of the claims that end at each of some places, as of so many claims."""
-    spread = np.full(claims, otherwise)
-    for end, held in parts:
-        if held is not None:
-            spread[end - len(held) : end] = held
-    return spread
+def _whole(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, otherwise: int) -> NDArray[Any]:
+    """A column of so many claims, from the parts that end at some places; None is a part that is `otherwise` throughout."""
+    column = np.full(claims, otherwise)
+    for end, part in parts:
+        if part is not None:
+            column[end - len(part) : end] = part
+    return column
 
 
 def _marks(parts: Sequence[tuple[int, Bools | None]], claims: int, *, otherwise: bool) -> Bools | None:
-    return _spread(parts, claims, otherwise=otherwise) if any(held is not None for _, held in parts) else None
+    return _whole(parts, claims, otherwise=otherwise) if any(part is not None for _, part in parts) else None
 
 
 __getattr__ = renamed(__name__, {"Occasion": "ClaimContext", "Said": "ClaimDraft", "Edge": "DraftEdge"})

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.sim.engine.claim_context import Array, Ints
     from malsim.sim.settings.population import Population
 
-__all__ = ["NEVER", "ClaimSchedule", "DueClaims", "waited"]
+__all__ = ["NEVER", "ClaimSchedule", "DueClaims", "whole_gap"]
 
 Spans: TypeAlias = list[tuple[int, slice]]
 NEVER = np.iinfo(np.int64).max
@@ -77,8 +77,8 @@ class Process(Protocol):
     def next(self, number: Ints, member: Ints, turn: Ints, since: Ints) -> Ints:
         """When each member writes claim `turn`, counted from the one before."""
 
-    def chosen(self, drawn: Array, member: Ints, turn: Ints) -> Ints:
-        """What each claim is about, for numbers drawn from 0 to 1."""
+    def facts(self, uniform: Array, member: Ints, turn: Ints) -> Ints:
+        """What each claim is about, for uniform numbers from 0 to 1."""
 
 
 class ClaimSchedule:
@@ -133,17 +133,16 @@ class ClaimSchedule:
         population, _, number, member = self._who[place].T
         return replace(self._draws, of=population).uniform(purpose, rep=number, member=member, turn=turn)
 
-    def _facts(self, spans: Spans, member: Ints, turn: Ints, drawn: Array) -> Ints:
+    def _facts(self, spans: Spans, member: Ints, turn: Ints, uniform: Array) -> Ints:
         """What each claim is about."""
         fact = np.empty(len(turn), dtype=np.int64)
         for one, here in spans:
-            fact[here] = self._processes[one].chosen(drawn[here], member[here], turn[here])
+            fact[here] = self._processes[one].facts(uniform[here], member[here], turn[here])
         return fact
 
     def _next(self, place: Ints, turn: Ints, since: Ints) -> Ints:
         """When each writes claim `turn`, counted from the one before; NEVER past its population's last day."""
-        drawn = self._uniform("gap", place, turn)
-        due = since + waited(exponential(drawn) / self._rate[place])
+        due = since + whole_gap(exponential(self._uniform("gap", place, turn)) / self._rate[place])
         if self._laws:
             population, _, number, member = self._who[place].T
             for one, here in _spans(population):
@@ -152,7 +151,7 @@ class ClaimSchedule:
         return np.where(due < self._last[place], due, NEVER)
 
 
-def waited(gap: Array) -> Ints:
+def whole_gap(gap: Array) -> Ints:
     """Whole milliseconds of a number of days, one at least."""
     return np.maximum(1, np.rint(gap * DAY)).astype(np.int64)
 

@@ -85,21 +85,21 @@ class ClaimTemplates:
         self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
         self._about = np.array([form.about for form in forms])
         self.external = np.array([form.verification == "external" for form in forms])  # of each form
-        listed = _samples(facts, writers, forms, last)
-        checked = _validated([sample for part in listed for sample in part], rules)
-        found = screened(checked, rules)
-        self._sound = found.issues.is_empty() and found.notes.is_empty()
+        samples = _samples(facts, writers, forms, last)
+        validated = _validated([sample for part in samples for sample in part], rules)
+        result = screened(validated, rules)
+        self._sound = result.issues.is_empty() and result.notes.is_empty()
         constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         self._covered = checks.are_covered([table | constant for table in tables])
         beside = {name for check in checks.CHECKS if check.reads & {*_OF_EACH} for name in check.reads}
-        self._beside = sorted(beside & constant & {*checked.claims.frame().columns})
-        starts = np.cumsum([0, *(len(part) for part in listed)])
+        self._beside = sorted(beside & constant & {*validated.claims.frame().columns})
+        starts = np.cumsum([0, *(len(part) for part in samples)])
         self._facts, self._statements, self._forms = (
-            checked.claims.frame().select(names).slice(starts[start], starts[end] - starts[start])
+            validated.claims.frame().select(names).slice(starts[start], starts[end] - starts[start])
             for names, start, end in ((_OF_FACTS, 0, 2), (_OF_STATEMENTS, 2, 4), (_OF_FORMS, 4, 5))
         )
-        self._constant = checked.claims.frame().head(1)
+        self._constant = validated.claims.frame().head(1)
         self._names = self.writers.to_numpy()
         self._authors, self._counts = np.full((2, last - first + 1, len(writers)), NONE)
         self._read, self._alone = 0, True  # up to which cell none of others has such a body, if none does
@@ -111,15 +111,15 @@ class ClaimTemplates:
                 (self._constant, _READ_OF_ALL),
             )
         )
-        self._weights = checked.edges.column("weight")
+        self._weights = validated.edges.column("weight")
 
     def under(self, rules: Rules) -> ClaimTemplates:
-        """The same words under other rules, with what is known of the claims so far."""
+        """The same words under other rules, with the claims so far."""
         facts, writers, forms, last = self._made_of
-        made = ClaimTemplates(facts, writers, forms, first=self.first, last=last, rules=rules)
-        made._authors, made._counts = self._authors, self._counts
-        made._read, made._alone = self._read, self._alone
-        return made
+        templates = ClaimTemplates(facts, writers, forms, first=self.first, last=last, rules=rules)
+        templates._authors, templates._counts = self._authors, self._counts
+        templates._read, templates._alone = self._read, self._alone
+        return templates
 
     def claims(self, drafts: ClaimBatch, memory: Memory) -> Validated:
         """Checked claims of drafts that stand in the order of the gate; row n is draft n."""
@@ -127,9 +127,9 @@ class ClaimTemplates:
         body, new = self._bodies(drafts), self._are_new(drafts, memory)
         texts = cache(partial(self._texts, drafts, statement, body))
         numbers = {
-            **{name: held.repeat(len(drafts)) for name, held in self._of_all.items()},
-            **{name: held[fact] for name, held in self._of_facts.items()},
-            **{name: held[drafts.form] for name, held in self._of_forms.items()},
+            **{name: values.repeat(len(drafts)) for name, values in self._of_all.items()},
+            **{name: values[fact] for name, values in self._of_facts.items()},
+            **{name: values[drafts.form] for name, values in self._of_forms.items()},
             "rep": drafts.rep + self.first,
             "t": drafts.t / DAY,
             "writer": self._names[drafts.who],
@@ -138,9 +138,9 @@ class ClaimTemplates:
             "stated": drafts.stated,
             **({} if new else {"content": to_array(contents(frame_of(texts())))}),
         }
-        told = LazyRows(len(drafts), partial(self._told, drafts, fact, statement, texts), numbers, _UNNAMED)
-        made = Validated(told, self._linked(drafts, memory), checks.NO_ISSUES, NO_NOTES, new)
-        return made if self._passes(drafts, body) else _looked_through(made, self.rules)
+        rows = LazyRows(len(drafts), partial(self._rows, drafts, fact, statement, texts), numbers, _UNNAMED)
+        claims = Validated(rows, self._edges(drafts, memory), checks.NO_ISSUES, NO_NOTES, new)
+        return claims if self._passes(drafts, body) else _validated_in_full(claims, self.rules)
 
     def _passes(self, drafts: ClaimBatch, body: pl.Series) -> bool:
         """Whether the gate surely has nothing against any claim, neither a word nor what each has of its own."""
@@ -164,10 +164,10 @@ class ClaimTemplates:
         fact = np.where(about, drafts.fact, len(self._starts) - 1)
         return fact, self._starts[fact] + np.where(about, drafts.value, 0)
 
-    def on_admitted(self, drafts: ClaimBatch, made: Ints, memory: Memory) -> None:
-        """Remember which rows their writers have, by the cells that drafts were made into (NONE: it was not)."""
-        own = np.flatnonzero(made != NONE)
-        self._authors[drafts.rep[own], drafts.who[own]] = memory.column("author")[made[own]]
+    def on_admitted(self, drafts: ClaimBatch, row: Ints, memory: Memory) -> None:
+        """Remember which rows their writers have, by the cells that drafts became (NONE: it became none)."""
+        own = np.flatnonzero(row != NONE)
+        self._authors[drafts.rep[own], drafts.who[own]] = memory.column("author")[row[own]]
         if memory.height == self._read + len(own):
             self._read = memory.height
 
@@ -196,7 +196,7 @@ class ClaimTemplates:
             "body": body,
         }
 
-    def _told(self, drafts: ClaimBatch, fact: Ints, statement: Ints, texts: Texts) -> pl.DataFrame:
+    def _rows(self, drafts: ClaimBatch, fact: Ints, statement: Ints, texts: Texts) -> pl.DataFrame:
         """The claims in full."""
         tables = ((self._facts, fact), (self._statements, statement), (self._forms, drafts.form))
         columns: dict[str, pl.Series | NDArray[Any]] = {
@@ -213,14 +213,14 @@ class ClaimTemplates:
         }
         return frame_of(columns)
 
-    def _linked(self, drafts: ClaimBatch, memory: Memory) -> LazyRows:
+    def _edges(self, drafts: ClaimBatch, memory: Memory) -> LazyRows:
         """Their edges."""
         claim, code = drafts.claim, drafts.relation
         numbers = {
             "claim": claim, "row": drafts.target, "weight": self._weights[code], "mutual": drafts.mutual, "code": code,
         }  # fmt: skip
 
-        def linked() -> pl.DataFrame:
+        def frame() -> pl.DataFrame:
             target = memory.cells["handle"][places(drafts.target)]
             place = np.arange(len(claim)) - np.searchsorted(claim, claim)
             return frame_of(
@@ -235,7 +235,7 @@ class ClaimTemplates:
                 }
             )
 
-        return LazyRows(len(claim), linked, numbers)
+        return LazyRows(len(claim), frame, numbers)
 
     @property
     def statements(self) -> pl.DataFrame:
@@ -272,8 +272,9 @@ def _validated(samples: list[dict[str, Any]], rules: Rules) -> Validated:
     return validate(claims, rules)
 
 
-def _looked_through(made: Validated, rules: Rules) -> Validated:
+def _validated_in_full(claims: Validated, rules: Rules) -> Validated:
     """Claims some of whose words the gate objects to, each validated and screened."""
-    unread = made.claims.frame().with_columns(pl.lit(None, schema.CLAIMS["issues"]).alias("issues"))
-    relation = _RELATIONS[places(made.edges.frame()["code"].to_numpy())]
-    return screened(replace(made, issues=checks.faults(unread, made.edges.frame().with_columns(relation), rules)), rules)
+    unread = claims.claims.frame().with_columns(pl.lit(None, schema.CLAIMS["issues"]).alias("issues"))
+    relation = _RELATIONS[places(claims.edges.frame()["code"].to_numpy())]
+    issues = checks.faults(unread, claims.edges.frame().with_columns(relation), rules)
+    return screened(replace(claims, issues=issues), rules)

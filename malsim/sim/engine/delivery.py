@@ -52,8 +52,8 @@ class DeliveryLine:
         return hit
 
     def _misled(self, fault: ClaimFault, number: int, rep: Ints, member: Ints, turn: Ints, t: Ints) -> Bools:
-        drawn = self.draws.uniform(f"bad {number}", rep=self.context.reps[rep], member=member, turn=turn)
-        return fault.during(t) & (drawn < fault.bad["wrong"])
+        uniform = self.draws.uniform(f"bad {number}", rep=self.context.reps[rep], member=member, turn=turn)
+        return fault.during(t) & (uniform < fault.bad["wrong"])
 
     def carry(self, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
         """The claims as they arrive, of a turn from `start` to `end` (milliseconds); what befell them is noted."""
@@ -79,22 +79,22 @@ class DeliveryLine:
             "turn": drafts.turn,
         }
 
-        def drawn(purpose: str) -> Array:
+        def uniform(purpose: str) -> Array:
             return self.draws.uniform(f"{purpose} {number}", **address)
 
-        lost: Bools = during & (drawn("drop") < noise["drop"])
-        self._note("lost", drafts, lost)
+        drops: Bools = during & (uniform("drop") < noise["drop"])
+        self._note("lost", drafts, drops)
 
         def hit(name: str) -> Bools:
-            found: Bools = during & ~lost & (drawn(name) < noise[name])
-            self._note(_KINDS[name], drafts, found)
-            return found
+            mask: Bools = during & ~drops & (uniform(name) < noise[name])
+            self._note(_KINDS[name], drafts, mask)
+            return mask
 
         choices = self.context.world.choices[drafts.fact]
-        another = (drafts.value + 1 + (drawn("another") * (choices - 1)).astype(np.int64)) % choices
+        another = (drafts.value + 1 + (uniform("another") * (choices - 1)).astype(np.int64)) % choices
         moved = drafts.stated + noise["spread"] * self.draws.normal(f"size {number}", **address)
-        wait = np.maximum(1, np.rint(-np.log1p(-drawn("wait")) * noise["late"] * DAY)).astype(np.int64)
-        anywhere = start + (drawn("place") * (end - start)).astype(np.int64)
+        wait = np.maximum(1, np.rint(-np.log1p(-uniform("wait")) * noise["late"] * DAY)).astype(np.int64)
+        anywhere = start + (uniform("place") * (end - start)).astype(np.int64)
         t = np.where(hit("reorder"), anywhere, drafts.t)
         changed = replace(
             drafts,
@@ -102,5 +102,5 @@ class DeliveryLine:
             stated=np.where(hit("perturb"), np.clip(moved, LEAST_STATED, 1.0), drafts.stated),
             t=np.where(hit("delay"), t + wait, t),
         )
-        times = np.where(lost, 0, np.where(hit("double"), 2, 1))
+        times = np.where(drops, 0, np.where(hit("double"), 2, 1))
         return changed.rows(np.repeat(np.arange(len(drafts)), times))

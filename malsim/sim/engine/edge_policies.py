@@ -32,14 +32,14 @@ class EdgePolicies:
         self._revises = np.array([population.revises for population in populations], dtype=bool)
         self._some_are_mutual = bool(self._mutual.any())
 
-    def edges(self, due: DueClaims, seen: ShownRows, own: LatestClaims, draft: ClaimDraft) -> list[DraftEdge]:
+    def edges(self, due: DueClaims, push: ShownRows, own: LatestClaims, draft: ClaimDraft) -> list[DraftEdge]:
         """The edges of claims of any of the populations."""
         edges: list[DraftEdge] = []
-        known = (seen.value != NONE) & (seen.row != own.row[:, None])
-        agrees = seen.value == draft.value[:, None]
+        others = (push.value != NONE) & (push.row != own.row[:, None])
+        agrees = push.value == draft.value[:, None]
         plain = True if draft.graded is None else ~draft.graded
         if self._disputes.some:
-            rival = seen.pick(seen.row, seen.best(known & ~agrees))
+            rival = push.pick(push.row, push.best(others & ~agrees))
             rival = np.where(self._disputes.happens(due) & plain, rival, NONE)
             if self._some_are_mutual:
                 mutual = self._mutual[due.population]
@@ -47,7 +47,7 @@ class EdgePolicies:
                 rival = np.where(mutual, NONE, rival)
             edges.append(DraftEdge("contradicts", rival))
         if self._supports.some:
-            friend = seen.pick(seen.row, seen.best(known & agrees))
+            friend = push.pick(push.row, push.best(others & agrees))
             edges.append(DraftEdge("supports", np.where(self._supports.happens(due) & plain, friend, NONE)))
         revises = self._revises[due.population] & plain
         return edges + [DraftEdge("supersedes", np.where(revises, row, NONE)) for row in (own.row, *own.unsuperseded.T)]
@@ -59,10 +59,12 @@ class _Share:
     def __init__(self, habit: str, share: Sequence[float]) -> None:
         self._habit, self._share = habit, np.array(share)
         self._always = self._share == 1.0
-        self._drawn = bool((~self._always & (self._share > 0.0)).any())
+        self._is_random = bool((~self._always & (self._share > 0.0)).any())
         self.some = bool((self._share > 0.0).any())
 
     def happens(self, due: DueClaims) -> Bools:
         """Whether it does at each claim; where all is certain either way nothing is drawn."""
-        does: Bools = due.uniform(self._habit) < self._share[due.population] if self._drawn else self._always[due.population]
+        does: Bools = (
+            due.uniform(self._habit) < self._share[due.population] if self._is_random else self._always[due.population]
+        )
         return does

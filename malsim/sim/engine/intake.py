@@ -48,7 +48,7 @@ class Intake:
         self._writers = {name: place for place, name in enumerate(templates.writers.to_list())}
         self._values: list[dict[float | str, int]] = [{fact.number(v): v for v in range(len(fact.values))} for fact in facts]
         labels: list[list[float | str]] = [list(fact.values) for fact in facts]
-        for writer, about_what, says in _spoken(scripted):
+        for writer, about_what, says in _statements(scripted):
             self._writers.setdefault(writer, len(self._writers))
             place = self._objects.setdefault(about_what, len(self._objects))
             if place == len(labels):
@@ -73,19 +73,19 @@ class Intake:
             "object": np.where(about, drafts.fact, NONE), "value": np.where(about, drafts.value, NONE),
             "verified": self._external[drafts.form],
         }  # fmt: skip
-        place, said = np.arange(len(drafts)), np.full(len(drafts), NONE)
+        place, line = np.arange(len(drafts)), np.full(len(drafts), NONE)
         if scripted.height:
             numbers = self._numbers(scripted)
-            columns = {name: np.concatenate([held, numbers[name]]) for name, held in columns.items()}
+            columns = {name: np.concatenate([column, numbers[name]]) for name, column in columns.items()}
             order = np.lexsort((columns["sequence"], self._rank[columns["writer"]], columns["t"]))
-            columns = {name: held[order] for name, held in columns.items()}
+            columns = {name: column[order] for name, column in columns.items()}
             place = np.where(order < len(drafts), order, NONE)
-            said = np.where(order < len(drafts), NONE, order - len(drafts))
+            line = np.where(order < len(drafts), NONE, order - len(drafts))
         return Claims(
             **columns,
             edges=self._edges(drafts, scripted, place),
             words=lambda: scripted,
-            scripted=said,
+            scripted=line,
             checked=(lambda memory: self._checked(drafts, scripted, memory)) if checked else None,
         ), place
 
@@ -112,20 +112,20 @@ class Intake:
         return claims
 
     def _numbers(self, scripted: pl.DataFrame) -> dict[str, Any]:
-        spoken = [(self._writers[writer], self._objects[name], says) for writer, name, says in _spoken(scripted)]
+        rows = [(self._writers[writer], self._objects[name], says) for writer, name, says in _statements(scripted)]
         return {
             "rep": scripted["rep"].to_numpy() - self._first,
             "t": scripted["t"].to_numpy(),
-            "writer": np.array([writer for writer, _, _ in spoken], dtype=np.int64),
+            "writer": np.array([writer for writer, _, _ in rows], dtype=np.int64),
             "sequence": scripted["sequence"].to_numpy(),
             "verified": (scripted["verification"].fill_null("") == "external").to_numpy(),
             "stated": scripted["confidence"].cast(pl.Float64).fill_null(np.nan).to_numpy(),
-            "object": np.array([place for _, place, _ in spoken], dtype=np.int64),
-            "value": np.array([self._values[place][says] for _, place, says in spoken], dtype=np.int64),
+            "object": np.array([place for _, place, _ in rows], dtype=np.int64),
+            "value": np.array([self._values[place][says] for _, place, says in rows], dtype=np.int64),
         }
 
 
-def _spoken(scripted: pl.DataFrame) -> list[tuple[str, str, float | str]]:
+def _statements(scripted: pl.DataFrame) -> list[tuple[str, str, float | str]]:
     """Writer, object and value of scripted claims."""
     about = pl.coalesce("object", "handle", "key", "title", pl.lit(""))
     columns = scripted.select(

@@ -57,13 +57,13 @@ class OwnClaims:
 
     def more(self, due: DueClaims, what: str) -> NDArray[Any]:
         """What few ask for, of writers of one population: `first`, `peers` or `again`, as `LatestClaims` has them."""
-        found: NDArray[Any] = {"first": self._firsts, "peers": self._peers, "again": self._again}[what](due)
-        return found
+        rows: NDArray[Any] = {"first": self._firsts, "peers": self._peers, "again": self._again}[what](due)
+        return rows
 
     def _firsts(self, due: DueClaims) -> Ints:
         """The population's first cell about each claim's fact."""
-        found: Ints = self._first[(due.population * self._replications + due.rep) * self._facts + due.fact].astype(np.int64)
-        return found
+        rows: Ints = self._first[(due.population * self._replications + due.rep) * self._facts + due.fact].astype(np.int64)
+        return rows
 
     def _again(self, due: DueClaims) -> Bools:
         """Where a claim is not its writer's first about the fact within the turn."""
@@ -84,10 +84,10 @@ class OwnClaims:
         waiting, row = self._unsuperseded
         here, first = np.unique(place, return_index=True)
         at = np.searchsorted(here, waiting).clip(max=len(here) - 1)
-        met = here[at] == waiting
-        claim = first[at[met]]
+        due = here[at] == waiting
+        claim = first[at[due]]
         nth = rank_within_group(claim)
-        taken = np.full((len(place), int(nth.max(initial=-1)) + 1), NONE)
-        taken[claim, nth] = row[met]
-        self._unsuperseded, self._has_unsuperseded[place] = self._unsuperseded[:, ~met], False
-        return taken
+        rows = np.full((len(place), int(nth.max(initial=-1)) + 1), NONE)
+        rows[claim, nth] = row[due]
+        self._unsuperseded, self._has_unsuperseded[place] = self._unsuperseded[:, ~due], False
+        return rows

@@ -13,7 +13,7 @@ from malsim.memory.graph.frames import rank_within_group
 from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws, name_number
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
-from malsim.sim.engine.claim_schedule import NEVER, waited
+from malsim.sim.engine.claim_schedule import NEVER, whole_gap
 from malsim.sim.world import SENSES
 
 if TYPE_CHECKING:
@@ -37,10 +37,12 @@ class PopulationProcess:
         world = self._world = context.world
         self.draws = Draws(context.seed, population.name)
         self._lineage = Draws(context.seed, f"lineage of {population.lineage}") if population.alike else None
-        self._named = np.array([name_number(fact.name) for fact in world.facts], dtype=np.uint64).astype(np.int64)
+        self._fact_numbers = np.array([name_number(fact.name) for fact in world.facts], dtype=np.uint64).astype(np.int64)
         self._module = population.kind_of.module
         self._gap: Callable[..., Array] | None = getattr(self._module, "gap", None)
-        self._settings = {name: _wanted(getattr(self._module, name, None), population.settings) for name in ("gap", "write")}
+        self._settings = {
+            name: _parameters_of(getattr(self._module, name, None), population.settings) for name in ("gap", "write")
+        }
         self.size = len(script.names) if script else population.count
         self._facts = _facts_of(population, world)
         weight = np.array([world.facts[fact].popularity for fact in self._facts])
@@ -70,42 +72,42 @@ class PopulationProcess:
         if self._gap is None or population.rate == 0.0:
             return np.full(len(number), NEVER)
         settings = {"rate": population.rate, **self._settings["gap"]}
-        return since + waited(self._gap(self.draws, rep=number, member=member, turn=turn, **settings))
+        return since + whole_gap(self._gap(self.draws, rep=number, member=member, turn=turn, **settings))
 
-    def chosen(self, drawn: Array, member: Ints, turn: Ints) -> Ints:
-        """What each claim is about: by the script, else by popularity, for numbers drawn from 0 to 1."""
+    def facts(self, uniform: Array, member: Ints, turn: Ints) -> Ints:
+        """What each claim is about: by the script, else by popularity, for uniform numbers from 0 to 1."""
         if self.script:
             return self.script.fact[self.script.place(member, turn)]
-        chosen: Ints = self._facts[self._upto.searchsorted(drawn, side="right")]
-        return chosen
+        facts: Ints = self._facts[self._upto.searchsorted(uniform, side="right")]
+        return facts
 
-    def say(self, due: DueClaims, seen: ShownRows, own: LatestClaims, bad: Bools | None = None) -> ClaimDraft:
+    def say(self, due: DueClaims, push: ShownRows, own: LatestClaims, bad: Bools | None = None) -> ClaimDraft:
         """What the members say; where `bad`, a wrong value takes the place of their own before they wire it."""
-        context = self._context(due, seen, own)
+        context = self._context(due, push, own)
         if self.script:
             place = self.script.place(due.member, due.turn)
             draft = ClaimDraft(self.script.value[place], self.script.stated[place])
         elif self._state:
-            draft = self._say_in_turn(due, seen, own)
+            draft = self._say_in_turn(due, push, own)
         else:
             draft = self._module.write(context, **self._settings["write"])
         if bad is not None and bad.any():
             draft = replace(draft, value=np.where(bad, context.another(draft.value, "bad"), draft.value))
         return draft
 
-    def _say_in_turn(self, due: DueClaims, seen: ShownRows, own: LatestClaims) -> ClaimDraft:
+    def _say_in_turn(self, due: DueClaims, push: ShownRows, own: LatestClaims) -> ClaimDraft:
         """Of a behaviour with a state of its own: every writer's first claim, then every one's second, and so on."""
         nth = rank_within_group(due.rep * self.size + due.member)
         rounds = [np.flatnonzero(nth == n) for n in range(int(nth.max(initial=-1)) + 1)]
-        drafts = [self._say_once(due, seen, own, rows) for rows in rounds]
+        drafts = [self._say_once(due, push, own, rows) for rows in rounds]
         return ClaimDraft.joined(drafts).rows(np.argsort(np.concatenate(rounds), kind="stable"))
 
-    def _say_once(self, due: DueClaims, seen: ShownRows, own: LatestClaims, rows: Ints) -> ClaimDraft:
+    def _say_once(self, due: DueClaims, push: ShownRows, own: LatestClaims, rows: Ints) -> ClaimDraft:
         """At most one claim of each writer, which leaves its state behind."""
         part = due.rows(int(due.population[0]), rows)
         latest = own.rows(rows, lambda name: own.more(name)[rows])
         state = {name: values[part.rep, part.member] for name, values in self._state.items()}
-        context = replace(self._context(part, seen.rows(rows), latest), state=state)
+        context = replace(self._context(part, push.rows(rows), latest), state=state)
         draft: ClaimDraft = self._module.write(context, **self._settings["write"])
         for name, values in draft.state.items():
             if name not in self._state:
@@ -114,22 +116,23 @@ class PopulationProcess:
             self._state[name][part.rep, part.member] = values
         return draft
 
-    def _context(self, due: DueClaims, seen: ShownRows, own: LatestClaims) -> ClaimContext:
+    def _context(self, due: DueClaims, push: ShownRows, own: LatestClaims) -> ClaimContext:
         draws = self.draws
 
         def sense(accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
             own_eyes = member is None and turn is None
             by, nth = due.member if member is None else member, due.turn if turn is None else turn
-            drawn = draws.uniform(SENSES, rep=due.number, member=by, turn=nth)
+            uniforms = draws.uniform(SENSES, rep=due.number, member=by, turn=nth)
             if own_eyes and self._lineage:
                 alike = draws.happens(self.population.alike, "alike", rep=due.number, member=by, turn=nth)
-                drawn = np.where(alike, self._lineage.uniform(SENSES, rep=due.number, member=self._named[due.fact]), drawn)
+                shared = self._lineage.uniform(SENSES, rep=due.number, member=self._fact_numbers[due.fact])
+                uniforms = np.where(alike, shared, uniforms)
             t = np.maximum(due.t - milliseconds(lag), 0)
-            return self._world.sight(drawn, rep=due.rep, fact=due.fact, t=t).read(accuracy)
+            return self._world.sight(uniforms, rep=due.rep, fact=due.fact, t=t).read(accuracy)
 
         return ClaimContext(
             rep=due.number, member=due.member, turn=due.turn, fact=due.fact, choices=self._world.choices[due.fact],
-            draws=draws, sense=sense, seen=seen, own=own,
+            draws=draws, sense=sense, push=push, own=own,
         )  # fmt: skip
 
 
@@ -142,7 +145,7 @@ def _facts_of(population: Population, world: World) -> Ints:
     return np.array([names.index(name) for name in population.facts or names], dtype=np.int64)
 
 
-def _wanted(function: Callable[..., object] | None, settings: Mapping[str, float | str]) -> dict[str, float | str]:
+def _parameters_of(function: Callable[..., object] | None, settings: Mapping[str, float | str]) -> dict[str, float | str]:
     """Those of the settings that a function takes."""
-    taken = inspect.signature(function).parameters if function else {}
-    return {name: value for name, value in settings.items() if name in taken}
+    names = inspect.signature(function).parameters if function else {}
+    return {name: value for name, value in settings.items() if name in names}

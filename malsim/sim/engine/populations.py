@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["READER", "REVIEWERS", "Populations"]
 
 READER = ClaimForm("obs", "tested", "llm")
-TAKEN = ("reader", "reviewers", "world", "bootstrap")  # what is drawn for these has their names in its address
+RESERVED_NAMES = ("reader", "reviewers", "world", "bootstrap")  # what is drawn for these has their names in its address
 REVIEWERS = ClaimForm("ver", "external", "human")
 
 
@@ -50,7 +50,7 @@ class Populations:
         self.reader, self.reviewers = 0, 1
         self._processes: list[PopulationProcess] = []
         self._lines: list[DeliveryLine] = []
-        _known(scenario)
+        _check_names(scenario)
         for population in scenario.writers:
             script = _script(population, context.world, scenario.path)
             process = PopulationProcess(population, context, script)
@@ -85,15 +85,15 @@ class Populations:
         due = self._schedule.take_due(end)
         if not len(due):
             return ClaimBatch.none()
-        seen, own = self._shown(snapshot, due, days(start)), self._own_claims.own(due)
+        push, own = self._push(snapshot, due, days(start)), self._own_claims.own(due)
         parts = []
         for place, here, part in due.parts():
-            told = own.rows(here, partial(self._own_claims.more, part))
-            parts.append(self._processes[place].say(part, seen.rows(here), told, self._lines[place].bad(part)))
+            latest = own.rows(here, partial(self._own_claims.more, part))
+            parts.append(self._processes[place].say(part, push.rows(here), latest, self._lines[place].bad(part)))
         draft = ClaimDraft.joined(parts)
         form = _form(due.population)
         drafts = ClaimBatch.of(
-            [*draft.edges, *self._edge_policies.edges(due, seen, own, draft)],
+            [*draft.edges, *self._edge_policies.edges(due, push, own, draft)],
             rep=due.rep, t=due.t, who=self._who[due.population] + due.member, turn=due.turn, fact=due.fact,
             value=draft.value, stated=draft.stated, form=form if draft.graded is None else form + draft.graded,
         )  # fmt: skip
@@ -101,14 +101,14 @@ class Populations:
             drafts = drafts.rows(np.flatnonzero(draft.speaks))
         return self._carried(drafts, start, end)
 
-    def _shown(self, snapshot: Snapshot, due: DueClaims, now: float) -> ShownRows:
+    def _push(self, snapshot: Snapshot, due: DueClaims, now: float) -> ShownRows:
         asks = self._reads[due.population]
         if not (asks.any() and len(snapshot.view)):
             return ShownRows.nothing(len(due))
         if asks.all():
-            return snapshot.seen(due.rep, due.fact, now)
+            return snapshot.rows_about(due.rep, due.fact, now)
         rows = np.flatnonzero(asks)
-        return snapshot.seen(due.rep[rows], due.fact[rows], now).among(len(due), rows)
+        return snapshot.rows_about(due.rep[rows], due.fact[rows], now).among(len(due), rows)
 
     def _carried(self, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
         """Claims that stand by population, as they arrive over its line."""
@@ -136,24 +136,23 @@ def _form(population: Ints) -> Ints:
     return 2 + 2 * population
 
 
-def _known(scenario: Scenario) -> None:
+def _check_names(scenario: Scenario) -> None:
     """Refuse populations of one name or of one that is taken, and faults on a population that is not there."""
     names = [population.name for population in scenario.writers]
     for name in names:
-        if name in TAKEN or name.startswith(("faults of ", "lineage of ")):
+        if name in RESERVED_NAMES or name.startswith(("faults of ", "lineage of ")):
             raise ScenarioError("this name is taken", where="writers", given=name, hint="its draws would be another's")
         if names.count(name) > 1:
             raise ScenarioError("two populations of one name", where="writers", given=name, hint='give one a name = "…"')
     for fault in scenario.faults:
         if fault.population not in names:
-            raise ScenarioError(
-                "no such population", where="faults.population", given=fault.population, allowed=", ".join(names)
-            )
+            where, allowed = "faults.population", ", ".join(names)
+            raise ScenarioError("no such population", where=where, given=fault.population, allowed=allowed)
 
 
 def _script(population: Population, world: World, path: str) -> Script | None:
     make = getattr(population.kind_of.module, "script", None)
     if make is None:
         return None
-    made: Script = make(world.facts, **population.settings, folder=str(Path(path).parent))
-    return made
+    script: Script = make(world.facts, **population.settings, folder=str(Path(path).parent))
+    return script

@@ -51,12 +51,12 @@ class Behaviour:
 @cache
 def behaviours() -> dict[str, Behaviour]:
     """Every behaviour by its name."""
-    found = {}
+    by_name = {}
     for part in pkgutil.iter_modules(__path__):
         module = importlib.import_module(f"{__name__}.{part.name}")
         params = {name: value for name, value in vars(module).items() if isinstance(value, Param)}
-        found[part.name] = Behaviour(part.name, module, params)
-    return found
+        by_name[part.name] = Behaviour(part.name, module, params)
+    return by_name
 
 
 def behaviour(name: str) -> Behaviour:

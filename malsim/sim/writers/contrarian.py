@@ -14,12 +14,12 @@ habits = {"disputes": 0.0}
 
 def write(context: ClaimContext, *, confidence: float) -> ClaimDraft:
     """One draft a claim, where there is something to deny."""
-    seen = context.seen
-    best = seen.best(seen.value != NONE)
-    denied, value = seen.pick(seen.row, best), seen.pick(seen.value, best)
+    push = context.push
+    best = push.best(push.value != NONE)
+    rival, value = push.pick(push.row, best), push.pick(push.value, best)
     return ClaimDraft(
         context.another(value),
         context.stated(confidence, 0.0),
-        edges=(DraftEdge("contradicts", denied),),
-        speaks=denied != NONE,
+        edges=(DraftEdge("contradicts", rival),),
+        speaks=rival != NONE,
     )

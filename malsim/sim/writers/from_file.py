@@ -27,23 +27,19 @@ def script(facts: tuple[Fact, ...], *, path: str, step: float, default_confidenc
     """Every claim of the file, with its fact and value as places."""
     claims = read_claims(Path(folder) / path, default_confidence=default_confidence).claims
     places = {
-        (fact.name, said): (place, value)
+        (fact.name, word): (place, value)
         for place, fact in enumerate(facts)
         for value in range(len(fact.values))
-        for said in (fact.label(value), str(fact.values[value]))
+        for word in (fact.label(value), str(fact.values[value]))
     }
     pairs = [places.get(pair) for pair in claims.select("object", "value").rows()]
     if None in pairs:
         line, name, value = claims.select("line", "object", "value").row(pairs.index(None))
-        raise ScenarioError(
-            "the world has no such fact or value",
-            where=f"{path}: line {line}",
-            given=f"{name} = {value}",
-            hint="add [[facts]]",
-        )
+        where, given = f"{path}: line {line}", f"{name} = {value}"
+        raise ScenarioError("the world has no such fact or value", where=where, given=given, hint="add [[facts]]")
     fact, value = np.array(pairs, dtype=np.int64).T
-    timed = claims["time"].null_count() == 0
-    days = claims["time"].to_numpy() if timed else np.arange(claims.height) * step
+    dated = claims["time"].null_count() == 0
+    days = claims["time"].to_numpy() if dated else np.arange(claims.height) * step
     return Script.of(
         writers=claims["writer"], t=np.rint(days * DAY).astype(np.int64), fact=fact, value=value,
         stated=claims["confidence"].cast(pl.Float64).to_numpy(),

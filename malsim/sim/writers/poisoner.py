@@ -19,8 +19,8 @@ habits = {"disputes": 0.0, "revises": False}
 
 def write(context: ClaimContext, *, confidence: float, supersedes: float) -> ClaimDraft:
     """One draft a claim."""
-    value, seen = context.sense(0.0), context.seen
-    rival = seen.pick(seen.row, seen.best((seen.value != NONE) & (seen.value != value[:, None])))
+    value, push = context.sense(0.0), context.push
+    rival = push.pick(push.row, push.best((push.value != NONE) & (push.value != value[:, None])))
     takes = context.happens(supersedes, "supersedes")
     edges = (DraftEdge("supersedes", np.where(takes, rival, NONE)), DraftEdge("contradicts", np.where(takes, NONE, rival)))
     return ClaimDraft(value, context.stated(confidence, 0.0), edges=edges)

@@ -16,6 +16,6 @@ habits = {"disputes": 0.0, "supports": 0.0}
 
 def write(context: ClaimContext, *, confidence: float) -> ClaimDraft:
     """One draft a claim, where there is something to repeat."""
-    read, value = context.seen.row[:, 0], context.seen.value[:, 0]
-    speaks = (read != NONE) & (value != NONE)
-    return ClaimDraft(value, context.stated(confidence, 0.0), edges=(DraftEdge("derived_from", read),), speaks=speaks)
+    row, value = context.push.row[:, 0], context.push.value[:, 0]
+    speaks = (row != NONE) & (value != NONE)
+    return ClaimDraft(value, context.stated(confidence, 0.0), edges=(DraftEdge("derived_from", row),), speaks=speaks)

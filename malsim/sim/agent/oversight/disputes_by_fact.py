@@ -29,7 +29,7 @@ class DisputesByFact:
     def __init__(self, facts: int, replications: int, *, who: int) -> None:
         shape = (facts, replications)
         self._who, self._rows, self._ticks = who, 0, 0
-        self.newest, self._seen = np.full((2, *shape), NONE, dtype=np.int64)
+        self.newest, self._last_review = np.full((2, *shape), NONE, dtype=np.int64)
         self.lead, self.rival, self.since = np.full((3, *shape), NONE, dtype=np.int64)
         self.swing, self.worth = np.zeros(shape), np.zeros((1, *shape))
         self.disputed: Bools = np.zeros(shape, dtype=bool)
@@ -57,12 +57,12 @@ class DisputesByFact:
     @property
     def is_open(self) -> Bools:
         """Where a dispute waits for a person."""
-        waits: Bools = self.disputed & (self.newest > self._seen)
+        waits: Bools = self.disputed & (self.newest > self._last_review)
         return waits
 
     def close(self, fact: Ints, rep: Ints) -> None:
         """A person takes these disputes up; they open again with the next claim."""
-        self._seen[fact, rep] = self.newest[fact, rep]
+        self._last_review[fact, rep] = self.newest[fact, rep]
         self.since[fact, rep] = self._ticks
 
     def decide(self, fact: Ints, rep: Ints, value: Ints) -> None:
@@ -82,8 +82,8 @@ class DisputesByFact:
         """
         shares, count = self.shares(), len(self.worth)
         fresh = np.where(self._verdict == NONE, 0.0, np.exp((self._verdict_at - self._ticks) / lasts[:, None]))
-        said = np.arange(count)[:, None, None] == self._verdict
-        likely = np.where(said, accuracy, (1.0 - accuracy) / max(count - 1, 1))
+        verdict = np.arange(count)[:, None, None] == self._verdict
+        likely = np.where(verdict, accuracy, (1.0 - accuracy) / max(count - 1, 1))
         judged = shares * (fresh * likely + (1.0 - fresh) / count)
         return judged / judged.sum(axis=0)  # type: ignore[no-any-return]  # of arrays
 

@@ -43,15 +43,15 @@ class OutputCheck:
     def reasons(self, turn: Turn) -> dict[str, Bools]:
         """Where an action is refused, for each reason."""
         reader, acts, open_ = self._reader, turn.value != NONE, ~self.looked
-        found = {}
+        reasons = {}
         if reader.banned:
-            found["it has a banned word"] = acts & self._banned(turn)
+            reasons["it has a banned word"] = acts & self._banned(turn)
         if reader.least_sources > 1.0:
             few = self._sources(turn) < reader.least_sources
-            found[f"fewer than {reader.least_sources:g} writers say it"] = acts & open_ & few
+            reasons[f"fewer than {reader.least_sources:g} writers say it"] = acts & open_ & few
         if reader.sure_above < 1.0:
-            found["it is stated with confidence and nobody verified it"] = acts & open_ & self._sure(turn)
-        return found
+            reasons["it is stated with confidence and nobody verified it"] = acts & open_ & self._sure(turn)
+        return reasons
 
     def refused(self, turn: Turn) -> Bools:
         """Where it is refused for any."""
@@ -72,8 +72,8 @@ class OutputCheck:
         """How many writers have an active claim of the value that is acted on."""
         snapshot, cell_index = self._snapshot, self._snapshot.cell_index
         rep = cell_index.rep
-        said = snapshot.active & (cell_index.fact == turn.fact[rep]) & (cell_index.value == turn.value[rep])
-        row = np.flatnonzero(said)
+        agrees = snapshot.active & (cell_index.fact == turn.fact[rep]) & (cell_index.value == turn.value[rep])
+        row = np.flatnonzero(agrees)
         pairs = np.unique(np.stack([rep[row].astype(np.int64), snapshot.view.writer[row]], axis=1), axis=0)
         return np.bincount(pairs[:, 0], minlength=len(turn.fact)).astype(np.int64)
 
@@ -81,9 +81,9 @@ class OutputCheck:
         view, on = self._snapshot.view, np.flatnonzero(turn.acted != NONE)
         verified, stated = view.column("verification"), view.column("claimed")
         row = turn.acted[on]
-        said = (view.stated if stated is None else stated)[row] > self._reader.sure_above
+        confident = (view.stated if stated is None else stated)[row] > self._reader.sure_above
         sure = np.zeros(len(turn.fact), dtype=bool)
-        sure[on] = said if verified is None else said & (verified[row] == UNVERIFIED)
+        sure[on] = confident if verified is None else confident & (verified[row] == UNVERIFIED)
         return sure
 
 
@@ -102,8 +102,8 @@ class TurnAudit:
 
     def note(self, turn: Turn) -> None:
         """Keep what was released with an action."""
-        kept = turn.released & (turn.acted != NONE)
-        self._acted.append((turn.fact, np.where(kept, turn.acted, NONE), turn.value))
+        acts = turn.released & (turn.acted != NONE)
+        self._acted.append((turn.fact, np.where(acts, turn.acted, NONE), turn.value))
 
     def verdicts(self, number: int, now: float, counters: TurnCounters) -> ClaimBatch:
         """What the verifier claims when its turn has come, none before."""
@@ -113,20 +113,21 @@ class TurnAudit:
         fact, acted, value = (np.concatenate(part) for part in zip(*self._acted, strict=True))
         self._acted.clear()
         reps = len(self.context.reps)
-        asked = np.unique(np.arange(len(fact)) % reps * (acted.max(initial=0) + 2) + acted + 1, return_index=True)[1]
-        asked = asked[acted[asked] != NONE]  # a cell that was acted on twice is looked into once
-        rep, fact, acted, value = asked % reps, fact[asked], acted[asked], value[asked]
-        seen = self._seen(rep, fact, number * (len(self.context.world.facts) + 1) + fact, now)
-        wrong = np.flatnonzero(seen != value)
+        first = np.unique(np.arange(len(fact)) % reps * (acted.max(initial=0) + 2) + acted + 1, return_index=True)[1]
+        first = first[acted[first] != NONE]  # a cell that was acted on twice is looked into once
+        rep, fact, acted, value = first % reps, fact[first], acted[first], value[first]
+        turn = number * (len(self.context.world.facts) + 1) + fact
+        look = self._look(rep, fact, turn, now)
+        wrong = np.flatnonzero(look != value)
         counters.add("audited", np.bincount(rep, minlength=reps))
         counters.add("audited_wrong", np.bincount(rep[wrong], minlength=reps))
         return ClaimBatch.of(
             [DraftEdge("contradicts", acted[wrong])], rep=rep[wrong], t=milliseconds(now), who=self.who,
-            turn=number * (len(self.context.world.facts) + 1) + fact[wrong], fact=fact[wrong], value=seen[wrong],
+            turn=turn[wrong], fact=fact[wrong], value=look[wrong],
             stated=max(self.reader.audit_accuracy, LEAST_STATED), form=self.form,
         ) if len(wrong) else ClaimBatch.none()  # fmt: skip
 
-    def _seen(self, rep: Ints, fact: Ints, turn: Ints, now: float) -> Ints:
-        drawn: Array = Draws(self.context.seed, "verifier").uniform(SENSES, rep=self.context.reps[rep], turn=turn)
-        sight = self.context.world.sight(drawn, rep=rep, fact=fact, t=milliseconds(now))
+    def _look(self, rep: Ints, fact: Ints, turn: Ints, now: float) -> Ints:
+        uniforms: Array = Draws(self.context.seed, "verifier").uniform(SENSES, rep=self.context.reps[rep], turn=turn)
+        sight = self.context.world.sight(uniforms, rep=rep, fact=fact, t=milliseconds(now))
         return sight.read(self.reader.audit_accuracy)

@@ -33,7 +33,7 @@ class ReviewCases:
     @classmethod
     def of(cls, *, row: Any, rep: Any, turn: Any, accuracy: Any, other: Any = NONE) -> ReviewCases:
         """Cases that nobody has taken up yet; numbers stand for all."""
-        whole = (np.full(len(rep), held, dtype=np.int64) for held in (row, other, rep, 0, turn))
+        whole = (np.full(len(rep), value, dtype=np.int64) for value in (row, other, rep, 0, turn))
         row, other, rep, due, turn = whole
         return cls(row=row, other=other, rep=rep, due=due, turn=turn, accuracy=np.full(len(rep), accuracy, dtype=np.float64))
 

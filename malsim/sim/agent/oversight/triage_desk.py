@@ -55,7 +55,7 @@ class TriageDesk(ReviewerPool):
         self._acted = np.zeros(shape) if acted is None else acted
         self._turn_every, self._ticks, self._lasts, self._signal = turn_every, 0, lasts, signal
         self._looks = np.zeros(shape, dtype=np.int64)  # how often each fact was looked into
-        self._taken = np.zeros(shape[1], dtype=np.int64)  # disputes taken up in all
+        self._begun = np.zeros(shape[1], dtype=np.int64)  # disputes taken up in all
         self._today, self._day = np.zeros(shape[1]), 0
 
     @property
@@ -76,14 +76,14 @@ class TriageDesk(ReviewerPool):
         luck = self._draws.uniform("triage", rep=self._reps, member=np.arange(len(is_open))[:, None], turn=self._ticks)
         score = PRIORITIES[policy](TriageContext(disputes, self._acted, luck, self._reviewers.accuracy, self._lasts, signal))
         order = np.argsort(np.where(is_open, -score, np.inf), axis=0, kind="stable")
-        taken = np.take_along_axis(is_open, order, axis=0) & (np.arange(len(order))[:, None] < self._room(now))
-        rep, place = np.nonzero(taken.T)
+        takes = np.take_along_axis(is_open, order, axis=0) & (np.arange(len(order))[:, None] < self._room(now))
+        rep, place = np.nonzero(takes.T)
         self._take(order[place, rep], rep, now)
-        self._tell(disputes.lead[order[place, rep], rep], disputes.rival[order[place, rep], rep], rep, day)
+        self._log_cases(disputes.lead[order[place, rep], rep], disputes.rival[order[place, rep], rep], rep, day)
 
-    def reviewed(self, snapshot: Snapshot, before: int) -> ClaimBatch:
+    def review(self, snapshot: Snapshot, before: int) -> ClaimBatch:
         """The verdicts that reviewers hand in before a time, as claims."""
-        verdicts = super().reviewed(snapshot, before)
+        verdicts = super().review(snapshot, before)
         self._disputes.decide(verdicts.fact, verdicts.rep, verdicts.value)
         return verdicts
 
@@ -96,10 +96,10 @@ class TriageDesk(ReviewerPool):
         )  # fmt: skip
         self._queue(cases, now)
         self._looks[fact, rep] += 1
-        self._taken += np.bincount(rep, minlength=len(self._taken))
+        self._begun += np.bincount(rep, minlength=len(self._begun))
         disputes.close(fact, rep)
 
-    def _tell(self, lead: Ints, rival: Ints, rep: Ints, day: float) -> None:
+    def _log_cases(self, lead: Ints, rival: Ints, rep: Ints, day: float) -> None:
         handles = self._log.handles
         self._log.record("escalated", day, rep, subject=lambda: handles.gather(lead),
                          detail=f"chosen by {self._reviewers.triage}", cause=lambda: handles.gather(rival))  # fmt: skip
@@ -110,10 +110,10 @@ class TriageDesk(ReviewerPool):
         if day != self._day:
             self._today[:], self._day = 0.0, day
         nth = np.arange(len(rep)) - np.searchsorted(rep, rep)
-        made = (self._today[rep] + nth) // self._reviewers.count
+        before = (self._today[rep] + nth) // self._reviewers.count
         self._today += np.bincount(rep, minlength=len(self._today))
         chance = 1.0 / self._world.choices[fact]
-        tired: Array = self._reviewers.accuracy * (1.0 - self._reviewers.tires) ** made
+        tired: Array = self._reviewers.accuracy * (1.0 - self._reviewers.tires) ** before
         return np.minimum(np.maximum(tired, chance), self._reviewers.accuracy)
 
     def _room(self, now: int) -> Ints:
@@ -123,16 +123,16 @@ class TriageDesk(ReviewerPool):
         weekly = self._reviewers.weekly
         if weekly:
             allowed = np.floor(weekly * now / WEEK + 1e-9).astype(np.int64)
-            room = np.minimum(room, allowed - self._taken)
+            room = np.minimum(room, allowed - self._begun)
         return room
 
     def _under_review(self, snapshot: Snapshot) -> Bools:
         """The facts that somebody is looking into."""
-        found = np.zeros(self._looks.shape, dtype=bool)
+        facts = np.zeros(self._looks.shape, dtype=bool)
         row = self._cases.row
         at = row != NONE
-        found[snapshot.cell_index.fact[row[at]], self._cases.rep[at]] = True
-        return found
+        facts[snapshot.cell_index.fact[row[at]], self._cases.rep[at]] = True
+        return facts
 
 
 def pool_of(

@@ -44,8 +44,8 @@ class TriageSignal:
         """The signal on each row of the memory as the last tick left it, at `now` days."""
         memory = snapshot.view.graph or self._as_graph(snapshot)
         self._state = self._engine.scan(self._state, memory, now=now).state
-        found: Array = np.nan_to_num(np.asarray(self._state.signals[self._value], dtype=np.float64))
-        return found
+        signal: Array = np.nan_to_num(np.asarray(self._state.signals[self._value], dtype=np.float64))
+        return signal
 
     def _as_graph(self, snapshot: Snapshot) -> Memory:
         """One cell an item: what the signal reads of it, and no more."""
@@ -54,12 +54,12 @@ class TriageSignal:
         alike = np.bincount(index.says[speaks], minlength=int(index.says.max(initial=0)) + 1)[index.says]
         group = index.fact.astype(np.int64) * (int(index.rep.max(initial=0)) + 1) + index.rep
         of_fact = np.bincount(group[speaks], minlength=int(group.max(initial=0)) + 1)[np.maximum(group, 0)]
-        kept = {name: view.column(name) for name in CURRENT}
+        own = {name: view.column(name) for name in CURRENT}
         columns = {
             "rep": index.rep + self._first, "effective": np.maximum(snapshot.worth, 0.0),
             "support_mass": np.maximum(alike - 1.0, 0.0), "challenge_mass": np.maximum(of_fact - alike, 0.0),
             "pinned": np.zeros(len(view), dtype=bool),
-            **{name: np.full(len(view), CURRENT[name]) if held is None else held for name, held in kept.items()},
+            **{name: np.full(len(view), CURRENT[name]) if value is None else value for name, value in own.items()},
         }  # fmt: skip
         cells = pl.DataFrame(columns).with_columns(
             pl.Series("stability", STABILITY, dtype=pl.Enum(STABILITY)).gather(self._stability[index.fact]),

@@ -55,14 +55,14 @@ class WrittenOps:
         self.reader, self._log, self._first = reader, context.log, int(context.reps[0])
         shape = (len(context.reps), int(reader.ops))
         self._cell, self._program, self._kind = np.full((3, *shape), NONE, dtype=np.int64)
-        self._fires, self._taken = np.zeros((2, *shape), dtype=bool)
+        self._fires, self._captures = np.zeros((2, *shape), dtype=bool)
         self._was = np.zeros(0)  # what each cell was worth at the first of the reads that recur
         self._waiting: list[OpDraft] = []
 
     def note(self, rep: Ints, rows: Ints, begins: Bools, snapshot: Snapshot) -> None:
         """Take note of cells that were opened: an op that fired takes its cell as it is now, a series of reads may begin."""
         read = (self._cell[rep] == rows[:, None]) & self._fires[rep]
-        np.logical_or.at(self._taken, rep, read)
+        np.logical_or.at(self._captures, rep, read)
         if len(self._was) < len(snapshot.view):
             self._was = np.append(self._was, np.zeros(len(snapshot.view)))
         self._was[rows[begins]] = snapshot.worth[rows[begins]]
@@ -75,19 +75,19 @@ class WrittenOps:
         rep, rows = rep[may], rows[may]
         moves = np.abs(snapshot.worth[rows] - self._was[rows]) >= MOVES
         kind = np.where(snapshot.contradicted[rows], DRIFT, np.where(moves, TREND, WATCH))
-        turns, taken = rank_within_group(rep), np.zeros(self._cell.shape, dtype=bool)
+        turns, used = rank_within_group(rep), np.zeros(self._cell.shape, dtype=bool)
         for nth in range(int(turns.max(initial=-1)) + 1):
             own = turns == nth
-            self._write(turn, rep[own], rows[own], kind[own], snapshot.active, garbled(nth), taken)
+            self._write(turn, rep[own], rows[own], kind[own], snapshot.active, garbled(nth), used)
 
-    def _write(self, turn: Turn, rep: Ints, rows: Ints, kind: Ints, active: Bools, garbled: Bools, taken: Bools) -> None:
+    def _write(self, turn: Turn, rep: Ints, rows: Ints, kind: Ints, active: Bools, garbled: Bools, used: Bools) -> None:
         """Write one op in each of these replications."""
-        held = self._cell[rep]
-        free = ((held == NONE) | ~active[held]) & ~taken[rep]
+        cell = self._cell[rep]
+        free = ((cell == NONE) | ~active[cell]) & ~used[rep]
         has, place = free.any(axis=1), free.argmax(axis=1)
         self._log.unwired(turn, rep[~has], rows[~has], f"all {self._cell.shape[1]} watch active cells")
         rep, rows, place, kind = rep[has], rows[has], place[has], kind[has]
-        taken[rep, place] = True
+        used[rep, place] = True
         self._waiting.append(OpDraft(turn, rep, rows, place, kind, garbled[rep]))
 
     def admit(self, memory: Memory, now: float, rules: Rules, on_verdicts: Callable[[GateResult], None]) -> Memory:
@@ -96,17 +96,17 @@ class WrittenOps:
         for one in waiting:
             if one.rep.size:
                 claims = as_claims(self._claims(one, memory, now))
-                said = judge(memory, screened(validate(claims, rules), rules), rules)
-                on_verdicts(said)
-                self._wire(one, said)
-                memory = said.memory
+                result = judge(memory, screened(validate(claims, rules), rules), rules)
+                on_verdicts(result)
+                self._wire(one, result)
+                memory = result.memory
         return memory
 
     def _claims(self, one: OpDraft, memory: Memory, now: float) -> pl.DataFrame:
         """The programs as claims of the reader, with what is wrong with their text."""
         handles = memory.cells["handle"]
         names, before = handles.gather(one.cell).to_list(), self._program[one.rep, one.place]
-        listed = list[dict[str, Any]]()
+        claims = list[dict[str, Any]]()
         for rep, place, kind, name, last, garbled in zip(
             one.rep.tolist(), one.place.tolist(), one.kind.tolist(), names, before.tolist(), one.garbled.tolist(),
             strict=True,
@@ -114,23 +114,23 @@ class WrittenOps:
             body = program_text(_KINDS[kind], place, name, self.reader)
             body = body.replace(_KINDS[kind], _KINDS[kind][1:], 1) if garbled else body  # a letter is missing
             replaces = [{"relation": "supersedes", "target": handles[last], "weight": 0.0}] if last != NONE else []
-            listed.append({
+            claims.append({
                 "rep": rep + self._first, "t": now, "sequence": one.turn.number, "kind": "prg", "writer": "reader",
                 "title": f"{_KINDS[kind]} {name}", "body": body, "confidence": CONFIDENCE, "source_refs": [name],
                 "edges": replaces,
             })  # fmt: skip
-        return checked(listed)
+        return checked(claims)
 
-    def _wire(self, one: OpDraft, said: GateResult) -> None:
+    def _wire(self, one: OpDraft, result: GateResult) -> None:
         """Have the admitted ones read their cells."""
-        made = np.flatnonzero(said.verdict == 0)
-        rep, rows, place, kind = one.rep[made], one.cell[made], one.place[made], one.kind[made]
-        self._cell[rep, place], self._kind[rep, place], self._program[rep, place] = rows, kind, said.row[made]
-        self._fires[rep, place], self._taken[rep, place] = False, True
-        texts = [told(_KINDS[what], at, self.reader) for at, what in zip(place.tolist(), kind.tolist(), strict=True)]
+        new = np.flatnonzero(result.verdict == 0)
+        rep, rows, place, kind = one.rep[new], one.cell[new], one.place[new], one.kind[new]
+        self._cell[rep, place], self._kind[rep, place], self._program[rep, place] = rows, kind, result.row[new]
+        self._fires[rep, place], self._captures[rep, place] = False, True
+        texts = [event_text(_KINDS[what], at, self.reader) for at, what in zip(place.tolist(), kind.tolist(), strict=True)]
         self._log.wired(one.turn, rep, rows, pl.Series(texts, dtype=pl.String))
 
-    def wired(self) -> dict[str, Ints]:
+    def cells(self) -> dict[str, Ints]:
         """The cell that each op reads in each replication, by the handle that the netlist calls it."""
         each = enumerate(zip(self._cell.T, self._kind.T, strict=True))
         return {
@@ -139,10 +139,10 @@ class WrittenOps:
             for number, kind in enumerate(_KINDS)
         }
 
-    def fed(self) -> dict[str, Bools]:
+    def captures(self) -> dict[str, Bools]:
         """Which ops take their cell as it is now, by the signal that says so; each is said once."""
-        taken, self._taken = self._taken, np.zeros_like(self._taken)
-        return {f"{op_name(place)}-taken": column for place, column in enumerate(taken.T)}
+        captures, self._captures = self._captures, np.zeros_like(self._captures)
+        return {f"{op_name(place)}-taken": column for place, column in enumerate(captures.T)}
 
     def read(self, signals: Mapping[str, Array]) -> None:
         """Take note of which ops fire."""
@@ -170,11 +170,11 @@ def program_text(kind: str, place: int, cell: str, reader: Reader) -> str:
     return f"addf {kind} tick [keys: {cell}] [{pin}: {getattr(reader, setting):g}] [as: {op_name(place)}]"
 
 
-def told(kind: str, place: int, reader: Reader) -> str:
+def event_text(kind: str, place: int, reader: Reader) -> str:
     """What an event says of an op.
 
     >>> from malsim.sim.settings.reader import Reader
-    >>> told("trend", 1, Reader())
+    >>> event_text("trend", 1, Reader())
     'reader-op-2: trend scores-eff falls 0.02'
     """
     pin, setting = READER_OPS[kind].level
