@@ -12,24 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.scenario.properties.formula import (
-    AtEvent,
-    Between,
-    Bit,
-    Compare,
-    Edge,
-    Join,
-    Not,
-    Over,
-    inside,
-)  # fmt: skip
+from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.margins import Margins
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from malsim.scenario.properties.formula import Formula, Value
     from malsim.scenario.properties.trace import Trace
 
 __all__ = ["most"]
@@ -38,7 +27,7 @@ PAST = ("historically", "once", "since")
 MOST_TICKS = 100_000
 
 
-def most(formula: Formula, trace: Trace) -> NDArray[np.float64]:
+def most(formula: stl.Formula, trace: Trace) -> NDArray[np.float64]:
     """The largest margin that each replication can still come to; below 0 it is lost for good, NaN where nothing is known.
 
     >>> from malsim.scenario.properties import Trace
@@ -58,30 +47,30 @@ class _Hope(Margins):
         super().__init__(trace)
         self._end, self._hope = end, np.inf
 
-    def at_start(self, formula: Formula) -> NDArray[np.float64]:
+    def at_start(self, formula: stl.Formula) -> NDArray[np.float64]:
         """The margin of each replication at the start."""
         match formula:
-            case Not(operand):
+            case stl.Not(operand):
                 return -self._least(operand, start=True)
-            case Join("implies", left, right):
+            case stl.Join("implies", left, right):
                 return np.fmax(-self._least(left, start=True), self.at_start(right))
         return super().at_start(formula)
 
-    def _of(self, formula: Formula) -> NDArray[np.float64]:
+    def _of(self, formula: stl.Formula) -> NDArray[np.float64]:
         match formula:
-            case Not(operand):
+            case stl.Not(operand):
                 return -self._least(operand)
-            case Join("implies", left, right):
-                return super()._of(Join("or", _Constant(-self._least(left)), right))  # type: ignore[arg-type]  # margins
+            case stl.Join("implies", left, right):
+                return super()._of(stl.Join("or", _Constant(-self._least(left)), right))  # type: ignore[arg-type]  # margins
             case _Constant(margins):
                 return margins
-            case Compare() | Bit() | AtEvent() | Edge():
+            case stl.Compare() | stl.Bit() | stl.AtEvent() | stl.Edge():
                 margins = super()._of(formula).copy()
                 margins[self._end :] = self._hope
                 return margins
         return super()._of(formula)
 
-    def _least(self, formula: Formula, *, start: bool = False) -> NDArray[np.float64]:
+    def _least(self, formula: stl.Formula, *, start: bool = False) -> NDArray[np.float64]:
         self._hope = -self._hope
         try:
             return self.at_start(formula) if start else self.of(formula)
@@ -98,7 +87,7 @@ class _Constant:
         self.margins = margins
 
 
-def _going_on(formula: Formula, trace: Trace) -> Trace:
+def _going_on(formula: stl.Formula, trace: Trace) -> Trace:
     """The trace with ticks after its last wherever a window of the formula may open or end."""
     last = int(trace.times[-1])
     times, ticks = np.concatenate([[0], trace.times]), _ticks(formula)
@@ -121,18 +110,18 @@ def _going_on(formula: Formula, trace: Trace) -> Trace:
     return replace(trace, times=np.concatenate([trace.times, later]), read=read, events_at=events_at)
 
 
-def _offsets(part: Formula | Value) -> set[int]:
+def _offsets(part: stl.Formula | stl.Value) -> set[int]:
     """How many milliseconds after a tick windows of a formula open or end, those inside one another added."""
-    deeper = {0}.union(*(_offsets(each) for each in inside(part)))
-    if not isinstance(part, Over | Between) or part.window is None or part.word in PAST or part.window.in_ticks:
+    deeper = {0}.union(*(_offsets(each) for each in stl.inside(part)))
+    if not isinstance(part, stl.Over | stl.Between) or part.window is None or part.word in PAST or part.window.in_ticks:
         return deeper
     ends = {end.size for end in (part.window.low, part.window.high) if end is not None}
     return {end + each for end in ends for each in deeper} | deeper
 
 
-def _ticks(part: Formula | Value) -> int:
+def _ticks(part: stl.Formula | stl.Value) -> int:
     """How many ticks after one a formula looks at most."""
-    deeper = max((_ticks(each) for each in inside(part)), default=0)
-    if not isinstance(part, Over | Between) or part.window is None or not part.window.in_ticks:
+    deeper = max((_ticks(each) for each in stl.inside(part)), default=0)
+    if not isinstance(part, stl.Over | stl.Between) or part.window is None or not part.window.in_ticks:
         return deeper
     return deeper + (part.window.high or part.window.low).size

@@ -5,6 +5,7 @@ The others of `malsim.axioms` compare what happened with what would have happene
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -54,12 +55,8 @@ def _consistency(history: Recorded) -> pl.DataFrame:
     return best.filter(pl.col("second").is_not_null()).with_columns((HALF - pl.col("second")).alias("margin"), got)
 
 
-def _read_idempotence(history: Recorded) -> pl.DataFrame:
-    return _unmoved(history.changes.filter(pl.col("deed") == "read"))
-
-
-def _peek(history: Recorded) -> pl.DataFrame:
-    return _unmoved(history.changes.filter(pl.col("deed") == "peek"))
+def _no_effect(history: Recorded, deed: str) -> pl.DataFrame:
+    return _unmoved(history.changes.filter(pl.col("deed") == deed))
 
 
 def _anchor(history: Recorded) -> pl.DataFrame:
@@ -127,8 +124,8 @@ HISTORY_AXIOMS: dict[str, tuple[str, Callable[[Recorded], pl.DataFrame]]] = {
     "bounds": ("a belief stays in [0, 1]", _bounds),
     "consistency": ("two rivals are not both believed above one half", _consistency),
     "monotone-age": ("a sweep never raises a currency; where none is kept, a score", _monotone_age),
-    "peek": ("a look changes nothing", _peek),
-    "read-idempotence": ("the scores right after a read are those right before it", _read_idempotence),
+    "peek": ("a look changes nothing", partial(_no_effect, deed="peek")),
+    "read-idempotence": ("the scores right after a read are those right before it", partial(_no_effect, deed="read")),
     "truth-may-return": ("A, then B, then A again: A leads", _truth_may_return),
 }
 

@@ -11,29 +11,7 @@ from lark import Token, Transformer_NonRecursive, v_args
 from malsim.errors import ScenarioError
 from malsim.memory.schema import STATUS
 from malsim.netlist.language.address import spelled
-from malsim.scenario.properties.formula import (
-    Apply,
-    AtEvent,
-    Between,
-    Bit,
-    Bound,
-    Compare,
-    Edge,
-    Formula,
-    Function,
-    Join,
-    Not,
-    Number,
-    Over,
-    Read,
-    Relation,
-    Text,
-    Unit,
-    Value,
-    Window,
-    negative,
-    reads,
-)
+from malsim.scenario.properties import formula as stl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +33,7 @@ def place(text: str, position: int) -> str:
     return f"property, line {line}, column {column}" if "\n" in text else f"property, column {column}"
 
 
-def build(text: str, tree: ParseTree) -> Formula:
+def build(text: str, tree: ParseTree) -> stl.Formula:
     """The formula that a text's tree of words means."""
     return _Build(text).transform(tree).formula
 
@@ -64,7 +42,7 @@ def build(text: str, tree: ParseTree) -> Formula:
 class Piece:
     """A part of a property with the text it was read from."""
 
-    node: Formula | Value
+    node: stl.Formula | stl.Value
     text: str
     start: int
     end: int
@@ -75,26 +53,26 @@ class Piece:
         return ScenarioError(problem, where=place(self.text, self.start), given=self.text[self.start : self.end], hint=hint)
 
     @property
-    def formula(self) -> Formula:
+    def formula(self) -> stl.Formula:
         """The piece as something that holds or does not."""
-        if isinstance(self.node, Read):
-            return Bit(self.node)
-        if isinstance(self.node, Value):
+        if isinstance(self.node, stl.Read):
+            return stl.Bit(self.node)
+        if isinstance(self.node, stl.Value):
             hint = "compare it (`… >= 0.3`); only an address that reads 0 or 1 stands alone"
             raise self.refuse("this is a value, where something that holds or not must stand", hint)
         return self.node
 
     @property
-    def value(self) -> Value:
+    def value(self) -> stl.Value:
         """The piece as a number or a string at each tick."""
-        if isinstance(self.node, Value):
+        if isinstance(self.node, stl.Value):
             return self.node
         raise self.refuse("this holds or does not, where a value must stand", "join comparisons with and, or, implies")
 
     @property
-    def number(self) -> Value:
+    def number(self) -> stl.Value:
         """The piece as a number at each tick."""
-        if isinstance(self.node, Text):
+        if isinstance(self.node, stl.Text):
             raise self.refuse("a string is no number", "strings are compared with == and != only")
         return self.value
 
@@ -107,9 +85,9 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
         super().__init__()
         self.text = text
 
-    def _piece(self, meta: Meta, make: Callable[[], Formula | Value], *parts: Piece) -> Piece:
+    def _piece(self, meta: Meta, make: Callable[[], stl.Formula | stl.Value], *parts: Piece) -> Piece:
         depth = 1 + max((part.depth for part in parts), default=0)
-        piece = Piece(Number(0), self.text, meta.start_pos, meta.end_pos, depth)
+        piece = Piece(stl.Number(0), self.text, meta.start_pos, meta.end_pos, depth)
         if depth > DEEPEST:
             raise piece.refuse(f"nested deeper than {DEEPEST} operators", "split it into several checks")
         try:
@@ -120,31 +98,31 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
             raise piece.refuse(problem.problem, problem.hint or "") from None
 
     def implies(self, meta: Meta, left: Piece, right: Piece) -> Piece:
-        return self._piece(meta, lambda: Join("implies", left.formula, right.formula), left, right)
+        return self._piece(meta, lambda: stl.Join("implies", left.formula, right.formula), left, right)
 
     def or_(self, meta: Meta, left: Piece, right: Piece) -> Piece:
-        return self._piece(meta, lambda: Join("or", left.formula, right.formula), left, right)
+        return self._piece(meta, lambda: stl.Join("or", left.formula, right.formula), left, right)
 
     def and_(self, meta: Meta, left: Piece, right: Piece) -> Piece:
-        return self._piece(meta, lambda: Join("and", left.formula, right.formula), left, right)
+        return self._piece(meta, lambda: stl.Join("and", left.formula, right.formula), left, right)
 
     def not_(self, meta: Meta, operand: Piece) -> Piece:
-        return self._piece(meta, lambda: Not(operand.formula), operand)
+        return self._piece(meta, lambda: stl.Not(operand.formula), operand)
 
-    def between(self, meta: Meta, left: Piece, word: Token, window: Window | None, right: Piece) -> Piece:
+    def between(self, meta: Meta, left: Piece, word: Token, window: stl.Window | None, right: Piece) -> Piece:
         operator = cast("Literal['until', 'since']", str(word))
-        return self._piece(meta, lambda: Between(operator, left.formula, right.formula, window), left, right)
+        return self._piece(meta, lambda: stl.Between(operator, left.formula, right.formula, window), left, right)
 
-    def over(self, meta: Meta, word: Token, window: Window | None, operand: Piece) -> Piece:
+    def over(self, meta: Meta, word: Token, window: stl.Window | None, operand: Piece) -> Piece:
         operator = cast("Literal['always', 'eventually', 'historically', 'once']", str(word))
-        return self._piece(meta, lambda: Over(operator, operand.formula, window), operand)
+        return self._piece(meta, lambda: stl.Over(operator, operand.formula, window), operand)
 
     def compare(self, meta: Meta, left: Piece, word: Token, right: Piece, scale: Token | None) -> Piece:
-        def make() -> Compare:
-            comparison = Compare(
-                left.value, cast("Relation", str(word)), right.value, None if scale is None else float(scale)
+        def make() -> stl.Compare:
+            comparison = stl.Compare(
+                left.value, cast("stl.Relation", str(word)), right.value, None if scale is None else float(scale)
             )
-            if not reads(comparison):
+            if not stl.reads(comparison):
                 raise ScenarioError("this compares two constants, so it can never change", hint="read an address")
             _must_be_a_status(left.node, right.node)
             return comparison
@@ -152,63 +130,65 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
         return self._piece(meta, make, left, right)
 
     def apply(self, meta: Meta, left: Piece, sign: Token, right: Piece) -> Piece:
-        return self._piece(meta, lambda: Apply(cast("Function", str(sign)), (left.number, right.number)), left, right)
+        return self._piece(
+            meta, lambda: stl.Apply(cast("stl.Function", str(sign)), (left.number, right.number)), left, right
+        )
 
     def sign(self, meta: Meta, sign: Token, operand: Piece) -> Piece:
-        return self._piece(meta, lambda: negative(operand.number) if sign == "-" else operand.number, operand)
+        return self._piece(meta, lambda: stl.negative(operand.number) if sign == "-" else operand.number, operand)
 
     def number(self, meta: Meta, number: Token) -> Piece:
-        return self._piece(meta, lambda: Number(float(number)))
+        return self._piece(meta, lambda: stl.Number(float(number)))
 
     def truth(self, meta: Meta, word: Token) -> Piece:
-        return self._piece(meta, lambda: Number(float(word == "true")))
+        return self._piece(meta, lambda: stl.Number(float(word == "true")))
 
     def string(self, meta: Meta, string: Token) -> Piece:
-        return self._piece(meta, lambda: Text(_unquoted(string)))
+        return self._piece(meta, lambda: stl.Text(_unquoted(string)))
 
     def address(self, meta: Meta, address: Token) -> Piece:
-        return self._piece(meta, lambda: Read(spelled(str(address))))
+        return self._piece(meta, lambda: stl.Read(spelled(str(address))))
 
     def field(self, meta: Meta, field: Token, cell: Token) -> Piece:
-        return self._piece(meta, lambda: Read(cell + FIELDS[field]))
+        return self._piece(meta, lambda: stl.Read(cell + FIELDS[field]))
 
     def bracket(self, meta: Meta, inner: Piece) -> Piece:
         return self._piece(meta, lambda: inner.node, inner)
 
     def call(self, meta: Meta, word: Token, *given: Piece) -> Piece:
-        def make() -> Formula | Value:
+        def make() -> stl.Formula | stl.Value:
             first = given[0].node
-            if word in REDUCERS and len(given) == 1 and isinstance(first, Read):
-                return Read(f"{word}({first.address})")
+            if word in REDUCERS and len(given) == 1 and isinstance(first, stl.Read):
+                return stl.Read(f"{word}({first.address})")
             low, high = ARGUMENTS.get(word, (0, 0))
             if not low <= len(given) <= high:
                 takes = "one wildcard address" if high == 0 else "one argument" if high == 1 else "two or more"
                 raise ScenarioError(f"{word} takes {takes}", hint="see property.lark")
             if word in ("rise", "fall"):
-                return Edge(cast("Literal['rise', 'fall']", str(word)), given[0].formula)
-            return Apply(cast("Function", str(word)), tuple(each.number for each in given))
+                return stl.Edge(cast("Literal['rise', 'fall']", str(word)), given[0].formula)
+            return stl.Apply(cast("stl.Function", str(word)), tuple(each.number for each in given))
 
         return self._piece(meta, make, *given)
 
     def at_event(self, meta: Meta, kind: Token, subject: Token | None = None) -> Piece:
-        return self._piece(meta, lambda: AtEvent(_unquoted(kind), None if subject is None else _unquoted(subject)))
+        return self._piece(meta, lambda: stl.AtEvent(_unquoted(kind), None if subject is None else _unquoted(subject)))
 
-    def bound(self, _meta: Meta, amount: Token) -> tuple[float, Unit]:
+    def bound(self, _meta: Meta, amount: Token) -> tuple[float, stl.Unit]:
         number = amount.rstrip("dhminsw")
-        return float(number), cast("Unit", amount.removeprefix(number) or "ticks")
+        return float(number), cast("stl.Unit", amount.removeprefix(number) or "ticks")
 
-    def window(self, meta: Meta, low: tuple[float, Unit], high: tuple[float, Unit] | None) -> Window:
+    def window(self, meta: Meta, low: tuple[float, stl.Unit], high: tuple[float, stl.Unit] | None) -> stl.Window:
         try:
-            return Window(Bound(*low), None if high is None else Bound(*high))
+            return stl.Window(stl.Bound(*low), None if high is None else stl.Bound(*high))
         except ScenarioError as problem:
-            piece = Piece(Number(0), self.text, meta.start_pos, meta.end_pos)
+            piece = Piece(stl.Number(0), self.text, meta.start_pos, meta.end_pos)
             raise piece.refuse(problem.problem, problem.hint or "") from None
 
 
-def _must_be_a_status(left: Formula | Value, right: Formula | Value) -> None:
+def _must_be_a_status(left: stl.Formula | stl.Value, right: stl.Formula | stl.Value) -> None:
     for side, other in ((left, right), (right, left)):
-        reads_status = isinstance(side, Read) and side.address.endswith(FIELDS["status"])
-        if reads_status and isinstance(other, Text) and other.text not in STATUS:
+        reads_status = isinstance(side, stl.Read) and side.address.endswith(FIELDS["status"])
+        if reads_status and isinstance(other, stl.Text) and other.text not in STATUS:
             raise ScenarioError("no cell has such a status", hint=f"write one of {', '.join(STATUS)}")
 
 

@@ -11,7 +11,8 @@ import polars as pl
 from malsim.errors import AddressError, ScenarioError
 from malsim.memory.graph.handles import beginning_so
 from malsim.memory.schema import FLAGS
-from malsim.scenario.properties.addresses import crosses, evaluated, pins_of
+from malsim.netlist.evaluate import Frames, evaluate
+from malsim.scenario.properties.build import REDUCERS
 from malsim.scenario.properties.trace import Trace, unknown
 from malsim.sim.clock import DAY
 from malsim.sim.record.event_kinds import KINDS
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.record.run_data import RunFrames
 
-__all__ = ["FrameReader", "trace_of"]
+__all__ = ["FrameReader", "crosses", "trace_of"]
 
 SCORES = {
     "eff": "effective", "curr": "currency", "conf": "stated", "sal": "salience", "calib": "calibration",
@@ -62,7 +63,7 @@ class FrameReader:
 
     def __init__(self, run: RunFrames, metrics: Mapping[str, NDArray[Any]]) -> None:
         self._frames = {name: _checked(name, getattr(run, name)) for name in ("cells", "signals", "events", "writers")}
-        self._metrics, self._run, self._pins = metrics, run, pins_of(run)
+        self._metrics, self._run, self._pins = metrics, run, _pins_of(run)
         self._arrays: dict[str, NDArray[Any]] = {}
         days = [_unique(self._frames[name], "t") for name in ("cells", "signals", "writers")]
         self.times = np.unique(_milliseconds(np.concatenate(days)))
@@ -110,7 +111,7 @@ class FrameReader:
             return self._row_signal(address, match[1], match[2])
         handle, _, field = address.partition("-")
         if crosses(address):
-            return self._array(evaluated(address, self._run, self._frames), address, "value")
+            return self._array(_evaluated(address, self._run, self._frames), address, "value")
         if not field or re.search(r"[.()]", handle):
             raise self._nowhere(address)
         return self._instance("cells", "cell", handle, address, _column(field))
@@ -208,3 +209,40 @@ def _column(field: str) -> str:
     if group == "flags":
         return BITS.get(name, name)
     return field
+
+
+def crosses(address: str) -> bool:
+    """Whether an address needs more than one row of a frame.
+
+    >>> crosses("mean(dec_a3ee.~supports.*-scores-eff)"), crosses("dec_a3ee@v2-scores-eff"), crosses("dec_a3ee-scores-eff")
+    (True, True, False)
+    """
+    return re.search(r"[*@~]|^[a-z]+_\w+\.", address) is not None or address.partition("(")[0] in REDUCERS
+
+
+def _pins_of(run: object) -> Mapping[str, str]:
+    """The signal on each pin of a run's netlist."""
+    netlist = getattr(getattr(run, "scenario", None), "netlist", None)
+    return netlist.pins if netlist else {}
+
+
+def _evaluated(address: str, run: object, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """What an address comes to, one row a tick and replication: t, rep, value.
+
+    Raises
+    ------
+    ScenarioError
+        For a run that kept no graph, or an address that names nothing or many values.
+    """
+    memory = getattr(run, "memory", None)
+    if memory is None:
+        raise ScenarioError("frames hold no edges to follow", given=address, hint="read it through a netlist signal")
+    edges = Frames.of(memory).edges
+    try:
+        values = evaluate(address, Frames(frames["cells"], edges, frames["writers"], frames["signals"], _pins_of(run)))
+    except AddressError as error:
+        raise ScenarioError(error.problem, given=error.given or address, allowed=error.allowed, hint=error.hint) from error
+    if values["value"].dtype == pl.List or "row" in values.columns:
+        hint = "reduce them: mean(…), max(…), share(…)"
+        raise ScenarioError("many values stand at this address", given=address, hint=hint)
+    return values

@@ -23,28 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.errors import ScenarioError
-from malsim.scenario.properties.formula import (
-    Apply,
-    AtEvent,
-    Between,
-    Bit,
-    Compare,
-    Edge,
-    Formula,
-    Join,
-    Not,
-    Number,
-    Over,
-    Read,
-    Text,
-    Value,
-)
+from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.render import render
 from malsim.scenario.properties.windows import extrema, spans
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
-    from malsim.scenario.properties.formula import Window
     from malsim.scenario.properties.trace import Trace
 
 __all__ = ["Margins"]
@@ -76,25 +60,25 @@ class Margins:
     def __init__(self, trace: Trace, *, truth: bool = False, keep: bool = False) -> None:
         self.trace, self._truth = trace, truth
         self._shape = (len(trace.times), len(trace.replications))
-        self._cache: dict[Formula, Array] | None = {} if keep else None
+        self._cache: dict[stl.Formula, Array] | None = {} if keep else None
 
-    def at_start(self, formula: Formula) -> Array:
+    def at_start(self, formula: stl.Formula) -> Array:
         """The margin of each replication at the run's start: windows of time open on day 0, all else at the first tick."""
         start: Array
         match formula:
-            case Not(operand):
+            case stl.Not(operand):
                 start = -self.at_start(operand)
-            case Join(word, left, right):
+            case stl.Join(word, left, right):
                 start = _joined(word, self.at_start(left), self.at_start(right))
-            case Over("always" | "eventually" as word, operand, window):
+            case stl.Over("always" | "eventually" as word, operand, window):
                 start = self._over(word, operand, window, origin=0)[0]
-            case Between("until", left, right, window):
+            case stl.Between("until", left, right, window):
                 start = self._between("until", left, right, window, origin=0)[0]
             case _:
                 start = self.of(formula)[0]
         return start
 
-    def of(self, formula: Formula) -> Array:
+    def of(self, formula: stl.Formula) -> Array:
         """The margin at each tick of each replication; NaN where there is none."""
         if self._cache is None:
             return self._of(formula)
@@ -102,28 +86,28 @@ class Margins:
             self._cache[formula] = self._of(formula)
         return self._cache[formula]
 
-    def _of(self, formula: Formula) -> Array:
+    def _of(self, formula: stl.Formula) -> Array:
         margins: Array
         match formula:
-            case Compare():
+            case stl.Compare():
                 margins = self._compared(formula)
-            case Bit(value):
+            case stl.Bit(value):
                 margins = self._bit(value)
-            case AtEvent(kind, subject):
+            case stl.AtEvent(kind, subject):
                 margins = np.where(self.trace.events_at(kind, subject), 1.0, -1.0)
-            case Not(operand):
+            case stl.Not(operand):
                 margins = -self.of(operand)
-            case Join(word, left, right):
+            case stl.Join(word, left, right):
                 margins = _joined(word, self.of(left), self.of(right))
-            case Over(word, operand, window):
+            case stl.Over(word, operand, window):
                 margins = self._over(word, operand, window)
-            case Between(word, left, right, window):
+            case stl.Between(word, left, right, window):
                 margins = self._between(word, left, right, window)
-            case Edge(word, operand):
+            case stl.Edge(word, operand):
                 margins = _edge(word, self.of(operand))
         return margins
 
-    def _over(self, word: str, operand: Formula, window: Window | None, *, origin: int | None = None) -> Array:
+    def _over(self, word: str, operand: stl.Formula, window: stl.Window | None, *, origin: int | None = None) -> Array:
         largest = word in ("eventually", "once")
         past = word in ("historically", "once")
         margins = _filled(self.of(operand), -np.inf if largest else np.inf)
@@ -133,7 +117,7 @@ class Margins:
         return over
 
     def _between(
-        self, word: str, left: Formula, right: Formula, window: Window | None, *, origin: int | None = None
+        self, word: str, left: stl.Formula, right: stl.Formula, window: stl.Window | None, *, origin: int | None = None
     ) -> Array:
         turn, times = (-1, _mirrored(self.trace.times)) if word == "since" else (1, self.trace.times)
         lasts, comes = _filled(self.of(left), np.inf)[::turn], _filled(self.of(right), -np.inf)[::turn]
@@ -146,20 +130,20 @@ class Margins:
         between: Array = np.minimum(np.minimum(within, until_opened), ever[first])[::turn]
         return between
 
-    def value(self, value: Value) -> NDArray[Any]:
+    def value(self, value: stl.Value) -> NDArray[Any]:
         """A value at each tick of each replication: numbers with NaN, or strings with None, where there is none."""
         values: NDArray[Any]
         match value:
-            case Number(number):
+            case stl.Number(number):
                 values = np.full((1, 1), number)
-            case Text(text):
+            case stl.Text(text):
                 values = np.full((1, 1), text, dtype=object)
-            case Read(address):
+            case stl.Read(address):
                 values = self._read(address)
-            case Apply("prev", (argument,)):
+            case stl.Apply("prev", (argument,)):
                 values = np.full(self._shape, np.nan)
                 values[1:] = np.broadcast_to(self._number(argument), self._shape)[:-1]
-            case Apply(function, arguments):
+            case stl.Apply(function, arguments):
                 values = self._applied(function, [self._number(each) for each in arguments])
         return values
 
@@ -169,7 +153,7 @@ class Margins:
             self._refuse(np.isinf(values), f"{address} is infinite", "compare a finite value")
         return values
 
-    def _number(self, value: Value) -> Array:
+    def _number(self, value: stl.Value) -> Array:
         values: NDArray[Any] = self.value(value)
         if values.dtype == object:
             raise ScenarioError("a string is no number", given=value, hint="strings are compared with == and != only")
@@ -186,7 +170,7 @@ class Margins:
                 self._refuse(~np.isfinite(result) & ~missing, f"{function} has no finite result", "guard the divisor")
         return result
 
-    def _compared(self, formula: Compare) -> Array:
+    def _compared(self, formula: stl.Compare) -> Array:
         left, right = self.value(formula.left), self.value(formula.right)
         margins: Array
         if object in (left.dtype, right.dtype):
@@ -203,7 +187,7 @@ class Margins:
             self._refuse(np.isinf(margins), "the distance has no finite size", "write a larger scale, or smaller numbers")
         return np.broadcast_to(margins, self._shape)
 
-    def _bit(self, value: Read) -> Array:
+    def _bit(self, value: stl.Read) -> Array:
         values = self._number(value)
         self._refuse((values != 0) & (values != 1) & ~np.isnan(values), f"{value.address} is no bit", "compare it")
         return 2.0 * values - 1.0

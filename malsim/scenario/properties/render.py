@@ -5,25 +5,8 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
+from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.build import FIELDS
-from malsim.scenario.properties.formula import (
-    Apply,
-    AtEvent,
-    Between,
-    Bit,
-    Bound,
-    Compare,
-    Edge,
-    Formula,
-    Join,
-    Not,
-    Number,
-    Over,
-    Read,
-    Text,
-    Value,
-    Window,
-)
 from malsim.scenario.properties.parse import WORDS
 
 __all__ = ["number", "render"]
@@ -34,7 +17,7 @@ JOINS = {"implies": IMPLIES, "or": OR, "and": AND}
 SIGNS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT}
 
 
-def render(part: Formula | Value) -> str:
+def render(part: stl.Formula | stl.Value) -> str:
     """Write a formula or a value.
 
     >>> from malsim.scenario.properties.parse import parse
@@ -49,35 +32,35 @@ def number(value: float) -> str:
     return repr(value).removesuffix(".0")
 
 
-def _within(part: Formula | Value, level: int) -> str:
+def _within(part: stl.Formula | stl.Value, level: int) -> str:
     text, binds = _term(part)
     return text if binds >= level else f"({text})"
 
 
-def _term(part: Formula | Value) -> Term:
+def _term(part: stl.Formula | stl.Value) -> Term:
     match part:
-        case Join() | Between():
+        case stl.Join() | stl.Between():
             term = _infix(part)
-        case Over(word, operand, window):
+        case stl.Over(word, operand, window):
             term = f"{word}{_window(window)} {_within(operand, PREFIX)}", PREFIX
-        case Not(operand):
+        case stl.Not(operand):
             term = f"not {_within(operand, PREFIX)}", PREFIX
-        case Compare(left, relation, right, scale):
+        case stl.Compare(left, relation, right, scale):
             over = "" if scale is None else f" scale {number(scale)}"
             term = f"{_within(left, SUM)} {relation} {_within(right, SUM)}{over}", COMPARISON
-        case Edge(word, operand):
+        case stl.Edge(word, operand):
             term = f"{word}({render(operand)})", ATOM
-        case AtEvent(kind, subject):
+        case stl.AtEvent(kind, subject):
             term = f"at event({', '.join(_name(each) for each in (kind, subject) if each is not None)})", ATOM
-        case Bit(value):
+        case stl.Bit(value):
             term = _term(value)
         case _:
             term = _value(part)
     return term
 
 
-def _infix(part: Join | Between) -> Term:
-    if isinstance(part, Between):
+def _infix(part: stl.Join | stl.Between) -> Term:
+    if isinstance(part, stl.Between):
         left, right = _within(part.left, COMPARISON), _within(part.right, COMPARISON)
         return f"{left} {part.word}{_window(part.window)} {right}", LASTING
     level = JOINS[part.word]
@@ -86,20 +69,20 @@ def _infix(part: Join | Between) -> Term:
     return f"{left} {part.word} {right}", level
 
 
-def _value(part: Value) -> Term:
+def _value(part: stl.Value) -> Term:
     match part:
-        case Number(value):
+        case stl.Number(value):
             term = number(value), ATOM
-        case Text(text):
+        case stl.Text(text):
             term = _quoted(text), ATOM
-        case Read(address):
+        case stl.Read(address):
             term = _address(address), ATOM
-        case Apply("negative", (operand,)):
+        case stl.Apply("negative", (operand,)):
             term = f"-{_within(operand, ATOM)}", PRODUCT
-        case Apply(function, (left, right)) if function in SIGNS:
+        case stl.Apply(function, (left, right)) if function in SIGNS:
             level = SIGNS[function]
             term = f"{_within(left, level)} {function} {_within(right, level + 1)}", level
-        case Apply(function, arguments):
+        case stl.Apply(function, arguments):
             term = f"{function}({', '.join(map(render, arguments))})", ATOM
     return term
 
@@ -114,11 +97,11 @@ def _address(address: str) -> str:
     return address
 
 
-def _window(window: Window | None) -> str:
+def _window(window: stl.Window | None) -> str:
     return "" if window is None else f"[{_bound(window.low)}:{'' if window.high is None else _bound(window.high)}]"
 
 
-def _bound(bound: Bound) -> str:
+def _bound(bound: stl.Bound) -> str:
     return number(bound.amount) + ("" if bound.unit == "ticks" else bound.unit)
 
 

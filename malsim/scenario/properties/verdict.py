@@ -173,12 +173,12 @@ def check(formula: str | Formula, run: RunFrames | Trace, *, share: float = 1.0)
     """
     if not 0 < share <= 1:
         raise ScenarioError("a share is above 0 and at most 1", given=share, hint="1.0 asks for every replication")
-    asked = Property(formula)
-    margin = asked.margin(run)
+    rule = Property(formula)
+    margin = rule.margin(run)
     count, total = int(margin.holds.sum()), len(margin.holds)
     return Verdict(
         passed=count >= share * total - 1e-9,
-        property=asked.text,
+        property=rule.text,
         share=share,
         holding=count / total,
         interval=wilson(count / total, total),

@@ -7,26 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.scenario.properties.formula import (
-    AtEvent,
-    Between,
-    Bit,
-    Compare,
-    Edge,
-    Formula,
-    Join,
-    Not,
-    Over,
-    Value,
-    reads,
-)
+from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.render import render
 from malsim.scenario.properties.windows import spans
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
-    from malsim.scenario.properties.formula import Window
     from malsim.scenario.properties.trace import Trace
 
 __all__ = ["Witness", "witness"]
@@ -65,7 +52,7 @@ class Witness:
         return f"{where}: expected {self.expected}, got {self.got}; margin {self.margin:.6g}"
 
 
-def witness(formula: Formula, trace: Trace, column: int, margin: float) -> Witness:
+def witness(formula: stl.Formula, trace: Trace, column: int, margin: float) -> Witness:
     """The comparison that decided the margin of one replication (a column of the trace) at the run's start."""
     descent = _Descent(trace.only(column))
     clause, tick, wanted = descent.start(formula)
@@ -73,7 +60,7 @@ def witness(formula: Formula, trace: Trace, column: int, margin: float) -> Witne
     return Witness(
         replication=int(trace.replications[column]),
         day=None if tick is None else float(trace.times[tick] / DAY),
-        addresses=(clause.subject or clause.kind,) if isinstance(clause, AtEvent) else reads(clause),
+        addresses=(clause.subject or clause.kind,) if isinstance(clause, stl.AtEvent) else stl.reads(clause),
         clause=text,
         expected=text if wanted else f"not ({text})",
         got="no tick in its window" if tick is None else descent.got(clause, tick),
@@ -88,44 +75,44 @@ class _Descent:
         self.margins = Margins(trace, keep=True)
         self.times = trace.times
 
-    def start(self, formula: Formula) -> tuple[Formula, int | None, bool]:
+    def start(self, formula: stl.Formula) -> tuple[stl.Formula, int | None, bool]:
         """From the run's start, where windows of time open on day 0."""
         return self._down(formula, 0, wanted=True, origin=0)
 
-    def got(self, clause: Formula, tick: int) -> str:
+    def got(self, clause: stl.Formula, tick: int) -> str:
         """The values a comparison had at a tick."""
         match clause:
-            case Compare(left, _, right):
-                sides = [side for side in (left, right) if reads(side)]
-            case Bit(value):
+            case stl.Compare(left, _, right):
+                sides = [side for side in (left, right) if stl.reads(side)]
+            case stl.Bit(value):
                 sides = [value]
             case _:
                 return "the event" if self._at(clause, tick) > 0 else "no such event"
         return ", ".join(f"{render(side)} = {self._text(side, tick)}" for side in sides)
 
-    def _text(self, side: Value, tick: int) -> str:
+    def _text(self, side: stl.Value, tick: int) -> str:
         values = self.margins.value(side)  # of constants alone it is one value for all ticks
         value = values[min(tick, len(values) - 1), 0]
         return repr(value) if values.dtype == object else f"{value:.6g}"
 
-    def _at(self, formula: Formula, tick: int, origin: int | None = None) -> float:
+    def _at(self, formula: stl.Formula, tick: int, origin: int | None = None) -> float:
         return float(self.margins.of(formula)[tick, 0] if origin is None else self.margins.at_start(formula)[0])
 
     def _down(
-        self, formula: Formula, tick: int, *, wanted: bool, origin: int | None = None
-    ) -> tuple[Formula, int | None, bool]:
+        self, formula: stl.Formula, tick: int, *, wanted: bool, origin: int | None = None
+    ) -> tuple[stl.Formula, int | None, bool]:
         match formula:
-            case Not(operand):
+            case stl.Not(operand):
                 return self._down(operand, tick, wanted=not wanted, origin=origin)
-            case Join(word, left, right):
+            case stl.Join(word, left, right):
                 return self._join(word, left, right, tick, wanted=wanted, origin=origin)
-            case Over(word, operand, window):
+            case stl.Over(word, operand, window):
                 ticks = self._ticks(word, window, tick, origin)
                 extreme = self._extreme(operand, ticks, largest=word in ("eventually", "once"))
                 return (formula, None, wanted) if extreme is None else self._down(operand, extreme, wanted=wanted)
-            case Between():
+            case stl.Between():
                 return self._between(formula, tick, wanted=wanted, origin=origin)
-            case Edge(word, operand):
+            case stl.Edge(word, operand):
                 before = tick > 0 and self._at(operand, tick - 1) * (-1 if word == "rise" else 1)
                 now = self._at(operand, tick) * (1 if word == "rise" else -1)
                 earlier = tick > 0 and before < now
@@ -134,8 +121,8 @@ class _Descent:
                 return formula, tick, wanted
 
     def _join(
-        self, word: str, left: Formula, right: Formula, tick: int, *, wanted: bool, origin: int | None
-    ) -> tuple[Formula, int | None, bool]:
+        self, word: str, left: stl.Formula, right: stl.Formula, tick: int, *, wanted: bool, origin: int | None
+    ) -> tuple[stl.Formula, int | None, bool]:
         sides = [self._at(side, tick, origin) for side in (left, right)]
         if word == "implies":
             sides[0] = -sides[0]
@@ -143,10 +130,12 @@ class _Descent:
         negated = word == "implies" and side == 0
         return self._down((left, right)[side], tick, wanted=wanted != negated, origin=origin)
 
-    def _between(self, formula: Between, tick: int, *, wanted: bool, origin: int | None) -> tuple[Formula, int | None, bool]:
+    def _between(
+        self, formula: stl.Between, tick: int, *, wanted: bool, origin: int | None
+    ) -> tuple[stl.Formula, int | None, bool]:
         ticks = self._ticks(formula.word, formula.window, tick, origin)
         step = 1 if formula.word == "until" else -1
-        best: tuple[float, Formula, int | None] = (-np.inf, formula.right, None)
+        best: tuple[float, stl.Formula, int | None] = (-np.inf, formula.right, None)
         weakest: tuple[float, int] = (np.inf, tick)
         for end in range(tick, ticks.stop if step > 0 else ticks.start - 1, step):
             comes = self._at(formula.right, end)
@@ -157,7 +146,7 @@ class _Descent:
         clause, at = best[1], best[2]
         return (clause, None, wanted) if at is None else self._down(clause, at, wanted=wanted)
 
-    def _ticks(self, word: str, window: Window | None, tick: int, origin: int | None) -> range:
+    def _ticks(self, word: str, window: stl.Window | None, tick: int, origin: int | None) -> range:
         if word in ("always", "eventually", "until"):
             first, last = spans(window, self.times, origin=origin)
             return range(int(first[tick]), int(last[tick]) + 1)
@@ -166,7 +155,7 @@ class _Descent:
         from_end = count - 1 - tick
         return range(count - 1 - int(last[from_end]), count - int(first[from_end]))
 
-    def _extreme(self, formula: Formula, ticks: range, *, largest: bool) -> int | None:
+    def _extreme(self, formula: stl.Formula, ticks: range, *, largest: bool) -> int | None:
         """The first of the ticks with the largest or smallest margin; None if none has one."""
         margins = self.margins.of(formula)[:, 0]
         candidates = [tick for tick in ticks if not np.isnan(margins[tick])]
