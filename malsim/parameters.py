@@ -10,9 +10,9 @@ from malsim.errors import ScenarioError, nearest
 from malsim.finite import in_days
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["Param", "checked"]
+__all__ = ["Param", "checked", "refuse_out_of_bounds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,13 @@ def checked(given: Mapping[str, object], params: Mapping[str, Param], *, where: 
             hint = nearest(name, params, f"one of {', '.join(params)}" if params else "it takes none")
             raise ScenarioError("unknown parameter", where=where, given=name, hint=hint)
     return {name: _value(given.get(name, param.default), param, f"{where}.{name}") for name, param in params.items()}
+
+
+def refuse_out_of_bounds(bounds: Iterable[tuple[str, bool, object, str]], *, where: str) -> None:
+    """Raise `ScenarioError` for the first that is not good, of: name, whether it is good, value, what is allowed."""
+    for name, good, given, allowed in bounds:
+        if not good:
+            raise ScenarioError("out of bounds", where=f"{where}.{name}", given=given, allowed=allowed)
 
 
 def _value(value: object, param: Param, where: str) -> float | str:

@@ -19,7 +19,6 @@ from malsim.sim.replay.endings import endings
 from malsim.sim.settings.memory_law import graph_of
 from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import readers
-from malsim.sim.why.law_cause import explain_item
 from malsim.sim.why.refused_claims import claim_lines
 from malsim.sim.why.scope_channels import frames_of
 from malsim.sim.why.signal_cause import because, is_program, is_signal, of_program
@@ -142,7 +141,7 @@ class Run:
         return cell_cause.explain(self, cell, t=t, rep=rep).why
 
     def _of_item(self, plant: Explains[Any], cell: str, t: float | None, rep: int) -> LawExplanation:
-        return explain_item(plant, self.state, self.cells, cell, t=t, rep=rep, first=self.scenario.first)
+        return cell_cause.explain_item(plant, self.state, self.cells, cell, t=t, rep=rep, first=self.scenario.first)
 
     def evaluate(self, address: str, t: float | None = None) -> pl.DataFrame:
         """The value of an address, `mean(dec_a3ee.~supports.*-scores-eff)`: t, rep, value, and row where there are many.

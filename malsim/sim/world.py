@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.errors import ScenarioError
+from malsim.parameters import refuse_out_of_bounds
 from malsim.sim.clock import DAY, read_spans
 from malsim.sim.draws import Draws, name_number
 
@@ -45,16 +46,14 @@ class Fact:
 
     def __post_init__(self) -> None:
         read_spans(self, "changes", where=f"facts[{self.name}]")
-        checks = (
+        bounds = (
             ("values", 1 < len(set(self.values)) == len(self.values) <= MOST_VALUES, self.values, "2 to 100, no two alike"),
             ("hazard", 0.0 <= self.hazard <= DAY, self.hazard, f"0 to {DAY} a day"),
             ("popularity", 0.0 < self.popularity < np.inf, self.popularity, "above 0"),
             ("start", self.start in ("first", "drawn"), self.start, "first or drawn"),
             ("changes", not (self.changes and self.hazard), self.changes, "a hazard or times of change, not both"),
         )
-        for key, good, given, allowed in checks:
-            if not good:
-                raise ScenarioError("out of bounds", where=f"facts[{self.name}].{key}", given=given, allowed=allowed)
+        refuse_out_of_bounds(bounds, where=f"facts[{self.name}]")
 
     def number(self, value: int) -> float:
         """What a claim of the nth value carries: the value where it is a number, else its place."""

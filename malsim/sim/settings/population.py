@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from malsim.errors import ScenarioError
-from malsim.parameters import Param, checked
+from malsim.parameters import Param, checked, refuse_out_of_bounds
 from malsim.sim.clock import DAY, read_spans
 from malsim.sim.writers import behaviour
 
@@ -72,9 +72,7 @@ class Population:
             ("from", self.start >= 0, self.start / DAY, "0 d or more"),
             ("to", self.end is None or self.end > self.start, (self.end or 0) / DAY, "later than from"),
         )
-        for key, good, given, allowed in bounds:
-            if not good:
-                raise ScenarioError("out of bounds", where=f"{where}.{key}", given=given, allowed=allowed)
+        refuse_out_of_bounds(bounds, where=where)
         if self.alike and not self.lineage:
             hint = 'name it: lineage = "model-a"'
             raise ScenarioError("only with a lineage", where=f"{where}.alike", given=self.alike, hint=hint)

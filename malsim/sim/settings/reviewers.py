@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from malsim.errors import ScenarioError
+from malsim.parameters import refuse_out_of_bounds
 from malsim.sim.clock import read_spans
 
 __all__ = ["MOST", "TRIAGE", "Reviewers", "Triage"]
@@ -44,9 +45,7 @@ class Reviewers:
             ("tires", 0.0 <= self.tires <= 1.0, self.tires, "0 to 1"),
             ("late", self.late >= 0, self.late, "0 or more"),
         )
-        for key, good, given, allowed in bounds:
-            if not good:
-                raise ScenarioError("out of bounds", where=f"reviewers.{key}", given=given, allowed=allowed)
+        refuse_out_of_bounds(bounds, where="reviewers")
         for key in ("weekly", "tires"):
             if getattr(self, key) and not self.triage:
                 hint = f'name a policy: triage = "{TRIAGE[0]}"'

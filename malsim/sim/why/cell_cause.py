@@ -1,10 +1,11 @@
-"""Why a recorded number is what it is: its terms at a tick, and what moved it last."""
+"""Why a recorded number is what it is: its terms at a tick, and what moved it last, on a graph or by a law of items."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from malsim.errors import AddressError
@@ -12,23 +13,23 @@ from malsim.memory.explain import explain_row
 from malsim.plain_text import listed
 
 if TYPE_CHECKING:
-    from malsim.memory.explain import Explanation
+    from malsim.memory.explain import Explanation, LawExplanation
+    from malsim.memory.port import Explains, View
     from malsim.sim.record.run_data import RunData
 
-__all__ = ["explain"]
+__all__ = ["explain", "explain_item"]
 
 STILL = 1e-12
+SAME = 1e-9  # how far the tick of a law, made again, may be from the tick recorded
 
 
 def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanation:
     """Explain a cell's effective at the last recorded tick not after `t` days (the last of all, if None)."""
-    history = _history(run, cell, rep)
-    past = history if t is None else history.filter(pl.col("t") <= t)
-    if past.is_empty():
-        raise AddressError("not recorded yet", given=f"{cell} at {t}", allowed=f"t from {history['t'][0]:g} days on")
+    row = run.memory.row(cell, rep=rep)
+    hint = f'run that replication in full: run.replication({rep}), or set record = "all" in [run]'
+    past = _past(run.cells, cell, t=t, rep=rep, hint=hint)
     now = float(past["t"][-1])
     record = run.writers.filter((pl.col("t") == now) & (pl.col("rep") == rep))
-    row = run.memory.row(cell, rep=rep)
     name, title = run.memory.cells.select("writer", "title").row(row)
     writer = record.filter(pl.col("writer") == name).row(0, named=True)
     edges = _edges(run, row, now, rep)
@@ -36,13 +37,48 @@ def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanatio
     return replace(explain_row(state, edges, writer, t=now, rules=run.scenario.rules), moved=_moved(run, past, row, rep))
 
 
-def _history(run: RunData, cell: str, rep: int) -> pl.DataFrame:
-    history = run.cells.filter((pl.col("cell") == cell) & (pl.col("rep") == rep)).sort("t")
+def explain_item(
+    plant: Explains[Any], state: Any, cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, first: int
+) -> LawExplanation:
+    """Explain a cell of a law of items likewise: the last tick is made again from what lived then.
+
+    `state` is the run's last, `cells` what it recorded; the replication is number `rep` of those from `first` on.
+
+    Raises `AddressError` for a cell that was not recorded, or one of whose rivals was not.
+    """
+    past = _past(cells, cell, t=t, rep=rep, hint="a law names its items after objects, claim-0; run.cells lists them")
+    now = float(past["t"][-1])
+    view: View = plant.view(state, now)
+    rows = np.flatnonzero(view.rep == rep - first)
+    names = view.name.gather(rows).to_numpy()
+    here = cells.filter((pl.col("t") == now) & (pl.col("rep") == rep) & (pl.col("status") == "active"))
+    alive = np.isin(names.astype(str), here["cell"].to_numpy().astype(str))
+    explanation = plant.explain(state, rows[alive], int(rows[names == cell][0]), now)
+    recorded = past["effective"][-1]  # none of a memory that states no belief
+    if recorded is not None and abs(explanation.effective - recorded) > SAME:
+        raise AddressError("other cells were not recorded", given=cell, hint='set record = "all" in [run]')
+    return replace(explanation, moved=_last_move(past, SAME)[0])
+
+
+def _past(cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, hint: str) -> pl.DataFrame:
+    """What was recorded of a cell, up to the last tick not after `t` days."""
+    history = cells.filter((pl.col("cell") == cell) & (pl.col("rep") == rep)).sort("t")
     if history.is_empty():
-        run.memory.row(cell, rep=rep)
-        hint = f'run that replication in full: run.replication({rep}), or set record = "all" in [run]'
         raise AddressError("this run did not record the cell", given=cell, hint=hint)
-    return history
+    past = history if t is None else history.filter(pl.col("t") <= t)
+    if past.is_empty():
+        raise AddressError("not recorded yet", given=f"{cell} at {t}", allowed=f"t from {history['t'][0]:g} days on")
+    return past
+
+
+def _last_move(past: pl.DataFrame, still: float) -> tuple[str, dict[str, Any] | None]:
+    """The last change of effective in words, and its row with what `was` before it; None if it never moved."""
+    before = past.with_columns(was=pl.col("effective").shift(1), before=pl.col("t").shift(1))
+    moves = before.filter((pl.col("effective") - pl.col("was")).abs() > still)
+    if moves.is_empty():
+        return f"it has not moved since it was first scanned on day {past['t'][0]:g}", None
+    last = moves.row(-1, named=True)
+    return f"it last moved on day {last['t']:g}, from {last['was']:.2f} to {last['effective']:.2f}", last
 
 
 def _edges(run: RunData, row: int, now: float, rep: int) -> pl.DataFrame:
@@ -60,23 +96,20 @@ def _edges(run: RunData, row: int, now: float, rep: int) -> pl.DataFrame:
 
 def _moved(run: RunData, past: pl.DataFrame, row: int, rep: int) -> str:
     """What the last change was, and what was behind it: new edges, the writer's record, or neighbours that moved."""
-    change = past.with_columns(was=pl.col("effective").shift(1), before=pl.col("t").shift(1)).filter(
-        (pl.col("effective") - pl.col("was")).abs() > STILL
-    )
-    if change.is_empty():
-        return f"it has not moved since it was first scanned on day {past['t'][0]:g}"
-    last = change.row(-1, named=True)
+    text, last = _last_move(past, STILL)
+    if last is None:
+        return text
     edges = _edges(run, row, last["t"], rep)
     new = edges.filter(pl.col("t") >= last["before"])
-    text = f"it last moved on day {last['t']:g}, from {last['was']:.2f} to {last['effective']:.2f}, "
     if new.height:
-        return text + f"on new edges from {_sources(new)}"
+        return f"{text}, on new edges from {_sources(new)}"
     previous = past.filter(pl.col("t") == last["before"]).row(0, named=True)
     if abs(previous["calibration"] - last["calibration"]) > STILL:
-        return text + f"as its writer's factor went from {previous['calibration']:.2f} to {last['calibration']:.2f}"
+        return f"{text}, as its writer's factor went from {previous['calibration']:.2f} to {last['calibration']:.2f}"
     worth = edges.join(_edges(run, row, last["before"], rep), on=["source", "relation"], suffix="_was")
     moved = worth.filter((pl.col("worth") - pl.col("worth_was")).abs() > STILL)
-    return text + (f"as {_sources(moved)} had moved before it" if moved.height else "as its own state changed")
+    cause = f"as {_sources(moved)} had moved before it" if moved.height else "as its own state changed"
+    return f"{text}, {cause}"
 
 
 def _sources(edges: pl.DataFrame) -> str:
