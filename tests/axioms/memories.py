@@ -33,13 +33,13 @@ class Sound:
 
     def read(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
         self.reads += 1
-        return self.shown(query.object, now)[:limit]
+        return self.items(query.object, now)[:limit]
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
         self.peeks += 1
-        return self.shown(query.object, now)[:limit]
+        return self.items(query.object, now)[:limit]
 
-    def shown(self, object_: str, now: float) -> list[dict[str, Any]]:
+    def items(self, object_: str, now: float) -> list[dict[str, Any]]:
         values = [(value, self.believed(object_, value, now)) for value in self.said[object_]]
         return [{"id": value, "object": object_, "value": value, "rank": each, "belief": each} for value, each in values]
 
@@ -147,7 +147,7 @@ class ArrivalOrder(Sound):
         self.order += [(claim.object, claim.value) for claim in claims]
 
     def when(self, object_: str, value: str) -> float:
-        return max(place for place, said in enumerate(self.order) if said == (object_, value))
+        return max(place for place, one in enumerate(self.order) if one == (object_, value))
 
 
 class CountsVoices(Sound):

@@ -36,17 +36,17 @@ test_one_that_declares_a_half_life_and_keeps_it = check(Halves)
 
 @pytest.mark.parametrize("axiom", list(shipped_axioms()))
 def test_a_planted_break_turns_the_axiom_red(axiom: str) -> None:
-    found = judge(subject_of(PLANTED[axiom]), find_axiom(axiom))
-    assert found.verdict == BROKEN, found
-    assert found.why
-    assert found.witness[-1].do == "peek"
+    verdict = judge(subject_of(PLANTED[axiom]), find_axiom(axiom))
+    assert verdict.verdict == BROKEN, verdict
+    assert verdict.why
+    assert verdict.witness[-1].do == "peek"
 
 
 @pytest.mark.parametrize("law", list(SUBJECTS))
 def test_every_shipped_law_breaks_what_is_recorded_and_nothing_else(law: str) -> None:
-    found = matrix([SUBJECTS[law]])
-    assert not found.errors
-    assert set(found.of(law)) == set(KNOWN.get(law, ()))
+    table = matrix([SUBJECTS[law]])
+    assert not table.errors
+    assert set(table.of(law)) == set(KNOWN.get(law, ()))
 
 
 def test_every_break_is_recorded_with_its_reason() -> None:
@@ -65,9 +65,9 @@ def test_witnesses_are_small_and_the_same_for_one_seed() -> None:
 
 def test_a_witness_is_shown_again_by_the_lines_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
     for law, axiom in (("yourmemory", "read-idempotence"), ("mal", "settling")):
-        found = ms.axioms(law, axiom=axiom).broken[0]
-        exec(replay_code(found), {})  # noqa: S102  # what a reader would paste
-        assert capsys.readouterr().out.strip() == found.why
+        verdict = ms.axioms(law, axiom=axiom).broken[0]
+        exec(replay_code(verdict), {})  # noqa: S102  # what a reader would paste
+        assert capsys.readouterr().out.strip() == verdict.why
 
 
 def test_the_lines_name_parameters_rules_and_a_memory_of_ones_own(
@@ -78,9 +78,9 @@ def test_the_lines_name_parameters_rules_and_a_memory_of_ones_own(
     subjects = [subject_of("membrane", settings={"half_life": 7}), subject_of(ms.Rules(challenge_ceiling=0.7)),
                 subject_of("last_of_all:Last")]  # fmt: skip
     for subject, axiom in zip(subjects, ("anchor", "settling", "late-arrival"), strict=True):
-        found = judge(subject, find_axiom(axiom))
-        exec(replay_code(found), {})  # noqa: S102  # what a reader would paste
-        assert capsys.readouterr().out.strip() == found.why
+        verdict = judge(subject, find_axiom(axiom))
+        exec(replay_code(verdict), {})  # noqa: S102  # what a reader would paste
+        assert capsys.readouterr().out.strip() == verdict.why
     with pytest.raises(ScenarioError, match="unknown parameter"):
         subject_of("membrane", settings={"half_lief": 7})
     with pytest.raises(UsageError, match="only a law of items"):
@@ -89,9 +89,9 @@ def test_the_lines_name_parameters_rules_and_a_memory_of_ones_own(
 
 
 def test_laws_without_belief_or_edges_are_not_asked_about_them() -> None:
-    found = {one.axiom: one.verdict for one in ms.axioms("last_write").verdicts}
-    assert found["success"] == found["settling"] == found["half-life-halves"] == N_A
-    assert found["truth-may-return"] == HOLDS
+    verdicts = {one.axiom: one.verdict for one in ms.axioms("last_write").verdicts}
+    assert verdicts["success"] == verdicts["settling"] == verdicts["half-life-halves"] == N_A
+    assert verdicts["truth-may-return"] == HOLDS
 
 
 class Raises(Sound):
@@ -110,8 +110,8 @@ class NaNs(Sound):
 
 
 class Nameless(Sound):
-    def shown(self, object_: str, now: float) -> list[dict[str, Any]]:
-        return [{"value": item["value"]} for item in super().shown(object_, now)]
+    def items(self, object_: str, now: float) -> list[dict[str, Any]]:
+        return [{"value": item["value"]} for item in super().items(object_, now)]
 
 
 class Mute:
@@ -123,10 +123,10 @@ class Mute:
     [(Raises, "Raises: tick: raised RuntimeError"), (Hangs, "Hangs: tick: did not return within 0.2 s"),
      (Nameless, "Nameless: peek: returned an item without id, object, rank")],
 )  # fmt: skip
-def test_a_memory_that_misbehaves_is_told_the_call_and_the_rest_goes_on(memory: type[Sound], said: str) -> None:
-    found = ms.axioms(memory, axiom="anchor", limit=0.2)
-    assert found.errors[0].verdict == ERROR
-    assert said in found.errors[0].why
+def test_a_memory_that_misbehaves_is_told_the_call_and_the_rest_goes_on(memory: type[Sound], problem: str) -> None:
+    table = ms.axioms(memory, axiom="anchor", limit=0.2)
+    assert table.errors[0].verdict == ERROR
+    assert problem in table.errors[0].why
     if memory is not Nameless:
         assert ms.axioms(memory, axiom="truth-may-return", limit=0.2).verdicts[0].verdict == HOLDS
 
@@ -197,18 +197,18 @@ def test_the_command_on_a_memory_of_ones_own(
 
 def test_the_table_and_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["axioms", "memex", "last_write", "--html", str(tmp_path / "page.html")]) == 1
-    shown = capsys.readouterr().out
-    assert "memex" in shown
-    assert "X broken" in shown
+    output = capsys.readouterr().out
+    assert "memex" in output
+    assert "X broken" in output
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == page.count("<section") == 4
     assert "http" not in page
-    lines = [unescape(found) for found in re.findall(r"show it again</summary><pre>(.*?)</pre>", page, re.DOTALL)]
-    said = [unescape(found).removesuffix(".") for found in re.findall(r"<p><b>(.*?)</b></p>", page, re.DOTALL)]
+    lines = [unescape(code) for code in re.findall(r"show it again</summary><pre>(.*?)</pre>", page, re.DOTALL)]
+    sentences = [unescape(code).removesuffix(".") for code in re.findall(r"<p><b>(.*?)</b></p>", page, re.DOTALL)]
     for each in lines:
         exec(each, {})  # noqa: S102  # what a reader would paste
-    assert capsys.readouterr().out.splitlines() == said
-    assert len(said) == 4
+    assert capsys.readouterr().out.splitlines() == sentences
+    assert len(sentences) == 4
     assert main(["axioms", "--list"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(shipped_axioms())
     write_page(matrix([SUBJECTS["mal"]], [find_axiom("settling")]), [SUBJECTS["mal"]], tmp_path / "one.html")

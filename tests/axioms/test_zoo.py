@@ -32,13 +32,13 @@ def under_test(judged: Judged) -> Subject:
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
 def test_the_check_is_red_under_the_broken_law_and_green_under_the_healthy_one(defect: Defect) -> None:
-    found = sides(defect)
-    assert found.distinguished, found
-    assert [outcome.status for outcome in found.healthy.outcomes].count("pass") == len(found.healthy.outcomes) > 0
+    both = sides(defect)
+    assert both.distinguished, both
+    assert [outcome.status for outcome in both.healthy.outcomes].count("pass") == len(both.healthy.outcomes) > 0
     assert main(["test", str(defect.path), *defect.options.split()]) == 1
     if defect.axiom:
-        assert judge(under_test(found.healthy), find_axiom(defect.axiom)).verdict == HOLDS
-        assert judge(under_test(found.broken), find_axiom(defect.axiom)).verdict == BROKEN
+        assert judge(under_test(both.healthy), find_axiom(defect.axiom)).verdict == HOLDS
+        assert judge(under_test(both.broken), find_axiom(defect.axiom)).verdict == BROKEN
 
 
 @pytest.mark.parametrize("defect", DRAWN, ids=lambda defect: defect.name)
@@ -55,8 +55,8 @@ def test_the_folder_is_green_as_it_ships_and_holds_nothing_else() -> None:
 def test_the_command_draws_a_picture_a_defect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["axioms", "--zoo", "egc_sweep"]) == 2
     assert main(["axioms", "--zoo", "both_facts_gone", "disputes_ring", "-o", str(tmp_path / "out")]) == 0
-    said = capsys.readouterr().out
-    assert "broken   fail  mem0_delete" in said
+    output = capsys.readouterr().out
+    assert "broken   fail  mem0_delete" in output
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"both_facts_gone.png", "disputes_ring.png"}
 
 
@@ -67,14 +67,14 @@ def lines(path: Path, *records: dict[str, Any]) -> Path:
 
 def test_axioms_are_put_to_a_law_on_claims_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     observations = ["listens on 8443", "listens on 9443", "owned by team Rook"]
-    kept = lines(tmp_path / "memory.jsonl", {"type": "entity", "name": "api", "entityType": "service",
+    history = lines(tmp_path / "memory.jsonl", {"type": "entity", "name": "api", "entityType": "service",
                                              "observations": observations})  # fmt: skip
-    (only,) = histories(kept)
-    assert [said.value for said in only.claims] == observations
+    (only,) = histories(history)
+    assert [claim.value for claim in only.claims] == observations
     assert only.gaps == [1.0, 1.0]
-    assert main(["axioms", "membrane", "--on", str(kept), "--axiom", "anchor"]) == 1
+    assert main(["axioms", "membrane", "--on", str(history), "--axiom", "anchor"]) == 1
     assert "[unknown:mcp on api: " in capsys.readouterr().out
-    one, two = (judge(on_claims([subject_of("graphiti")], kept)[0], find_axiom("truth-may-return")) for _ in range(2))
+    one, two = (judge(on_claims([subject_of("graphiti")], history)[0], find_axiom("truth-may-return")) for _ in range(2))
     assert one == two
     assert one.verdict == BROKEN
     empty = lines(tmp_path / "empty.jsonl", {"type": "entity", "name": "api", "entityType": "service", "observations": []})

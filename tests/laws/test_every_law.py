@@ -31,7 +31,7 @@ class Step:
     """Claims, a question a replication, and the time of the tick between them."""
 
     claims: Claims
-    asked: NDArray[np.int64]
+    objects: NDArray[np.int64]
     now: float
 
 
@@ -56,7 +56,7 @@ def ten_days(seed: int, *, late: float = 3.0) -> list[Step]:
     return steps
 
 
-def taken(claims: Claims, rows: NDArray[Any]) -> Claims:
+def some(claims: Claims, rows: NDArray[Any]) -> Claims:
     names = ("rep", "t", "writer", "sequence", "object", "value", "stated")
     return replace(claims, **{name: getattr(claims, name)[rows] for name in names})
 
@@ -66,19 +66,19 @@ def state_after(plant: Plant[Any], steps: list[Step], state: Any = None, *, reps
     for step in steps:
         parts = np.arange(len(step.claims))[:, None] if singly else [np.arange(len(step.claims))]
         for part in parts:
-            state, _ = plant.admit(state, taken(step.claims, part))
+            state, _ = plant.admit(state, some(step.claims, part))
         state = plant.tick(state, step.now)
-        state = plant.read(state, np.arange(reps), step.asked[:reps], np.zeros(0, dtype=np.int64), step.now)
+        state = plant.read(state, np.arange(reps), step.objects[:reps], np.zeros(0, dtype=np.int64), step.now)
     return state
 
 
-def shown(view: View) -> dict[str, Any]:
+def columns_of(view: View) -> dict[str, Any]:
     names = ("rep", "writer", "object", "value", "stated", "time", "rank", "active", "belief")
     return {name: getattr(view, name) for name in names} | {"name": view.name.to_numpy()} | dict(view.columns)
 
 
 def assert_same(one: View, other: View, *, rows: Any = slice(None)) -> None:
-    first, second = shown(one), shown(other)
+    first, second = columns_of(one), columns_of(other)
     for name, column in first.items():
         if column is None:
             assert second[name] is None
@@ -93,12 +93,14 @@ class TestEveryLaw:
     def test_it_leaves_the_state_it_was_given_as_it_was(self, name: str, seed: int) -> None:
         plant, steps = plant_of(name), ten_days(seed)
         before = state_after(plant, steps[:5])
-        seen = {key: None if column is None else column.copy() for key, column in shown(plant.view(before, 99.0)).items()}
+        columns = {
+            key: None if column is None else column.copy() for key, column in columns_of(plant.view(before, 99.0)).items()
+        }
         state_after(plant, steps[5:], before)
         state_after(plant, ten_days(seed + 1), before)
-        for key, column in shown(plant.view(before, 99.0)).items():
+        for key, column in columns_of(plant.view(before, 99.0)).items():
             if column is not None:
-                np.testing.assert_array_equal(column, seen[key], err_msg=key)
+                np.testing.assert_array_equal(column, columns[key], err_msg=key)
 
     @few
     @given(seed=seeds)
@@ -115,8 +117,8 @@ class TestEveryLaw:
         whole = plant.view(state_after(plant, steps), 99.0)
         alone = []
         for step in steps:
-            claims = taken(step.claims, np.flatnonzero(step.claims.rep == rep))
-            alone.append(Step(replace(claims, rep=claims.rep * 0), step.asked[rep : rep + 1], step.now))
+            claims = some(step.claims, np.flatnonzero(step.claims.rep == rep))
+            alone.append(Step(replace(claims, rep=claims.rep * 0), step.objects[rep : rep + 1], step.now))
         one = plant.view(state_after(plant, alone, reps=1), 99.0)
         rows = np.flatnonzero(whole.rep == rep)
         assert_same(replace_rep(whole), one, rows=rows)
@@ -136,7 +138,7 @@ class TestEveryLaw:
     def test_what_it_shows_is_of_one_length_and_within_bounds(self, name: str, seed: int) -> None:
         plant, steps = plant_of(name), ten_days(seed)
         view = plant.view(state_after(plant, steps), 99.0)
-        assert {len(column) for column in shown(view).values() if column is not None} == {len(view)}
+        assert {len(column) for column in columns_of(view).values() if column is not None} == {len(view)}
         assert len(set(zip(view.rep.tolist(), view.name.to_list(), strict=True))) == len(view)
         assert np.isfinite(view.rank[view.active]).all()
         assert (view.belief is not None) == find_law(name).belief
@@ -154,8 +156,8 @@ class TestEveryLaw:
             view = plant.view(state, step.now)
             for column in ("rep", "writer", "object"):
                 np.testing.assert_array_equal(getattr(before, column), getattr(view, column)[: len(before)])
-            made = verdicts.row[verdicts.verdict == 0]
-            assert made.tolist() == list(range(len(before), len(view)))
+            rows = verdicts.row[verdicts.verdict == 0]
+            assert rows.tolist() == list(range(len(before), len(view)))
             took = np.flatnonzero((verdicts.verdict == 1) & (verdicts.row != NONE))
             np.testing.assert_array_equal(view.object[verdicts.row[took]], step.claims.object[took])
             state = plant.tick(state, step.now)
@@ -163,7 +165,7 @@ class TestEveryLaw:
 
     def test_a_claim_about_nothing_is_refused(self, name: str) -> None:
         plant = plant_of(name)
-        claim = taken(ten_days(1)[2].claims, np.array([0]))
+        claim = some(ten_days(1)[2].claims, np.array([0]))
         state, verdicts = plant.admit(plant.init([0, 1, 2, 3], VOCABULARY), replace(claim, object=np.array([NONE])))
         assert (verdicts.verdict.tolist(), verdicts.row.tolist(), len(plant.view(state, 1.0))) == ([2], [NONE], 0)
         assert verdicts.issues[0]

@@ -95,9 +95,9 @@ def test_a_law_that_fails_while_it_runs_is_a_typed_error_in_every_command(
     (site / "claims.csv").write_text("writer,object,value\nann,a,1\nbob,a,2\n", encoding="utf-8")
     for command in (["run", "x.toml", "--law", "theirs"], ["replay", "claims.csv", "--law", "theirs"]):
         assert main(command) == 2
-        said = capsys.readouterr().err
-        assert "their_law.py" in said
-        assert "this is a bug" not in said
+        errors = capsys.readouterr().err
+        assert "their_law.py" in errors
+        assert "this is a bug" not in errors
         registry_reset()
 
 
@@ -169,10 +169,10 @@ def failing(site: Path, capsys: pytest.CaptureFixture[str], text: str) -> str:
     install(site, "their_plant", text, "theirs")
     (site / "x.toml").write_text(SCENARIO, encoding="utf-8")
     assert main(["run", str(site / "x.toml"), "--law", "theirs"]) == 2
-    said = capsys.readouterr().err
-    assert "this is a bug" not in said
-    assert "their_plant.py" in said
-    return said
+    errors = capsys.readouterr().err
+    assert "this is a bug" not in errors
+    assert "their_plant.py" in errors
+    return errors
 
 
 @pytest.mark.parametrize("what", ["raises", "exits", "hangs"])
@@ -181,8 +181,8 @@ def test_each_call_of_a_whole_memory_of_another_is_watched(
     place: str, what: str, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Calls.__init__, "__defaults__", (0.2,))
-    said = failing(site, capsys, whole(**{place: TICKS[what]}))
-    assert f"{place} " in said
+    message = failing(site, capsys, whole(**{place: TICKS[what]}))
+    assert f"{place} " in message
 
 
 def test_what_another_s_view_answers_is_watched(site: Path) -> None:
@@ -205,9 +205,9 @@ def test_what_another_s_view_answers_is_watched(site: Path) -> None:
     ],
 )
 def test_what_another_s_memory_returns_is_looked_at(
-    place: str, body: str, said: str, site: Path, capsys: pytest.CaptureFixture[str]
+    place: str, body: str, message: str, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said in failing(site, capsys, whole(**{place: body}))
+    assert message in failing(site, capsys, whole(**{place: body}))
 
 
 def test_what_comes_too_late_is_no_answer_to_the_next_call() -> None:
@@ -270,11 +270,11 @@ def test_our_law_in_another_s_memory_explains_itself(site: Path, capsys: pytest.
     assert str(theirs.explain(cell)) == str(ours.explain(cell))
     assert theirs.why(cell) == ours.why(cell)
     (site / "claims.csv").write_text("writer,object,value\nann,a,1\nbob,a,2\n", encoding="utf-8")
-    said = []
+    messages = []
     for law in ("records", "theirs"):
         assert main(["why", str(site / "claims.csv"), "a=1", "--law", law]) == 0
-        said.append(capsys.readouterr().out)
-    assert said[0] == said[1]
+        messages.append(capsys.readouterr().out)
+    assert messages[0] == messages[1]
 
 
 @pytest.mark.parametrize(
@@ -287,12 +287,12 @@ def test_our_law_in_another_s_memory_explains_itself(site: Path, capsys: pytest.
     ],
 )
 def test_what_another_s_memory_explains_is_looked_at(
-    law: str, instead: str, said: str, site: Path, capsys: pytest.CaptureFixture[str]
+    law: str, instead: str, message: str, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     items(site, law, instead)
     (site / "claims.csv").write_text("writer,object,value\nann,a,1\nbob,a,2\n", encoding="utf-8")
     assert main(["why", str(site / "claims.csv"), "a=1", "--law", "theirs"]) == 2
-    told = capsys.readouterr().err
-    assert said in told
-    assert "their_items.py" in told
-    assert "this is a bug" not in told
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert "their_items.py" in errors
+    assert "this is a bug" not in errors

@@ -25,13 +25,13 @@ def recorded(path: Path) -> dict[str, Any]:
 def test_a_law_scores_every_peek_as_recorded(name: str) -> None:
     data = recorded(FILES[name])
     for case in data["cases"]:
-        shown = run_events(plant_of(data["law"]), case["events"])
-        assert len(shown) == len(case["peeked"]), case["case"]
-        for number, (peek, expected) in enumerate(zip(shown, case["peeked"], strict=True)):
-            found = sorted(peek)
+        peeks = run_events(plant_of(data["law"]), case["events"])
+        assert len(peeks) == len(case["peeked"]), case["case"]
+        for number, (peek, expected) in enumerate(zip(peeks, case["peeked"], strict=True)):
+            scores = sorted(peek)
             where = f"{case['case']}, peek {number}"
-            assert [value for value, _ in found] == [value for value, _ in expected], where
-            for (_, score), (_, wanted) in zip(found, expected, strict=True):
+            assert [value for value, _ in scores] == [value for value, _ in expected], where
+            for (_, score), (_, wanted) in zip(scores, expected, strict=True):
                 assert score == pytest.approx(wanted, rel=0.0, abs=1e-9), where
 
 

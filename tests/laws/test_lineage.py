@@ -74,14 +74,14 @@ def given_model(**changes: Any) -> Scenario:
     return scenario.replace(writers=(people, replace(model, **changes)))
 
 
-def said(run: Run) -> pl.DataFrame:
+def claims_of(run: Run) -> pl.DataFrame:
     cells = run.memory.cells.filter(pl.col("writer").str.starts_with("instance"))
     return cells.group_by("rep", "object").agg(pl.col("value").n_unique())
 
 
 def test_who_reads_alike_errs_together_and_no_oftener() -> None:
-    assert said(bench.run(given_model(alike=1.0)))["value"].max() == 1
-    assert said(bench.run(given_model(alike=0.0)))["value"].mean() > 2  # type: ignore[operator]  # of three
+    assert claims_of(bench.run(given_model(alike=1.0)))["value"].max() == 1
+    assert claims_of(bench.run(given_model(alike=0.0)))["value"].mean() > 2  # type: ignore[operator]  # of three
     right = []
     for alike in (0.0, 1.0):
         cells = bench.run(given_model(alike=alike, count=1).replace(replications=60)).cells
@@ -107,14 +107,14 @@ def test_a_lineage_that_reads_apart_changes_nothing_but_its_own_column() -> None
 
 def test_a_file_of_claims_may_name_lineages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, truth = tmp_path / "claims.csv", tmp_path / "truth.csv"
-    said = [f"w{n},q{q},{'yes' if n < 4 else 'no'},{'m' if n < 4 else ''}" for q in range(8) for n in range(6)]
-    path.write_text("\n".join(["writer,object,value,lineage", *said]), encoding="utf-8")
+    lines = [f"w{n},q{q},{'yes' if n < 4 else 'no'},{'m' if n < 4 else ''}" for q in range(8) for n in range(6)]
+    path.write_text("\n".join(["writer,object,value,lineage", *lines]), encoding="utf-8")
     truth.write_text("\n".join(["object,value", *(f"q{q},no" for q in range(8))]), encoding="utf-8")
     right = {}
-    for heard in ("apart", "one"):
-        told = ["replay", str(path), "--truth", str(truth), "--law", "records", "--set", f"law.lineage={heard}", "--json"]
-        assert main(told) == 0
-        right[heard] = json.loads(capsys.readouterr().out)["accuracy"]
+    for lineage in ("apart", "one"):
+        words = ["replay", str(path), "--truth", str(truth), "--law", "records", "--set", f"law.lineage={lineage}", "--json"]
+        assert main(words) == 0
+        right[lineage] = json.loads(capsys.readouterr().out)["accuracy"]
     assert right == {"apart": 0.0, "one": 1.0}
 
 
@@ -128,7 +128,7 @@ def test_accuracy_is_asked_of_facts_of_one_name(capsys: pytest.CaptureFixture[st
     assert sum(parts) / sum(counts) == pytest.approx(by_replication(run)["accuracy"])
     with pytest.raises(UsageError, match="no such fact"):
         measured(run, "accuracy of nothing")
-    told = ["compare", str(SCENARIOS / "one_model.toml"), "--laws", "records", "--metric", "accuracy of claim",
+    words = ["compare", str(SCENARIOS / "one_model.toml"), "--laws", "records", "--metric", "accuracy of claim",
             "--replications", "2", "--seed", "5"]  # fmt: skip
-    assert main(told) == 0
+    assert main(words) == 0
     assert "accuracy of claim" in capsys.readouterr().out

@@ -23,7 +23,7 @@ LAWS = ("records", "majority", "dawid_skene", "crh", "truthfinder")
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two sets of one kind: four good writers, three that are worse than chance."""
-    draw, found = np.random.default_rng(5), []
+    draw, errors = np.random.default_rng(5), []
     for name in ("one", "two"):
         folder = tmp_path_factory.mktemp("sets") / name
         folder.mkdir()
@@ -36,10 +36,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         ]
         frame = pl.DataFrame(rows, schema=["writer", "object", "value"], orient="row")
         frame.with_columns(stated_confidence=0.8).write_csv(folder / "claims.csv")
-        said = {"object": [f"o{about}" for about in range(120)], "value": [["no", "yes"][true] for true in truth.tolist()]}
-        pl.DataFrame(said).write_csv(folder / "truth.csv")
-        found.append(folder)
-    return found
+        claims = {"object": [f"o{about}" for about in range(120)], "value": [["no", "yes"][true] for true in truth.tolist()]}
+        pl.DataFrame(claims).write_csv(folder / "truth.csv")
+        errors.append(folder)
+    return errors
 
 
 def test_records_gain_on_a_vote_where_some_are_wrong_more_often_than_right(folders: list[Path]) -> None:
@@ -52,8 +52,8 @@ def test_records_gain_on_a_vote_where_some_are_wrong_more_often_than_right(folde
     assert gain["gain_low"][0] > 0.0
     own = table.filter(pl.col("law") == "records")
     assert own["gain"].to_list() == [0.0] * own.height
-    said = reliability_table(sets)
-    assert said.group_by("law").agg(pl.col("questions").sum())["questions"].to_list() == [240] * len(LAWS)
+    reliability = reliability_table(sets)
+    assert reliability.group_by("law").agg(pl.col("questions").sum())["questions"].to_list() == [240] * len(LAWS)
 
 
 def test_the_law_as_it_stands_is_what_replay_measures(folders: list[Path]) -> None:

@@ -32,38 +32,40 @@ def test_terms_add_up_to_what_is_believed(seed: int, values: int, form: str, pin
     draw, size = np.random.default_rng(seed), 60
     words = Vocabulary(list("abcdef"), list("uvwxyz"), [[f"v{n}" for n in range(values)]] * 6)
     columns: Any = {name: draw.integers(0, high, size) for name, high in (("writer", 6), ("object", 6), ("value", values))}
-    said: Any = Claims(
+    batch: Any = Claims(
         rep=np.zeros(size, dtype=np.int64), t=np.sort(draw.uniform(0, 9, size)), sequence=np.arange(size), **columns,
         stated=draw.choice([0.6, 0.9, np.nan], size), verified=draw.random(size) < pins,
     )  # fmt: skip
     memory = plant_of("records", {"values": form})
     assert isinstance(memory, ItemPlant)
-    state, _ = memory.admit(memory.init([0], words), said)
+    state, _ = memory.admit(memory.init([0], words), batch)
     state = memory.tick(state, 10.0)
     belief = memory.view(state, 10.0).belief
     assert belief is not None
     alive = np.flatnonzero(state["alive"])
     for row in alive.tolist():
-        found = memory.explain(state, alive, row, 10.0)
-        assert found.effective == belief[row]
-        assert sum(found.terms["value"]) == pytest.approx(found.effective, abs=1e-12)
+        explanation = memory.explain(state, alive, row, 10.0)
+        assert explanation.effective == belief[row]
+        assert sum(explanation.terms["value"]) == pytest.approx(explanation.effective, abs=1e-12)
         about = alive[(state["object"][alive] == state["object"][row])]
         k = values if form == "shared" else max(2, len(set(state["value"][about].tolist())))
         claims = (state["verified"][about] == 0.0).sum()
-        odds = np.clip(float(found.evidence["log_odds"].sum()), -27.6310211, 27.6310211)
-        shown = (1 - EPS) / (1 + np.exp(-odds / (3.0 + 0.2 * (claims - 1)))) + EPS / k
-        assert shown == pytest.approx(found.effective, abs=1e-7)  # 1 − P has few digits where P is near 1
-        heard = set(found.evidence["writer"].drop_nulls()) if claims and not chained(found, "verified") else set()
-        assert {one.split(":")[0] for one in found.records} == heard
-        for one in found.records:
+        odds = np.clip(float(explanation.evidence["log_odds"].sum()), -27.6310211, 27.6310211)
+        effective = (1 - EPS) / (1 + np.exp(-odds / (3.0 + 0.2 * (claims - 1)))) + EPS / k
+        assert effective == pytest.approx(explanation.effective, abs=1e-7)  # 1 − P has few digits where P is near 1
+        writers = (
+            set(explanation.evidence["writer"].drop_nulls()) if claims and not chained(explanation, "verified") else set()
+        )
+        assert {one.split(":")[0] for one in explanation.records} == writers
+        for one in explanation.records:
             mean, low, high = (float(part.strip("[],")) for part in one.split()[2:5])
             assert 0.0 <= low <= mean <= high <= 1.0
             assert int(one.split()[-2]) == ((alive_writer(state, alive) == one[0]) & (state["verified"][alive] == 0.0)).sum()
 
 
-def chained(found: Any, word: str) -> bool:
+def chained(explanation: Any, word: str) -> bool:
     """Whether a term of an explanation begins so."""
-    return any(term.startswith(word) for term in found.evidence["term"])
+    return any(term.startswith(word) for term in explanation.evidence["term"])
 
 
 def alive_writer(state: Any, alive: Any) -> Any:
@@ -77,9 +79,9 @@ def test_a_run_explains_any_tick_of_any_life() -> None:
         here = run.cells.filter((pl.col("t") == t) & (pl.col("rep") == rep) & pl.col("cell").str.starts_with("claim-7-"))
         here = here.filter(pl.col("status") == "active")
         for cell, effective in here.select("cell", "effective").rows():
-            found = run.explain(cell, t, rep)
-            assert sum(found.terms["value"]) == pytest.approx(effective, abs=1e-9)
-            assert found.why.startswith(f"{cell} is believed to {effective:.2f} on day {t:g}")
+            explanation = run.explain(cell, t, rep)
+            assert sum(explanation.terms["value"]) == pytest.approx(effective, abs=1e-9)
+            assert explanation.why.startswith(f"{cell} is believed to {effective:.2f} on day {t:g}")
     assert run.plot.waterfall(cell, t, rep).axes
     with pytest.raises(AddressError, match="did not record"):
         run.explain("claim-7", 5.0)
@@ -89,11 +91,11 @@ def test_a_run_explains_any_tick_of_any_life() -> None:
 
 
 def test_a_store_is_explained_under_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = [("ann", 1.0, "checked"), ("bob", 1.0, "checked"), ("cyd", 2.0, "checked"), ("audit", 2.0, "external")]
+    claims_ = [("ann", 1.0, "checked"), ("bob", 1.0, "checked"), ("cyd", 2.0, "checked"), ("audit", 2.0, "external")]
     claims = [
         {"t": 1.0, "handle": f"obs_000{n}", "writer": writer, "object": "pump", "title": f"{writer} {value}", "value": value,
          "confidence": 0.8, "verification": verification}
-        for n, (writer, value, verification) in enumerate(said)
+        for n, (writer, value, verification) in enumerate(claims_)
     ]  # fmt: skip
     memory, _ = admit(Memory.empty(), claims)
     tick(memory, 2.0).save(tmp_path / "m.sqlite")
@@ -111,8 +113,8 @@ def test_a_file_of_claims_is_explained() -> None:
     claims = frame.with_columns(pl.lit(None, pl.Float64).alias("time"), pl.lit(0.7).alias("confidence")).with_row_index(
         "line"
     )
-    found = explain_claim(claims, "x=A")
-    assert found.evidence.filter(pl.col("writer") == "w1")["log_odds"][0] > 0.0
-    assert found.evidence.filter(pl.col("writer") == "w3")["log_odds"][0] < 0.0
+    explanation = explain_claim(claims, "x=A")
+    assert explanation.evidence.filter(pl.col("writer") == "w1")["log_odds"][0] > 0.0
+    assert explanation.evidence.filter(pl.col("writer") == "w3")["log_odds"][0] < 0.0
     with pytest.raises(AddressError, match="no such claim"):
         explain_claim(claims, "x=C")

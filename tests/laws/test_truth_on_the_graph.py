@@ -30,8 +30,8 @@ def beliefs(run: Run) -> pl.DataFrame:
     """What is believed of every value that somebody holds; of a value one number."""
     view = run.view
     places = {"rep": view.rep, "object": view.object, "value": view.value, "belief": view.belief, "active": view.active}
-    held = pl.DataFrame(places).filter(pl.col("active") & (pl.col("value") >= 0)).drop("active")
-    one = held.group_by("rep", "object", "value", maintain_order=True).agg(pl.col("belief").unique())
+    rows = pl.DataFrame(places).filter(pl.col("active") & (pl.col("value") >= 0)).drop("active")
+    one = rows.group_by("rep", "object", "value", maintain_order=True).agg(pl.col("belief").unique())
     assert (one["belief"].list.len() == 1).all()
     return one.explode("belief").sort("rep", "object", "value")
 
@@ -43,9 +43,9 @@ def test_the_graph_believes_what_the_law_does(tmp_path: Path, *, verified: bool)
         for text in (OF_ITEMS, ON_THE_GRAPH)
     )
     both = graphs.join(laws, on=["rep", "object", "value"], how="left", suffix="_law")
-    held = both.filter(pl.col("belief_law").is_not_null())
-    assert held.height == laws.height > 100
-    np.testing.assert_allclose(held["belief"], held["belief_law"], rtol=0.0, atol=1e-12)
+    rows = both.filter(pl.col("belief_law").is_not_null())
+    assert rows.height == laws.height > 100
+    np.testing.assert_allclose(rows["belief"], rows["belief_law"], rtol=0.0, atol=1e-12)
     assert (both.filter(pl.col("belief_law").is_null())["belief"] == 0.0).all()  # its writers have said otherwise since
 
 
@@ -54,16 +54,16 @@ def test_a_cell_is_explained_at_any_tick(tmp_path: Path) -> None:
     for t, rep in ((3.0, 0), (6.0, 1)):
         here = run.cells.filter((pl.col("t") == t) & (pl.col("rep") == rep) & (pl.col("status") == "active"))
         for cell, effective in here.select("cell", "effective").head(12).rows():
-            found = run.explain(cell, t, rep)
-            assert sum(found.terms["value"]) == pytest.approx(effective, abs=1e-9)
+            explanation = run.explain(cell, t, rep)
+            assert sum(explanation.terms["value"]) == pytest.approx(effective, abs=1e-9)
             assert run.why(cell, t, rep).startswith(f"{cell} is believed")
     assert run.plot.waterfall(cell, t, rep).axes
 
 
 def test_what_reviewers_said_is_pinned(tmp_path: Path) -> None:
-    heard = ON_THE_GRAPH[: ON_THE_GRAPH.index('[[writers]]\nname = "audit"')]
+    unverified = ON_THE_GRAPH[: ON_THE_GRAPH.index('[[writers]]\nname = "audit"')]
     late = '[[writers]]\nname = "late"\nbehaviour = "late_corrector"\n'
-    run = ran(tmp_path, f"{heard}\n{late}\n[reviewers]\naccuracy = 1.0\n")
+    run = ran(tmp_path, f"{unverified}\n{late}\n[reviewers]\naccuracy = 1.0\n")
     cells = run.memory.cells.filter((pl.col("verification") == "external") & (pl.col("status") == "active"))
     assert cells.height
     assert (cells["effective"] > 0.9).all()

@@ -47,8 +47,13 @@ def evidence(columns: dict[str, Any], **more: Any) -> Evidence:
     )
 
 
-def assert_recorded(found: Estimate, case: dict[str, Any]) -> None:
-    pairs = {"posterior": found.posterior, "effective": found.effective, "writer_record": found.record, "terms": found.terms}
+def assert_recorded(estimate: Estimate, case: dict[str, Any]) -> None:
+    pairs = {
+        "posterior": estimate.posterior,
+        "effective": estimate.effective,
+        "writer_record": estimate.record,
+        "terms": estimate.terms,
+    }
     for name, column in pairs.items():
         if name in case:
             np.testing.assert_allclose(column, np.array(case[name]), rtol=0.0, atol=1e-9, err_msg=name)
@@ -69,8 +74,8 @@ def test_values_of_their_own(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", cases("anchors"))
 def test_pinned_values(case: dict[str, Any]) -> None:
     claims = case["claims"]
-    kept = latest(*(np.array(claims[name]) for name in ("writer", "object", "time")))
-    columns = {name: column and np.array(column)[kept].tolist() for name, column in case["claims"].items()}
+    rows = latest(*(np.array(claims[name]) for name in ("writer", "object", "time")))
+    columns = {name: column and np.array(column)[rows].tolist() for name, column in case["claims"].items()}
     pinned = np.full(len(case["objects"]), -1)
     for about, value in case["pinned"].items():
         pinned[case["objects"].index(int(about))] = value
@@ -81,34 +86,34 @@ def test_pinned_values(case: dict[str, Any]) -> None:
 def test_every_ratio_is_the_prior_and_the_terms(case: dict[str, Any]) -> None:
     if "K" in case:
         given = evidence(case, values=case["K"])
-        found = closed(given)
-        for about, p in enumerate(found.posterior):
+        estimate = closed(given)
+        for about, p in enumerate(estimate.posterior):
             for value, rival in ((0, 1), (case["K"] - 1, 0)):
-                assert log_ratio(given, found, about, value, rival).total == pytest.approx(
+                assert log_ratio(given, estimate, about, value, rival).total == pytest.approx(
                     np.log(p[value] / p[rival]), abs=1e-9
                 )
         return
     items = [tuple(item) for item in case["items"]]
     value = [items.index(pair) for pair in zip(case["object"], case["value"], strict=True)]
     given = evidence(case | {"value": value}, item_object=np.array([about for about, _ in items]))
-    found = own_values(given)
+    estimate = own_values(given)
     for one, other in zip(range(len(items) - 1), range(1, len(items)), strict=True):
         if items[one][0] == items[other][0]:
-            ratio = np.log(found.posterior[one] / found.posterior[other])
-            assert log_ratio(given, found, items[one][0], one, other).total == pytest.approx(ratio, abs=1e-9)
+            ratio = np.log(estimate.posterior[one] / estimate.posterior[other])
+            assert log_ratio(given, estimate, items[one][0], one, other).total == pytest.approx(ratio, abs=1e-9)
 
 
 def test_a_claim_verified_from_outside_is_believed_against_a_majority() -> None:
     memory = plant_of("records")
     words = Vocabulary(["a", "b", "c", "audit"], ["x", "y"], [["no", "yes"], ["no", "yes"]])
     writer, about = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([0, 1, 0, 1, 0, 1, 0])
-    said = np.array([0, 0, 0, 0, 1, 1, 1])  # a and b say no of both, c says yes; the audit looks at x: yes
-    told = Claims(
-        rep=np.zeros(7, dtype=np.int64), t=np.zeros(7), writer=writer, sequence=np.arange(7), object=about, value=said,
+    value = np.array([0, 0, 0, 0, 1, 1, 1])  # a and b say no of both, c says yes; the audit looks at x: yes
+    claims = Claims(
+        rep=np.zeros(7, dtype=np.int64), t=np.zeros(7), writer=writer, sequence=np.arange(7), object=about, value=value,
         stated=np.full(7, np.nan),
     )  # fmt: skip
     for verified, yes in ((None, False), (writer == 3, True)):
-        state, _ = memory.admit(memory.init([0], words), replace(told, verified=verified))
+        state, _ = memory.admit(memory.init([0], words), replace(claims, verified=verified))
         view = memory.view(memory.tick(state, 1.0), 1.0)
         assert view.belief is not None
         assert (view.belief[5] > view.belief[1]) == yes

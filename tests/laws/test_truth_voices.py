@@ -32,24 +32,24 @@ def test_copies_and_echoes_are_what_their_sentences_say(rows: list[tuple[int, ..
         kin = [other for other in same if origin[other] == origin[row] >= 0]
         assert copy[row] == bool(kin and writer[kin[0]] != writer[row])
         by = writer[same[0]] if same else writer[row]
-        said = [value[other] for other in before if writer[other] == by]
-        assert echo[row] == (by != writer[row] and said[-1] != value[row])
+        values = [value[other] for other in before if writer[other] == by]
+        assert echo[row] == (by != writer[row] and values[-1] != value[row])
 
 
 def test_no_gossip_who_names_his_source_is_heard(tmp_path: Path) -> None:
-    heard = ["time,writer,object,value"]
+    lines = ["time,writer,object,value"]
     truth = ["object,value,valid_from"]
     for about in range(12):
         for year, (old, new) in enumerate(pairwise("ABCA")):
             day = 400.5 * year + about  # days, not years: they have a point
-            heard.append(f"{day},source,x{about},{old}")
-            heard += [f"{day + 300},source,x{about},{new}", f"{day + 301},gossip,x{about},{old}"]
+            lines.append(f"{day},source,x{about},{old}")
+            lines += [f"{day + 300},source,x{about},{new}", f"{day + 301},gossip,x{about},{old}"]
             truth += [f"x{about},{old},{day}", f"x{about},{new},{day + 300}"]
-    (tmp_path / "claims.csv").write_text("\n".join(heard), encoding="utf-8")
+    (tmp_path / "claims.csv").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "truth.csv").write_text("\n".join(truth), encoding="utf-8")
-    found = gossip_table(tmp_path, (1, 4)).pivot("gossips", index="setting", values="accuracy")
-    assert found["setting"].to_list() == list(SETTINGS)
-    one, four = (dict(found.select("setting", count).rows()) for count in ("1", "4"))
+    table = gossip_table(tmp_path, (1, 4)).pivot("gossips", index="setting", values="accuracy")
+    assert table["setting"].to_list() == list(SETTINGS)
+    one, four = (dict(table.select("setting", count).rows()) for count in ("1", "4"))
     stands = "records as it stands"
     assert four[stands] < one[stands] < 0.7  # a story after each change is much
     for setting in ("origin, gossips name the source", "an echo weighs nothing"):
@@ -87,20 +87,20 @@ confidence = 0.6
 
 @pytest.mark.parametrize("how", ["source_refs", "derived_from"])
 def test_on_the_graph_copies_of_one_origin_are_one_claim(tmp_path: Path, how: str) -> None:
-    told = [("0.1d", "root", "a", 1.0, ""), ("0.2d", "seer", "b", 2.0, ""), ("0.3d", "other", "c", 2.0, "")]
+    claims = [("0.1d", "root", "a", 1.0, ""), ("0.2d", "seer", "b", 2.0, ""), ("0.3d", "other", "c", 2.0, "")]
     of = 'source_refs = ["mail"]' if how == "source_refs" else 'edges = [{ relation = "derived_from", target = "a" }]'
-    told += [(f"0.{n}d", f"echo-{n}", f"e{n}", 1.0, of) for n in (4, 5, 6)]
+    claims += [(f"0.{n}d", f"echo-{n}", f"e{n}", 1.0, of) for n in (4, 5, 6)]
     words = "".join(
-        CLAIM.format(at=at, writer=writer, key=key, value=value, more=more) for at, writer, key, value, more in told
+        CLAIM.format(at=at, writer=writer, key=key, value=value, more=more) for at, writer, key, value, more in claims
     )
-    found = {}
+    results = {}
     for rules in ("", 'records_origin = "one"', "records_tau = 'class'", "records_echo = 0.5"):
         path = tmp_path / "s.toml"
         path.write_text(STORY.format(rules=rules) + words, encoding="utf-8")
         run = ms.run(path)
         cells = run.memory.cells
-        found[rules] = float(cells.filter(cells["writer"] == "seer")["effective"][0])
+        results[rules] = float(cells.filter(cells["writer"] == "seer")["effective"][0])
         handle = str(cells.filter(cells["writer"] == "seer")["handle"][0])
-        assert run.explain(handle).effective == pytest.approx(found[rules], abs=1e-9)
-    assert found[""] < 0.5  # four against two
-    assert found['records_origin = "one"'] > found[""] + 0.02
+        assert run.explain(handle).effective == pytest.approx(results[rules], abs=1e-9)
+    assert results[""] < 0.5  # four against two
+    assert results['records_origin = "one"'] > results[""] + 0.02

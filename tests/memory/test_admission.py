@@ -177,9 +177,9 @@ def test_a_secret_where_no_text_is_read_is_not_echoed(wrong: dict[str, Any]) -> 
 
 
 def test_a_column_named_after_a_secret_is_not_echoed() -> None:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         admit(Memory.empty(), pl.DataFrame({"writer": ["ann"], SECRET: [1]}))
-    assert SECRET not in str(caught.value)
+    assert SECRET not in str(error.value)
 
 
 UNHOLDABLE: dict[str, Any] = {

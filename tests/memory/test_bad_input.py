@@ -130,8 +130,8 @@ def test_a_credential_anywhere_is_refused_by_kind_and_stored_nowhere(kind: str, 
         memory, verdicts = admit(Memory.empty(), [GOOD | {field: value}])
         assert memory.cells.is_empty()
         assert verdicts["verdict"].to_list() == ["refused"]
-        said = [issue for issue in verdicts["issues"][0].to_list() if issue["message"] == f"screen: possible {kind}"]
-        assert said[0]["path"].startswith(field)
+        issues = [issue for issue in verdicts["issues"][0].to_list() if issue["message"] == f"screen: possible {kind}"]
+        assert issues[0]["path"].startswith(field)
         assert credential not in str(verdicts.to_dicts())
     edge = [{"relation": "supports", "target": credential}]
     assert credential not in str(admit(Memory.empty(), [GOOD | {"edges": edge}]).verdicts.to_dicts())

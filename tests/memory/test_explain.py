@@ -35,14 +35,14 @@ def test_the_terms_sum_to_the_value_exactly(edges: list[tuple[float, str]], stat
     memory, _ = admit(Memory.empty(), [claim("obs_aaaa", stated), *others], rules)
     for day in range(ticks):
         memory = tick(memory, day + 1.0, rules)
-    found = explain(memory, "obs_aaaa", t=float(ticks), rules=rules)
+    explanation = explain(memory, "obs_aaaa", t=float(ticks), rules=rules)
     total = 0.0
-    for value in found.terms["value"]:
+    for value in explanation.terms["value"]:
         total += value
-    assert total == found.effective == memory.cells["effective"][0]
-    assert found.contributions.height == len(edges)
-    terms = dict(found.terms.rows())
-    for name, shares in found.contributions.group_by("term").agg("share").rows():
+    assert total == explanation.effective == memory.cells["effective"][0]
+    assert explanation.contributions.height == len(edges)
+    terms = dict(explanation.terms.rows())
+    for name, shares in explanation.contributions.group_by("term").agg("share").rows():
         assert sum(shares) == pytest.approx(terms[name])
 
 

@@ -29,9 +29,9 @@ CLAIM = st.tuples(st.integers(0, 2), WRITERS, st.lists(st.tuples(RELATIONS, st.i
 STEP = st.one_of(st.lists(CLAIM, min_size=1, max_size=4), st.just("tick"), st.tuples(st.integers(0, 8), st.integers(0, 8)))
 
 
-def _claims(step: list[tuple[int, str, list[tuple[str, int]]]], held: int, t: float) -> list[dict[str, object]]:
+def _claims(step: list[tuple[int, str, list[tuple[str, int]]]], first: int, t: float) -> list[dict[str, object]]:
     return [
-        {"rep": rep, "t": t, "writer": writer, "handle": f"obs_{held + n:04x}", "title": f"claim {held + n}",
+        {"rep": rep, "t": t, "writer": writer, "handle": f"obs_{first + n:04x}", "title": f"claim {first + n}",
          "confidence": 0.6, "edges": [{"relation": relation, "target": f"obs_{at:04x}"} for relation, at in edges]}
         for n, (rep, writer, edges) in enumerate(step)
     ]  # fmt: skip
@@ -42,7 +42,7 @@ NUMBERS = [name for name, kind in schema.CELLS.items() if kind.is_numeric() or k
 
 def _memories(steps: list[object], looked: set[int]) -> list[Memory]:
     """The memories that grew from one another by these steps; all that is derived was asked for after some of them."""
-    stages, asked = [Memory.empty()], 0
+    stages, count = [Memory.empty()], 0
     for number, step in enumerate(steps):
         memory = stages[-1]
         if step == "tick":
@@ -52,7 +52,7 @@ def _memories(steps: list[object], looked: set[int]) -> list[Memory]:
                     "relation": "contradicts", "mutual": True}  # fmt: skip
             memory = connect(memory, [edge]).memory
         elif isinstance(step, list):
-            memory, asked = admit(memory, _claims(step, asked, float(number))).memory, asked + len(step)
+            memory, count = admit(memory, _claims(step, count, float(number))).memory, count + len(step)
         if number in looked:
             assert memory.wiring is memory.wiring
             contradicted(memory, "other_writer")
@@ -84,20 +84,20 @@ MOVE = st.tuples(st.integers(0, 30), st.one_of(NEW, WRITTEN, st.just("read"), st
 def test_columns_that_come_from_one_another_never_change(moves: list[tuple[int, object]]) -> None:
     columns, expected = [Column(np.zeros(3))], [[0.0] * 3]
     for which, move in moves:
-        column, held = columns[which % len(columns)], expected[which % len(columns)]
+        column, values = columns[which % len(columns)], expected[which % len(columns)]
         if move == "read":
-            assert len(column) == len(held)
+            assert len(column) == len(values)
         elif move == "seen":
-            assert column.values.tolist() == held
+            assert column.values.tolist() == values
         elif isinstance(move, list):
             columns.append(column.append(np.array(move)))
-            expected.append(held + move)
+            expected.append(values + move)
         elif isinstance(move, dict):
-            written = {row % len(held): value for row, value in move.items()}
-            columns.append(column.changed(np.array(list(written), dtype=np.int64), list(written.values())))
-            expected.append([written.get(row, value) for row, value in enumerate(held)])
-    for column, held in zip(columns, expected, strict=True):
-        np.testing.assert_array_equal(column.values, held)
+            changes = {row % len(values): value for row, value in move.items()}
+            columns.append(column.changed(np.array(list(changes), dtype=np.int64), list(changes.values())))
+            expected.append([changes.get(row, value) for row, value in enumerate(values)])
+    for column, values in zip(columns, expected, strict=True):
+        np.testing.assert_array_equal(column.values, values)
     assert [column.values.tolist() for column in columns] == expected
     assert not any(column.values.flags.writeable for column in columns)
 
@@ -105,24 +105,24 @@ def test_columns_that_come_from_one_another_never_change(moves: list[tuple[int, 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
 def test_what_grew_along_is_what_a_fresh_look_finds_bit_for_bit(steps: list[object], looked: set[int]) -> None:
     memory = _last_memory(steps, looked)
-    fresh, grown = wire(Table.of(memory.edges), memory.column("author")), memory.wiring
+    fresh, wiring = wire(Table.of(memory.edges), memory.column("author")), memory.wiring
     for name in ("support", "challenge"):
-        expected, found = getattr(fresh, name), getattr(grown, name)
-        assert expected.shape == found.shape
+        expected, actual = getattr(fresh, name), getattr(wiring, name)
+        assert expected.shape == actual.shape
         for part in ("indptr", "indices", "data"):
-            np.testing.assert_array_equal(getattr(expected, part), getattr(found, part))
+            np.testing.assert_array_equal(getattr(expected, part), getattr(actual, part))
     worth = np.random.default_rng(len(steps)).random(memory.cells.height)
-    for expected, found in zip(fresh.masses(worth), grown.masses(worth), strict=True):
-        np.testing.assert_array_equal(expected, found)
-    np.testing.assert_array_equal(fresh.support @ worth, grown.masses(worth)[0])
+    for expected, actual in zip(fresh.masses(worth), wiring.masses(worth), strict=True):
+        np.testing.assert_array_equal(expected, actual)
+    np.testing.assert_array_equal(fresh.support @ worth, wiring.masses(worth)[0])
     anew = replace(memory)
     for evidence_from in ("any", "other_writer", "external"):
-        for expected, found in zip(accusations(anew, evidence_from), accusations(memory, evidence_from), strict=True):
-            np.testing.assert_array_equal(expected, found)
+        for expected, actual in zip(accusations(anew, evidence_from), accusations(memory, evidence_from), strict=True):
+            np.testing.assert_array_equal(expected, actual)
         np.testing.assert_array_equal(replaced(anew, evidence_from), replaced(memory, evidence_from))
         np.testing.assert_array_equal(contradicted(anew, evidence_from), contradicted(memory, evidence_from))
-    np.testing.assert_array_equal(fresh.accusers.values, grown.accusers.values)
-    np.testing.assert_array_equal(fresh.accuseds.values, grown.accuseds.values)
+    np.testing.assert_array_equal(fresh.accusers.values, wiring.accusers.values)
+    np.testing.assert_array_equal(fresh.accuseds.values, wiring.accuseds.values)
 
 
 def test_two_memories_grown_from_one_each_know_their_own_writers() -> None:
@@ -156,9 +156,9 @@ def test_frames_are_the_same_whenever_they_are_asked_for(steps: list[object], lo
     for place in order.sample(range(len(stages)), len(stages)):
         memory = stages[place]
         assert (memory.height, memory.table("edges").height) == (memory.cells.height, memory.edges.height)
-        for expected, found in zip(at_once[place], (memory.cells, memory.edges, memory.writers), strict=True):
-            assert found.equals(expected)
-            assert found.schema == expected.schema
+        for expected, frame in zip(at_once[place], (memory.cells, memory.edges, memory.writers), strict=True):
+            assert frame.equals(expected)
+            assert frame.schema == expected.schema
     for memory in (copy(stages[-1]), pickle.loads(pickle.dumps(stages[-1])), replace(stages[-1], scanned=7)):  # noqa: S301
         assert memory.cells.equals(stages[-1].cells)
 
@@ -172,20 +172,20 @@ def test_new_rows_are_made_a_frame_only_when_the_cells_are_asked_for() -> None:
         one.column(name)
     for name in ("source", "target", "weight", "relation"):
         one.table("edges").column(name)
-    asked: list[str] = []
+    names: list[str] = []
 
     def late(name: str) -> LazyRows:
         new = getattr(two, name).slice(getattr(one, name).height)
         at_hand = {column: to_array(new[column]) for column in one.table(name).columns}
-        return LazyRows(new.height, lambda: asked.append(name) or new, at_hand)  # type: ignore[func-returns-value]
+        return LazyRows(new.height, lambda: names.append(name) or new, at_hand)  # type: ignore[func-returns-value]
 
-    grown = tick(one.append(late("cells"), late("edges"), LazyRows.of(two.writers.clear()), ["obs_0001"]), 2.0)
-    assert (grown.height, asked) == (2, [])
+    after = tick(one.append(late("cells"), late("edges"), LazyRows.of(two.writers.clear()), ["obs_0001"]), 2.0)
+    assert (after.height, names) == (2, [])
     for _ in range(2):
-        assert grown.index.bears(0, "obs_0001", height=2)
-        assert grown.cells.equals(tick(two, 2.0).cells)
-        assert grown.writers.equals(tick(two, 2.0).writers)
-    assert asked == ["cells"]
+        assert after.index.bears(0, "obs_0001", height=2)
+        assert after.cells.equals(tick(two, 2.0).cells)
+        assert after.writers.equals(tick(two, 2.0).writers)
+    assert names == ["cells"]
 
 
 def test_pieces_that_nobody_asks_for_do_not_pile_up_without_end() -> None:

@@ -22,7 +22,7 @@ def ruled(form: str) -> Rules:
     return rules
 
 
-def told(penalty: Array) -> Memory:
+def of_one_writer(penalty: Array) -> Memory:
     """Three claims of one writer, the last of them contradicted by another's."""
     claims = [
         {"handle": f"obs_000{n}", "writer": "ann", "title": f"claim {n}", "confidence": stated, "verification": "external"}
@@ -39,7 +39,7 @@ def test_a_calibration_form_that_is_added_to_the_table_is_computed_right(monkeyp
 
     monkeypatch.setitem(law.CALIBRATIONS, "linear", linear)
     stated = np.array([0.9, 0.8, 0.6])
-    memory, rules = told(stated), ruled("linear")
+    memory, rules = of_one_writer(stated), ruled("linear")
     expected = 1.0 - (0.1 + 0.2 + 0.3) / 3
     for after in (tick(memory, 1.0, rules), settle(memory, 1.0, rules).memory):
         assert after.writers["calibration"].to_list() == pytest.approx([expected, 0.5])

@@ -31,11 +31,11 @@ def old(tmp_path: Path) -> Path:
         store.admit(CLAIMS)
         store.tick(2.0)
         store.admit([{"handle": "obs_b2b2", "writer": "cy", "title": "it is fine", "confidence": 0.5, "t": 3.0}])
-    with closing(sqlite3.connect(path)) as held, held:
-        held.execute("ALTER TABLE ticks DROP COLUMN scanned")
-        held.execute("ALTER TABLE ticks DROP COLUMN writer")
-        held.execute("DELETE FROM words_config WHERE k = 'rank'")
-        held.execute("PRAGMA user_version = 1")
+    with closing(sqlite3.connect(path)) as old, old:
+        old.execute("ALTER TABLE ticks DROP COLUMN scanned")
+        old.execute("ALTER TABLE ticks DROP COLUMN writer")
+        old.execute("DELETE FROM words_config WHERE k = 'rank'")
+        old.execute("PRAGMA user_version = 1")
     return path
 
 
@@ -66,9 +66,9 @@ def test_a_store_of_the_second_schema_learns_who_updates(tmp_path: Path) -> None
     path = tmp_path / "m.sqlite"
     with Store(path) as store:
         store.admit(CLAIMS)
-    with closing(sqlite3.connect(path)) as held, held:
-        held.execute("ALTER TABLE ticks DROP COLUMN writer")
-        held.execute("PRAGMA user_version = 2")
+    with closing(sqlite3.connect(path)) as old, old:
+        old.execute("ALTER TABLE ticks DROP COLUMN writer")
+        old.execute("PRAGMA user_version = 2")
     assert main(["migrate", str(path)]) == 0
     with Store(path) as store:
         store.update("dec_a3ee", writer="cy", now=2.0, body="measured")
@@ -79,9 +79,9 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(old: Path, monkeypatc
     monkeypatch.setattr(migration, "STEPS", {1: (*migration.STEPS[1], "INSERT INTO nowhere VALUES (1)")})
     with pytest.raises(StoreError, match="nowhere"):
         migration.migrate(old)
-    with closing(sqlite3.connect(old)) as held:
-        assert held.execute("PRAGMA user_version").fetchone() == (1,)
-        assert "scanned" not in [row[1] for row in held.execute("PRAGMA table_info(ticks)")]
+    with closing(sqlite3.connect(old)) as store:
+        assert store.execute("PRAGMA user_version").fetchone() == (1,)
+        assert "scanned" not in [row[1] for row in store.execute("PRAGMA table_info(ticks)")]
     monkeypatch.undo()
     with pytest.raises(StoreError, match="a copy of an older schema is there already"):
         migration.migrate(old)
@@ -89,7 +89,7 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(old: Path, monkeypatc
 
 @pytest.mark.parametrize("version", [0, 4])
 def test_no_other_version_is_migrated(version: int, old: Path) -> None:
-    with closing(sqlite3.connect(old)) as held:
-        held.execute(f"PRAGMA user_version = {version}")
+    with closing(sqlite3.connect(old)) as store:
+        store.execute(f"PRAGMA user_version = {version}")
     assert main(["migrate", str(old)]) == 2
     assert main(["migrate", str(old.with_name("none.sqlite"))]) == 2

@@ -34,10 +34,10 @@ def test_a_store_that_lacks_a_column_is_read_and_gets_it_with_the_next_write(tmp
     with Store(path) as store:
         store.admit([CLAIM | {"title": "down"}])
         store.tick(5.0)
-        written = store.memory
+        after = store.memory
         assert store.at(0.0).cells["expires"].to_list() == [None, 9.0]
     with Store(path, write=False) as store:
-        assert store.memory.cells.equals(written.cells)
+        assert store.memory.cells.equals(after.cells)
         assert store.memory.cells["expires"].to_list() == [None, 9.0]
 
 

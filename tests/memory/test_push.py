@@ -48,8 +48,8 @@ def pumps() -> Memory:
 
 
 def handles(memory: Memory, query: str = "", **options: Any) -> list[str]:
-    found: list[str] = memory.mini_index(query, now=41.0, **options).cells["handle"].to_list()
-    return found
+    handles: list[str] = memory.mini_index(query, now=41.0, **options).cells["handle"].to_list()
+    return handles
 
 
 def test_a_line_holds_the_header_and_nothing_of_the_body() -> None:
@@ -74,8 +74,8 @@ def test_words_are_found_in_any_form_and_in_every_field() -> None:
 def test_the_order_is_the_rules_fusion_of_bm25_degree_worth_and_age() -> None:
     memory = pumps()
     shelf = memory.__dict__.setdefault("_shelf", None) or (memory.mini_index("pump"), memory.__dict__["_shelf"])[1]
-    found = shelf.execute("SELECT rowid, -rank FROM words WHERE words MATCH 'pump'").fetchall()
-    row, match = np.array([one[0] for one in found]), np.array([one[1] for one in found])
+    rows = shelf.execute("SELECT rowid, -rank FROM words WHERE words MATCH 'pump'").fetchall()
+    row, match = np.array([one[0] for one in rows]), np.array([one[1] for one in rows])
     ends = np.concatenate([memory.edges["source"].to_numpy(), memory.edges["target"].to_numpy()])
     degree = np.bincount(ends, minlength=memory.cells.height)[row].astype(float)
     worth, age = memory.cells["effective"].to_numpy()[row], 41.0 - memory.cells["touched"].to_numpy()[row]
@@ -160,8 +160,8 @@ def test_sections_say_what_disputes_the_lines_and_what_must_be_opened_within_the
 
 def test_a_push_says_on_how_many_outcomes_a_calibration_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = pumps()
-    shown = set(memory.mini_index("", now=41.0).cells["handle"])
-    writers = memory.cells.filter(pl.col("handle").is_in(list(shown)))["writer"].unique()
+    handles = set(memory.mini_index("", now=41.0).cells["handle"])
+    writers = memory.cells.filter(pl.col("handle").is_in(list(handles)))["writer"].unique()
     counts = dict(memory.writers.select("writer", "claims").rows())
     for needed in (0, 1, 3, 9):
         push = memory.mini_index("", now=41.0, rules=Rules(calibration_history=needed))
@@ -218,10 +218,10 @@ def test_a_value_held_since_its_cell_was_replaced_is_called_that() -> None:
     cells = later.cells.with_columns(
         pl.when(pl.col("handle") == "obs_00a5").then(0.5).otherwise("effective").alias("effective")
     )
-    found = later.with_cells(cells).expand("obs_00a5").explanation
-    assert found.terms["term"].to_list()[-1] == "held"
-    assert sum(found.terms["value"]) == found.effective == 0.5
-    assert "held at what it was worth when it was last active" in found.why
+    explanation = later.with_cells(cells).expand("obs_00a5").explanation
+    assert explanation.terms["term"].to_list()[-1] == "held"
+    assert sum(explanation.terms["value"]) == explanation.effective == 0.5
+    assert "held at what it was worth when it was last active" in explanation.why
 
 
 def test_an_empty_graph_gets_its_ten_cells_once_and_they_are_the_same_in_every_graph() -> None:
@@ -276,5 +276,5 @@ def test_what_a_global_memory_lends_stands_alone_and_is_said_once() -> None:
 
 
 def test_the_text_index_is_sqlites_own() -> None:
-    with closing(sqlite3.connect(":memory:")) as held:
-        assert held.execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone() == (1,)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        assert connection.execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone() == (1,)

@@ -159,10 +159,10 @@ def test_the_preset_follows_the_reference(gate: Gate, steps: list[Any]) -> None:
             reference.tick(now)
         else:
             key, proposal, factor = step
-            said = reference.admit(proposal, key, now, factor)
+            verdict = reference.admit(proposal, key, now, factor)
             claims = read([Proposal(given=proposal, key=key, now=now)], gate=gate)
             memory, verdicts = admit(memory, claims, rules, factors={proposal["owner"] or NOBODY: factor})
-            assert verdicts["verdict"].to_list() == [said]
+            assert verdicts["verdict"].to_list() == [verdict]
         ours = {row["key"]: row for row in memory.cells.to_dicts()}
         assert ours.keys() == reference.cells.keys()
         for key, cell in reference.cells.items():

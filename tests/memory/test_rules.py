@@ -62,8 +62,8 @@ def test_a_time_may_be_typed_with_its_unit(text: str, days: float, tmp_path: Pat
     path = tmp_path / "rules.toml"
     path.write_text(f'[rules]\ntau_volatile = "{text}"\n', encoding="utf-8")
     script = parse(f'why = "w"\n[run]\ndays = 2\n[rules]\ntau_volatile = "{text}"\n', name="n", where="n.toml")
-    found = (Rules.read(path), Rules().set(f"rules.tau_volatile={text}"), Rules().replace(tau_volatile=text), script.rules)
-    assert {rules.tau_volatile for rules in found} == {days}
+    ways = (Rules.read(path), Rules().set(f"rules.tau_volatile={text}"), Rules().replace(tau_volatile=text), script.rules)
+    assert {rules.tau_volatile for rules in ways} == {days}
 
 
 def test_what_is_no_duration_is_refused_with_the_units() -> None:

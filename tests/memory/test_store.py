@@ -61,13 +61,13 @@ def days_of(store: Store) -> Iterator[tuple[float, Memory]]:
 
 def test_every_kind_of_change_is_kept_and_its_past_stays_readable(path: Path) -> None:
     with Store(path) as store:
-        kept = list(days_of(store))
+        days = list(days_of(store))
     with Store(path, write=False) as store:
-        for day, then in kept:
+        for day, then in days:
             same(store.at(day), then)
         assert store.ticks["deed"].to_list() == ["admit", "tick", "admit", "expand", "save", "save", "save", "tick"]
         assert store.day == 7.0
-        same(store.memory, kept[-1][1])
+        same(store.memory, days[-1][1])
         assert store.memory.cells["body"].to_list()[2] == "told anew"
         assert store.mini_index("pump").cells["handle"].to_list() == ["obs_cccc"]
 
@@ -87,11 +87,11 @@ def test_before_the_first_write_what_had_been_created_by_then_is_told(path: Path
 
 def test_every_verdict_is_kept_those_of_refused_claims_too(path: Path) -> None:
     with Store(path) as store:
-        told = [
+        rows = [
             store.admit([claim("aaaa"), claim("bbbb", confidence=7)]),
             store.admit([claim("cccc", title="claim aaaa"), {}]),
         ]
-        assert_frame_equal(store.verdicts, pl.concat(told))
+        assert_frame_equal(store.verdicts, pl.concat(rows))
         assert store.memory.cells.height == 1
 
 
@@ -166,14 +166,14 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_no_whole_store_is_refused_and_left_untouched(path: Path, kind: str) -> None:
     spoiled(path, kind)
-    before, written = path.read_bytes(), path.stat().st_mtime_ns
-    with pytest.raises(StoreError, match=KINDS[kind]) as caught:
+    before, mtime = path.read_bytes(), path.stat().st_mtime_ns
+    with pytest.raises(StoreError, match=KINDS[kind]) as error:
         Memory.open(path)
-    assert str(path) in str(caught.value)
+    assert str(path) in str(error.value)
     with pytest.raises(StoreError, match=KINDS[kind]):
         Memory.empty().save(path)
     assert path.read_bytes() == before
-    assert path.stat().st_mtime_ns == written
+    assert path.stat().st_mtime_ns == mtime
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
@@ -209,6 +209,6 @@ def test_the_file_says_whose_it_is_and_a_person_can_ask_it(path: Path) -> None:
     assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    asked = "SELECT handle, status, topics FROM cells WHERE status = 'active'"
-    assert connection.execute(asked).fetchall() == [("obs_cccc", "active", '["pump"]')]
+    query = "SELECT handle, status, topics FROM cells WHERE status = 'active'"
+    assert connection.execute(query).fetchall() == [("obs_cccc", "active", '["pump"]')]
     connection.close()

@@ -151,28 +151,28 @@ class Writers:
 
     def line(self) -> tuple[str, str]:
         assert self.process.stdout
-        name, _, said = self.process.stdout.readline().rstrip("\n").partition(" ")
-        return name, said
+        name, _, message = self.process.stdout.readline().rstrip("\n").partition(" ")
+        return name, message
 
     def pid(self) -> int:
         return int(self.line()[1].removeprefix("is "))
 
     def until_end(self, writers: int = 1) -> list[tuple[str, str]]:
         lines: list[tuple[str, str]] = []
-        while sum(said == "ended" for _, said in lines) < writers:
+        while sum(message == "ended" for _, message in lines) < writers:
             lines.append(self.line())
-        return [(name, said) for name, said in lines if said != "ended" and not said.startswith("is ")]
+        return [(name, message) for name, message in lines if message != "ended" and not message.startswith("is ")]
 
 
 @pytest.fixture(scope="module")
 def writers() -> Iterator[Writers]:
-    made = Writers()
-    yield made
-    assert made.process.stdin
-    assert made.process.stdout
-    made.process.stdin.close()
-    made.process.stdout.close()
-    assert made.process.wait(10) == 0
+    writers = Writers()
+    yield writers
+    assert writers.process.stdin
+    assert writers.process.stdout
+    writers.process.stdin.close()
+    writers.process.stdout.close()
+    assert writers.process.wait(10) == 0
 
 
 def whole(path: Path) -> Store:
@@ -199,10 +199,10 @@ def test_killed_fifty_times_at_random_it_lost_nothing_committed_and_is_whole(tmp
             committed += writers.line()[1].isdecimal()
         time.sleep(moments.uniform(0.0, 0.08))
         os.kill(pid, signal.SIGKILL)
-        committed += sum(said.isdecimal() for _, said in writers.until_end())
+        committed += sum(message.isdecimal() for _, message in writers.until_end())
         if path.exists():
-            with whole(path) as found:
-                assert 0 <= found.ticks.height - done.get(path, 0) - committed <= 1
+            with whole(path) as store:
+                assert 0 <= store.ticks.height - done.get(path, 0) - committed <= 1
         else:
             assert committed == 0
         with Store(path) as again:
@@ -214,8 +214,8 @@ def test_killed_fifty_times_at_random_it_lost_nothing_committed_and_is_whole(tmp
 def test_two_processes_writing_at_once_wait_for_each_other(path: Path, writers: Writers) -> None:
     for name in ("ann", "ben"):
         writers.begin(name, path, deeds=12)
-    said = writers.until_end(2)
-    assert sorted(said) == sorted((name, str(deed)) for name in ("ann", "ben") for deed in range(12))
+    messages = writers.until_end(2)
+    assert sorted(messages) == sorted((name, str(deed)) for name in ("ann", "ben") for deed in range(12))
     with whole(path) as store:
         assert store.ticks.height == 24
         assert store.memory.cells["writer"].value_counts(sort=True)["count"].to_list() == [6, 6]
@@ -225,7 +225,7 @@ def test_two_processes_writing_at_once_wait_for_each_other(path: Path, writers: 
 def test_two_processes_that_will_not_wait_are_told_busy_and_nothing_is_torn(path: Path, writers: Writers) -> None:
     for name in ("ann", "ben", "cyd"):
         writers.begin(name, path, deeds=12, wait=0.0)
-    said = [word for _, word in writers.until_end(3)]
-    assert {word for word in said if not word.isdecimal()} <= {"busy"}
+    messages = [word for _, word in writers.until_end(3)]
+    assert {word for word in messages if not word.isdecimal()} <= {"busy"}
     with whole(path) as store:
-        assert store.ticks.height == sum(word.isdecimal() for word in said)
+        assert store.ticks.height == sum(word.isdecimal() for word in messages)

@@ -126,10 +126,10 @@ def test_currency_does_not_depend_on_how_often_it_ticked(memory: Memory, first: 
 @given(graphs())
 def test_a_tick_changes_no_stored_field_and_a_read_changes_nothing(memory: Memory) -> None:
     before = memory.cells.clone()
-    seen = effective_at(memory, 5.0)
+    between = effective_at(memory, 5.0)
     assert_frame_equal(memory.cells, before)
     after = tick(memory, 5.0)
-    assert seen.to_list() == after.cells["effective"].to_list()
+    assert between.to_list() == after.cells["effective"].to_list()
     stored = ["handle", "stated", "claimed", "title", "created", "touched", "status", "version", "successor", "c0"]
     assert_frame_equal(after.cells.select(stored), before.select(stored))
     assert_frame_equal(after.edges, memory.edges)
@@ -199,7 +199,7 @@ def test_outcomes_that_nobody_outside_spoke_of_count_in_no_record() -> None:
     rules = Rules(evidence_from="external", calibration_floor=0.0)
     memory, _ = admit(Memory.empty(), [*refuted, *grades, *audit], rules)
     assert memory.height == 24
-    factor = {rule: tick(memory, 1.0, rules.replace(**kept)).writers["calibration"][0] for rule, kept in BOTH.items()}
+    factor = {rule: tick(memory, 1.0, rules.replace(**choice)).writers["calibration"][0] for rule, choice in BOTH.items()}
     assert factor == {"all": pytest.approx(0.8), "external": pytest.approx(0.0), "floor": pytest.approx(0.5)}
     praise = [claim("obs_0fff", 1.0, writer="audit", edges=[{"relation": "supports", "target": "ver_0000"}])]
     praised, _ = admit(memory, [one | {"verification": "external", "t": 1.0} for one in praise], rules)

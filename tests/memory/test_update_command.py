@@ -50,12 +50,12 @@ def test_who_updated_is_kept_and_said(path: str, capsys: pytest.CaptureFixture[s
     capsys.readouterr()
     for command in ("why", "look"):
         assert main([command, path, "dec_a3ee"]) == 0
-        said = capsys.readouterr().out
-        assert f"  {bob}  {cy}  rewritten on day 50 by nobody that is named: summary\n" in said
+        output = capsys.readouterr().out
+        assert f"  {bob}  {cy}  rewritten on day 50 by nobody that is named: summary\n" in output
         assert main([command, path, "dec_a3ee", "--at", "35"]) == 0
-        said = capsys.readouterr().out
-        assert bob in said
-        assert cy not in said
+        output = capsys.readouterr().out
+        assert bob in output
+        assert cy not in output
     assert main(["look", path, "dec_a3ee#body"]) == 0
     assert capsys.readouterr().out == "measured again\n"
     events = store_history(Path(path), Scenario()).events.filter(pl.col("kind") == "updated")
@@ -70,13 +70,13 @@ def test_a_law_of_items_says_too_who_rewrote_a_claim(tmp_path: Path, capsys: pyt
     main(["update", path, "obs_0001", "--writer", "bob", "--verification", "external", "--now", "9"])
     capsys.readouterr()
     assert main(["why", path, "obs_0001", "--law", "records"]) == 0
-    said = capsys.readouterr().out
-    assert "verified" in said
-    assert said.endswith("  rewritten on day 9 by bob: verification\n")
+    output = capsys.readouterr().out
+    assert "verified" in output
+    assert output.endswith("  rewritten on day 9 by bob: verification\n")
     assert main(["why", path, "obs_0001", "--law", "records", "--at", "5"]) == 0
-    said = capsys.readouterr().out
-    assert "rewritten" not in said
-    assert "verified" not in said
+    output = capsys.readouterr().out
+    assert "rewritten" not in output
+    assert "verified" not in output
 
 
 def test_a_memory_that_is_saved_names_who_rewrote_it(path: str) -> None:
@@ -110,9 +110,9 @@ def test_a_memory_that_is_saved_names_who_rewrote_it(path: str) -> None:
 )
 def test_a_refused_update_changes_nothing(given: list[str], path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["update", path, "dec_a3ee", *given]) == 2
-    said = "".join(capsys.readouterr())
-    assert "this is a bug" not in said
-    assert stand_in("GitHub token") not in said
+    output = "".join(capsys.readouterr())
+    assert "this is a bug" not in output
+    assert stand_in("GitHub token") not in output
     with Store(path, write=False) as store:
         assert store.ticks["deed"].to_list() == ["admit", "tick"]
 

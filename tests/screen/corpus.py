@@ -157,32 +157,32 @@ translation key: errors.validation.password.too_short
 """.strip().splitlines()
 
 
-def _drawn(draw: random.Random, letters: str, low: int, high: int) -> str:
+def _letters(draw: random.Random, letters: str, low: int, high: int) -> str:
     return "".join(draw.choice(letters) for _ in range(draw.randint(low, high)))
 
 
 def password(draw: random.Random) -> str:
     """As people and generators make them: a word with digits and symbols, or letters drawn."""
     words = ("tiger", "Summer", "dragon", "Welcome", "hunter", "blue", "Monday", "Castle", "pizza")
-    made: tuple[Callable[[], str], ...] = (
-        lambda: draw.choice(words) + _drawn(draw, string.digits, 2, 4) + _drawn(draw, "!#%?@", 0, 1),
-        lambda: draw.choice(words) + draw.choice("!#@_-") + draw.choice(words) + _drawn(draw, string.digits, 1, 3),
-        lambda: _drawn(draw, string.ascii_letters + string.digits, 12, 20),
-        lambda: _drawn(draw, string.ascii_letters + string.digits + "!#%@^*", 10, 18),
+    makers: tuple[Callable[[], str], ...] = (
+        lambda: draw.choice(words) + _letters(draw, string.digits, 2, 4) + _letters(draw, "!#%?@", 0, 1),
+        lambda: draw.choice(words) + draw.choice("!#@_-") + draw.choice(words) + _letters(draw, string.digits, 1, 3),
+        lambda: _letters(draw, string.ascii_letters + string.digits, 12, 20),
+        lambda: _letters(draw, string.ascii_letters + string.digits + "!#%@^*", 10, 18),
     )
-    return draw.choice(made)()
+    return draw.choice(makers)()
 
 
 def token(draw: random.Random) -> str:
     """Hexadecimal, base 62, base 64 or base 32 of 128 bits or more."""
-    made: tuple[Callable[[], str], ...] = (
+    makers: tuple[Callable[[], str], ...] = (
         lambda: draw.randbytes(draw.choice((16, 20, 32))).hex(),
-        lambda: _drawn(draw, string.ascii_letters + string.digits, 20, 48),
+        lambda: _letters(draw, string.ascii_letters + string.digits, 20, 48),
         lambda: base64.b64encode(draw.randbytes(draw.choice((18, 24, 32)))).decode(),
-        lambda: _drawn(draw, string.ascii_letters + string.digits + "_-", 24, 44).strip("-_") + "q7",
-        lambda: _drawn(draw, string.ascii_lowercase + string.digits, 24, 40),
+        lambda: _letters(draw, string.ascii_letters + string.digits + "_-", 24, 44).strip("-_") + "q7",
+        lambda: _letters(draw, string.ascii_lowercase + string.digits, 24, 40),
     )
-    return draw.choice(made)()
+    return draw.choice(makers)()
 
 
 def assigned_texts(draw: random.Random, count: int) -> list[str]:
@@ -203,26 +203,26 @@ OTHERS: tuple[Callable[[random.Random], str], ...] = (
     lambda draw: f"the password is {password(draw)}",
     lambda draw: f"Your new password for the router is: {password(draw)}.",
     lambda draw: f"password for staging is '{password(draw)}'",
-    lambda draw: f"Set-Cookie: sessionid={_drawn(draw, string.ascii_lowercase + string.digits, 32, 32)}; Path=/; HttpOnly",
-    lambda draw: f"Cookie: JSESSIONID={_drawn(draw, '0123456789ABCDEF', 32, 32)}",
+    lambda draw: f"Set-Cookie: sessionid={_letters(draw, string.ascii_lowercase + string.digits, 32, 32)}; Path=/; HttpOnly",
+    lambda draw: f"Cookie: JSESSIONID={_letters(draw, '0123456789ABCDEF', 32, 32)}",
     lambda draw: (
-        f"Cookie: connect.sid=s%3A{_drawn(draw, string.ascii_letters, 32, 32)}.{_drawn(draw, string.ascii_letters + string.digits, 43, 43)}"
+        f"Cookie: connect.sid=s%3A{_letters(draw, string.ascii_letters, 32, 32)}.{_letters(draw, string.ascii_letters + string.digits, 43, 43)}"
     ),
-    lambda draw: f"PHPSESSID={_drawn(draw, string.ascii_lowercase + string.digits, 26, 26)}",
+    lambda draw: f"PHPSESSID={_letters(draw, string.ascii_lowercase + string.digits, 26, 26)}",
     lambda draw: " ".join(draw.sample(sorted(seed_words()), 12)),
     lambda draw: "recovery phrase: " + " ".join(draw.sample(sorted(seed_words()), 24)),
     lambda draw: f"https://b.s3.amazonaws.com/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature={draw.randbytes(32).hex()}",
     lambda draw: (
         f"https://a.blob.core.windows.net/c?sv=2022-11-02&sig={base64.b64encode(draw.randbytes(32)).decode().replace('=', '%3D').replace('+', '%2B').replace('/', '%2F')}&se=2025"
     ),
-    lambda draw: f"postgres://ann:{_drawn(draw, string.ascii_letters + string.digits, 8, 16)}@db.internal:5432/app",
-    lambda draw: f"redis://:{_drawn(draw, string.ascii_letters + string.digits, 8, 16)}@cache:6379/0",
-    lambda draw: f"mysql -u root -p{_drawn(draw, string.ascii_letters + string.digits, 9, 14)} app",
+    lambda draw: f"postgres://ann:{_letters(draw, string.ascii_letters + string.digits, 8, 16)}@db.internal:5432/app",
+    lambda draw: f"redis://:{_letters(draw, string.ascii_letters + string.digits, 8, 16)}@cache:6379/0",
+    lambda draw: f"mysql -u root -p{_letters(draw, string.ascii_letters + string.digits, 9, 14)} app",
     lambda draw: f"machine api.test login ann password {password(draw)}",
     lambda draw: (
-        f"root:$6${_drawn(draw, string.ascii_letters, 8, 8)}${_drawn(draw, string.ascii_letters + string.digits + './', 86, 86)}:19000:0:99999:7:::"
+        f"root:$6${_letters(draw, string.ascii_letters, 8, 8)}${_letters(draw, string.ascii_letters + string.digits + './', 86, 86)}:19000:0:99999:7:::"
     ),
-    lambda draw: f"$2b$12${_drawn(draw, string.ascii_letters + string.digits + './', 53, 53)}",
+    lambda draw: f"$2b$12${_letters(draw, string.ascii_letters + string.digits + './', 53, 53)}",
 )
 
 
@@ -240,7 +240,7 @@ def format_texts(draw: random.Random, each: int) -> list[tuple[str, str]]:
 def benign_texts(draw: random.Random, count: int) -> list[str]:
     """The look-alikes, and content hashes, identifiers and code names drawn anew."""
     words = ("user", "order", "cache", "report", "index", "build", "stage", "valve", "pump", "shift", "model", "layer")
-    made: tuple[Callable[[], str], ...] = (
+    makers: tuple[Callable[[], str], ...] = (
         lambda: f"sha256: {draw.randbytes(32).hex()}",
         lambda: f"md5sum {draw.randbytes(16).hex()}  file.tar.gz",
         lambda: f"commit {draw.randbytes(20).hex()}",
@@ -259,7 +259,7 @@ def benign_texts(draw: random.Random, count: int) -> list[str]:
         lambda: f"secret_name: {'-'.join(draw.sample(words, 3))}",
         lambda: f"GET /{draw.choice(words)}/{draw.randbytes(12).hex()} 200",
     )
-    return [*BENIGN, *(made[number % len(made)]() for number in range(count - len(BENIGN)))]
+    return [*BENIGN, *(makers[number % len(makers)]() for number in range(count - len(BENIGN)))]
 
 
 def _luhn_closed(digits: str) -> str:
@@ -274,9 +274,9 @@ def _iban(draw: random.Random) -> str:
     country, size = draw.choice(
         (("DE", 18), ("NL", 14), ("FR", 23), ("ES", 20), ("CH", 17), ("GB", 18), ("AT", 16), ("PL", 24))
     )
-    account = _drawn(draw, string.digits, size, size)
+    account = _letters(draw, string.digits, size, size)
     if country in {"NL", "GB"}:
-        account = _drawn(draw, string.ascii_uppercase, 4, 4) + account[4:]
+        account = _letters(draw, string.ascii_uppercase, 4, 4) + account[4:]
     rest = int("".join(str(int(letter, 36)) for letter in account + country + "00")) % 97
     bare = f"{country}{98 - rest:02d}{account}"
     return " ".join(bare[at : at + 4] for at in range(0, len(bare), 4)) if draw.random() < 0.5 else bare
@@ -284,7 +284,7 @@ def _iban(draw: random.Random) -> str:
 
 def _card(draw: random.Random) -> str:
     start, size = draw.choice((("4", 16), ("51", 16), ("37", 15), ("6011", 16), ("55", 16)))
-    bare = _luhn_closed(start + _drawn(draw, string.digits, size - 1 - len(start), size - 1 - len(start)))
+    bare = _luhn_closed(start + _letters(draw, string.digits, size - 1 - len(start), size - 1 - len(start)))
     between = draw.choice(("", " ", "-")) if size == 16 else ""
     return between.join(bare[at : at + 4] for at in range(0, len(bare), 4)) if between else bare
 
@@ -309,7 +309,7 @@ PERSONAL: dict[str, Callable[[random.Random], str]] = {
     "IBAN": _iban,
     "payment card number": _card,
     "phone number": lambda draw: _digits(draw, draw.choice(PHONES)),
-    "email address": lambda draw: f"{_drawn(draw, string.ascii_lowercase, 3, 9)}.{_drawn(draw, string.ascii_lowercase, 3, 9)}@mail.{_drawn(draw, string.ascii_lowercase, 3, 9)}.org",
+    "email address": lambda draw: f"{_letters(draw, string.ascii_lowercase, 3, 9)}.{_letters(draw, string.ascii_lowercase, 3, 9)}@mail.{_letters(draw, string.ascii_lowercase, 3, 9)}.org",
     "US social security number": lambda draw: _digits(draw, "2n1-4n-Nnnn"),
     "national id": lambda draw: draw.choice(
         (

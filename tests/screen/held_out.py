@@ -28,14 +28,14 @@ HARMLESS = (
 WORDS = ("password", "token", "gateway", "replica", "harbour", "ledger", "turbine", "secret", "pump")
 
 
-def _drawn(draw: random.Random, letters: str, count: int) -> str:
+def _letters(draw: random.Random, letters: str, count: int) -> str:
     return "".join(draw.choices(letters, k=count))
 
 
 def made_up_texts(kind: str, draw: random.Random) -> str:
     """A text that holds a credential of a made-up service."""
     vendor = draw.choice(VENDORS)
-    secret = _drawn(draw, LETTERS, draw.randint(20, 44))
+    secret = _letters(draw, LETTERS, draw.randint(20, 44))
     if kind == "url":
         scheme, path = draw.choice(("amqp", "postgres", "redis", "https", "mongodb")), draw.choice(WORDS)
         return f"{scheme}://{vendor}:{secret}@{vendor}.example/{path}"
@@ -47,8 +47,8 @@ def harmless_texts(draw: random.Random) -> str:
     """A text that only looks like one."""
     vendor = draw.choice(VENDORS)
     name = draw.choice(NAMES).format(v=vendor, V=vendor.upper())
-    digits = _drawn(draw, "0123456789abcdef", 64)
-    uuid = "-".join(_drawn(draw, "0123456789abcdef", count) for count in (8, 4, 4, 4, 12))
+    digits = _letters(draw, "0123456789abcdef", 64)
+    uuid = "-".join(_letters(draw, "0123456789abcdef", count) for count in (8, 4, 4, 4, 12))
     word, number = draw.choice(WORDS), draw.randint(2, 99)
-    kept = {"n": name, "N": name.upper(), "w": word, "h": digits, "u": uuid, "d": number, "v": vendor.title()}
-    return draw.choice(HARMLESS).format(**kept)
+    parts = {"n": name, "N": name.upper(), "w": word, "h": digits, "u": uuid, "d": number, "v": vendor.title()}
+    return draw.choice(HARMLESS).format(**parts)

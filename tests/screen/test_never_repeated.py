@@ -23,7 +23,7 @@ PLACES = {
 }  # fmt: skip
 
 
-def held(folder: Path) -> str:
+def text_in(folder: Path) -> str:
     """Everything that lies in a folder, frames as text."""
     frames = [str(pl.read_parquet(path).to_dicts()) for path in folder.rglob("*.parquet")]
     return "".join([*frames, *(path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file())])
@@ -37,6 +37,6 @@ def test_no_credential_is_repeated(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.toml").write_text(SCRIPTED.format(**PLACES | {place: TOKEN}), encoding="utf-8")
     main(["run", "x.toml", "--law", law, "-o", "out", "--no-plots"])
-    said = "".join(capsys.readouterr())
-    assert TOKEN not in said
-    assert not (tmp_path / "out").exists() or TOKEN not in held(tmp_path / "out")
+    output = "".join(capsys.readouterr())
+    assert TOKEN not in output
+    assert not (tmp_path / "out").exists() or TOKEN not in text_in(tmp_path / "out")

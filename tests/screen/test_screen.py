@@ -26,7 +26,7 @@ def share(texts: list[str]) -> float:
 def test_formats_that_say_what_they_are_are_caught_and_mostly_named() -> None:
     texts = format_texts(random.Random(SEED), 6)
     assert share([text for _, text in texts]) >= 0.99
-    named = sum(kind in {found.kind for found in credentials(text)} for kind, text in texts)
+    named = sum(kind in {each.kind for each in credentials(text)} for kind, text in texts)
     assert named / len(texts) >= 0.9
 
 
@@ -67,8 +67,8 @@ def test_the_sources_of_this_project_ring_hardly_ever() -> None:
 def test_a_text_is_redacted_to_the_same_kinds_and_withheld_to_none() -> None:
     draw = random.Random(SEED)
     for text in (*(text for _, text in format_texts(draw, 1)), *assigned_texts(draw, 100), *other_texts(draw, 44)):
-        kinds = {found.kind for found in credentials(text)}
-        assert {found.kind for found in credentials(redacted(text))} == kinds, text
+        kinds = {each.kind for each in credentials(text)}
+        assert {each.kind for each in credentials(redacted(text))} == kinds, text
         assert not credentials(withheld(text)), withheld(text)
 
 
@@ -76,10 +76,10 @@ def test_personal_data_is_caught_and_named() -> None:
     texts = personal_texts(random.Random(SEED), 700)
     for kind in {kind for kind, _ in texts}:
         of_kind = [text for each, text in texts if each == kind]
-        found = [kind in {name for name, _, _ in personal_data(text)} for text in of_kind]
-        assert sum(found) / len(found) >= 0.95, (
+        hits = [kind in {name for name, _, _ in personal_data(text)} for text in of_kind]
+        assert sum(hits) / len(hits) >= 0.95, (
             kind,
-            [text for text, hit in zip(of_kind, found, strict=True) if not hit][:5],
+            [text for text, hit in zip(of_kind, hits, strict=True) if not hit][:5],
         )
     benign = benign_texts(random.Random(SEED), 1_500)
     assert sum(any(personal_data(text)) for text in benign) / len(benign) <= 0.01

@@ -66,9 +66,9 @@ class ItemPlant:
         at = np.append(np.cumsum(makes) - 1 + len(state), NONE)  # the final rows of what is new
         row = np.where(row >= len(state), at[np.maximum(row - len(state), 0)], row)
         after = self._append(state, draft, claims, makes)
-        gone = np.flatnonzero(state["alive"] & ~after["alive"][: len(state)])
+        inactive = np.flatnonzero(state["alive"] & ~after["alive"][: len(state)])
         dropped = len(claims.edges.claim) if claims.edges else 0
-        return after, Verdicts(verdict=verdict, row=row, dropped=dropped, issues=issues, superseded=gone)
+        return after, Verdicts(verdict=verdict, row=row, dropped=dropped, issues=issues, superseded=inactive)
 
     def _append(self, state: ItemState, draft: Draft, claims: Claims, makes: Bools) -> ItemState:
         """With the items that were made, each numbered within its replication and named."""
