@@ -15,10 +15,10 @@ import malsim as ms
 from malsim.errors import DataError, UsageError
 from malsim.lab.decay import restatements
 from malsim.lab.decay.chain import Chain
+from malsim.lab.decay.choice import predictions_of
 from malsim.lab.decay.laws import LAWS
 from malsim.lab.decay.log import Log
 from malsim.lab.decay.rates import rates
-from malsim.lab.decay.scores import predictions_of
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.push.ten_cells import bootstrap
 from malsim.memory.store import Store

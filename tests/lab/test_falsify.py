@@ -17,11 +17,10 @@ import malsim as ms
 from malsim.cli import main
 from malsim.errors import MalsimError, UsageError
 from malsim.lab.falsify import WriteSchedule
-from malsim.lab.falsify.broken_scenario import text_of
+from malsim.lab.falsify.broken_scenario import Break, text_of
 from malsim.lab.falsify.falsify import judge_run
 from malsim.lab.falsify.predicates import PropertyRun, margin, predicates, property_run, scales
 from malsim.lab.falsify.schedule import Disturbance, Write, with_disturbance
-from malsim.lab.falsify.shrink import Break
 from malsim.lab.studies.pool import must_travel
 from malsim.scenario.file.scenario_file import parse
 from malsim.scenario.file.toml_writer import toml

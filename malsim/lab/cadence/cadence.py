@@ -14,6 +14,7 @@ from malsim.lab.cadence.invariants import HISTORY, LAWS, Invariant, paired, read
 from malsim.lab.space.settings import scenario_of
 from malsim.lab.studies.pool import executor_of, in_order
 from malsim.memory import settle, tick
+from malsim.scenario.properties.formula import UNITS
 from malsim.sim import bench
 from malsim.sim.clock import DAY, span
 from malsim.sim.record.metrics import by_replication
@@ -229,6 +230,5 @@ def _waits(memory: Memory, timing: Timing) -> float:
 
 def _in_words(period: int) -> str:
     """A period in words, in the largest unit it is a whole number of."""
-    units = (("w", 7 * DAY), ("d", DAY), ("h", DAY // 24), ("min", 60_000), ("s", 1_000), ("ms", 1))
-    unit, size = next((unit, size) for unit, size in units if period % size == 0)
+    unit, size = next((unit, size) for unit, size in reversed(UNITS.items()) if period % size == 0)
     return f"every {period // size}{unit}"

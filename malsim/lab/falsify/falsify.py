@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.errors import MalsimError, UsageError
-from malsim.lab.falsify.broken_scenario import text_of
+from malsim.lab.falsify.broken_scenario import Break, shrink, text_of
 from malsim.lab.falsify.margin_search import search
 from malsim.lab.falsify.predicates import PropertyRun, margin, property_run, scales
 from malsim.lab.falsify.schedule import PLACES, Disturbance, WriteSchedule, with_disturbance
-from malsim.lab.falsify.shrink import Break, shrink
 from malsim.lab.space.settings import scenario_of
 from malsim.limits import within
 from malsim.scenario.judge.checks import Goal

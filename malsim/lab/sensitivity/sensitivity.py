@@ -12,11 +12,10 @@ import polars as pl
 
 from malsim.errors import UsageError
 from malsim.lab.sensitivity.one_at_a_time import alike, moves, nudges, of_rules, swings
-from malsim.lab.sensitivity.sensitivity_figures import SensitivityFigures
 from malsim.lab.sensitivity.sobol import sobol
 from malsim.lab.space.settings import changed, scenario_of
 from malsim.lab.space.space import Space
-from malsim.lab.studies.measure import measured_by_running, name_of
+from malsim.lab.studies.measure import label_of, measured_by_running, name_of
 from malsim.lab.studies.pool import executor_of, in_order, must_travel
 from malsim.limits import within
 from malsim.plain_text import listed
@@ -26,14 +25,39 @@ if TYPE_CHECKING:
 
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.studies.measure import Array, Measure
+    from malsim.plot.style import Sheet
     from malsim.sim.settings.scenario import Scenario
 
     Runner = Callable[[Sequence[Mapping[str, Any]]], list[Array]]
 
-__all__ = ["Sensitivity", "sensitivity"]
+__all__ = ["Sensitivity", "SensitivityFigures", "sensitivity"]
 
 STEP = 0.2
 MOST_NAMED = 6
+
+
+@dataclass(frozen=True)
+class SensitivityFigures:
+    """Figures of one study; each returns a matplotlib figure that notebooks show and `savefig` writes."""
+
+    metric: str
+    base: float
+    moves: pl.DataFrame
+    sobol: pl.DataFrame | None
+
+    def tornado(self, title: str = "") -> Sheet:
+        """How far each setting, moved alone, takes the metric."""
+        from malsim.plot.studies.tornado import tornado
+
+        return tornado(self.moves, base=self.base, label=label_of(self.metric), title=title)
+
+    def indices(self, title: str = "") -> Sheet:
+        """First and total Sobol indices; raises `UsageError` where no space was given to estimate them over."""
+        from malsim.plot.studies.tornado import indices
+
+        if self.sobol is None:
+            raise UsageError("no indices were estimated", where="plot.indices", hint="give sensitivity a space")
+        return indices(self.sobol, label=self.metric, title=title)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -56,31 +56,26 @@ class Problem(Protocol):
 class OfScenario:
     """A scenario; its units are replications, held out are later ones."""
 
-    scenario: Scenario
+    subject: Scenario
 
     @property
     def name(self) -> str:
         """The scenario's name."""
-        return self.scenario.name
-
-    @property
-    def subject(self) -> Scenario:
-        """The scenario."""
-        return self.scenario
+        return self.subject.name
 
     @property
     def identity(self) -> str:
         """A hash of all that the scenario does."""
-        return identity_of(self.scenario)
+        return identity_of(self.subject)
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """Each measure of each replication, its sign turned where more is better."""
-        columns = measured_by_running(changed(self.scenario, values, where="space"), measures)
+        columns = measured_by_running(changed(self.subject, values, where="space"), measures)
         return [-each if is_better_high(one) else each for one, each in zip(measures, columns, strict=True)]
 
     def halved(self, seed: int) -> tuple[Problem, Problem]:  # noqa: ARG002  # replications are drawn apart already
         """The same scenario, and as many replications more."""
-        one = self.scenario
+        one = self.subject
         return self, OfScenario(one.replace(first=one.first + one.replications))
 
 
@@ -89,7 +84,7 @@ class OfClaims:
     """Real claims; its units are the questions about the objects whose truth it may look at."""
 
     claims: RealClaims
-    base: Rules
+    subject: Rules
     objects: pl.Series
 
     @property
@@ -98,21 +93,16 @@ class OfClaims:
         return self.claims.name
 
     @property
-    def subject(self) -> Rules:
-        """The rules that tuning starts from."""
-        return self.base
-
-    @property
     def identity(self) -> str:
         """A hash of the claims, their truth, the rules and the objects."""
-        parts = [repr(constants(self.base)), self.objects.to_frame().write_ndjson()]
+        parts = [repr(constants(self.subject)), self.objects.to_frame().write_ndjson()]
         for memory, truth in self.claims.parts:
             parts += [frame.write_ndjson() for frame in (memory.cells, memory.edges, memory.writers, truth)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """(p − right)², 1 − right, or −log p of what is the case, for each question's answer."""
-        answers = self.claims.answers(changed(self.base, values, where="space"), self.objects)
+        answers = self.claims.answers(changed(self.subject, values, where="space"), self.objects)
         probability, right = answers["probability"].to_numpy(), answers["right"].to_numpy()
         clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
         by_name: dict[Any, Array] = {
@@ -129,7 +119,7 @@ class OfClaims:
     def halved(self, seed: int) -> tuple[Problem, Problem]:
         """Half of the objects, and the other half; all claims stay in memory, only truths are held out."""
         one, other = halves(self.objects, seed=seed)
-        return OfClaims(self.claims, self.base, one), OfClaims(self.claims, self.base, other)
+        return OfClaims(self.claims, self.subject, one), OfClaims(self.claims, self.subject, other)
 
 
 def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rules | None = None) -> Problem:

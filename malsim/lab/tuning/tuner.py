@@ -11,8 +11,7 @@ from malsim.lab.space.space import Space
 from malsim.lab.tuning.held_out import tuning_result
 from malsim.lab.tuning.problems import REPLICATIONS, as_problem
 from malsim.lab.tuning.search import ModelSearch, Search
-from malsim.lab.tuning.study_files import in_folder
-from malsim.lab.tuning.trials import Job, loss_of
+from malsim.lab.tuning.trials import Job, in_folder, loss_of
 from malsim.limits import within
 
 if TYPE_CHECKING:

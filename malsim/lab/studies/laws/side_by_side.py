@@ -63,8 +63,7 @@ class LawTable:
 
     def json(self) -> str:
         """The rows as one JSON list; a number that is not there is null."""
-        rows = self.frame.select(pl.col(pl.Float64).fill_nan(None), pl.exclude(pl.Float64)).select(self.frame.columns)
-        return json.dumps(rows.to_dicts(), indent=1, allow_nan=False)
+        return json.dumps(self.frame.with_columns(pl.col(pl.Float64).fill_nan(None)).to_dicts(), indent=1, allow_nan=False)
 
     def write(self, folder: Path) -> list[Path]:
         """Write laws.parquet, laws.json, laws.png and laws.html; returns the paths."""
