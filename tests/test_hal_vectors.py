@@ -37,107 +37,107 @@ CASES = sorted(path.stem for path in folder().glob("*.json"))
 
 
 def read(case: str) -> tuple[dict[str, Any], list[dict[str, str]]]:
-    told = json.loads((folder() / f"{case}.json").read_text(encoding="utf-8"))
+    about = json.loads((folder() / f"{case}.json").read_text(encoding="utf-8"))
     with (folder() / f"{case}.csv").open(encoding="utf-8", newline="") as rows:
-        return told, list(csv.DictReader(rows))
+        return about, list(csv.DictReader(rows))
 
 
-def same(ours: float, theirs: float, told: dict[str, Any]) -> bool:
-    if "small tolerance" in told.get("note", "") or re.search(r"\.(co)?sine\b", str(told.get("net"))):
+def same(ours: float, theirs: float, about: dict[str, Any]) -> bool:
+    if "small tolerance" in about.get("note", "") or re.search(r"\.(co)?sine\b", str(about.get("net"))):
         return bool(np.isclose(ours, theirs, rtol=1e-9, atol=1e-9, equal_nan=True))
     return ours == theirs or (np.isnan(ours) and np.isnan(theirs))
 
 
-def columns(told: dict[str, Any], role: str) -> list[str]:
-    return [column["name"] for column in told["columns"] if column["role"] == role]
+def columns(about: dict[str, Any], role: str) -> list[str]:
+    return [column["name"] for column in about["columns"] if column["role"] == role]
 
 
 def numbers(values: dict[str, Any]) -> dict[str, float]:
     return {word: float(value) for word, value in values.items()}
 
 
-def of(told: dict[str, Any], first: dict[str, str]) -> Instance:
-    component = words()[told["component"]]
-    given = numbers({**told.get("params", {}), **told.get("const_inputs", {})})
-    seen = {word: float(first[word]) for word in columns(told, "input") if word in component.defaults}
-    return instance(component, told["module_args"].get(told["component"], told["module_args"]), given | seen)
+def of(about: dict[str, Any], first: dict[str, str]) -> Instance:
+    component = words()[about["component"]]
+    given = numbers({**about.get("params", {}), **about.get("const_inputs", {})})
+    values = {word: float(first[word]) for word in columns(about, "input") if word in component.defaults}
+    return instance(component, about["module_args"].get(about["component"], about["module_args"]), given | values)
 
 
-def component_case(told: dict[str, Any], rows: list[dict[str, str]]) -> None:
-    part = of(told, rows[0])
-    functions = [function.rsplit(".", 1)[-1] for function in told["functions"]]
+def component_case(about: dict[str, Any], rows: list[dict[str, str]]) -> None:
+    part = of(about, rows[0])
+    functions = [function.rsplit(".", 1)[-1] for function in about["functions"]]
     for row in rows:
-        for word in columns(told, "input"):
+        for word in columns(about, "input"):
             part = part.with_word(word, float(row[word]))
-        part = part.call(functions, told["period_ns"], told["period_s"])
-        for word in columns(told, "output"):
-            assert same(part.read(word), float(row[word]), told), f"step {row['step']}: {word}"
+        part = part.call(functions, about["period_ns"], about["period_s"])
+        for word in columns(about, "output"):
+            assert same(part.read(word), float(row[word]), about), f"step {row['step']}: {word}"
 
 
-def sampler_case(told: dict[str, Any], rows: list[dict[str, str]]) -> None:
-    part, reads = of(told, rows[0]), 0
+def sampler_case(about: dict[str, Any], rows: list[dict[str, str]]) -> None:
+    part, reads = of(about, rows[0]), 0
     for row in rows:
         for word in ("pin.0", "enable"):
             part = part.with_word(word, float(row[word]))
         part = part.with_word("reads_after", reads)
-        part = part.call([], 0, told["period_s"])
+        part = part.call([], 0, about["period_s"])
         for word in ("curr-depth", "full", "overruns"):
-            assert same(part.read(word), float(row[word]), told), f"step {row['step']}: {word}"
+            assert same(part.read(word), float(row[word]), about), f"step {row['step']}: {word}"
         reads = int(row["reads_after"])
-        held, first = int(part.state["held"][0]), int(part.state["first"][0])
-        read_now = min(reads, held)
-        assert (read_now, held - read_now) == (int(row["n_read"]), int(row["depth_after_reads"]))
+        before, first = int(part.state["held"][0]), int(part.state["first"][0])
+        read_now = min(reads, before)
+        assert (read_now, before - read_now) == (int(row["n_read"]), int(row["depth_after_reads"]))
         if read_now:
-            oldest = int(part.state["accepted"][0]) - held + 1
+            oldest = int(part.state["accepted"][0]) - before + 1
             assert (oldest, oldest + read_now - 1) == (int(row["first_id"]), int(row["last_id"]))
             assert part.state["kept"][first, 0] == float(row["first_pin.0"])
 
 
-def streamer_case(told: dict[str, Any], rows: list[dict[str, str]]) -> None:
-    part, accepted = of(told, rows[0]), 0
+def streamer_case(about: dict[str, Any], rows: list[dict[str, str]]) -> None:
+    part, accepted = of(about, rows[0]), 0
     for row in rows:
-        taken = 0
+        count = 0
         for _ in range(int(row["writes_before"])):
-            held = int(part.state["held"][0])
+            before = int(part.state["held"][0])
             part = part.with_pin("in", 0.5 * (accepted + 1))
             part = part.with_pin("write", 1)
             part = part.with_pin("enable", 0)
-            part = part.call([], 0, told["period_s"])
-            taken += int(part.state["held"][0]) - held
-            accepted += int(part.state["held"][0]) - held
+            part = part.call([], 0, about["period_s"])
+            count += int(part.state["held"][0]) - before
+            accepted += int(part.state["held"][0]) - before
         part = part.with_pin("write", 0)
         for word in ("enable", "clock"):
             part = part.with_word(word, float(row[word]))
-        part = part.call([], 0, told["period_s"])
-        assert taken == int(row["accepted"])
+        part = part.call([], 0, about["period_s"])
+        assert count == int(row["accepted"])
         for word in ("pin.0", "curr-depth", "empty", "underruns"):
-            assert same(part.read(word), float(row[word]), told), f"step {row['step']}: {word}"
+            assert same(part.read(word), float(row[word]), about), f"step {row['step']}: {word}"
 
 
-def netlist_case(told: dict[str, Any], rows: list[dict[str, str]]) -> None:
-    net = Net(told)
+def netlist_case(about: dict[str, Any], rows: list[dict[str, str]]) -> None:
+    net = Net(about)
     for step, row in enumerate(rows):
-        for pin in columns(told, "input"):
+        for pin in columns(about, "input"):
             net.write(pin, float(row[pin]))
         net.run(step)
-        for pin in columns(told, "output"):
-            if net.written(pin, rows[: step + 1]):
-                assert same(net.read(pin), float(row[pin]), told), f"step {step}: {pin}"
+        for pin in columns(about, "output"):
+            if net.sets(pin, rows[: step + 1]):
+                assert same(net.read(pin), float(row[pin]), about), f"step {step}: {pin}"
 
 
 class Net:
     """Instances, signals and one list of functions, as HAL's thread runs them: a write is seen by the next function."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.told = told
-        self.modules = {words()[one["module"]].instance: (words()[one["module"]], one["args"]) for one in told["loadrt"]}
-        self.signal = {pin: net["signal"] for net in told["net"] for pin in net["pins"]}
+    def __init__(self, about: dict[str, Any]) -> None:
+        self.about = about
+        self.modules = {words()[one["module"]].instance: (words()[one["module"]], one["args"]) for one in about["loadrt"]}
+        self.signal = {pin: net["signal"] for net in about["net"] for pin in net["pins"]}
         wired = [(signal, self.split(pin)) for pin, signal in self.signal.items()]
-        names = {self.split(pin)[0] for pin in (*self.signal, *told["setp"], *told["addf"], *self.probes())}
+        names = {self.split(pin)[0] for pin in (*self.signal, *about["setp"], *about["addf"], *self.probes())}
         self.parts: dict[str, Instance] = {}
         for name in names:
             component, arguments = self.modules[re.sub(r"\.\d+$", "", name)]
-            given = {self.split(pin)[1]: float(value) for pin, value in told["setp"].items() if self.split(pin)[0] == name}
+            given = {self.split(pin)[1]: float(value) for pin, value in about["setp"].items() if self.split(pin)[0] == name}
             self.parts[name] = instance(component, arguments, given)
         self.inputs = {name: [(w, s) for s, (n, w) in wired if n == name and self.reads(n, w)] for name in names}
         self.outputs = {name: [(w, s) for s, (n, w) in wired if n == name and not self.reads(n, w)] for name in names}
@@ -149,12 +149,12 @@ class Net:
                 self.values[signal] = self.parts[name].read(word)
 
     def probes(self) -> list[str]:
-        return [*columns(self.told, "input"), *columns(self.told, "output")]
+        return [*columns(self.about, "input"), *columns(self.about, "output")]
 
     def split(self, pin: str) -> tuple[str, str]:
         for base in self.modules:
-            if found := re.fullmatch(rf"({re.escape(base)}(?:\.\d+)?)(?:\.(.+))?", pin):
-                return found[1], found[2] or ""
+            if match := re.fullmatch(rf"({re.escape(base)}(?:\.\d+)?)(?:\.(.+))?", pin):
+                return match[1], match[2] or ""
         raise AssertionError(pin)
 
     def reads(self, name: str, word: str) -> bool:
@@ -169,7 +169,7 @@ class Net:
         else:
             self.parts[name] = self.parts[name].with_word(word, value)
 
-    def written(self, pin: str, rows: list[dict[str, str]]) -> bool:
+    def sets(self, pin: str, rows: list[dict[str, str]]) -> bool:
         """These runs are of the newer flipflop, whose out-not is false until out first changes (hal.md, 6)."""
         name, word = self.split(pin)
         out = f"{name}.out"
@@ -181,13 +181,13 @@ class Net:
         return self.values[self.signal[pin]] if pin in self.signal else self.parts[name].read(word)
 
     def run(self, step: int) -> None:
-        pending = list(self.told["addf"])
+        pending = list(self.about["addf"])
         while pending:
             name, function = self.split(pending[0])
             several = len(self.parts[name].component.functions) or 1
             together = [one for one in pending[:several] if self.split(one)[0] == name]
             pending = pending[len(together) :]
-            every = self.told["every"].get(together[0], 1)
+            every = self.about["every"].get(together[0], 1)
             if (step + 1) % every == 0:
                 self.call(name, [self.split(one)[1] for one in together] if function else [], every)
 
@@ -195,7 +195,7 @@ class Net:
         part = self.parts[name]
         for word, signal in self.inputs[name]:
             part = part.with_word(word, self.values[signal])
-        self.parts[name] = part = part.call(functions, self.told["period_ns"] * every, self.told["period_s"] * every)
+        self.parts[name] = part = part.call(functions, self.about["period_ns"] * every, self.about["period_s"] * every)
         for word, signal in self.outputs[name]:
             self.values[signal] = part.read(word)
 
@@ -214,8 +214,8 @@ def test_there_are_cases() -> None:
 
 @pytest.mark.parametrize("case", [case for case in CASES if not lacking(case)])
 def test_an_op_does_what_the_component_did(case: str) -> None:
-    told, rows = read(case)
-    RUNNERS.get(told["component"], component_case)(told, rows)
+    about, rows = read(case)
+    RUNNERS.get(about["component"], component_case)(about, rows)
 
 
 def test_what_has_no_op_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,26 +230,26 @@ def rows_of(pattern: str) -> list[tuple[dict[str, Any], list[dict[str, str]]]]:
 
 
 def test_demux_selects_as_the_component_where_c_does_not_wrap() -> None:
-    for told, rows in rows_of("demux-huge-sel*"):
-        component_case(told, [row for row in rows if int(row["sel-u32"]) < 2**31])
+    for about, rows in rows_of("demux-huge-sel*"):
+        component_case(about, [row for row in rows if int(row["sel-u32"]) < 2**31])
 
 
 def test_mux16_selects_as_the_component_where_an_int_holds_it() -> None:
-    for told, rows in rows_of("mux-mux16-saturate*"):
-        real = {**told, "columns": [column for column in told["columns"] if column["name"] != "out-s"]}
+    for about, rows in rows_of("mux-mux16-saturate*"):
+        real = {**about, "columns": [column for column in about["columns"] if column["name"] != "out-s"]}
         component_case(real, rows)
-        component_case(told, [row for row in rows if -(2.0**31) - 1 < float(row["out-f"]) < 2.0**31])
+        component_case(about, [row for row in rows if -(2.0**31) - 1 < float(row["out-f"]) < 2.0**31])
 
 
 def test_the_relay_pushes_as_the_one_within_pid() -> None:
     """Start is seen there one call later, so the first of its calls is left out."""
     sheet = ops.load("autotune")
-    for told, rows in rows_of("pid-autotune*"):
-        state = ops.start(sheet, 1, {"effort": float(told["const_inputs"]["tune-effort"]), "cycles": 1000})
+    for about, rows in rows_of("pid-autotune*"):
+        state = ops.start(sheet, 1, {"effort": float(about["const_inputs"]["tune-effort"]), "cycles": 1000})
         pushed = [row for row in rows if row["tune-start"] == "1" and row["post:tune-start"] == "1"]
         for row in pushed:
-            seen = {word: np.array([float(row[word])]) for word in ("command", "feedback")}
-            state = ops.step(sheet, {**state, **seen, "start": np.array([True])}, told["period_s"])
+            values = {word: np.array([float(row[word])]) for word in ("command", "feedback")}
+            state = ops.step(sheet, {**state, **values, "start": np.array([True])}, about["period_s"])
             assert row is pushed[0] or state["output"].tolist() == [float(row["output"])]
 
 

@@ -52,7 +52,7 @@ def test_any_text_is_an_address_or_refused_typed(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "no address"),
         ("dec_a3ee supports", "space"),
@@ -66,8 +66,8 @@ def test_any_text_is_an_address_or_refused_typed(text: str) -> None:
         ("a..b", "is empty"),
     ],
 )
-def test_what_is_no_address_says_why(text: str, told: str) -> None:
-    with pytest.raises(AddressError, match=told):
+def test_what_is_no_address_says_why(text: str, message: str) -> None:
+    with pytest.raises(AddressError, match=message):
         address(text)
 
 
@@ -147,9 +147,9 @@ def test_a_series_keeps_every_value_in_order() -> None:
 
 
 def test_rows_say_whose_value_each_is() -> None:
-    found = evaluate("cell-scores-eff", FRAMES, at=0.9)
-    assert found.columns == ["t", "rep", "row", "value"]
-    assert found["row"].to_list() == ["dec_0000", "dec_0001", "dec_0002", "dec_0003"]
+    values = evaluate("cell-scores-eff", FRAMES, at=0.9)
+    assert values.columns == ["t", "rep", "row", "value"]
+    assert values["row"].to_list() == ["dec_0000", "dec_0001", "dec_0002", "dec_0003"]
 
 
 def test_at_is_the_last_tick_by_then() -> None:
@@ -159,7 +159,7 @@ def test_at_is_the_last_tick_by_then() -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "told"),
+    ("where", "message"),
     [
         ("dec_ffff-scores-eff", "no such cell"),
         ("dec_0000-scores-nope", "no such field"),
@@ -172,16 +172,16 @@ def test_at_is_the_last_tick_by_then() -> None:
         ("high", "no such signal"),
     ],
 )
-def test_an_address_of_nothing_says_so(where: str, told: str) -> None:
-    with pytest.raises(MalsimError, match=told):
+def test_an_address_of_nothing_says_so(where: str, message: str) -> None:
+    with pytest.raises(MalsimError, match=message):
         evaluate(where, FRAMES)
 
 
 def test_replications_do_not_mix() -> None:
     both = pl.concat([CELLS, CELLS.with_columns(rep=pl.lit(1, pl.Int64), effective=pl.col("effective") / 2)])
     edges = pl.concat([EDGES.with_columns(rep=pl.lit(0, pl.Int64)), EDGES[:1].with_columns(rep=pl.lit(1, pl.Int64))])
-    found = evaluate("mean(dec_0000.~supports.*-scores-eff)", Frames(both, edges))
-    assert found.sort("rep", "t")["value"].to_list() == pytest.approx([0.25, 0.75, 0.1, 0.3])
+    values = evaluate("mean(dec_0000.~supports.*-scores-eff)", Frames(both, edges))
+    assert values.sort("rep", "t")["value"].to_list() == pytest.approx([0.25, 0.75, 0.1, 0.3])
 
 
 def test_a_memory_answers_addresses() -> None:
@@ -252,9 +252,9 @@ def test_a_netlist_reads_every_form_of_an_address(where: str) -> None:
 
 def test_a_netlist_refuses_a_beginning_of_several_cells() -> None:
     text = TWO + 'dec_a3ff "three" conf(.5)\n' + WATCH.format("dec_a3-scores-eff") + "dec_a#flags.pinned = true\n"
-    with pytest.raises(NetlistError) as caught:
+    with pytest.raises(NetlistError) as error:
         load(text)
-    assert [(fault.line, fault.problem) for fault in caught.value.faults] == [
+    assert [(fault.line, fault.problem) for fault in error.value.faults] == [
         (5, "several cells begin so"),
         (7, "several cells begin so"),
     ]

@@ -38,9 +38,9 @@ def test_what_is_shipped_links_and_says_what_it_is(path: Path) -> None:
     assert block.statements[0].comment.startswith(f"# {path.stem}:")
     net = link(parse(f"addf {path.stem} tick"))
     functions = link(block).threads[0].functions
-    brought = [name for name in functions if "." in name]  # by signals that own what this one reads
+    providers = [name for name in functions if "." in name]  # by signals that own what this one reads
     own = [f"{path.stem}.{name}" for name in functions if "." not in name]
-    assert net.threads[0].functions == (*brought, *own)
+    assert net.threads[0].functions == (*providers, *own)
     late = [note for note in lint(block) if "late" in note.problem]
     assert late == []
 
@@ -58,8 +58,8 @@ def test_its_functions_run_together_where_it_is_added(tmp_path: Path) -> None:
         "2": "a there-and-back.half there-and-back.double b c", "-2": "a there-and-back.half there-and-back.double b c",
     }  # fmt: skip
     for position, order in expected.items():
-        linked = link(net(tmp_path, text.format(position)))
-        assert " ".join(linked.threads[0].functions) == order
+        result = link(net(tmp_path, text.format(position)))
+        assert " ".join(result.threads[0].functions) == order
 
 
 def test_its_signals_are_wired_on_and_its_settings_changed_by_their_whole_names(tmp_path: Path) -> None:
@@ -67,10 +67,10 @@ def test_its_signals_are_wired_on_and_its_settings_changed_by_their_whole_names(
     with pytest.raises(NetlistError, match="carries a float"):
         link(net(tmp_path, text))
     text = "net there-and-back.y watch.in\nsetp there-and-back.half.gain 0.25\naddf there-and-back tick\naddf watch tick\n"
-    linked = link(net(tmp_path, text))
-    assert linked.signals["there-and-back.y"].readers[0].word == "watch.in"
-    assert linked.instances["there-and-back.half"].settings == {"gain": "0.25"}
-    assert linked.initial == {"there-and-back.x": 3.0}
+    result = link(net(tmp_path, text))
+    assert result.signals["there-and-back.y"].readers[0].word == "watch.in"
+    assert result.instances["there-and-back.half"].settings == {"gain": "0.25"}
+    assert result.initial == {"there-and-back.x": 3.0}
 
 
 def test_an_instance_and_an_op_come_before_a_block_and_a_file_before_what_is_shipped(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_an_instance_and_an_op_come_before_a_block_and_a_file_before_what_is_shi
 
 
 @pytest.mark.parametrize(
-    ("block", "told"),
+    ("block", "message"),
     [
         ('dec_a3ee "a"\n', "may not hold cells"),
         ("thread slow every 2\n", "a thread of its own"),
@@ -89,10 +89,10 @@ def test_an_instance_and_an_op_come_before_a_block_and_a_file_before_what_is_shi
         ("net x nobody.in\n", "no such instance"),
     ],
 )
-def test_what_a_block_may_not_hold(tmp_path: Path, block: str, told: str) -> None:
-    with pytest.raises(NetlistError, match=told) as caught:
+def test_what_a_block_may_not_hold(tmp_path: Path, block: str, message: str) -> None:
+    with pytest.raises(NetlistError, match=message) as error:
         link(net(tmp_path, "addf there-and-back tick\n", block))
-    assert "there-and-back.malnet:1" in str(caught.value)
+    assert "there-and-back.malnet:1" in str(error.value)
 
 
 def test_a_block_is_added_once_and_an_unknown_one_is_no_function(tmp_path: Path) -> None:
@@ -123,9 +123,9 @@ def test_a_scenario_runs_a_block_and_runs_it_again_from_its_manifest(tmp_path: P
     net(tmp_path, "net day there-and-back.half.in\naddf there-and-back tick\n", BLOCK.replace("net x half.in\nx = 3\n", ""))
     (tmp_path / "it.malnet").write_text("addf there-and-back tick\n")
     (tmp_path / "it.toml").write_text("why = 'x'\n[run]\ndays = 3\n[netlist]\nfile = 'it.malnet'\n")
-    made = run(read_scenario(tmp_path / "it.toml"))
-    assert made.signals.filter(signal="there-and-back.y")["value"].to_list() == [3.0] * 3
-    made.write(tmp_path / "out")
+    result = run(read_scenario(tmp_path / "it.toml"))
+    assert result.signals.filter(signal="there-and-back.y")["value"].to_list() == [3.0] * 3
+    result.write(tmp_path / "out")
     for file in tmp_path.glob("*.malnet"):
         file.unlink()
     assert rerun(tmp_path / "out" / "manifest.json").same
@@ -153,12 +153,12 @@ addf contradiction-load tick
             f"[[claim]]\nat = '2d'\nwriter = 'w{place}'\nhandle = 'obs_{place}000'\ntitle = '{place}'\nconfidence = 0.8\n"
         )
         text += f"verification = 'external'\nedges = [{{ relation = '{relation}', target = '{target}' }}]\n"
-    made = run(scenario(text))
-    assert made.memory.cells.filter("requires_review")["handle"].to_list() == ["obs_aaaa"]
-    bits = made.signals.filter(signal="contradiction-load.disputed", row="obs_aaaa")
+    result = run(scenario(text))
+    assert result.memory.cells.filter("requires_review")["handle"].to_list() == ["obs_aaaa"]
+    bits = result.signals.filter(signal="contradiction-load.disputed", row="obs_aaaa")
     assert bits["value"].to_list() == [0.0] * 1 + [float(t > 2) for t in range(2, 9)]
     assert load("").net.instances == {}
-    assert made.signals.filter(pl.col("signal") == "contradiction-load.excess").height > 0
+    assert result.signals.filter(pl.col("signal") == "contradiction-load.excess").height > 0
 
 
 def test_a_name_that_no_file_can_have_is_no_function() -> None:

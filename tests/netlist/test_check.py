@@ -52,30 +52,30 @@ def standing() -> Memory:
 def faults(text: str, memory: Memory | None) -> set[str]:
     """What `malsim netlist check` would tell, and which cells it needs."""
     document, junk = scan(text)
-    found = check(document, memory)
-    needed = [f"no such cell {name}" for name in found.needed]
-    return {str(fault) for fault in [*junk, *undeclared_threads(document.statements), *found.faults]} | {*needed}
+    result = check(document, memory)
+    needed = [f"no such cell {name}" for name in result.needed]
+    return {str(fault) for fault in [*junk, *undeclared_threads(document.statements), *result.faults]} | {*needed}
 
 
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(LINES), max_size=8), st.sampled_from([None, standing()]))
 def test_what_check_passes_loads_and_what_it_refuses_does_not(lines: Sequence[str], memory: Memory | None) -> None:
     text = "\n".join(lines)
-    found = faults(text, memory)
+    problems = faults(text, memory)
     try:
         load(text, memory)
     except NetlistError as error:
-        told = {str(fault) for fault in error.faults if "no such cell" not in str(fault)}
-        assert found
-        assert told <= found
+        messages = {str(fault) for fault in error.faults if "no such cell" not in str(fault)}
+        assert problems
+        assert messages <= problems
     else:
-        assert not found
+        assert not problems
 
 
 def test_every_fault_is_told_though_lines_are_junk() -> None:
-    told = "\n".join(faults("\n".join(LINES), standing()))
+    text = "\n".join(faults("\n".join(LINES), standing()))
     for problem in (
         "has this key", "stands already", "supersedes itself", "wrong sign", "joins two cells", "no such relation",
         "no sentence", "no such cell", "loaded already", "no such op", "no such instance", "no such thread",
     ):  # fmt: skip
-        assert problem in told, problem
+        assert problem in text, problem

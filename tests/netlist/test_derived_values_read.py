@@ -54,7 +54,7 @@ def test_one_action_a_cell_is_the_strongest_that_is_asked_for() -> None:
     """Freeze is 4, pin 3, demote 2, reinforce 1, on every cell at every tick."""
     run = arbitrated()
     wide = run.signals.pivot("signal", index=["t", "row"], values="value", aggregate_function="first")
-    asked = wide.select(
+    requests = wide.select(
         "t", "row",
         action="actuator-arbitration.action",
         strongest=pl.max_horizontal(
@@ -62,8 +62,8 @@ def test_one_action_a_cell_is_the_strongest_that_is_asked_for() -> None:
             2 * (pl.col("contradiction-load.demotion") > 0), pl.col("actuator-arbitration.reinforce"),
         ),
     ).drop_nulls()  # fmt: skip
-    assert asked["action"].equals(asked["strongest"].cast(pl.Float64), check_names=False)
-    assert set(asked["action"]) >= {0.0, 1.0, 2.0, 3.0}
+    assert requests["action"].equals(requests["strongest"].cast(pl.Float64), check_names=False)
+    assert set(requests["action"]) >= {0.0, 1.0, 2.0, 3.0}
 
 
 def test_the_law_takes_the_derived_value_of_the_tick_before() -> None:

@@ -54,7 +54,7 @@ weak.level = .5
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "line"),
     [
         ("conf(.7!)", "conf(.8!)", "~ field dec_a3ee-conf: 0.7! → 0.8!"),
         ("conf(.7!)", "conf(.7)", "~ field dec_a3ee-conf: 0.7! → 0.7"),
@@ -70,9 +70,9 @@ weak.level = .5
         ("[topics: a]", "[topics: b]", "~ program watch: [delta: 0.15] [topics: a] → [delta: 0.15] [topics: b]"),
     ],
 )
-def test_a_change_is_told(old: str, new: str, told: str) -> None:
+def test_a_change_is_told(old: str, new: str, line: str) -> None:
     changes = diff(parse(BASE), parse(BASE.replace(old, new)))
-    assert told in map(str, changes)
+    assert line in map(str, changes)
     assert len(changes) <= 2
 
 

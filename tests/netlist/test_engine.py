@@ -33,13 +33,13 @@ def run(
     engine = Engine(link(parse(text)), replications=replications, tick=period)
     memory = Memory.empty()
     state = engine.start(memory)
-    seen = []
+    rows = []
     for given_now in inputs:
         state = engine.scan(state, memory, given_now).state
-        seen.append(
+        rows.append(
             tuple(state.signals[name].tolist() if replications > 1 else state.signals[name][0].item() for name in names)
         )
-    return seen
+    return rows
 
 
 def test_the_published_tripwire_is_silent_then_trips_stays_tripped_and_is_acknowledged() -> None:
@@ -49,7 +49,7 @@ def test_the_published_tripwire_is_silent_then_trips_stays_tripped_and_is_acknow
     for day in range(1, 11):
         if day in (4, 5):
             refutes = {"relation": "contradicts", "target": "dec_a3ee", "weight": -1.0}
-            said = {
+            expected = {
                 "writer": "eve",
                 "kind": "obs",
                 "title": f"no {day}",
@@ -57,10 +57,10 @@ def test_the_published_tripwire_is_silent_then_trips_stays_tripped_and_is_acknow
                 "verification": "external",
                 "t": float(day),
             }
-            memory = admit(memory, [said | {"confidence": 0.9, "edges": [refutes]}]).memory
+            memory = admit(memory, [expected | {"confidence": 0.9, "edges": [refutes]}]).memory
         if day == 7:
-            gone = memory.cells["title"].str.starts_with("no ").to_numpy()
-            memory = set_flag(memory, gone, "annexed", value=True)
+            denials = memory.cells["title"].str.starts_with("no ").to_numpy()
+            memory = set_flag(memory, denials, "annexed", value=True)
         memory = tick(memory, float(day))
         scan = engine.scan(state, memory, {"reviewer.ack": day == 9})
         state, memory = scan.state, scan.memory
@@ -114,9 +114,9 @@ def test_hals_own_oscillator_swings_as_recorded_in_either_order(case: str, order
     text = "loadrt not\nloadrt timedelay\nnet square not.out > timedelay.in\nnet delayed timedelay.out > not.in\n"
     text += "setp timedelay.on-delay 8.7890625ms\nsetp timedelay.off-delay 16.6015625ms\n"
     text += "".join(f"addf {name} tick\n" for name in order.split())
-    told = vector(f"netlist-{case}")
-    ours = run(text, [{}] * len(told), period=1.953125, names=("square", "delayed"))
-    assert ours == [(bool(int(row["not.0.out"])), bool(int(row["timedelay.0.out"]))) for row in told]
+    case_data = vector(f"netlist-{case}")
+    ours = run(text, [{}] * len(case_data), period=1.953125, names=("square", "delayed"))
+    assert ours == [(bool(int(row["not.0.out"])), bool(int(row["timedelay.0.out"]))) for row in case_data]
 
 
 def test_a_count_taken_in_a_fast_thread_is_held_by_a_slow_one() -> None:
@@ -133,10 +133,10 @@ addf held slow
 addf flip tick
 addf n tick
 """
-    seen = run(text, [{}] * 60, names=("n", "held"))
-    assert [n for n, _ in seen] == [tick // 2 for tick in range(60)]
-    assert [held for _, held in seen[9::10]] == [n for n, _ in seen[9::10]]
-    assert len({held for _, held in seen}) == 7
+    rows = run(text, [{}] * 60, names=("n", "held"))
+    assert [n for n, _ in rows] == [tick // 2 for tick in range(60)]
+    assert [slow for _, slow in rows[9::10]] == [n for n, _ in rows[9::10]]
+    assert len({slow for _, slow in rows}) == 7
 
 
 def test_gates_have_their_tables_and_a_signal_many_readers() -> None:
@@ -147,8 +147,8 @@ def test_gates_have_their_tables_and_a_signal_many_readers() -> None:
     text += "net and and2.out\nnet or or2.out\nnet xor xor2.out\nnet not not.out\nnet mux route.out\n"
     text += "".join(f"addf {op} tick\n" for op in ("and2", "or2", "xor2", "not", "route"))
     bits = [{"reviewer.ack": bool(n & 1), "reader.blocked": bool(n & 2)} for n in range(4)]
-    seen = run(text, bits, names=("and", "or", "xor", "not", "mux"))
-    assert seen == [
+    rows = run(text, bits, names=("and", "or", "xor", "not", "mux"))
+    assert rows == [
         (a and b, a or b, a != b, not a, b if a else a) for a, b in ((bool(n & 1), bool(n & 2)) for n in range(4))
     ]
 
@@ -171,9 +171,9 @@ claims = st.lists(
 )
 
 
-def grown(batches: list[list[dict[str, Any]]]) -> list[Memory]:
+def memories(batches: list[list[dict[str, Any]]]) -> list[Memory]:
     """The memories after each batch and its tick; every claim disputes the first cell of its replication."""
-    memory, seen = Memory.empty(), []
+    memory, rows = Memory.empty(), []
     for day, batch in enumerate(batches, 1):
         for place, claim in enumerate(batch):
             first = memory.cells.filter(pl.col("rep") == claim["rep"])["handle"]
@@ -184,8 +184,8 @@ def grown(batches: list[list[dict[str, Any]]]) -> list[Memory]:
             )
             claim |= {"t": float(day), "sequence": place, "edges": edges}
         memory = tick(admit(memory, batch).memory, float(day))
-        seen.append(memory)
-    return seen
+        rows.append(memory)
+    return rows
 
 
 REDUCERS = ("mean", "sum", "max", "min", "count", "share")
@@ -194,8 +194,8 @@ REDUCERS = ("mean", "sum", "max", "min", "count", "share")
 @given(st.lists(claims, min_size=1, max_size=3))
 @settings(max_examples=40)
 def test_what_a_net_reads_equals_the_addresses_evaluated_on_the_frames(batches: list[list[dict[str, Any]]]) -> None:
-    memories = grown(batches)
-    first = memories[0].cells.filter(rep=0)["handle"]
+    before = memories(batches)
+    first = before[0].cells.filter(rep=0)["handle"]
     if first.is_empty():
         return
     handle = first[0]
@@ -205,12 +205,12 @@ def test_what_a_net_reads_equals_the_addresses_evaluated_on_the_frames(batches: 
     net = link(parse("\n".join(f"net {name} {where}" for name, where in points.items())))
     engine = Engine(net, replications=2)
     state = engine.start(Memory.empty())
-    for memory in memories:
+    for memory in before:
         state = engine.scan(state, memory).state
         frames = Frames.of(memory, t=99.0)
         for name, where in points.items():
-            told = evaluate(where, frames)
-            want = {rep: value for _, rep, value in told.rows()}
+            values = evaluate(where, frames)
+            want = {rep: value for _, rep, value in values.rows()}
             for rep, value in enumerate(state.signals[name].tolist()):
                 other = want.get(rep)
                 assert value == pytest.approx(
@@ -250,7 +250,7 @@ def test_a_replication_alone_is_the_replication_among_many_bit_for_bit(batches: 
     alone = Engine(link(parse(EVERY_DOMAIN)), replications=1)
     joint, single = both.start(Memory.empty()), alone.start(Memory.empty())
     copies = [[dict(claim) for claim in batch if claim["rep"] == 0] for batch in batches]
-    for memory, own in zip(grown(batches), grown(copies), strict=True):
+    for memory, own in zip(memories(batches), memories(copies), strict=True):
         joint, single = both.scan(joint, memory).state, alone.scan(single, own).state
         for name, signal in both.net.signals.items():
             rows = {"run": [0, 1], "cell": memory.cells["rep"].to_list(), "writer": memory.writers["rep"].to_list(),
@@ -260,14 +260,14 @@ def test_a_replication_alone_is_the_replication_among_many_bit_for_bit(batches: 
 
 
 def test_a_scan_changes_nothing_it_was_given_and_goes_on_from_any_state() -> None:
-    memory = grown(
+    memory = memories(
         [[{"rep": 0, "writer": "ann", "kind": "obs", "title": "a", "body": "", "confidence": 0.3, "topics": ["x"]}]]
     )[0]
     engine = Engine(link(parse(EVERY_DOMAIN)))
     first = engine.scan(engine.start(memory), memory)
-    kept = {name: value.copy() for name, value in first.state.signals.items()}
+    copies = {name: value.copy() for name, value in first.state.signals.items()}
     once, twice = engine.scan(first.state, first.memory), engine.scan(first.state, first.memory)
-    for name, value in kept.items():
+    for name, value in copies.items():
         np.testing.assert_array_equal(first.state.signals[name], value)
         np.testing.assert_array_equal(once.state.signals[name], twice.state.signals[name])
     assert not memory.cells["requires_review"].any()
@@ -346,12 +346,12 @@ def test_webhooks_and_escalations_are_events_and_the_budget_is_an_output() -> No
     text += "net y watch.above > webhook.page escalation.case\naddf watch tick"
     engine = Engine(link(parse(text)), replications=2)
     state, memory = engine.start(Memory.empty()), Memory.empty()
-    seen = []
+    rows = []
     for day in ([1.0, 2.0], [2.0, 2.0], [1.0, 2.0]):
         scan = engine.scan(state, memory, {"clock.days": day})
         state = scan.state
-        seen.append((scan.outputs["push.budget"].tolist(), scan.events.select("rep", "kind", "subject").rows()))
-    assert seen == [
+        rows.append((scan.outputs["push.budget"].tolist(), scan.events.select("rep", "kind", "subject").rows()))
+    assert rows == [
         ([1.0, 2.0], [(1, "webhook", "page"), (1, "escalated", "case")]),
         ([2.0, 2.0], [(0, "webhook", "page"), (0, "escalated", "case")]),
         ([1.0, 2.0], []),
@@ -385,16 +385,16 @@ def test_a_signal_begins_as_hal_says() -> None:
 def test_standing_programs_run_with_the_scan_and_enter_the_gate_when_asked() -> None:
     text = "addf watch tick [keys: dec_a3ee] [delta: 0.05] [concernTarget: dec_a3ee]"
     memory = load('dec_a3ee "a" conf(.6)\n' + text).memory
-    silent, heard = Engine(link(parse(text))), Engine(link(parse(text)), derive=True)
+    silent, deriving = Engine(link(parse(text))), Engine(link(parse(text)), derive=True)
     lower = memory.with_cells(memory.cells.with_columns(effective=pl.lit(0.4)))
-    for engine, cells in ((silent, 1), (heard, 3)):
+    for engine, cells in ((silent, 1), (deriving, 3)):
         first = engine.scan(engine.start(memory), memory, now=1.0)
         assert not first.ran[0].output.witness.any()
         second = engine.scan(first.state, lower, now=2.0)
         assert second.ran[0].output.values["change"].tolist() == pytest.approx([-0.2])
         assert second.memory.cells.height == cells
-    written = second.memory.cells.row(2, named=True)
-    assert (written["kind"], written["stated"], written["created"]) == ("obs", 0.72, 2.0)
+    witness = second.memory.cells.row(2, named=True)
+    assert (witness["kind"], witness["stated"], witness["created"]) == ("obs", 0.72, 2.0)
     assert second.memory.edges["relation"].to_list() == ["derived_from", "concerns"]
     assert tick(second.memory, 3.0).cells["effective"][0] < 0.5
 

@@ -47,7 +47,7 @@ def test_every_wrong_word_of_a_line_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("net s a <=> b", "points both ways"),
         ("net s a=>b", "points both ways"),
@@ -78,11 +78,11 @@ def test_every_wrong_word_of_a_line_is_told() -> None:
         ("net a b\\", "no line follows"),
     ],
 )
-def test_a_fault_says_what_is_wrong(text: str, told: str) -> None:
+def test_a_fault_says_what_is_wrong(text: str, message: str) -> None:
     with pytest.raises(NetlistError) as refused:
         parse(text)
     (fault,) = refused.value.faults
-    assert told in fault.problem
+    assert message in fault.problem
     assert fault.column
 
 
@@ -108,10 +108,10 @@ def test_limits_are_refused_with_their_place() -> None:
 
 
 def test_a_long_text_is_written_over_several_lines_and_reads_back() -> None:
-    made = Body("\\" * 30_001 + "漢" * 70_000 + "\\" + "\n" * 40_000 + " end")
-    text = render([made])
+    body = Body("\\" * 30_001 + "漢" * 70_000 + "\\" + "\n" * 40_000 + " end")
+    text = render([body])
     assert max(len(line.encode()) for line in text.split("\n")) <= LIMITS["line_bytes"]
-    assert parse(text).statements == (made,)
+    assert parse(text).statements == (body,)
 
 
 def test_words_remember_where_they_stood_over_joined_lines() -> None:

@@ -36,7 +36,7 @@ def test_a_sourced_file_stands_where_its_source_stood(tmp_path: Path) -> None:
     assert document.statements[3].file.endswith("parts/two.malnet")
 
 
-def told(top: Path) -> str:
+def message_of(top: Path) -> str:
     with pytest.raises(NetlistError) as refused:
         read(top)
     return str(refused.value)
@@ -51,12 +51,12 @@ def test_no_way_out_of_the_folder(tmp_path: Path) -> None:
     top = write(
         inside, top=f"source ../secret.malnet\nsource link.malnet\nsource {absolute}\nsource sub/../../secret.malnet"
     )
-    assert told(top).count("may not leave the folder") == 4
+    assert message_of(top).count("may not leave the folder") == 4
 
 
 def test_a_file_is_read_once(tmp_path: Path) -> None:
     top = write(tmp_path, top="source a.malnet\nsource a.malnet", a="source top.malnet")
-    text = told(top)
+    text = message_of(top)
     assert text.count("already read as") == 2
     assert "a.malnet:1:8" in text
     assert "top.malnet:2:8" in text
@@ -64,27 +64,27 @@ def test_a_file_is_read_once(tmp_path: Path) -> None:
 
 def test_depth_is_bounded(tmp_path: Path) -> None:
     files = {f"f{number}": f"source f{number + 1}.malnet" for number in range(LIMITS["depth"] + 2)}
-    assert "too deep" in told(write(tmp_path, top="source f0.malnet", **files))
+    assert "too deep" in message_of(write(tmp_path, top="source f0.malnet", **files))
 
 
 def test_what_cannot_be_read_is_told_where_it_was_asked_for(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     top = write(tmp_path, top='source none.malnet\nsource folder\nsource "nul\x00.malnet"\nnet x', bad="")
-    text = told(top)
+    text = message_of(top)
     assert text.count("no such file") == 2
     assert "top.malnet:3:8: this is no path" in text or text.count("no such file") == 3
     assert "top.malnet:4" in text
-    assert "no such file" in told(tmp_path / "missing.malnet")
+    assert "no such file" in message_of(tmp_path / "missing.malnet")
 
 
 def test_files_together_are_bounded(tmp_path: Path) -> None:
     top = write(tmp_path, top="source big.malnet")
     with (tmp_path / "big.malnet").open("wb") as big:
         big.truncate(LIMITS["file_bytes"] + 1)
-    assert "hold too much" in told(top)
+    assert "hold too much" in message_of(top)
 
 
 def test_a_thread_may_be_declared_in_another_file(tmp_path: Path) -> None:
     top = write(tmp_path, top="source threads.malnet\naddf a slow", threads="thread slow every 2\n\n")
     assert Blank() in read(top).statements
-    assert "no such thread" in told(write(tmp_path, top="addf a slow\nsource threads.malnet"))
+    assert "no such thread" in message_of(write(tmp_path, top="addf a slow\nsource threads.malnet"))

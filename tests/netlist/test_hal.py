@@ -88,11 +88,11 @@ addf oneshot.0 servo 1
 
 
 def test_hal_text_reads_as_our_sentences_and_links() -> None:
-    told = read_hal(TEXT)
-    assert render(told.document) == OURS
-    assert (told.period, told.tick) == (0.001, 86_400.0)
-    assert [action.words for action in told.actions] == [("start",)]
-    net = link(told.document)
+    hal = read_hal(TEXT)
+    assert render(hal.document) == OURS
+    assert (hal.period, hal.tick) == (0.001, 86_400.0)
+    assert [action.words for action in hal.actions] == [("start",)]
+    net = link(hal.document)
     assert net.signals["sm"].writer is not None
     assert str(net.signals["sm"].writer.address) == "lowpass.0.out"
     assert link(parse(OURS)).signals.keys() == net.signals.keys()
@@ -106,11 +106,11 @@ def test_hal_text_reads_as_our_sentences_and_links() -> None:
 )
 def test_any_lines_read(lines: list[str]) -> None:
     try:
-        told = read_hal("\n".join(lines))
+        hal = read_hal("\n".join(lines))
     except NetlistError as error:
         faults = list(error.faults)
     else:
-        _, faults = linked(told.document)
+        _, faults = linked(hal.document)
     assert all(fault.line for fault in faults)
 
 
@@ -182,7 +182,7 @@ getp not.0.out
 
 
 @pytest.mark.parametrize(
-    ("more", "keep", "told"),
+    ("more", "keep", "messages"),
     [
         ("getp not.0.nope\nprint after\n", [], ["it.hal:8: no pin"]),
         ("getp not.0.nope\nprint after\n", ["-k"], ["it.hal:8: no pin", "after"]),
@@ -191,14 +191,14 @@ getp not.0.out
     ],
 )
 def test_a_line_that_fails_on_the_way_is_told_with_its_place(
-    more: str, keep: list[str], told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    more: str, keep: list[str], messages: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script = tmp_path / "it.hal"
     script.write_text(SCRIPT + more)
     assert main(["hal", *keep, "-f", str(script)]) == 1
     first, *lines = capsys.readouterr().out.splitlines()
     assert first == "TRUE"
-    assert [line.removeprefix(f"{tmp_path}/")[: len(part)] for line, part in zip(lines, told, strict=True)] == told
+    assert [line.removeprefix(f"{tmp_path}/")[: len(part)] for line, part in zip(lines, messages, strict=True)] == messages
 
 
 def test_what_is_taken_away_goes_at_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,8 +206,8 @@ def test_what_is_taken_away_goes_at_its_place(tmp_path: Path, capsys: pytest.Cap
         "unlinkp not.0.out\nlist sig\nnewsig one bit\nnet one not.0.out => not.0.in\nlist sig\ndelsig one\nlist sig\n"
         "list funct\ndelf not.0 t\nshow thread t\nunloadrt not\nlist comp\nunloadusr all\nloadrt not names=n\nlist comp\n"
     )
-    shown = ["TRUE", "", "one", "", "not.0", "Thread  Every  Functions, in order", "tick    1", "t       1", "", "n"]
-    assert ran(SCRIPT + more, tmp_path, capsys) == shown
+    output = ["TRUE", "", "one", "", "not.0", "Thread  Every  Functions, in order", "tick    1", "t       1", "", "n"]
+    assert ran(SCRIPT + more, tmp_path, capsys) == output
     assert [*link(read_hal(SCRIPT + more).document).instances] == ["n"]
 
 
@@ -225,11 +225,11 @@ def test_no_instances_at_all_are_as_many_as_by_default() -> None:
 
 
 def test_groups_and_sums_are_sized_one_by_one() -> None:
-    told = read_hal(
+    hal = read_hal(
         "loadrt debounce cfg=1,3\nloadrt weighted_sum wsum_sizes=2,4\nloadrt threads\naddf process_wsums thread1\n"
         "setp debounce.1.delay -2\nloadrt logic count=1 personality=0x503\nloadrt pid\n"
     )
-    net = link(told.document)
+    net = link(hal.document)
     assert [net.instances[f"debounce.{n}"].sheet.counts["inputs"] for n in (0, 1)] == [1, 3]
     assert net.threads[1].functions == ("wsum.0", "wsum.1")
     assert net.instances["debounce.1"].settings == {"delay": "1"}
@@ -238,39 +238,39 @@ def test_groups_and_sums_are_sized_one_by_one() -> None:
     assert "pid.2" in net.instances
 
 
-def hal_text(told: dict[str, Any]) -> str:
+def hal_text(about: dict[str, Any]) -> str:
     """The text that a recorded netlist was run from."""
-    rates = sorted({1, *told["every"].values()})
-    threads = " ".join(f"name{n}=t{rate} period{n}={round(told['period_ns'] * rate)}" for n, rate in enumerate(rates, 1))
+    rates = sorted({1, *about["every"].values()})
+    threads = " ".join(f"name{n}=t{rate} period{n}={round(about['period_ns'] * rate)}" for n, rate in enumerate(rates, 1))
     lines = [f"loadrt threads {threads}"]
     lines += [
         f"loadrt {one['module']} " + " ".join(f"{key}={value}" for key, value in one["args"].items())
-        for one in told["loadrt"]
+        for one in about["loadrt"]
     ]
-    lines += [f"net {net['signal']} {' '.join(net['pins'])}" for net in told["net"]]
-    lines += [f"setp {pin} {value}" for pin, value in told["setp"].items()]
-    lines += [f"addf {function} t{told['every'].get(function, 1)}" for function in told["addf"]]
+    lines += [f"net {net['signal']} {' '.join(net['pins'])}" for net in about["net"]]
+    lines += [f"setp {pin} {value}" for pin, value in about["setp"].items()]
+    lines += [f"addf {function} t{about['every'].get(function, 1)}" for function in about["addf"]]
     return "\n".join(lines)
 
 
 class Bench:
     """A recorded netlist on our engine: HAL's pins written and read by HAL's names."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.read = read_hal(hal_text(told))
+    def __init__(self, about: dict[str, Any]) -> None:
+        self.read = read_hal(hal_text(about))
         self.net = link(self.read.document)
         self.engine = Engine(self.net, tick=self.read.tick)
         self.memory = Memory.empty()
         self.state: State = self.engine.start(self.memory)
-        self.names = {pin: self.ours(pin, told) for pin in (column["name"] for column in told["columns"][1:])}
+        self.names = {pin: self.ours(pin, about) for pin in (column["name"] for column in about["columns"][1:])}
 
-    def ours(self, pin: str, told: dict[str, Any]) -> str:
-        (word,) = [one.address for one in read_hal(hal_text(told) + f"\nnet probe {pin}").document.statements[-1].ends]  # type: ignore[attr-defined]
+    def ours(self, pin: str, about: dict[str, Any]) -> str:
+        (word,) = [one.address for one in read_hal(hal_text(about) + f"\nnet probe {pin}").document.statements[-1].ends]  # type: ignore[attr-defined]
         return str(word)
 
     def signal(self, pin: str) -> str | None:
-        found = [name for name, signal in self.net.signals.items() if pin in {str(end.address) for end in signal.links}]
-        return found[0] if found else None
+        names = [name for name, signal in self.net.signals.items() if pin in {str(end.address) for end in signal.links}]
+        return names[0] if names else None
 
     def slot(self, pin: str) -> tuple[str, str, int | None]:
         name, _, word = self.names[pin].rpartition(".")
@@ -298,9 +298,9 @@ CASES = sorted(path.stem for path in HAL.glob("netlist-*.json"))
 
 @pytest.mark.parametrize("case", CASES)
 def test_hals_recorded_netlists_run_on_our_engine_from_their_own_text(case: str) -> None:
-    told = json.loads((HAL / f"{case}.json").read_text(encoding="utf-8"))
-    bench = Bench(told)
-    roles = {column["name"]: (column["role"], column["type"]) for column in told["columns"]}
+    about = json.loads((HAL / f"{case}.json").read_text(encoding="utf-8"))
+    bench = Bench(about)
+    roles = {column["name"]: (column["role"], column["type"]) for column in about["columns"]}
     out_seen: set[str] = set()
     with (HAL / f"{case}.csv").open(encoding="utf-8", newline="") as rows:
         for row in csv.DictReader(rows):

@@ -58,10 +58,10 @@ def test_near() -> None:
     text = "loadrt near names=ratio,apart\nnet a ratio.in-0 apart.in-0\nnet b ratio.in-1 apart.in-1\n"
     text += "net by-ratio ratio.out\nnet by-difference apart.out\nsetp ratio.scale 1.25\nsetp apart.difference 0.5\n"
     pairs = [(a, b / 8) for a in (-2.0, 0.0, 1.0, 4.0) for b in range(-48, 48)]
-    seen = streamed(text + "addf ratio tick\naddf apart tick\n", {"a": [a for a, _ in pairs], "b": [b for _, b in pairs]})
+    result = streamed(text + "addf ratio tick\naddf apart tick\n", {"a": [a for a, _ in pairs], "b": [b for _, b in pairs]})
     within = [min(a * 1.25, a / 1.25) <= b <= max(a * 1.25, a / 1.25) for a, b in pairs]
-    assert seen["by-ratio"].to_list() == within
-    assert seen["by-difference"].to_list() == [abs(a - b) <= 0.5 for a, b in pairs]
+    assert result["by-ratio"].to_list() == within
+    assert result["by-difference"].to_list() == [abs(a - b) <= 0.5 for a, b in pairs]
     assert sum(within) > 20
 
 
@@ -84,9 +84,9 @@ def test_mux_debounced() -> None:
     text += "net b-0 route.bit-0\nsetp route.debounce 3ms\nsetp route.suppress-no-input 1\naddf route tick\n"
     wanted = [False, True, True, False, True, True, True, True, True, False, False, False, False]
     rows = len(wanted)
-    seen = streamed(text, {"a": [1.0] * rows, "b": [2.0] * rows, "c": [3.0] * rows, "b-0": wanted})["y"].to_list()
-    assert seen[:4] == [0.0] * 4
-    assert seen[8:] == [2.0] * 5
+    result = streamed(text, {"a": [1.0] * rows, "b": [2.0] * rows, "c": [3.0] * rows, "b-0": wanted})["y"].to_list()
+    assert result[:4] == [0.0] * 4
+    assert result[8:] == [2.0] * 5
 
 
 @pytest.mark.parametrize("shape", ["square", "sawtooth", "triangle", "sine"])
@@ -108,12 +108,12 @@ setp slew2.max 2.5
 addf siggen tick
 addf slew2 tick
 """
-    seen = streamed(text, {"still": [False] * 230 + [True] * 170}, tick=8.64e7)
-    out = np.concatenate([[0.0, 0.0], seen["out"].to_numpy()])
+    result = streamed(text, {"still": [False] * 230 + [True] * 170}, tick=8.64e7)
+    out = np.concatenate([[0.0, 0.0], result["out"].to_numpy()])
     assert np.abs(out).max() <= 2.5
     assert np.abs(np.diff(out)).max() <= maxv * (1 + 1e-9)
     assert np.abs(np.diff(out, 2)).max() <= maxa * (1 + 1e-9)
-    assert out[-40:] == pytest.approx(np.clip(seen["wave"].to_numpy()[-40:], -2.5, 2.5))
+    assert out[-40:] == pytest.approx(np.clip(result["wave"].to_numpy()[-40:], -2.5, 2.5))
 
 
 def test_loadrt() -> None:
@@ -125,8 +125,8 @@ def test_loadrt() -> None:
     text = "loadrt reflex names=odd inputs=3\nsetp odd.table 0x96\nnet y odd.out\n"
     text += "net a odd.in-0\nnet b odd.in-1\nnet c odd.in-2\n"
     rows = list(product([False, True], repeat=3))
-    seen = streamed(text + "addf odd tick\n", {name: [row[at] for row in rows] for at, name in enumerate("abc")})
-    assert seen["y"].to_list() == [sum(row) % 2 == 1 for row in rows]
+    result = streamed(text + "addf odd tick\n", {name: [row[at] for row in rows] for at, name in enumerate("abc")})
+    assert result["y"].to_list() == [sum(row) % 2 == 1 for row in rows]
 
 
 def test_hal_backslash_and_basic() -> None:

@@ -65,7 +65,7 @@ def some(strategy: st.SearchStrategy[object], least: int = 0) -> st.SearchStrate
     return st.lists(strategy, min_size=least, max_size=4).map(tuple)
 
 
-def said(
+def statements_of(
     kind: Callable[..., Statement], *parts: st.SearchStrategy[object], **more: st.SearchStrategy[object]
 ) -> st.SearchStrategy[Statement]:
     return st.builds(kind, *parts, comment=comments, **more)
@@ -73,29 +73,29 @@ def said(
 
 trailers = st.none() | st.builds(Trailer, st.integers(0, 99), st.integers(0, 99))
 statements = st.one_of(
-    said(says.Blank),
-    said(Cell, handles, texts, some(values), some(edges), trailers, st.booleans()),
-    said(Cell, handles, texts, trailer=st.just(Trailer(1, 2)), remark=st.just(("as", '"it was"', "[said]"))),
-    said(Edges, st.just("") | handles, some(edges, 1)),
-    said(says.Body, texts),
-    said(says.Prop, words, some(words | texts, 1)),
-    said(says.Set, words.filter(lambda word: word != "net"), words | texts, st.booleans()),
-    said(says.Wire, words, ends),
-    said(says.Schedule, words, st.just("tick"), st.none() | small | small.map(lambda n: -n), some(options)),
-    said(says.Load, words, names, domain=st.sampled_from(["", "cell", "run"]), type=st.sampled_from(["", "bit"])),
-    said(says.Load, words, count=st.none() | small, sizes=st.just((("depth", 3), ("inputs", 4)))),
-    said(says.Thread, words, small),
-    said(says.Source, words | texts.filter(bool)),
+    statements_of(says.Blank),
+    statements_of(Cell, handles, texts, some(values), some(edges), trailers, st.booleans()),
+    statements_of(Cell, handles, texts, trailer=st.just(Trailer(1, 2)), remark=st.just(("as", '"it was"', "[said]"))),
+    statements_of(Edges, st.just("") | handles, some(edges, 1)),
+    statements_of(says.Body, texts),
+    statements_of(says.Prop, words, some(words | texts, 1)),
+    statements_of(says.Set, words.filter(lambda word: word != "net"), words | texts, st.booleans()),
+    statements_of(says.Wire, words, ends),
+    statements_of(says.Schedule, words, st.just("tick"), st.none() | small | small.map(lambda n: -n), some(options)),
+    statements_of(says.Load, words, names, domain=st.sampled_from(["", "cell", "run"]), type=st.sampled_from(["", "bit"])),
+    statements_of(says.Load, words, count=st.none() | small, sizes=st.just((("depth", 3), ("inputs", 4)))),
+    statements_of(says.Thread, words, small),
+    statements_of(says.Source, words | texts.filter(bool)),
 )
 
 
 @given(st.lists(statements, max_size=6))
 @settings(max_examples=400)
-def test_what_is_written_reads_back_the_same(made: list[Statement]) -> None:
-    text = render(made)
+def test_what_is_written_reads_back_the_same(sentences: list[Statement]) -> None:
+    text = render(sentences)
     document, faults = scan(text)
     assert not faults
-    assert document == Document(tuple(made))
+    assert document == Document(tuple(sentences))
     assert render(document) == text
 
 
@@ -170,10 +170,10 @@ def test_mutants_of_what_is_shipped_load_and_run_or_fail_typed(block: int) -> No
     whole = 0
     for _ in range(60):
         with suppress(MalsimError):
-            made = load(mutant(chance, chance.choice(SHIPPED)), HELD)
-            lint(parse(""), net=made.net)
-            engine = Engine(made.net)
-            engine.scan(engine.start(made.memory), made.memory)
+            document = load(mutant(chance, chance.choice(SHIPPED)), HELD)
+            lint(parse(""), net=document.net)
+            engine = Engine(document.net)
+            engine.scan(engine.start(document.memory), document.memory)
             whole += 1
     assert whole > 1
 

@@ -27,7 +27,7 @@ def test_the_published_tripwire_has_one_note_its_read_out_is_for_people() -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("loadrt watch\nnet x watch.above", "2:5: nothing reads this signal; given: 'x'"),
         (
@@ -41,8 +41,8 @@ def test_the_published_tripwire_has_one_note_its_read_out_is_for_people() -> Non
         ("net eff dec_a3ee < conf supports.*", "1:5: this wire documents what the tick does"),
     ],
 )
-def test_what_may_not_be_meant_is_noted(text: str, told: str) -> None:
-    assert any(note.startswith(f"netlist:{told}") for note in notes(text))
+def test_what_may_not_be_meant_is_noted(text: str, expected: str) -> None:
+    assert any(note.startswith(f"netlist:{expected}") for note in notes(text))
 
 
 def test_a_documented_wire_is_told_its_true_inputs() -> None:

@@ -32,11 +32,10 @@ obs_9c3f "an old reading" conf(.4) supports> dec_a3ee(.2)  derived_from> obs_9c1
 
 def read(wires: str, *, now: float = 10.0, graph: str = GRAPH) -> dict[str, list[float]]:
     """What the derived values of these wires come to on the graph, by name."""
-    made = load(graph + wires)
-    engine = Engine(made.net)
-    return {
-        name: held.tolist() for name, held in engine.scan(engine.start(made.memory), made.memory, now=now).derived.items()
-    }
+    result = load(graph + wires)
+    engine = Engine(result.net)
+    scan = engine.scan(engine.start(result.memory), result.memory, now=now)
+    return {name: values.tolist() for name, values in scan.derived.items()}
 
 
 def one(where: str, domain: str = "cell") -> list[float]:
@@ -95,8 +94,8 @@ net c twice.out > cell-derived-c
 net d cell-derived-d < sub(cell-derived-c,2)
 addf twice tick
 """
-    found = read(wires)
-    np.testing.assert_allclose(found["cell-d"], 2 * np.array(found["cell-a"]))
+    values = read(wires)
+    np.testing.assert_allclose(values["cell-d"], 2 * np.array(values["cell-a"]))
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,8 @@ def test_all_of_them_run_together_with_one_owner_a_value() -> None:
 @cache
 def first() -> dict[tuple[str, bool], int | None]:
     """When each signal first fires, on the stream that is at fault and on the one that is not: all at once."""
-    asked = {(name, benign): of_case(name, benign=benign) for name in CASES for benign in (False, True)}
-    return dict(zip(asked, first_firings(list(asked.values()), days=ONSET + 8), strict=True))
+    cases = {(name, benign): of_case(name, benign=benign) for name in CASES for benign in (False, True)}
+    return dict(zip(cases, first_firings(list(cases.values()), days=ONSET + 8), strict=True))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -64,11 +64,11 @@ def test_the_table_says_delay_misses_and_false_alarms() -> None:
 def test_what_is_kept_from_scan_to_scan_changes_no_answer() -> None:
     """An engine that has seen the memory before says of each change, new cells too, what one that never has says."""
     net, streams = link(parse(signals_text(catalogue()))), [merged(ordinary(1, ONSET), CASES["local-cluster-density"].fault)]
-    known = Engine(net)
-    state = known.start(Memory.empty())
+    keeping = Engine(net)
+    state = keeping.start(Memory.empty())
 
     def same(memory: Memory, day: float) -> State:
-        again, fresh = (engine.scan(state, memory, now=day).state for engine in (known, Engine(net)))
+        again, fresh = (engine.scan(state, memory, now=day).state for engine in (keeping, Engine(net)))
         for signal, values in fresh.signals.items():
             np.testing.assert_array_equal(again.signals[signal], values, err_msg=f"{signal} on day {day}")
         return again
@@ -86,9 +86,9 @@ def test_what_a_store_reads_does_not_change_it() -> None:
     case = CASES["contradiction-load"]
     *_, (day, memory) = play([merged(ordinary(1, ONSET + 2), case.start or {}, case.fault)], ONSET + 2)
     before = memory.cells
-    found = {one.signal.name: one for one in readings(memory, ["contradiction-load", "triage-rank"], now=float(day))}
+    by_name = {one.signal.name: one for one in readings(memory, ["contradiction-load", "triage-rank"], now=float(day))}
     assert memory.cells.equals(before)
-    assert found["contradiction-load"].highest[0][0] == case.target
+    assert by_name["contradiction-load"].highest[0][0] == case.target
 
 
 def test_an_unknown_signal_says_what_is_near() -> None:
@@ -152,18 +152,18 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     """Charter, write, tick and signals on a store of its own."""
     store = str(tmp_path / "m.sqlite")
 
-    def said(*words: str, code: int = 0) -> str:
+    def output_of(*words: str, code: int = 0) -> str:
         assert main([words[0], store, *words[1:]]) == code
         return capsys.readouterr().out
 
-    assert said("charter").startswith("objective: ")
-    assert "taken as obj_" in said("charter", "--answer", "keep the pumps running", "--writer", "ann")
-    assert said("charter").startswith("constraints: ")
-    assert "keep the pumps running" in said("charter", "--list")
-    assert "admitted as obs_" in said("write", "--writer", "ann", "--title", "pump 3 runs", "--source", "log:41")
-    assert "names no cell" in said("write", "--writer", "bob", "--title", "no", "--edge", "contradicts nobody", code=1)
-    assert said("tick", "--signals", "time-to-stale").startswith("day 1: ")
-    assert said("signals").count(" fires on ") == len(catalogue())
+    assert output_of("charter").startswith("objective: ")
+    assert "taken as obj_" in output_of("charter", "--answer", "keep the pumps running", "--writer", "ann")
+    assert output_of("charter").startswith("constraints: ")
+    assert "keep the pumps running" in output_of("charter", "--list")
+    assert "admitted as obs_" in output_of("write", "--writer", "ann", "--title", "pump 3 runs", "--source", "log:41")
+    assert "names no cell" in output_of("write", "--writer", "bob", "--title", "no", "--edge", "contradicts nobody", code=1)
+    assert output_of("tick", "--signals", "time-to-stale").startswith("day 1: ")
+    assert output_of("signals").count(" fires on ") == len(catalogue())
     assert main(["signals"]) == 0
     assert "dependency-rot" in capsys.readouterr().out
     assert main(["signals", "dependency-rott"]) == 2

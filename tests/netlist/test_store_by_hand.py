@@ -26,13 +26,13 @@ def test_the_charter_is_asked_of_a_store_that_began_without_one(store: str, caps
     assert main(["charter", store, "--answer", "Ship."]) == 0
     assert main(["charter", store, "--question", "objective", "--answer", "Ship on Friday.", "--now", "2026-04-02"]) == 0
     assert main(["charter", store]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("objective: taken as obj_objective_0006\nobjective: taken as obj_")
-    assert "constraints: What" in said
-    with Store(store, write=False) as held:
-        chain = held.memory.chain(held.memory.row("obj_objective_0006"))
-        assert held.memory.cells["body"].gather(chain).to_list() == ["Ship.", "Ship on Friday."]
-        assert held.day == 87.0
+    output = capsys.readouterr().out
+    assert output.startswith("objective: taken as obj_objective_0006\nobjective: taken as obj_")
+    assert "constraints: What" in output
+    with Store(store, write=False) as stored:
+        chain = stored.memory.chain(stored.memory.row("obj_objective_0006"))
+        assert stored.memory.cells["body"].gather(chain).to_list() == ["Ship.", "Ship on Friday."]
+        assert stored.day == 87.0
     assert main(["charter", store, "--answer", " "]) == 2
 
 
@@ -42,15 +42,15 @@ def test_a_program_that_does_not_parse_is_refused_with_its_fault(store: str, cap
     assert "did you mean watch" in capsys.readouterr().out
     assert main([*program, "addf watch tick [keys: dec_a3ee]"]) == 0
     assert main([*program, "Watch it twice a day."]) == 0
-    with Store(store, write=False) as held:
-        assert held.verdicts["verdict"].to_list()[-3:] == ["refused", "admitted", "admitted"]
+    with Store(store, write=False) as stored:
+        assert stored.verdicts["verdict"].to_list()[-3:] == ["refused", "admitted", "admitted"]
 
 
 def test_issues_of_programs_stand_beside_others() -> None:
-    made = checked(
+    claims = checked(
         [{"kind": "prg", "title": 3, "body": "addf wotch tick [a: b]"}, {"kind": "obs", "body": "addf wotch tick [a: b]"}]
     )
-    assert [[issue["path"] for issue in issues] for issues in made["issues"].to_list()] == [["title", "body"], []]
+    assert [[issue["path"] for issue in issues] for issues in claims["issues"].to_list()] == [["title", "body"], []]
 
 
 def test_a_tick_says_what_moved_farthest_and_what_signals_ask(store: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,6 +71,6 @@ def test_what_is_wrong_makes_no_store(tmp_path: Path, capsys: pytest.CaptureFixt
     assert not new.exists()
     assert "no date for day 0" in capsys.readouterr().err
     assert main(claim) == 0
-    said = capsys.readouterr()
-    assert said.err == f"made {new}\n"
-    assert said.out.startswith("admitted as obs_")
+    output = capsys.readouterr()
+    assert output.err == f"made {new}\n"
+    assert output.out.startswith("admitted as obs_")

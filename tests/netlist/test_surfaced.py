@@ -43,7 +43,7 @@ signals = ["time-to-stale", "triage-rank"]
 """
 
 
-def made(folder: Path, more: str = SIGNALS) -> Run:
+def run_with(folder: Path, more: str = SIGNALS) -> Run:
     path = folder / "thin.toml"
     path.write_text(SCENARIO + more, encoding="utf-8")
     return api.run(path)
@@ -51,7 +51,7 @@ def made(folder: Path, more: str = SIGNALS) -> Run:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return made(tmp_path_factory.mktemp("thin"))
+    return run_with(tmp_path_factory.mktemp("thin"))
 
 
 @given(
@@ -65,22 +65,22 @@ def test_lines_stay_within_the_budget_and_those_left_out_are_counted(words: list
     size, none = np.array(flat, dtype=np.int64), np.zeros(len(words), dtype=np.int64)
     read = pl.DataFrame({"signal": [0] * len(flat), "label": ["x"] * len(flat), "value": 1.0, "others": 0})
     lines = SurfacedLines((signal_named("dependency-rot"),), rep, np.full(len(flat), -1), size, read, none)
-    kept = lines.within(np.array(budget[: len(words)]))
-    assert (kept.cost <= budget[: len(words)]).all()
+    within = lines.within(np.array(budget[: len(words)]))
+    assert (within.cost <= budget[: len(words)]).all()
     for place, own in enumerate(words):
-        held = int((kept.rep == place).sum())
-        assert held + kept.more[place] == len(own)
-        assert held == len(own) or sum(own[: held + 1]) > budget[place]
-        assert len(kept.of(place)) == held + bool(kept.more[place])
+        count = int((within.rep == place).sum())
+        assert count + within.more[place] == len(own)
+        assert count == len(own) or sum(own[: count + 1]) > budget[place]
+        assert len(within.of(place)) == count + bool(within.more[place])
 
 
 def test_a_surfaced_signal_is_told_in_the_push_and_a_silent_one_never(run: Run) -> None:
     """`triage-rank` brings three signals along that the scenario did not ask for: they tell nothing either."""
-    told = run.events.filter(pl.col("kind") == "surfaced")
-    assert told["cause"].str.starts_with("time-to-stale.fires(").all()
-    assert told["detail"].str.contains("queue for a refresh before decay bites").all()
-    assert told.group_by("t", "rep").len()["len"].max() == 1
-    event = told.row(-1, named=True)
+    lines = run.events.filter(pl.col("kind") == "surfaced")
+    assert lines["cause"].str.starts_with("time-to-stale.fires(").all()
+    assert lines["detail"].str.contains("queue for a refresh before decay bites").all()
+    assert lines.group_by("t", "rep").len()["len"].max() == 1
+    event = lines.row(-1, named=True)
     assert event["subject"] in event["detail"]
     assert run.why(event["cause"], t=event["t"], rep=event["rep"])
 
@@ -88,19 +88,19 @@ def test_a_surfaced_signal_is_told_in_the_push_and_a_silent_one_never(run: Run) 
 def test_its_words_are_counted_and_nothing_else_of_a_run_without_it_is(run: Run, tmp_path: Path) -> None:
     """The first push comes before the first scan, so it tells nothing."""
     words = run.signals.filter(pl.col("signal") == "words")
-    plain = made(tmp_path, "").signals.filter(pl.col("signal") == "words")
+    plain = run_with(tmp_path, "").signals.filter(pl.col("signal") == "words")
     more = words.join(plain, on=["t", "rep"]).with_columns(more=pl.col("value") - pl.col("value_right"))
-    told = run.events.filter(pl.col("kind") == "surfaced").select("t", "rep", pl.col("detail").str.split(" ").list.len())
-    first = more.join(told, on=["t", "rep"]).filter(pl.col("t") == pl.col("t").min())
+    lines = run.events.filter(pl.col("kind") == "surfaced").select("t", "rep", pl.col("detail").str.split(" ").list.len())
+    first = more.join(lines, on=["t", "rep"]).filter(pl.col("t") == pl.col("t").min())
     assert (first["more"] == first["detail"]).all()
-    assert "surfaced" not in set(made(tmp_path, "").events["kind"])
+    assert "surfaced" not in set(run_with(tmp_path, "").events["kind"])
 
 
 def test_a_reader_opens_what_a_line_names(run: Run) -> None:
     """As it opens what an op of its own tells it to."""
-    told = run.events.filter(pl.col("kind") == "surfaced").select("t", "rep", "subject")
+    lines = run.events.filter(pl.col("kind") == "surfaced").select("t", "rep", "subject")
     opened = run.events.filter(pl.col("kind") == "expanded").select("t", "rep", "subject")
-    assert told.join(opened, on=["t", "rep", "subject"], how="semi").height
+    assert lines.join(opened, on=["t", "rep", "subject"], how="semi").height
 
 
 def test_a_replication_alone_is_told_the_same(run: Run) -> None:
@@ -115,11 +115,11 @@ def test_a_push_of_a_run_is_told_as_a_store_tells_it(run: Run) -> None:
     for day, rep in ((9, 0), (30, 1), (60, 0)):
         push = run.push(day, rep)
         event = run.events.filter((pl.col("t") == day) & (pl.col("rep") == rep))
-        said = event.filter(pl.col("kind") == "pushed").row(0, named=True)
-        assert said["cause"] == f"task: {push.task}"
+        row = event.filter(pl.col("kind") == "pushed").row(0, named=True)
+        assert row["cause"] == f"task: {push.task}"
         marks = sum(line.startswith("^") for line in push.lines)
-        assert said["detail"].startswith(f"{len(push.lines)} lines, ")
-        assert said["detail"].endswith(f", {marks} marked ^")
+        assert row["detail"].startswith(f"{len(push.lines)} lines, ")
+        assert row["detail"].endswith(f", {marks} marked ^")
         assert push.sections.signals == tuple(event.filter(pl.col("kind") == "surfaced")["detail"])
         assert str(push).startswith(f"day {day}, turn {day}, about {push.task}")
 
@@ -144,11 +144,11 @@ def test_a_file_of_ones_own_is_surfaced_if_it_says_so(tmp_path: Path) -> None:
     )
     (tmp_path / "going-stale.malnet").write_text(text, encoding="utf-8")
     (tmp_path / "own.malnet").write_text("addf going-stale tick\n", encoding="utf-8")
-    told = made(tmp_path, '[netlist]\nfile = "own.malnet"\n').events.filter(pl.col("kind") == "surfaced")
-    assert told["detail"].str.starts_with("going-stale obs_").all()
-    assert told.height
+    lines = run_with(tmp_path, '[netlist]\nfile = "own.malnet"\n').events.filter(pl.col("kind") == "surfaced")
+    assert lines["detail"].str.starts_with("going-stale obs_").all()
+    assert lines.height
     (tmp_path / "going-stale.malnet").write_text(text.replace("shown: surfaced", "shown: silent"), encoding="utf-8")
-    assert "surfaced" not in set(made(tmp_path, '[netlist]\nfile = "own.malnet"\n').events["kind"])
+    assert "surfaced" not in set(run_with(tmp_path, '[netlist]\nfile = "own.malnet"\n').events["kind"])
 
 
 def test_the_section_comes_first_and_takes_its_words_from_the_budget() -> None:
@@ -181,11 +181,11 @@ def test_a_store_and_a_scenario_are_looked_at_from_the_command_line(
 
 def test_words_are_counted_before_there_are_texts(run: Run) -> None:
     """What a line costs is worked out from its parts."""
-    told = run.events.filter(pl.col("kind") == "surfaced").select("t", "rep", pl.col("detail").str.split(" ").list.len())
+    lines = run.events.filter(pl.col("kind") == "surfaced").select("t", "rep", pl.col("detail").str.split(" ").list.len())
     words = run.signals.filter(pl.col("signal") == "words").select("t", "rep", "value")
     pushed = run.events.filter(pl.col("kind") == "pushed").select(
         "t", "rep", pl.col("detail").str.extract(r", (\d+) words").cast(pl.Float64).alias("lines")
     )
-    found = told.join(words, on=["t", "rep"]).join(pushed, on=["t", "rep"])
-    assert (found["value"] == found["lines"] + found["detail"]).all()
-    assert found.height
+    joined_lines = lines.join(words, on=["t", "rep"]).join(pushed, on=["t", "rep"])
+    assert (joined_lines["value"] == joined_lines["lines"] + joined_lines["detail"]).all()
+    assert joined_lines.height

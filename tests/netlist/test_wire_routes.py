@@ -64,5 +64,5 @@ def test_two_signals_share_no_lane() -> None:
 
 def test_a_net_with_a_loop_is_drawn() -> None:
     text = "loadrt latch\nloadrt not\nnet a latch.out not.in\nnet b not.out latch.set\naddf latch tick\naddf not tick"
-    laid = diagram(link(parse(text)))
-    assert len(netlist(laid.boxes, laid.wires).axes[0].patches) == laid.boxes.height + laid.wires.height
+    layout = diagram(link(parse(text)))
+    assert len(netlist(layout.boxes, layout.wires).axes[0].patches) == layout.boxes.height + layout.wires.height

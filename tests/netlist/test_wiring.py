@@ -45,7 +45,7 @@ def test_the_published_tripwire_links_as_printed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("loadrt wtch", "netlist:7:8: no such op; given: 'wtch'; did you mean watch"),
         ("loadrt watch names=weak", "netlist:7:20: an instance of this name is loaded already at line 1"),
@@ -105,16 +105,16 @@ def test_the_published_tripwire_links_as_printed() -> None:
         ("thread tick every 2", "netlist:7:8: this thread exists already"),
     ],
 )
-def test_a_broken_rule_is_told_where_it_is_broken(text: str, told: str) -> None:
+def test_a_broken_rule_is_told_where_it_is_broken(text: str, message: str) -> None:
     (fault,) = faults(text)
-    assert fault.startswith(told)
+    assert fault.startswith(message)
 
 
 def test_every_fault_is_told_and_a_broken_instance_only_once() -> None:
-    found = faults(
+    problems = faults(
         "loadrt wtch names=w\nnet x w.in < w.out\nsetp w.level 1\naddf w tick\nsetp weak.level high\nnet y weak.in"
     )
-    assert [fault.split(";")[0] for fault in found] == [
+    assert [fault.split(";")[0] for fault in problems] == [
         "netlist:7:8: no such op",
         "netlist:11:17: not a value of this unit",
         "netlist:12:7: this is on the signal eff already",
@@ -182,5 +182,5 @@ net claims stale.in < mean(writer-claims)
 
 @given(st.lists(st.sampled_from((BASE + PUBLISHED).splitlines()), max_size=30))
 def test_any_sentences_link_or_fail_with_places(lines: list[str]) -> None:
-    _, found = linked(parse("\n".join(lines)))
-    assert all(fault.line and fault.column for fault in found)
+    _, problems = linked(parse("\n".join(lines)))
+    assert all(fault.line and fault.column for fault in problems)

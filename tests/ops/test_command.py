@@ -27,22 +27,22 @@ def recorded(tmp_path: Path) -> Path:
     return path
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> str:
+def output_of(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
 def test_the_palette_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["op"]) == 0
-    lines = said(capsys).splitlines()
+    lines = output_of(capsys).splitlines()
     assert [line.split()[0] for line in lines] == ops.names()
 
 
 def test_a_sheet_is_the_declarations(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["op", "pid"]) == 0
-    shown = said(capsys)
-    assert all(pin in shown for pin in ops.load("pid").slots)
+    text = output_of(capsys)
+    assert all(pin in text for pin in ops.load("pid").slots)
     assert main(["op", "quorum", "--param", "inputs=4"]) == 0
-    assert "in-0 … 3" in said(capsys)
+    assert "in-0 … 3" in output_of(capsys)
 
 
 @pytest.mark.parametrize("signal", ["step", "ramp", "impulse", "sine", "frequency"])
@@ -50,7 +50,7 @@ def test_a_response_is_drawn(signal: str, tmp_path: Path, capsys: pytest.Capture
     path = tmp_path / "answer.png"
     assert main(["op", "pid", f"--{signal}", "--param", "Pgain=2", "--tick", "10min", "-o", str(path)]) == 0
     assert path.read_bytes().startswith(b"\x89PNG")
-    assert str(path) in said(capsys)
+    assert str(path) in output_of(capsys)
 
 
 @pytest.mark.parametrize("name", ["watch", "oneshot", "record", "ladder", "latch", "trend", "to-int", "siggen"])
@@ -60,30 +60,30 @@ def test_any_op_can_be_drawn(name: str, tmp_path: Path) -> None:
 
 def test_a_truth_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["op", "reflex", "--table", "0xe"]) == 0
-    assert [line.split()[-1] for line in said(capsys).splitlines()] == ["out", "0", "1", "1", "1"]
+    assert [line.split()[-1] for line in output_of(capsys).splitlines()] == ["out", "0", "1", "1", "1"]
     assert main(["op", "reflex", "--table", "0x80000000"]) == 0
-    assert [line.split()[-1] for line in said(capsys).splitlines()] == ["out", *["0"] * 31, "1"]
+    assert [line.split()[-1] for line in output_of(capsys).splitlines()] == ["out", *["0"] * 31, "1"]
     assert main(["op", "nor2", "--table"]) == 0
-    assert [line.split()[-1] for line in said(capsys).splitlines()] == ["out", "1", "0", "0", "0"]
+    assert [line.split()[-1] for line in output_of(capsys).splitlines()] == ["out", "1", "0", "0", "0"]
 
 
 def test_a_recorded_frame_is_run_and_written(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = ["op", "smooth", "--on", str(recorded), "--column", "effective", "--by", "rep,cell", "--param", "gain=0.5"]
-    assert main(told) == 0
-    assert "out" in said(capsys)
+    arguments = ["op", "smooth", "--on", str(recorded), "--column", "effective", "--by", "rep,cell", "--param", "gain=0.5"]
+    assert main(arguments) == 0
+    assert "out" in output_of(capsys)
     expected = ops.over(pl.read_parquet(recorded), "smooth", x="effective", by=["rep", "cell"], gain=0.5)
     for suffix in ("parquet", "csv"):
         path = tmp_path / f"answer.{suffix}"
-        assert main([*told, "-o", str(path)]) == 0
+        assert main([*arguments, "-o", str(path)]) == 0
         read = pl.read_parquet(path) if suffix == "parquet" else pl.read_csv(path)
         assert read["out"].to_list() == expected["out"].to_list()
     picture = tmp_path / "answer.png"
-    assert main([*told, "-o", str(picture)]) == 0
+    assert main([*arguments, "-o", str(picture)]) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
-    "told",
+    "arguments",
     [
         ["nosuch"],
         ["smooth", "--param", "gain=2"],
@@ -106,8 +106,8 @@ def test_a_recorded_frame_is_run_and_written(recorded: Path, tmp_path: Path, cap
         ["smooth", "--on", "missing.parquet", "--column", "x", "--param", "by=rep"],
     ],
 )
-def test_what_does_not_fit_is_an_error_of_the_caller(told: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["op", *told]) == 2
+def test_what_does_not_fit_is_an_error_of_the_caller(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["op", *arguments]) == 2
     assert capsys.readouterr().err.startswith("malsim: ")
 
 
@@ -127,16 +127,16 @@ def test_the_axes_say_their_units(recorded: Path) -> None:
     labels = [axes.get_ylabel() for axes in figure.axes]
     assert {"value (1)", "value (1·d)", "value (1/d)"} <= set(labels)
     assert figure.axes[-1].get_xlabel() == "time (hours)"
-    drawn = {line.get_label(): line for axes in figure.axes for line in axes.get_lines()}
-    assert np.asarray(drawn["output"].get_ydata())[-1] == answer["output"][-1]
+    lines = {line.get_label(): line for axes in figure.axes for line in axes.get_lines()}
+    assert np.asarray(lines["output"].get_ydata())[-1] == answer["output"][-1]
     response = ops.frequency(ops.load("lag"), {"tau": "10d"})
     assert response is not None
     corner = response.filter(pl.col("gain") < np.sqrt(0.5))["frequency"][0]
     assert corner == pytest.approx(1 / (2 * np.pi * 10), rel=0.05)
     assert by_frequency(response).axes[1].get_xlabel() == "frequency (cycles a day)"
     frame = ops.over(pl.read_parquet(recorded), "watch", x="effective", by=["rep", "cell"])
-    shown = of_record(frame, x="effective", outs=["above", "count"], by=["rep", "cell"], t="t", title="watch")
-    assert len(shown.axes) == 4
+    text = of_record(frame, x="effective", outs=["above", "count"], by=["rep", "cell"], t="t", title="watch")
+    assert len(text.axes) == 4
 
 
 def test_linear_ops_have_the_response_of_their_formula() -> None:

@@ -16,8 +16,8 @@ def slewed(target: Any, maxv: float, maxa: float, low: float = -1e20, high: floa
     """Positions, one call a day."""
     sheet = ops.load("slew2")
     bounds = {"maxv": maxv, "maxa": maxa, "min": low, "max": high}
-    _, seen = ops.run(sheet, ops.start(sheet, 1, bounds), {"in": np.asarray(target, float)[:, np.newaxis]}, tick="1d")
-    return seen["out"][:, 0]
+    _, result = ops.run(sheet, ops.start(sheet, 1, bounds), {"in": np.asarray(target, float)[:, np.newaxis]}, tick="1d")
+    return result["out"][:, 0]
 
 
 FAST = st.tuples(st.floats(1, 10), st.floats(0.2, 10))
@@ -77,12 +77,12 @@ def closed_loop(gains: dict[str, float], steps: int, tick: float) -> Any:
     """A third-order plant 1 / (s + 1)^3, sampled finely, driven by pid toward 1."""
     sheet = ops.load("pid")
     state = ops.start(sheet, 1, {"command": 1.0, "enable": True, **gains})
-    plant, seen = np.zeros(3), []
+    plant, result = np.zeros(3), []
     for _ in range(steps):
         state = ops.step(sheet, {**state, "feedback": plant[2:].copy()}, tick)
         plant = plant_step(plant, float(state["output"][0]), tick)
-        seen.append(plant[2])
-    return np.array(seen)
+        result.append(plant[2])
+    return np.array(result)
 
 
 def plant_step(plant: Any, drive: float, tick: float) -> Any:
@@ -104,8 +104,8 @@ def test_autotune_finds_gains_that_drive_the_plant() -> None:
     assert state["ultimate_gain"][0] == pytest.approx(8.0, rel=0.1)
     assert state["ultimate_period"][0] == pytest.approx(2 * np.pi / np.sqrt(3), rel=0.05)
     gains = {name: float(state[name][0]) for name in ("Pgain", "Igain", "Dgain")}
-    seen = closed_loop(gains, 3000, tick)
-    assert seen[-500:] == pytest.approx(1.0, abs=0.02)
+    result = closed_loop(gains, 3000, tick)
+    assert result[-500:] == pytest.approx(1.0, abs=0.02)
 
 
 def first_alarm(shift: float, threshold: float, rows: int) -> Any:
@@ -145,23 +145,23 @@ def test_a_cusum_is_its_own_mirror_and_a_reset_starts_again() -> None:
 
 @given(values=st.lists(st.floats(-5, 5), min_size=1, max_size=60), fade=st.floats(0.9, 1))
 def test_page_hinkley_is_its_definition(values: list[float], fade: float) -> None:
-    told = {"slack": 0.1, "threshold": 2.0, "warmup": 3, "fade": fade}
+    settings = {"slack": 0.1, "threshold": 2.0, "warmup": 3, "fade": fade}
     sheet = ops.load("page-hinkley")
-    _, seen = ops.run(sheet, ops.start(sheet, 1, told), {"in": np.array(values)[:, np.newaxis]})
+    _, result = ops.run(sheet, ops.start(sheet, 1, settings), {"in": np.array(values)[:, np.newaxis]})
     mean = up = down = least_up = least_down = 0.0
     for n, value in enumerate(values, start=1):
         mean += (value - mean) / n
         up, down = fade * up + (value - mean) - 0.1, fade * down - (value - mean) - 0.1
         least_up, least_down = min(least_up, up), min(least_down, down)
-        assert bool(seen["rose"][n - 1, 0]) == (n >= 3 and up - least_up > 2.0)
-        assert bool(seen["fell"][n - 1, 0]) == (n >= 3 and down - least_down > 2.0)
+        assert bool(result["rose"][n - 1, 0]) == (n >= 3 and up - least_up > 2.0)
+        assert bool(result["fell"][n - 1, 0]) == (n >= 3 and down - least_down > 2.0)
 
 
 def test_page_hinkley_sees_a_shift_either_way_and_forgets_on_reset() -> None:
     values = np.concatenate([np.zeros(50), np.ones(50)])[:, np.newaxis]
     sheet = ops.load("page-hinkley")
     for sign, pin in ((1, "rose"), (-1, "fell")):
-        state, seen = ops.run(sheet, ops.start(sheet, 1, {"threshold": 5.0}), {"in": sign * values})
-        assert 50 < int(np.argmax(seen[pin][:, 0])) < 65
+        state, result = ops.run(sheet, ops.start(sheet, 1, {"threshold": 5.0}), {"in": sign * values})
+        assert 50 < int(np.argmax(result[pin][:, 0])) < 65
         after = ops.step(sheet, {**state, "reset": np.array([True]), "in_": np.array([3.0])})
         assert (int(after["count"][0]), float(after["mean"][0]), bool(after[pin][0])) == (1, 3.0, False)

@@ -29,7 +29,7 @@ every_op = pytest.mark.parametrize("name", NAMES)
 some_seeds = given(seed=st.integers(0, 2**32 - 1))
 
 
-def drawn(pin: Pin, shape: tuple[int, ...], random: np.random.Generator, *, nan: bool = False) -> Any:
+def sample(pin: Pin, shape: tuple[int, ...], random: np.random.Generator, *, nan: bool = False) -> Any:
     """Values a wire could carry: repeats, signed zeros, large and small, and NaN where asked."""
     if pin.type == "bit":
         return random.random(shape) < 0.5
@@ -44,14 +44,14 @@ def drawn(pin: Pin, shape: tuple[int, ...], random: np.random.Generator, *, nan:
 def inputs(sheet: ops.Sheet, steps: int, rows: int, seed: int, *, nan: bool = False) -> dict[str, Any]:
     random = np.random.default_rng(seed)
     pins = {name: slot.pin for name, slot in sheet.slots.items() if isinstance(slot.pin, In)}
-    return {name: drawn(pin, (steps, rows), random, nan=nan) for name, pin in pins.items()}
+    return {name: sample(pin, (steps, rows), random, nan=nan) for name, pin in pins.items()}
 
 
 def same(one: Any, other: Any) -> bool:
     return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == "f"))
 
 
-def taken(sheet: ops.Sheet, state: ops.State) -> dict[str, Any]:
+def arguments_of(sheet: ops.Sheet, state: ops.State) -> dict[str, Any]:
     """What the op's function is called with."""
     sizes = {size: sheet.counts[size] for size in sheet.size_arguments}
     return {**{key: state[key] for key in sheet.takes}, **({"tick": 1.0} if sheet.tick else {}), **sizes}
@@ -70,10 +70,10 @@ def test_its_sheet_says_everything(name: str) -> None:
         assert pin.meaning
         if isinstance(pin, In):
             assert bool(pin.nan) == (pin.dtype == np.float64), "a float input says what NaN does, and no other can"
-    shown = str(sheet)
-    assert all(word in shown for word in (*sheet.sizes, "Cadence", "NaN", "Outputs"))
+    text = str(sheet)
+    assert all(word in text for word in (*sheet.sizes, "Cadence", "NaN", "Outputs"))
     for key in sheet.declared:
-        assert spell(key) in shown
+        assert spell(key) in text
     assert sheet.name == name
 
 
@@ -82,10 +82,10 @@ def test_its_sheet_says_everything(name: str) -> None:
 def test_types_and_shapes_hold(name: str, kind: str) -> None:
     sheet = ops.load(name, type=kind)
     state = ops.start(sheet, 4)
-    fed = inputs(sheet, 3, 4, seed=5)
-    after, _ = ops.run(sheet, state, fed, tick="1h")
-    made = sheet.function(**taken(sheet, after))
-    assert set(made) == set(sheet.outs)
+    stream = inputs(sheet, 3, 4, seed=5)
+    after, _ = ops.run(sheet, state, stream, tick="1h")
+    answer = sheet.function(**arguments_of(sheet, after))
+    assert set(answer) == set(sheet.outs)
     for key, pin in sheet.outs.items():
         assert after[key].dtype == pin.dtype
         assert after[key].shape == ((sheet.count(pin), 4) if pin.many else (4,))
@@ -96,10 +96,10 @@ def test_types_and_shapes_hold(name: str, kind: str) -> None:
 @some_seeds
 def test_rows_are_independent(name: str, seed: int) -> None:
     sheet = ops.load(name)
-    fed = inputs(sheet, 30, 3, seed, nan=True)
-    _, together = ops.run(sheet, ops.start(sheet, 3), fed, tick="6h")
+    stream = inputs(sheet, 30, 3, seed, nan=True)
+    _, together = ops.run(sheet, ops.start(sheet, 3), stream, tick="6h")
     for row in range(3):
-        _, alone = ops.run(sheet, ops.start(sheet), {pin: array[:, [row]] for pin, array in fed.items()}, tick="6h")
+        _, alone = ops.run(sheet, ops.start(sheet), {pin: array[:, [row]] for pin, array in stream.items()}, tick="6h")
         assert all(same(alone[pin][:, 0], together[pin][:, row]) for pin in together)
 
 
@@ -108,11 +108,11 @@ def test_rows_are_independent(name: str, seed: int) -> None:
 @some_seeds
 def test_saved_and_restored_equals_uninterrupted(name: str, seed: int) -> None:
     sheet = ops.load(name)
-    fed = inputs(sheet, 30, 3, seed, nan=True)
-    whole, _ = ops.run(sheet, ops.start(sheet, 3), fed, tick="6h")
-    half, _ = ops.run(sheet, ops.start(sheet, 3), {pin: array[:13] for pin, array in fed.items()}, tick="6h")
+    stream = inputs(sheet, 30, 3, seed, nan=True)
+    whole, _ = ops.run(sheet, ops.start(sheet, 3), stream, tick="6h")
+    half, _ = ops.run(sheet, ops.start(sheet, 3), {pin: array[:13] for pin, array in stream.items()}, tick="6h")
     restored = ops.restore(sheet, ops.save(sheet, half))
-    rest, _ = ops.run(sheet, restored, {pin: array[13:] for pin, array in fed.items()}, tick="6h")
+    rest, _ = ops.run(sheet, restored, {pin: array[13:] for pin, array in stream.items()}, tick="6h")
     assert ops.save(sheet, rest).equals(ops.save(sheet, whole))
 
 
@@ -123,10 +123,10 @@ def test_nothing_is_changed_in_place(name: str, seed: int) -> None:
     sheet = ops.load(name)
     before = ops.start(sheet, 3)
     random = np.random.default_rng(seed)
-    before = {**before, **{key: drawn(pin, before[key].shape, random, nan=True) for key, pin in sheet.ins.items()}}
-    kept = {key: array.copy() for key, array in before.items()}
+    before = {**before, **{key: sample(pin, before[key].shape, random, nan=True) for key, pin in sheet.ins.items()}}
+    copies = {key: array.copy() for key, array in before.items()}
     after = ops.step(sheet, before, tick=0.25)
-    assert all(same(before[key], kept[key]) for key in kept)
+    assert all(same(before[key], copies[key]) for key in copies)
     again = ops.step(sheet, before, tick=0.25)
     assert all(same(after[key], again[key]) for key in sheet.outs), "the same call gives the same answer"
 
@@ -142,11 +142,11 @@ def test_bounds_are_refused_at_load(name: str) -> None:
         unit = slot.pin.unit if is_time(slot.pin.unit) else ""
         beyond = [bound(slot.pin, "low") - 1, bound(slot.pin, "high") + 1]
         for wrong in [f"{value:.17g}{unit}" for value in beyond if not np.isnan(value)]:
-            with pytest.raises(ops.OpError, match="out of bounds") as told:
+            with pytest.raises(ops.OpError, match="out of bounds") as error:
                 ops.start(sheet, settings={pin: wrong})
-            assert told.value.where == f"{name}.{pin}"
-            assert told.value.given is not None
-            assert told.value.allowed
+            assert error.value.where == f"{name}.{pin}"
+            assert error.value.given is not None
+            assert error.value.allowed
         for junk in ("", "nan", "banana", "10 parsecs", None, np.nan, {}, object(), b"1", [], [1, "x"]):
             with pytest.raises(ops.OpError):
                 ops.start(sheet, settings={pin: junk})
@@ -174,9 +174,9 @@ def test_its_cadence_is_what_it_says(name: str) -> None:
     assert (word == "by the clock") == (sheet.tick is not None)
     assert (sheet.length("1h") > 0) == (sheet.tick is not None)
     if word == "none":
-        fed = inputs(sheet, 2, 6, seed=3)
-        once, _ = ops.run(sheet, ops.start(sheet, 6), {pin: array[1:] for pin, array in fed.items()})
-        after, _ = ops.run(sheet, ops.start(sheet, 6), fed)
+        stream = inputs(sheet, 2, 6, seed=3)
+        once, _ = ops.run(sheet, ops.start(sheet, 6), {pin: array[1:] for pin, array in stream.items()})
+        after, _ = ops.run(sheet, ops.start(sheet, 6), stream)
         assert all(same(once[key], after[key]) for key in sheet.outs)
     else:
         assert sheet.state, "what depends on earlier calls keeps state"
@@ -184,14 +184,14 @@ def test_its_cadence_is_what_it_says(name: str) -> None:
 
 def nan_seen(sheet: ops.Sheet, pin: str, *, quiet: bool) -> list[bool]:
     """Whether any float output of many rows is NaN at each call, NaN standing on the pin at the tenth of 110 calls."""
-    fed = inputs(sheet, 110, 128, seed=1)
+    stream = inputs(sheet, 110, 128, seed=1)
     for name, slot in sheet.slots.items():
-        if quiet and slot.pin.type == "bit" and name in fed:
-            fed[name][:] = name.rsplit("-", 1)[0] in OPEN or name in OPEN
-    fed = {name: array for name, array in fed.items() if name == pin or not np.isnan(sheet.slots[name].pin.first)}
-    fed[pin][10] = np.nan
-    _, seen = ops.run(sheet, ops.start(sheet, 128), fed, tick="1d")
-    floats = [out for out in seen.values() if out.dtype == np.float64]
+        if quiet and slot.pin.type == "bit" and name in stream:
+            stream[name][:] = name.rsplit("-", 1)[0] in OPEN or name in OPEN
+    stream = {name: array for name, array in stream.items() if name == pin or not np.isnan(sheet.slots[name].pin.first)}
+    stream[pin][10] = np.nan
+    _, result = ops.run(sheet, ops.start(sheet, 128), stream, tick="1d")
+    floats = [out for out in result.values() if out.dtype == np.float64]
     return [any(np.isnan(out[call]).any() for out in floats) for call in range(110)]
 
 
@@ -236,10 +236,10 @@ def test_a_reset_forgets_the_past(name: str, seed: int) -> None:
     sheet = ops.load(name)
     if "reset" not in sheet.slots:
         return
-    fed = {pin: array for pin, array in inputs(sheet, 41, 64, seed).items() if not np.isnan(sheet.slots[pin].pin.first)}
-    fed["reset"][:40], fed["reset"][40] = False, True
-    last = {pin: array[40:] for pin, array in fed.items()}
-    after, _ = ops.run(sheet, ops.start(sheet, 64), fed, tick="6h")
+    stream = {pin: array for pin, array in inputs(sheet, 41, 64, seed).items() if not np.isnan(sheet.slots[pin].pin.first)}
+    stream["reset"][:40], stream["reset"][40] = False, True
+    last = {pin: array[40:] for pin, array in stream.items()}
+    after, _ = ops.run(sheet, ops.start(sheet, 64), stream, tick="6h")
     fresh, _ = ops.run(sheet, ops.start(sheet, 64), last, tick="6h")
     assert [key for key in sheet.outs if key not in LEFT.get(name, ()) and not same(after[key], fresh[key])] == []
 
@@ -258,8 +258,8 @@ def test_a_reset_goes_where_a_fresh_op_is(name: str) -> None:
 
 def steps_taken(sheet: ops.Sheet, rows: int) -> int:
     """How many instructions of the op's own file one call runs, on so many rows that are all alike."""
-    fed = {pin: np.repeat(array, rows, axis=1) for pin, array in inputs(sheet, 2, 1, seed=7).items()}
-    begun, _ = ops.run(sheet, ops.start(sheet, rows), fed, tick="6h")
+    stream = {pin: np.repeat(array, rows, axis=1) for pin, array in inputs(sheet, 2, 1, seed=7).items()}
+    begun, _ = ops.run(sheet, ops.start(sheet, rows), stream, tick="6h")
     function, counted = sys.modules[sheet.function.__module__].__dict__["function"], 0
     own = function.__code__.co_filename
 
@@ -276,7 +276,7 @@ def steps_taken(sheet: ops.Sheet, rows: int) -> int:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        function(**taken(sheet, begun))
+        function(**arguments_of(sheet, begun))
     finally:
         sys.settrace(before)
     return counted
@@ -292,8 +292,8 @@ def test_many_rows_take_no_more_steps_than_two(name: str) -> None:
 def test_an_op_that_flags_nan_flags_it(name: str) -> None:
     sheet = ops.load(name)
     first = next(iter(sheet.slots))
-    _, seen = ops.run(sheet, ops.start(sheet), {first: np.array([[0.0], [np.nan], [1.0]])}, outs=["bad"])
-    assert seen["bad"][:, 0].tolist() == [False, True, False]
+    _, result = ops.run(sheet, ops.start(sheet), {first: np.array([[0.0], [np.nan], [1.0]])}, outs=["bad"])
+    assert result["bad"][:, 0].tolist() == [False, True, False]
 
 
 @every_op

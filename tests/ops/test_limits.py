@@ -19,9 +19,9 @@ BITS = st.lists(st.booleans(), min_size=1, max_size=60)
 def run(op: str, columns: dict[str, Any], settings: dict[str, Any] | None = None, *, tick: str = "6h", **sizes: int) -> Any:
     """The outputs of one row."""
     sheet = ops.load(op, **sizes)
-    fed = {pin: np.asarray(values)[:, np.newaxis] for pin, values in columns.items()}
-    _, seen = ops.run(sheet, ops.start(sheet, 1, settings), fed, tick=tick)
-    return {pin: array[:, 0] for pin, array in seen.items()}
+    stream = {pin: np.asarray(values)[:, np.newaxis] for pin, values in columns.items()}
+    _, result = ops.run(sheet, ops.start(sheet, 1, settings), stream, tick=tick)
+    return {pin: array[:, 0] for pin, array in result.items()}
 
 
 @given(values=VALUES)
@@ -34,18 +34,18 @@ def test_a_trend_of_two_is_a_derivative(values: list[float]) -> None:
 @given(a=st.floats(-10, 10), b=st.floats(-10, 10), n=st.integers(2, 30), window=st.integers(2, 12))
 def test_a_trend_of_a_line_is_its_slope_and_no_acceleration(a: float, b: float, n: int, window: int) -> None:
     t = np.arange(n) / 4
-    seen = run("trend", {"in": a + b * t}, window=window)
-    assert seen["slope"][1:] == pytest.approx(b, abs=1e-9)
-    assert seen["acceleration"] == pytest.approx(0, abs=1e-9)
+    result = run("trend", {"in": a + b * t}, window=window)
+    assert result["slope"][1:] == pytest.approx(b, abs=1e-9)
+    assert result["acceleration"] == pytest.approx(0, abs=1e-9)
 
 
 @given(values=st.lists(st.floats(-100, 100), min_size=4, max_size=12))
 def test_a_trend_is_the_least_squares_line(values: list[float]) -> None:
-    seen = run("trend", {"in": values}, window=len(values))
+    result = run("trend", {"in": values}, window=len(values))
     t, half = np.arange(len(values)) / 4, len(values) // 2
-    assert seen["slope"][-1] == pytest.approx(np.polyfit(t, values, 1)[0], abs=1e-8)
+    assert result["slope"][-1] == pytest.approx(np.polyfit(t, values, 1)[0], abs=1e-8)
     late, early = np.polyfit(t[half:], values[half:], 1)[0], np.polyfit(t[:half], values[:half], 1)[0]
-    assert seen["acceleration"][-1] == pytest.approx(late - early, abs=1e-7)
+    assert result["acceleration"][-1] == pytest.approx(late - early, abs=1e-7)
 
 
 def test_two_of_three_is_a_majority() -> None:
@@ -61,13 +61,13 @@ def test_two_of_three_is_a_majority() -> None:
 def test_a_ratio_is_of_those_present(ratio: float, present: int, needed: int) -> None:
     valid = {f"valid-{n}": [n < present] * (present + 1) for n in range(20)}
     votes = {f"in-{n}": [n < k for k in range(present + 1)] for n in range(20)}
-    seen = run("quorum", {**valid, **votes}, {"ratio": ratio}, inputs=20)
-    assert seen["out"].tolist() == [k >= needed for k in range(present + 1)]
+    result = run("quorum", {**valid, **votes}, {"ratio": ratio}, inputs=20)
+    assert result["out"].tolist() == [k >= needed for k in range(present + 1)]
 
 
 def test_a_ratio_of_nobody_is_no() -> None:
-    seen = run("quorum", {"valid-0": [False], "valid-1": [False]}, {"ratio": 0.5})
-    assert (bool(seen["out"][0]), int(seen["present"][0])) == (False, 0)
+    result = run("quorum", {"valid-0": [False], "valid-1": [False]}, {"ratio": 0.5})
+    assert (bool(result["out"][0]), int(result["present"][0])) == (False, 0)
 
 
 @given(one=VALUES)
@@ -86,57 +86,57 @@ def test_a_score_of_two_is_a_sum2(pairs: list[tuple[float, float]]) -> None:
 
 @given(values=st.lists(st.floats(-2, 2), min_size=1, max_size=40), width=st.floats(0, 1))
 def test_a_watch_is_a_comparator_that_counts(values: list[float], width: float) -> None:
-    seen = run("watch", {"in": values}, {"level": 0.25, "hysteresis": width})
+    result = run("watch", {"in": values}, {"level": 0.25, "hysteresis": width})
     comp = run("comp", {"in-1": values}, {"in-0": 0.25, "hysteresis": width})
     half = 0.5 * width
     clear = [abs(value - 0.25) > half + 1e-12 for value in values]
-    assert [a for a, is_clear in zip(seen["above"], clear, strict=True) if is_clear] == [
+    assert [a for a, is_clear in zip(result["above"], clear, strict=True) if is_clear] == [
         a for a, is_clear in zip(comp["out"], clear, strict=True) if is_clear
     ]
-    assert (seen["above"] != seen["below"]).all()
-    crossings = np.diff(seen["above"].astype(int))
-    assert seen["rose"].tolist() == [False, *(crossings > 0)]
-    assert seen["fell"].tolist() == [False, *(crossings < 0)]
-    assert seen["count"].tolist() == np.cumsum(seen["rose"] | seen["fell"]).tolist()
+    assert (result["above"] != result["below"]).all()
+    crossings = np.diff(result["above"].astype(int))
+    assert result["rose"].tolist() == [False, *(crossings > 0)]
+    assert result["fell"].tolist() == [False, *(crossings < 0)]
+    assert result["count"].tolist() == np.cumsum(result["rose"] | result["fell"]).tolist()
 
 
 def test_a_watch_sees_nan_on_neither_side_and_no_edge_through_it() -> None:
-    seen = run("watch", {"in": [0.0, np.nan, 1.0, 0.0]}, {"level": 0.5})
-    assert seen["above"].tolist() == [False, False, True, False]
-    assert seen["below"].tolist() == [True, False, False, True]
-    assert (seen["rose"].any(), seen["fell"].tolist()) == (False, [False, False, False, True])
-    assert seen["since"].tolist() == [0, 1, 2, 0]
+    result = run("watch", {"in": [0.0, np.nan, 1.0, 0.0]}, {"level": 0.5})
+    assert result["above"].tolist() == [False, False, True, False]
+    assert result["below"].tolist() == [True, False, False, True]
+    assert (result["rose"].any(), result["fell"].tolist()) == (False, [False, False, False, True])
+    assert result["since"].tolist() == [0, 1, 2, 0]
 
 
 @given(values=st.lists(st.floats(-2, 2), min_size=1, max_size=40), limit=st.floats(0, 1))
 def test_a_plain_drift_compares_the_error_with_the_limit(values: list[float], limit: float) -> None:
-    seen = run("drift", {"in": values}, {"limit": limit})
+    result = run("drift", {"in": values}, {"limit": limit})
     error = np.array(values) - values[0]
-    assert seen["error"].tolist() == error.tolist()
-    assert seen["drifted"].tolist() == (np.abs(error) > limit).tolist()
-    assert seen["age"].tolist() == list(range(len(values)))
+    assert result["error"].tolist() == error.tolist()
+    assert result["drifted"].tolist() == (np.abs(error) > limit).tolist()
+    assert result["age"].tolist() == list(range(len(values)))
 
 
 @given(values=st.lists(st.floats(-2, 2), min_size=2, max_size=40), delay=st.integers(0, 4))
 def test_a_drifts_hold_is_a_dbounce(values: list[float], delay: int) -> None:
-    seen = run("drift", {"in": values}, {"limit": 0.5, "hold": delay})
-    bounced = run("dbounce", {"in": seen["outside"]}, {"delay": delay})
-    assert seen["drifted"].tolist() == bounced["out"].tolist()
+    result = run("drift", {"in": values}, {"limit": 0.5, "hold": delay})
+    bounced = run("dbounce", {"in": result["outside"]}, {"delay": delay})
+    assert result["drifted"].tolist() == bounced["out"].tolist()
 
 
 def test_a_slow_drift_cannot_hide_itself_once_seen() -> None:
     ramp = np.linspace(0, 10, 101)
-    seen = run("drift", {"in": ramp}, {"limit": 0.5, "adapt": 0.1})
-    first = int(np.argmax(seen["drifted"]))
-    assert seen["drifted"][first:].all()
-    assert len(set(seen["baseline"][first:])) == 1
+    result = run("drift", {"in": ramp}, {"limit": 0.5, "adapt": 0.1})
+    first = int(np.argmax(result["drifted"]))
+    assert result["drifted"][first:].all()
+    assert len(set(result["baseline"][first:])) == 1
 
 
 def test_capture_pins_on_its_rising_edge_only() -> None:
     capture = [False, False, True, True, False, True]
-    seen = run("drift", {"in": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "capture": capture})
-    assert seen["baseline"].tolist() == [1.0, 1.0, 3.0, 3.0, 3.0, 6.0]
-    assert seen["age"].tolist() == [0, 1, 0, 1, 2, 0]
+    result = run("drift", {"in": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "capture": capture})
+    assert result["baseline"].tolist() == [1.0, 1.0, 3.0, 3.0, 3.0, 6.0]
+    assert result["age"].tolist() == [0, 1, 0, 1, 2, 0]
 
 
 @given(n=st.integers(1, 40))
@@ -180,23 +180,23 @@ def test_wide_gates_on_every_input(name: str, rule: Any) -> None:
 @given(values=st.lists(st.floats(-9, 9), min_size=1, max_size=20), depth=st.integers(1, 6))
 def test_record_then_replay_gives_the_signal_back(values: list[float], depth: int) -> None:
     recorder = ops.load("record", depth=depth)
-    state, seen = ops.run(recorder, ops.start(recorder), {"in": np.array(values)[:, np.newaxis]})
+    state, result = ops.run(recorder, ops.start(recorder), {"in": np.array(values)[:, np.newaxis]})
     player = ops.load("replay", depth=depth)
     ready = {**ops.start(player), "kept": state["kept"], "first": state["first"], "held": state["held"]}
     _, played = ops.run(player, ready, {"write": np.zeros((len(values), 1), bool)})
-    kept = values[:depth]
-    assert played["out"][: len(kept), 0].tolist() == kept
-    assert int(seen["overruns"][-1, 0]) == int(played["underruns"][-1, 0]) == max(len(values) - depth, 0)
+    last_values = values[:depth]
+    assert played["out"][: len(last_values), 0].tolist() == last_values
+    assert int(result["overruns"][-1, 0]) == int(played["underruns"][-1, 0]) == max(len(values) - depth, 0)
 
 
 @given(values=st.lists(st.floats(-9, 9), min_size=1, max_size=20), depth=st.integers(1, 6))
 def test_a_record_that_keeps_the_new_has_the_last(values: list[float], depth: int) -> None:
     sheet = ops.load("record", depth=depth)
     state, _ = ops.run(sheet, ops.start(sheet, 1, {"keep-new": True}), {"in": np.array(values)[:, np.newaxis]})
-    first, held = int(state["first"][0]), int(state["held"][0])
-    order = (first + np.arange(held)) % depth
+    first, count = int(state["first"][0]), int(state["held"][0])
+    order = (first + np.arange(count)) % depth
     assert state["kept"][order, 0].tolist() == values[-depth:]
-    assert state["stamp"][order, 0].tolist() == list(range(len(values) - held + 1, len(values) + 1))
+    assert state["stamp"][order, 0].tolist() == list(range(len(values) - count + 1, len(values) + 1))
 
 
 @pytest.mark.parametrize(
@@ -210,15 +210,15 @@ def test_a_record_that_keeps_the_new_has_the_last(values: list[float], depth: in
 def test_a_replay_ends_by_holding_looping_or_stopping(settings: dict[str, Any], out: list[float], underruns: int) -> None:
     sheet = ops.load("replay", depth=4)
     ready = {**ops.start(sheet, 1, settings), "kept": np.array([[1.0], [2.0], [0.0], [0.0]]), "held": np.array([2])}
-    _, seen = ops.run(sheet, ready, {"write": np.zeros((4, 1), bool)})
-    assert seen["out"][:, 0].tolist() == out
-    assert int(seen["underruns"][-1, 0]) == underruns
-    assert bool(seen["done"][-1, 0]) == ("stop" in settings)
+    _, result = ops.run(sheet, ready, {"write": np.zeros((4, 1), bool)})
+    assert result["out"][:, 0].tolist() == out
+    assert int(result["underruns"][-1, 0]) == underruns
+    assert bool(result["done"][-1, 0]) == ("stop" in settings)
 
 
 def test_a_ladder_lights_up_to_its_highest_bit() -> None:
-    lit = run("ladder", {"bit-0": [False, True, False, True], "bit-2": [False, False, True, True]}, outputs=3)
-    assert [[bool(lit[f"out-{n}"][call]) for n in range(3)] for call in range(4)] == [
+    bar = run("ladder", {"bit-0": [False, True, False, True], "bit-2": [False, False, True, True]}, outputs=3)
+    assert [[bool(bar[f"out-{n}"][call]) for n in range(3)] for call in range(4)] == [
         [False, False, False],
         [True, False, False],
         [True, True, True],
@@ -229,20 +229,20 @@ def test_a_ladder_lights_up_to_its_highest_bit() -> None:
 def test_a_watchdog_trips_once_and_rearms_on_a_rising_enable() -> None:
     settings = {"timeout-0": "30min"}
     enable = [True] * 6 + [False, True, True]
-    seen = run(
+    result = run(
         "watchdog",
         {"in-0": [1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 3.0], "enable": enable},
         settings,
         tick="10min",
         inputs=1,
     )
-    assert seen["ok"].tolist() == [True, True, True, True, True, False, False, True, True]
-    assert seen["tripped"].tolist() == [False] * 5 + [True, True, False, False]
+    assert result["ok"].tolist() == [True, True, True, True, True, False, False, True, True]
+    assert result["tripped"].tolist() == [False] * 5 + [True, True, False, False]
 
 
 def test_a_nan_that_stays_is_silence() -> None:
-    seen = run("watchdog", {"in-0": [np.nan] * 5, "enable": [True] * 5}, {"timeout-0": "2d"}, tick="1d", inputs=1)
-    assert seen["tripped"].tolist() == [False, False, False, True, True]
+    result = run("watchdog", {"in-0": [np.nan] * 5, "enable": [True] * 5}, {"timeout-0": "2d"}, tick="1d", inputs=1)
+    assert result["tripped"].tolist() == [False, False, False, True, True]
 
 
 def test_timers_count_whole_ticks() -> None:

@@ -28,14 +28,14 @@ def looped(frame: pl.DataFrame, name: str, settings: dict[str, Any], tick: str) 
     sheet = ops.load(name, **sizes)
     rest = {key: value for key, value in settings.items() if key not in sizes}
     states: dict[Any, Any] = {}
-    seen: dict[str, list[Any]] = {pin: [] for pin, slot in sheet.slots.items() if slot.key in sheet.outs}
+    columns: dict[str, list[Any]] = {pin: [] for pin, slot in sheet.slots.items() if slot.key in sheet.outs}
     for rep, cell, x in frame.select("rep", "cell", "x").rows():
         state = states.get((rep, cell), ops.start(sheet, 1, rest))
         states[rep, cell] = after = ops.step(sheet, {**state, "in_": np.array([x])}, sheet.length(tick))
-        for pin, values in seen.items():
+        for pin, values in columns.items():
             key, row, _ = sheet.slots[pin]
             values.append(after[key][0 if row is None else (row, 0)].item())
-    return seen
+    return columns
 
 
 @pytest.mark.parametrize(("name", "settings"), CASES)
@@ -61,11 +61,11 @@ def test_rows_in_any_order_are_called_in_order_of_t(rows: list[Any], order: Any)
 def test_the_spacing_of_t_is_the_tick_in_whole_milliseconds() -> None:
     t = np.arange(100) * (600_000 / 86_400_000)
     frame = pl.DataFrame({"t": t, "x": np.sin(t)})
-    told = ops.over(frame, "ddt", x="x", tick="10min")
-    assert ops.over(frame, "ddt", x="x")["out"].equals(told["out"])
+    by_tick = ops.over(frame, "ddt", x="x", tick="10min")
+    assert ops.over(frame, "ddt", x="x")["out"].equals(by_tick["out"])
     start = datetime(2026, 1, 1, tzinfo=UTC)
     dated = frame.with_columns(t=pl.Series([start + timedelta(minutes=10 * n) for n in range(100)]))
-    assert ops.over(dated, "ddt", x="x")["out"].equals(told["out"])
+    assert ops.over(dated, "ddt", x="x")["out"].equals(by_tick["out"])
 
 
 @pytest.mark.parametrize(

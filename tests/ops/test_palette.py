@@ -10,7 +10,7 @@ import pytest
 
 import ops
 from malsim.cli import main
-from ops.pin.foreign import within_time
+from ops.pin import foreign
 from ops.pin.units import number
 
 if TYPE_CHECKING:
@@ -81,17 +81,17 @@ def test_a_third_party_adds_an_op_by_an_entry_point_and_one_file(installed: Path
 def test_a_broken_op_breaks_no_other(installed: Path, text: str) -> None:
     install(installed, "broken_op", text, {"broken": "broken_op", "lost": "no_such_module"})
     sys.modules.pop("broken_op", None)
-    told = ops.sheets()
-    assert isinstance(told["broken"], ops.OpError)
-    assert isinstance(told["lost"], ops.OpError)
-    assert sum(isinstance(one, ops.Sheet) for one in told.values()) == len(told) - 2
+    answer = ops.sheets()
+    assert isinstance(answer["broken"], ops.OpError)
+    assert isinstance(answer["lost"], ops.OpError)
+    assert sum(isinstance(one, ops.Sheet) for one in answer.values()) == len(answer) - 2
     with pytest.raises(ops.OpError, match="broken"):
         ops.load("broken")
     assert ops.load("smooth").name == "smooth"
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("raise KeyError('no')", "raised KeyError"),
         ("import sys; sys.exit(0)", "raised SystemExit"),
@@ -101,12 +101,14 @@ def test_a_broken_op_breaks_no_other(installed: Path, text: str) -> None:
         ("import numpy; return {'out': numpy.ones(7)}", "another number of rows"),
     ],
 )
-def test_an_op_that_fails_in_a_tick_is_named(installed: Path, monkeypatch: pytest.MonkeyPatch, body: str, said: str) -> None:
-    monkeypatch.setattr(within_time, "__kwdefaults__", {"seconds": 0.3})
+def test_an_op_that_fails_in_a_tick_is_named(
+    installed: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
+) -> None:
+    monkeypatch.setattr(foreign, "SECONDS", 0.3)
     install(installed, "failing_op", HALVE.replace('return {"out": in_ / 2}', body), {"failing": "failing_op"})
     sys.modules.pop("failing_op", None)
     sheet = ops.load("failing")
-    with pytest.raises(ops.OpError, match=said) as refused:
+    with pytest.raises(ops.OpError, match=message) as refused:
         ops.step(sheet, ops.start(sheet, 2))
     assert "failing (failing_op)" in str(refused.value)
 
@@ -124,9 +126,9 @@ def test_an_op_that_fails_in_a_net_is_an_error_of_the_net(installed: Path, capsy
 def test_a_name_that_is_taken_stays_whose_it_is(installed: Path) -> None:
     install(installed, "their_smooth", HALVE, {"smooth": "their_smooth", "or2": "their_smooth"})
     assert ops.load("smooth").summary == "Follow a signal, slowly."
-    told = ops.sheets()
-    assert isinstance(told["smooth"], ops.Sheet)
-    faults = [str(one) for one in told.values() if isinstance(one, ops.OpError)]
+    answer = ops.sheets()
+    assert isinstance(answer["smooth"], ops.Sheet)
+    faults = [str(one) for one in answer.values() if isinstance(one, ops.OpError)]
     assert len(faults) == 2
     assert all("their_smooth" in fault for fault in faults)
 
@@ -154,10 +156,10 @@ def test_every_file_of_the_folder_is_an_op_and_every_op_a_name() -> None:
 
 @pytest.mark.parametrize(("wrong", "hint"), [("smoth", "smooth"), ("Smooth", "smooth"), ("pid2", "pid"), ("", None)])
 def test_an_unknown_op_is_refused_with_a_hint(wrong: str, hint: str | None) -> None:
-    with pytest.raises(ops.OpError, match="no such op") as told:
+    with pytest.raises(ops.OpError, match="no such op") as answer:
         ops.load(wrong)
-    assert told.value.given == wrong
-    assert hint is None or hint in str(told.value.hint)
+    assert answer.value.given == wrong
+    assert hint is None or hint in str(answer.value.hint)
 
 
 def test_names_read_dashes_and_underscores_alike() -> None:
@@ -193,9 +195,9 @@ def test_a_parameter_takes_one_value_a_row() -> None:
     assert ops.start(ops.load("lag"), 2, {"tau": ["12h", "2d"]})["tau"].tolist() == [0.5, 2.0]
     with pytest.raises(ops.OpError, match="not one value a row"):
         ops.start(sheet, 2, {"gain": np.array([0.1, 0.2, 0.3])})
-    with pytest.raises(ops.OpError, match="out of bounds") as told:
+    with pytest.raises(ops.OpError, match="out of bounds") as answer:
         ops.start(sheet, 3, {"gain": np.array([0.1, np.nan, 0.3])})
-    assert told.value.given is not None
+    assert answer.value.given is not None
 
 
 @pytest.mark.parametrize(

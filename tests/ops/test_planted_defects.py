@@ -43,9 +43,9 @@ SUMMED = "np.where(reset, 0.0, out + in_)"
 def failed(name: str) -> list[str]:
     """The questions of the shared suite, of those asked by name alone, that an op answers wrong."""
     questions = {key: one for key, one in vars(suite).items() if key.startswith("test_") and key not in OF_SOME}
-    asked = {key: one for key, one in questions.items() if [*signature(one).parameters] == ["name"]}
+    by_op = {key: one for key, one in questions.items() if [*signature(one).parameters] == ["name"]}
     wrong = []
-    for question, ask in asked.items():
+    for question, ask in by_op.items():
         try:
             ask(name)
         except AssertionError:
@@ -54,7 +54,7 @@ def failed(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("body", "found"),
+    ("body", "message"),
     [
         (SUMMED, None),
         ("out + in_", "test_a_reset_forgets_the_past"),
@@ -70,7 +70,7 @@ def failed(name: str) -> list[str]:
         ("np.where(reset, 0.0, out + in_) + 0 * in_[0]", "test_rows_are_independent"),
     ],
 )
-def test_a_planted_defect_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, found: str | None) -> None:
+def test_a_planted_defect_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str | None) -> None:
     name = "sum-up"
     (tmp_path / "sums_up.py").write_text(SUM_UP.replace(SUMMED, body), encoding="utf-8")
     about = tmp_path / "sums_up-1.0.dist-info"
@@ -81,4 +81,4 @@ def test_a_planted_defect_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.delitem(sys.modules, "sums_up", raising=False)
     assert name in ops.names()
     wrong = failed(name)
-    assert wrong == [] if found is None else found in wrong
+    assert wrong == [] if message is None else message in wrong
