@@ -183,7 +183,7 @@ def factors_at(memory: Memory, rules: Rules) -> Array:
     return np.where(memory.is_active, factor, memory.column("calibration"))
 
 
-class Step(NamedTuple):
+class JacobiStep(NamedTuple):
     """One step of e ↦ effective, one value a cell: what it is worth to others, its masses, its effective after it."""
 
     worth: Array
@@ -220,7 +220,7 @@ def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.S
     return tick(memory, now, rules).table("cells").series("effective")
 
 
-def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> Step:
+def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> JacobiStep:
     """One Jacobi step from the effective `before`, by the factor of each writer; cells that are not active keep theirs."""
     worth = before if rules.mass_from == "effective" else memory.column("stated")
     if rules.mass_neighbours == "active" and memory.inactive.size:
@@ -236,7 +236,7 @@ def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> Step:
     if rules.damping < 1.0:
         fresh = before + rules.damping * (fresh - before)
     fresh[memory.inactive] = before[memory.inactive]
-    return Step(worth, support, challenge, fresh)
+    return JacobiStep(worth, support, challenge, fresh)
 
 
 def scaled(share: Array | None, rules: Rules) -> Formula:
@@ -269,7 +269,7 @@ def _own_formula(formula: Formula | str, stated: Array, *columns: Array) -> Arra
 
 
 def updated(
-    memory: Memory, result: Step, record: WriterRecords, now: float, rules: Rules, tau_scale: Array | None = None
+    memory: Memory, result: JacobiStep, record: WriterRecords, now: float, rules: Rules, tau_scale: Array | None = None
 ) -> Memory:
     """The memory with this step's scores, and with currency and salience as of now; a pinned cell does not age."""
     touched, read = memory.column("touched"), memory.column("read")

@@ -11,6 +11,7 @@ import polars as pl
 from malsim.importers.reading.put import ROW, cells_of
 from malsim.memory import schema
 from malsim.memory.store import Store
+from malsim.netlist.language.lexicon import WORK
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,3 +47,7 @@ def test_imported_cells_have_null_in_a_column_that_importers_do_not_know(monkeyp
     rows = pl.DataFrame([dict.fromkeys(ROW)], schema=ROW).with_columns(title=pl.lit("up"), handle=pl.lit("obs_a1"))
     cells = cells_of(rows, pl.Series("author", [0], dtype=pl.UInt32))
     assert (cells.columns, cells["cost"].to_list()) == (list(schema.CELLS), [None])
+
+
+def test_no_column_bears_a_word_that_a_netlist_keeps_for_the_work_of_a_cell() -> None:
+    assert not set(WORK) & set(schema.CELLS)  # `prop cost 0.5` would be read back as work, not as the column

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import connect_rows
 from malsim.memory.gate.screen import joined_formats
-from malsim.memory.law import terms
+from malsim.memory.law import CALIBRATIONS, currency, factors, salience, terms
 from malsim.memory.schema import NONE
 from malsim.memory.scoring.outcomes import accusations
 
@@ -84,19 +84,20 @@ def bare_tick(memory: Memory) -> Callable[[], object]:
     accuser, suspect = accusations(memory, "other_writer")
     stated, worth, author = (cells[name].to_numpy() for name in ("stated", "effective", "author"))
     active = np.ones(count, dtype=bool)
-    age, tau = 30.0 - cells["touched"].to_numpy(), np.array([3650.0, 30.0, 7.0])[cells["stability"].to_physical().to_numpy()]
+    rules = Rules()
+    ceilings: dict[str, Any] = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
+    age, tau = 30.0 - cells["touched"].to_numpy(), rules.tau[cells["stability"].to_physical().to_numpy()]
+    fresh, seed = np.ones(count), np.full(count, rules.salience_seed)
 
     def step() -> object:
         wrong = np.zeros(count, dtype=bool)
         wrong[suspect[active[accuser]]] = True
         claims = np.bincount(author, minlength=writers)
-        penalty = np.bincount(author, weights=np.where(wrong, stated, 0.0), minlength=writers)
-        factor = np.where(claims < 3, 1.0, np.maximum(0.5, 1.0 - penalty / np.maximum(claims, 1)))  # noqa: PLR2004
+        penalties = np.bincount(author, weights=CALIBRATIONS[rules.calibration](stated, wrong), minlength=writers)
+        factor = factors(claims, penalties.astype(np.float64), rules)
         masses = support @ worth, challenge @ worth
-        raw = terms(stated, factor[author], *masses, support_ceiling=0.15, challenge_ceiling=0.6).total
-        currency = 0.1 + 0.9 * np.exp(-age / tau)
-        salience = 0.05 + 0.45 * np.exp(-age / 30.0)
-        return np.clip(raw, 0.0, 1.0), currency, salience
+        raw = terms(stated, factor[author], *masses, **ceilings).total
+        return np.clip(raw, 0.0, 1.0), currency(fresh, age, tau), salience(seed, age)
 
     return step
 

@@ -50,7 +50,7 @@ class BatchResult:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowNumbers:
     """From the ids of a resolved batch to rows: those below `cells` are rows, the others claims, each with a row or NONE."""
 
     cells: int
@@ -75,7 +75,7 @@ def build(
     appended = reused == NONE
     of_claim = np.full(len(batch.sound), NONE, dtype=np.int64)
     of_claim[created] = np.where(appended, batch.cells + np.cumsum(appended) - 1, reused)
-    rows = Rows(batch.cells, of_claim)
+    rows = RowNumbers(batch.cells, of_claim)
     claimed_by = batch.authors.of_claims[created]
     author, writers = _writers(memory, claims, claimed_by)
     factor, live = batch.authors.factor[claimed_by], batch.fresh[created]
@@ -145,7 +145,7 @@ def _writer_rows(names: Mapping[str, NDArray[Any]], record: Mapping[str, NDArray
 _NOBODY = LazyRows.of(pl.DataFrame(schema=schema.WRITERS))
 
 
-def _demoted(memory: Memory, demotions: Demotions, rows: Rows) -> Memory:
+def _demoted(memory: Memory, demotions: Demotions, rows: RowNumbers) -> Memory:
     """Status and successor of replaced cells, and versions along the lines."""
     new, old = (rows.of(ids) for ids in demotions.lines)
     cells, place = np.unique(np.concatenate([new, old]), return_inverse=True)

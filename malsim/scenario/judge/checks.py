@@ -12,7 +12,7 @@ from malsim.scenario.baseline.tube import KEYS, Tube
 from malsim.scenario.file.toml_lines import line_of
 from malsim.scenario.judge.alarms import check_alarm
 from malsim.scenario.judge.history_axioms import HISTORY_AXIOMS, Recorded, check_axiom
-from malsim.scenario.judge.metric_bounds import Estimate
+from malsim.scenario.judge.metric_bounds import MetricEstimate
 from malsim.scenario.judge.series_metrics import METRICS, STEPS, measure
 from malsim.scenario.properties.formula import Compare, Number, about
 from malsim.scenario.properties.margins import Margins
@@ -78,7 +78,7 @@ class KindCheck(Check):
 class MetricCheck(KindCheck):
     """A metric of a value, between two bounds with the whole interval of its mean over the replications.
 
-    `over` is a window in milliseconds; see `metric_bounds.Estimate` for what one replication is asked.
+    `over` is a window in milliseconds; see `metric_bounds.MetricEstimate` for what one replication is asked.
     """
 
     metric: str
@@ -103,7 +103,7 @@ class MetricCheck(KindCheck):
             known["over"] = tuple(span(end, where=f"{where}.over") for end in given["over"])
         return cls(**known, property=f"{metric} of {given['of']} within [{low:g}, {high:g}]", line=line)
 
-    def result(self, run: Run | None, trace: Trace) -> Estimate:  # noqa: ARG002  # its frames are enough
+    def result(self, run: Run | None, trace: Trace) -> MetricEstimate:  # noqa: ARG002  # its frames are enough
         """Measured in every replication."""
         values = Margins(trace).value(value_of(self.of))
         if values.dtype == object:
@@ -115,7 +115,7 @@ class MetricCheck(KindCheck):
             end, window = f"day 0 to {trace.times[-1] / DAY:.6g}", f"{first / DAY:g}d … {last / DAY:g}d"
             raise ScenarioError("its window is not inside the run", given=window, allowed=end)
         each = measure(self.metric, trace.times[inside] / DAY, values[inside], final=self.final)
-        return Estimate(what=self.metric, each=each, replications=trace.replications, within=self.within)
+        return MetricEstimate(what=self.metric, each=each, replications=trace.replications, within=self.within)
 
 
 @dataclass(frozen=True, kw_only=True)

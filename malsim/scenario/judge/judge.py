@@ -9,7 +9,7 @@ from malsim.errors import MalsimError
 from malsim.limits import Limits
 from malsim.scenario.baseline.recording import against_baseline
 from malsim.scenario.judge.checks import BaselineCheck, Goal, KindCheck
-from malsim.scenario.judge.metric_bounds import Estimate
+from malsim.scenario.judge.metric_bounds import MetricEstimate
 from malsim.scenario.properties import Property, Verdict
 from malsim.scenario.properties import check as check_property
 from malsim.scenario.properties.frames import trace_of
@@ -45,7 +45,7 @@ class Outcome:
     message: str
     replication: int | None = None
     verdict: Verdict | None = None
-    estimate: Estimate | None = None
+    estimate: MetricEstimate | None = None
     comparison: Comparison | None = None
     margin: float | None = None
 
@@ -135,7 +135,7 @@ def judge_check(check: Check, run: Run, trace: Trace, limits: Limits) -> Outcome
         result = check.result(run, trace)
         if isinstance(result, Verdict):
             return _verdict(check, result)
-        return _outcome(check, result, estimate=result if isinstance(result, Estimate) else None)
+        return _outcome(check, result, estimate=result if isinstance(result, MetricEstimate) else None)
     except MalsimError as problem:
         return Outcome(check=check, status="error", message=str(problem))
 

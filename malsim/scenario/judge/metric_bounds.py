@@ -12,11 +12,11 @@ from malsim.intervals import student
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Estimate"]
+__all__ = ["MetricEstimate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Estimate:
+class MetricEstimate:
     """What a metric came to: the numbers of each replication, and the bounds that their mean must be shown to keep.
 
     The interval is Student's, at 95 %. Of one replication, or where a number is infinite, there is none; then every number
