@@ -34,37 +34,11 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = [
-    "Capture",
-    "Memory",
-    "Rules",
-    "Run",
-    "Scenario",
-    "Trigger",
-    "Tuner",
-    "axioms",
-    "cadence",
-    "compare",
-    "compare_laws",
-    "compare_tripwires",
-    "cures",
-    "design",
-    "design_tripwire",
-    "falsify",
-    "fit_decay",
-    "fork",
-    "histories",
-    "read",
-    "read_real",
-    "replay",
-    "replicate",
-    "run",
-    "scope",
-    "sensitivity",
-    "stability",
-    "sweep",
-    "tune",
-    "validate",
-]
+    "Capture", "Memory", "Rules", "Run", "Scenario", "Trigger", "Tuner", "axioms", "cadence", "compare",
+    "compare_laws", "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "fit_decay", "fork",
+    "histories", "read", "read_real", "replay", "replicate", "run", "scope", "sensitivity", "stability", "sweep",
+    "tune", "validate",
+]  # fmt: skip
 
 _HOMES = {
     "malsim.api": ("Run", "fork", "read", "run"),

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import platform
 import sys
 import traceback
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TextIO, cast
 
 from malsim.errors import MalsimError, UsageError
 from malsim.limits import Limits
 from malsim.parsers import Command, main_parser
 from malsim.plain_text import PlainStream, plain_text
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 __all__ = ["main"]
 

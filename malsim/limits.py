@@ -7,17 +7,15 @@ Nothing heavy is imported here, so that `--help` and pytest can state the limits
 
 from __future__ import annotations
 
+import argparse
 from argparse import SUPPRESS
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from malsim.errors import ScenarioError
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterator, Mapping
 
 __all__ = ["Limits", "within"]
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from types import ModuleType
+from types import ModuleType
+from typing import Any
 
 __all__ = ["moved", "renamed"]
 

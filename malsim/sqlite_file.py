@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from malsim.errors import StoreError
 from malsim.limits import within
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["MAGIC", "belongs_to", "check_header", "holds_log", "refusing_file", "transaction"]
 

@@ -14,14 +14,11 @@ contradiction. A claim's confidence is the record's utility (`records`) or the i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from malsim.adapters.contract import Claim, Query
 from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, RecordStore
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.adapters.contract import Claim, Query
 
 __all__ = ["ArwOverlay", "ArwRecords", "overlay", "records"]
 
@@ -99,11 +96,4 @@ class ArwOverlay(ArwRecords):
     read = peek
 
 
-def records() -> ArwRecords:
-    """A memory of the first form."""
-    return ArwRecords()
-
-
-def overlay() -> ArwOverlay:
-    """A memory of the second form."""
-    return ArwOverlay()
+records, overlay = ArwRecords, ArwOverlay

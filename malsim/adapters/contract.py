@@ -6,12 +6,9 @@ One object is one replication's memory; a factory without arguments makes it. Op
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
 
 __all__ = ["Claim", "Edge", "Item", "Query", "UserMemory"]
 

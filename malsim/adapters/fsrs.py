@@ -6,13 +6,11 @@ Install: pip install -c constraints.txt -e ".[memories]". Version run: fsrs 6.3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.adapters.contract import Claim, Query
+from malsim.adapters.contract import Claim, Query
 
 __all__ = ["ClaimCards", "scheduler"]
 
@@ -56,6 +54,4 @@ class ClaimCards:
     read = peek  # a question is no review
 
 
-def scheduler() -> ClaimCards:
-    """FSRS-6 with its default parameters."""
-    return ClaimCards()
+scheduler = ClaimCards  # FSRS-6 with its default parameters

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.adapters.contract import Claim, Query
+from malsim.adapters.contract import Claim, Query
 
 __all__ = ["FactEdges", "edge_resolution"]
 
@@ -77,6 +75,4 @@ class FactEdges:
         self._loop.close()
 
 
-def edge_resolution() -> FactEdges:
-    """Edge resolution as it ships."""
-    return FactEdges()
+edge_resolution = FactEdges  # as it ships

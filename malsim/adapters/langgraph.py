@@ -7,12 +7,10 @@ langgraph-checkpoint-sqlite 3.1.2.
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.adapters.contract import Claim, Query
+from malsim.adapters.contract import Claim, Query
 
 __all__ = ["LangGraphStore", "in_memory", "sqlite"]
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from malsim.adapters.contract import UserMemory
 from malsim.errors import AdapterError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from malsim.adapters.contract import UserMemory
 
 __all__ = ["CALLS", "load_factory", "make_memory", "takes_limit"]
 

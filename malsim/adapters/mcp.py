@@ -13,15 +13,12 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from malsim.adapters.contract import Claim, Query
 from malsim.errors import AdapterError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from malsim.adapters.contract import Claim, Query
 
 __all__ = ["TABLE", "McpServer"]
 

@@ -11,14 +11,12 @@ import os
 import tempfile
 import warnings
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from malsim.adapters.contract import Claim, Query
+from malsim.adapters.contract import Claim, Query
 
 __all__ = ["Mem0Store", "WordEmbedding", "without_model"]
 

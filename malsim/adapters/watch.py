@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from malsim.adapters.calls import LIMIT, Calls
+from malsim.adapters.contract import Claim, Item, Query, UserMemory
 from malsim.adapters.load import make_memory, takes_limit
 from malsim.errors import AdapterError
 from malsim.finite import is_number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from malsim.adapters.contract import Claim, Item, Query, UserMemory
 
 __all__ = ["LIMIT", "WatchedMemory"]
 

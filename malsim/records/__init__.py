@@ -17,23 +17,7 @@ from malsim.records.packing import Coverage, Decision, Pack, PackBudget, quarter
 from malsim.records.record import KINDS, MemoryRecord, OverlayItem
 
 __all__ = [
-    "DURABILITIES",
-    "KINDS",
-    "LANES",
-    "PRIVACIES",
-    "Coverage",
-    "Decision",
-    "Fusion",
-    "Hit",
-    "MemoryRecord",
-    "Overlay",
-    "OverlayItem",
-    "Pack",
-    "PackBudget",
-    "RecordStore",
-    "Scope",
-    "Upkeep",
-    "hash_embedding",
-    "quarter_of_letters",
+    "DURABILITIES", "KINDS", "LANES", "PRIVACIES", "Coverage", "Decision", "Fusion", "Hit", "MemoryRecord", "Overlay",
+    "OverlayItem", "Pack", "PackBudget", "RecordStore", "Scope", "Upkeep", "hash_embedding", "quarter_of_letters",
     "wall_clock",
-]
+]  # fmt: skip

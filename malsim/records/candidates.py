@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from malsim.errors import UsageError
 from malsim.records.database import any_word, marks_for
 from malsim.records.embedding import Vector, embed
-from malsim.records.fusion import diverse_order, fused_ranks, recencies, relevance
-from malsim.records.kernel import RECENT, blob_cosines
+from malsim.records.fusion import Fusion, diverse_order, fused_ranks, recencies, relevance
+from malsim.records.kernel import RECENT, RecordStore, blob_cosines
 from malsim.records.lanes import PRIVACIES, one_of
 from malsim.records.packing import Decision
 from malsim.records.record import KINDS, decode_item
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from malsim.records.fusion import Fusion
-    from malsim.records.kernel import RecordStore
 
 __all__ = ["Scope", "find", "rank"]
 

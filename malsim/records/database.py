@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from malsim.errors import MalsimError, StoreError
 from malsim.records.hashing import canonical
 from malsim.sqlite_file import check_header, refusing_file, transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = ["APPLICATION", "COLUMNS", "Database", "any_word"]
 

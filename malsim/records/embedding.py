@@ -12,16 +12,14 @@ from __future__ import annotations
 import math
 import unicodedata
 import zlib
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from malsim.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 __all__ = ["Embedder", "Vector", "cosines", "embed", "hash_embedding"]
 

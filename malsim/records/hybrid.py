@@ -11,14 +11,10 @@ Source: ARW's documentation, and its code where the two differ.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from malsim.records.lanes import one_of
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["HALF_LIFE_H", "RECENCIES", "coherent_scores", "hybrid_scores", "recency"]
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from malsim.records.lanes import due
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from malsim.records.database import Database
-    from malsim.records.lanes import Upkeep
+from malsim.records.database import Database
+from malsim.records.lanes import Upkeep, due
 
 __all__ = ["due_passes", "one_pass", "remove_expired"]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from malsim.errors import AddressError, UsageError
 from malsim.finite import finite
@@ -17,12 +20,6 @@ from malsim.records.hybrid import coherent_scores, hybrid_scores, recency, utili
 from malsim.records.janitor import due_passes, one_pass, remove_expired
 from malsim.records.lanes import LANES, Upkeep, one_of
 from malsim.records.record import MemoryRecord, decode_record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 __all__ = ["Hit", "RecordStore", "wall_clock"]
 

@@ -8,18 +8,15 @@ Source: ARW's documentation. Where it says minutes, hours or months, the number 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from malsim.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import ArrayLike
 
 __all__ = ["DURABILITIES", "LANES", "LANE_OF", "LATEST_MS", "PRIVACIES", "Removal", "Upkeep", "due", "one_of"]
 

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from malsim.errors import AddressError, UsageError
 from malsim.records.candidates import Scope, find, rank
 from malsim.records.fusion import Fusion
 from malsim.records.hashing import canonical
 from malsim.records.janitor import remove_expired
+from malsim.records.kernel import RecordStore
 from malsim.records.lanes import LANES, one_of
-from malsim.records.packing import Coverage, Pack, PackBudget, fill, greedy, quarter_of_letters, widen
+from malsim.records.packing import (
+    Coverage,
+    Decision,
+    Pack,
+    PackBudget,
+    Packer,
+    TokenCounter,
+    fill,
+    greedy,
+    quarter_of_letters,
+    widen,
+)
 from malsim.records.record import OverlayItem, decode_item, encode_item
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from malsim.records.kernel import RecordStore
-    from malsim.records.packing import Decision, Packer, TokenCounter
 
 __all__ = ["Overlay"]
 

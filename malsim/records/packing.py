@@ -7,15 +7,12 @@ ARW's code steps the other way (`Coverage(shipped=True)`), which takes diversity
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from malsim.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from malsim.records.fusion import Fusion
+from malsim.records.fusion import Fusion
 
 __all__ = [
     "HARD", "Coverage", "Decision", "Pack", "PackBudget", "TokenCounter", "fill", "greedy", "quarter_of_letters", "widen",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from malsim.errors import UsageError
 from malsim.finite import finite
 from malsim.records.hashing import canonical, content_hash
 from malsim.records.lanes import DURABILITIES, LANE_OF, LANES, LATEST_MS, PRIVACIES, one_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = ["KINDS", "MemoryRecord", "OverlayItem", "decode_item", "decode_record", "encode_item", "union"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -14,13 +13,10 @@ from malsim.importers.building.completed_rows import ASSUMED, completed, dated_f
 from malsim.importers.building.report_lines import report_of, report_text, tally
 from malsim.importers.building.withhold import safe_extras, withheld
 from malsim.importers.reading.put import put
-from malsim.importers.reading.records import Options
+from malsim.importers.reading.records import Options, Records
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.rules import Rules
 from malsim.memory.scoring.outcomes import contradicted
-
-if TYPE_CHECKING:
-    from malsim.importers.reading.records import Records
 
 __all__ = ["ASSUMED", "ImportedMemory", "assemble", "day_0", "rest_of_report", "with_masses"]
 

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from malsim.errors import StoreError, UsageError
-from malsim.importers.building.assemble import assemble
+from malsim.importers.building.assemble import ImportedMemory, assemble
 from malsim.importers.reading.records import Options, Records
-from malsim.importers.reading.source import open_source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from malsim.importers.building.assemble import ImportedMemory
-    from malsim.importers.reading.source import Source
-    from malsim.memory.rules import Rules
+from malsim.importers.reading.source import Source, open_source
+from malsim.memory.rules import Rules
 
 __all__ = ["Importer", "bring", "formats", "reading"]
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from malsim.errors import DataError, StoreError
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["ClaimStream", "is_memory", "stream"]
 

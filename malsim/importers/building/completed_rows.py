@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from malsim.importers.reading.put import ROW
+from malsim.importers.reading.records import Options
 from malsim.memory import schema
 from malsim.memory.scores import source_quality
-
-if TYPE_CHECKING:
-    from malsim.importers.reading.records import Options
 
 __all__ = ["ASSUMED", "completed", "dated_from", "digests_of", "free_handle", "with_handles", "with_short_handles"]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import polars as pl
 
@@ -13,16 +14,11 @@ from malsim.importers.building.key_index import KeyIndex
 from malsim.importers.building.spool import Spool
 from malsim.importers.building.withhold import safe_extras, withheld
 from malsim.importers.reading.put import authors_of, edge_rows
+from malsim.importers.reading.records import Options, Records
 from malsim.importers.reading.successors import with_lines
 from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from malsim.importers.reading.records import Options, Records
-    from malsim.memory.rules import Rules
+from malsim.memory.rules import Rules
 
 __all__ = ["GatheredRows"]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -21,12 +22,7 @@ from malsim.importers.reading.put import authors_of, cells_of
 from malsim.importers.reading.records import Options, Records
 from malsim.importers.reading.source import PART
 from malsim.memory.rules import Rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from malsim.memory.store import Store
+from malsim.memory.store import Store
 
 __all__ = ["StoredImport", "bring_into"]
 

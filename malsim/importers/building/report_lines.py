@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import polars as pl
 
 from malsim.importers.building.completed_rows import ASSUMED
+from malsim.importers.reading.records import Options
 from malsim.memory import schema
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from malsim.importers.reading.records import Options
 
 __all__ = ["report_of", "report_text", "tally"]
 

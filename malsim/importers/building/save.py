@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from malsim.errors import StoreError
+from malsim.importers.building.assemble import ImportedMemory
 from malsim.importers.reading.records import EXTRAS
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import connect, refusing, transaction
 from malsim.memory.tables.rows import insert, select
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from malsim.importers.building.assemble import ImportedMemory
 
 __all__ = ["extras", "keep_extras", "new_store", "write"]
 

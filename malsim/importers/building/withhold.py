@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from malsim.memory.gate import screen
 from malsim.memory.graph.frames import format_expr
-
-if TYPE_CHECKING:
-    from malsim.memory.rules import Rules
+from malsim.memory.rules import Rules
 
 __all__ = ["safe_extras", "withheld"]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -10,9 +11,6 @@ from malsim.importers.reading.columns import lists
 from malsim.importers.reading.fields import to_json
 from malsim.importers.reading.put import EDGES, ROW
 from malsim.importers.reading.records import EXTRAS, Records
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["Collector"]
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from malsim.finite import is_number
 from malsim.importers.reading.records import text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = ["dicts", "first_text", "from_json", "relation_of", "share_of", "texts_of", "to_json"]
 

@@ -10,16 +10,13 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from malsim.errors import StoreError
 from malsim.importers.reading.notes import MOST_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["Change", "changes", "repository"]
 

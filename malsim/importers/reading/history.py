@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 from malsim.importers.reading.collector import Collector
+from malsim.importers.reading.git import Change
+from malsim.importers.reading.notes import Note, Observation
 from malsim.importers.reading.records import key_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from malsim.importers.reading.git import Change
-    from malsim.importers.reading.notes import Note, Observation
-
-    Cell = Callable[[Note, Observation], dict[str, Any]]
-
 __all__ = ["Chronicle"]
+
+Cell: TypeAlias = Callable[[Note, Observation], dict[str, Any]]
 
 
 class Chronicle(Collector):

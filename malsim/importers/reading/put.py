@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from malsim.importers.reading.successors import with_lines
 from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.handles import is_immutable
 from malsim.memory.graph.texts import content_of, folded
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["EDGES", "ROW", "Placement", "authors_of", "cells_of", "edge_rows", "put"]
 

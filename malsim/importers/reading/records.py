@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from malsim.importers.reading.dates import milliseconds
 from malsim.importers.reading.put import EDGES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["EXTRAS", "RELATION", "Options", "Records", "day_of", "days_of", "key_of", "keys_of", "text_of"]
 

@@ -7,19 +7,17 @@ import shutil
 import sqlite3
 import tempfile
 from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from malsim.errors import StoreError
 from malsim.limits import within
 from malsim.memory.tables.connect import refusing
 from malsim.sqlite_file import MAGIC
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 __all__ = ["Source", "open_source"]
 

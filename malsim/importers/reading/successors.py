@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-
 __all__ = ["with_lines"]
+
+Ints: TypeAlias = NDArray[np.int64]
 
 
 def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:

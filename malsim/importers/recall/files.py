@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -17,12 +20,7 @@ from malsim.importers.recall.cells import number
 from malsim.importers.recall.legacy import cell_of
 from malsim.memory.tables.connect import refusing
 
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator
-    from pathlib import Path
-
-__all__ = ["Archive", "is_recall", "read", "read_source"]
+__all__ = ["Archive", "read", "read_source"]
 
 UNKEPT = ("semantic_index", "dag_overlays", "program_runs", "eval_runs", "operator_runs")
 _HYPEREDGES = "SELECT id, kind, title, members_json, metadata_json, created_at FROM hyperedges ORDER BY rowid"
@@ -45,14 +43,6 @@ class Archive:
     left_out: dict[str, int] = field(default_factory=dict)
     absent: list[str] = field(default_factory=list)
     unreadable: int = 0
-
-
-def is_recall(source: Source) -> bool:
-    """Whether a source is a database or an archive of Recall's."""
-    tables = source.tables
-    if source.is_database:
-        return tables.get("cells", frozenset()) >= {"key", "json"} or "graph_nodes" in tables
-    return "cells" in source.object
 
 
 def read(path: str | Path) -> Archive:

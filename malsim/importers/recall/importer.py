@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 
-from malsim.importers.building.assemble import assemble
+from malsim.importers.building.assemble import ImportedMemory, assemble
 from malsim.importers.reading.records import EXTRAS, Options, Records
-from malsim.importers.reading.source import open_source
+from malsim.importers.reading.source import Source, open_source
 from malsim.importers.recall.beside import beside
 from malsim.importers.recall.cells import rows_of
-from malsim.importers.recall.files import is_recall, read_source
+from malsim.importers.recall.files import Archive, read_source
 from malsim.memory.rules import Rules
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from malsim.importers.building.assemble import ImportedMemory
-    from malsim.importers.reading.source import Source
-    from malsim.importers.recall.files import Archive
 
 __all__ = ["first_day", "import_recall", "read", "recognises"]
 
 
 def recognises(source: Source) -> bool:
     """A database with Recall's table of cells, now or before 0.6, or an archive of cells."""
-    return is_recall(source)
+    tables = source.tables
+    if source.is_database:
+        return tables.get("cells", frozenset()) >= {"key", "json"} or "graph_nodes" in tables
+    return "cells" in source.object
 
 
 def read(source: Source, options: Options) -> Records:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,11 +13,7 @@ from malsim.importers.recall.replay import timeline
 from malsim.memory import schema, scores
 from malsim.memory.graph.edge_matrix import wire
 from malsim.memory.graph.table import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from malsim.memory.rules import Rules
+from malsim.memory.rules import Rules
 
 __all__ = ["unexplained"]
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from malsim.importers.recall.beside import BESIDE, HYPEREDGES
+from malsim.importers.writing.cells import Cells
 from malsim.netlist.programs import Program
 from malsim.netlist.programs.operations import OPERATIONS
-
-if TYPE_CHECKING:
-    from malsim.importers.writing.cells import Cells
 
 __all__ = ["programs_of"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import polars as pl
 
@@ -13,10 +13,8 @@ from malsim.importers.recall.template import template_issues
 from malsim.memory import schema
 from malsim.memory.gate import screen
 from malsim.memory.gate.claims import from_mappings
+from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.rules import Rules
-
-if TYPE_CHECKING:
-    from malsim.memory.graph.claim_graph import Memory
 
 __all__ = ["Proposal", "read"]
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from malsim.memory import schema
 from malsim.memory.gate.admit import admit
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.law import tick
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from malsim.memory.rules import Rules
+from malsim.memory.rules import Rules
 
 __all__ = ["replayed_memory", "timeline"]
 

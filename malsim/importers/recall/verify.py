@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from malsim.importers.reading.put import put
 from malsim.importers.recall.cells import rows_of
@@ -19,11 +20,6 @@ from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.law import tick
 from malsim.memory.rules import Rules
 from malsim.memory.scores import decayed_salience, source_quality
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 __all__ = ["Verification", "verify"]
 

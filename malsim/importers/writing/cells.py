@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from malsim.errors import DataError
 from malsim.importers.building.save import extras
+from malsim.memory import Memory
 from malsim.memory.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from malsim.memory import Memory
 
 __all__ = ["Cells", "iso", "opened"]
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from malsim.importers.reading.records import RELATION
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from malsim.importers.writing.cells import Cells
+from malsim.importers.writing.cells import Cells
 
 __all__ = ["write"]
 

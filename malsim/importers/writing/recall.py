@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from malsim.importers.recall.beside import BESIDE, HYPEREDGES
 from malsim.importers.writing.cells import Cells, iso
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["write"]
 
