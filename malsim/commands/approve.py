@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file with a [baseline]")
-    parser.add_argument("--yes", action="store_true", help="record without asking")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="where the plot goes; default out/NAME/baseline.png")
+    add = parser.add_argument
+    add("scenario", metavar="SCENARIO", help="a scenario file with a [baseline]")
+    add("--yes", action="store_true", help="record without asking")
+    add("--plot", type=Path, metavar="FILE", help="where the plot goes; default out/NAME/baseline.png")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -18,19 +18,18 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("law", nargs="*", help="a law, or package.module:factory, whose code is run; all laws if left out")
-    parser.add_argument("--axiom", metavar="NAME", help="this axiom alone")
-    parser.add_argument("--set", action="append", default=[], metavar="law.NAME=VALUE", help="change a law's number")
-    parser.add_argument("--on", metavar="STORE", help="draw claims from a store, or from what malsim import reads")
-    parser.add_argument("--seed", type=int, default=0, help="of the search (0)")
-    parser.add_argument(
-        "--limit", type=float, default=10.0, metavar="S", help="seconds a call of your own memory may take (10)"
-    )
-    parser.add_argument("--list", action="store_true", help="print the axioms, a sentence each")
-    parser.add_argument("--zoo", action="store_true", help="run defects that shipped (scenarios/zoo; all, or those named)")
-    parser.add_argument("--json", action="store_true", help="print one JSON list of law, axiom, verdict, witness")
-    parser.add_argument("--html", metavar="FILE", help="write a page that opens offline, with a picture a witness")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="with --zoo: folder for a picture a defect")
+    add = parser.add_argument
+    add("law", nargs="*", help="a law, or package.module:factory, whose code is run; all laws if left out")
+    add("--axiom", metavar="NAME", help="this axiom alone")
+    add("--set", action="append", default=[], metavar="law.NAME=VALUE", help="change a law's number")
+    add("--on", metavar="STORE", help="draw claims from a store, or from what malsim import reads")
+    add("--seed", type=int, default=0, help="of the search (0)")
+    add("--limit", type=float, default=10.0, metavar="S", help="seconds a call of your own memory may take (10)")
+    add("--list", action="store_true", help="print the axioms, a sentence each")
+    add("--zoo", action="store_true", help="run defects that shipped (scenarios/zoo; all, or those named)")
+    add("--json", action="store_true", help="print one JSON list of law, axiom, verdict, witness")
+    add("--html", metavar="FILE", help="write a page that opens offline, with a picture a witness")
+    add("-o", "--output", type=Path, metavar="DIR", help="with --zoo: folder for a picture a defect")
 
 
 def main(args: argparse.Namespace) -> int:

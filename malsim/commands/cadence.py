@@ -14,17 +14,16 @@ from malsim.scenario.law_options import set_arguments, under_law
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     set_arguments(parser)
-    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
-    parser.add_argument(
+    add("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
+    add(
         "--period", action="append", metavar="TIME", help="a tick period, such as 10min; may be repeated; default 1min to 1w"
     )
-    parser.add_argument(
-        "--days", type=day, metavar="N", help="how long to run; default the scenario's own, at least 7 and at most 14"
-    )
-    parser.add_argument("--replications", type=int, metavar="N", help="how many independent replications to run at once")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="also write the frames and the figure there")
-    parser.add_argument("--quiet", action="store_true", help="show no progress bar")
+    add("--days", type=day, metavar="N", help="how long to run; default the scenario's own, at least 7 and at most 14")
+    add("--replications", type=int, metavar="N", help="how many independent replications to run at once")
+    add("-o", "--output", type=Path, metavar="DIR", help="also write the frames and the figure there")
+    add("--quiet", action="store_true", help="show no progress bar")
 
 
 def main(args: argparse.Namespace) -> int:

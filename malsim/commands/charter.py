@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("store", metavar="STORE", help="a store's file; made, with its ten cells, where there is none")
-    parser.add_argument("--answer", metavar="TEXT", help="answer the question that is asked next")
-    parser.add_argument("--question", metavar="TITLE", help="ask or answer this one, such as objective")
-    parser.add_argument("--writer", default="human", metavar="NAME", help="who answers (human)")
-    parser.add_argument("--list", action="store_true", help="show all five")
-    parser.add_argument("--now", metavar="DAY", help="the day, a number or a date; default that of the last write")
+    add = parser.add_argument
+    add("store", metavar="STORE", help="a store's file; made, with its ten cells, where there is none")
+    add("--answer", metavar="TEXT", help="answer the question that is asked next")
+    add("--question", metavar="TITLE", help="ask or answer this one, such as objective")
+    add("--writer", default="human", metavar="NAME", help="who answers (human)")
+    add("--list", action="store_true", help="show all five")
+    add("--now", metavar="DAY", help="the day, a number or a date; default that of the last write")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -17,22 +17,21 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "what", nargs="+", metavar="SCENARIO|DIR", help="scenario files, or folders with claims and truth (claims.csv.gz, …)"
     )
-    parser.add_argument(
-        "--laws", default="", metavar="A,B", help="laws (or all), or memories of your own; compared with the first"
-    )
+    add("--laws", default="", metavar="A,B", help="laws (or all), or memories of your own; compared with the first")
     memory_arguments(parser)
-    parser.add_argument("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: figures (accuracy,harm)")
-    parser.add_argument("--seed", type=int, metavar="N", help="on scenarios: another seed than their own")
-    parser.add_argument("--replications", type=int, default=100, metavar="N", help="on scenarios: of each (100)")
-    parser.add_argument("--ask", default="0d", metavar="TIME", help="on claims: from a change of truth to the question (0d)")
-    parser.add_argument("--without", action="append", default=[], metavar="WRITER", help="on claims: leave its claims out")
-    parser.add_argument("--echo", metavar="WRITER", help="on claims: measure without and with this writer, an echo")
-    parser.add_argument("--on-bad-rows", choices=("stop", "skip"), default="stop", help="on claims: default stop")
-    parser.add_argument("--json", action="store_true", help="print the rows as one JSON list")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for table, figure and page")
+    add("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: figures (accuracy,harm)")
+    add("--seed", type=int, metavar="N", help="on scenarios: another seed than their own")
+    add("--replications", type=int, default=100, metavar="N", help="on scenarios: of each (100)")
+    add("--ask", default="0d", metavar="TIME", help="on claims: from a change of truth to the question (0d)")
+    add("--without", action="append", default=[], metavar="WRITER", help="on claims: leave its claims out")
+    add("--echo", metavar="WRITER", help="on claims: measure without and with this writer, an echo")
+    add("--on-bad-rows", choices=("stop", "skip"), default="stop", help="on claims: default stop")
+    add("--json", action="store_true", help="print the rows as one JSON list")
+    add("-o", "--output", type=Path, metavar="DIR", help="folder for table, figure and page")
 
 
 def main(args: argparse.Namespace) -> int:

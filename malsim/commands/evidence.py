@@ -19,23 +19,18 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folders that hold claims and truth")
+    add = parser.add_argument
+    add("folders", nargs="*", type=Path, metavar="FOLDER", help="folders that hold claims and truth")
     laws = "which, by commas; the first is what the others are compared with; tuned: mal under --rules"
-    parser.add_argument(
-        "--laws", default="records,mal,tuned,majority,dawid_skene,crh,truthfinder", metavar="LAWS", help=laws
-    )
-    parser.add_argument("--rules", metavar="FILE", help="the tuned rules; default scenarios/rules/tuned_on_claims.toml")
-    parser.add_argument(
-        "--adversaries", type=int, default=0, metavar="N", help="also N replications among lying writers a law"
-    )
-    parser.add_argument(
-        "--gossip", metavar="FOLDER", help="also how many gossips of one story `records` stands: claims by time"
-    )
-    parser.add_argument("--ask", default="0d", metavar="TIME", help="from a row of the truth to its question (0d)")
-    parser.add_argument("--halves", action="store_true", help="also score constants chosen on half of the questions")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of intervals and of the replications")
-    parser.add_argument("--json", action="store_true", help="print one JSON object of the tables instead")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for tables (Parquet) and the figure")
+    add("--laws", default="records,mal,tuned,majority,dawid_skene,crh,truthfinder", metavar="LAWS", help=laws)
+    add("--rules", metavar="FILE", help="the tuned rules; default scenarios/rules/tuned_on_claims.toml")
+    add("--adversaries", type=int, default=0, metavar="N", help="also N replications among lying writers a law")
+    add("--gossip", metavar="FOLDER", help="also how many gossips of one story `records` stands: claims by time")
+    add("--ask", default="0d", metavar="TIME", help="from a row of the truth to its question (0d)")
+    add("--halves", action="store_true", help="also score constants chosen on half of the questions")
+    add("--seed", type=int, default=0, metavar="N", help="of intervals and of the replications")
+    add("--json", action="store_true", help="print one JSON object of the tables instead")
+    add("-o", "--output", type=Path, metavar="DIR", help="folder for tables (Parquet) and the figure")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -9,9 +9,10 @@ from malsim.outputs import whole_file
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("store", type=Path, metavar="STORE", help="a store's file; it is only read")
-    parser.add_argument("--as", dest="form", choices=("jsonl", "mcp", "recall"), required=True, help="the format")
-    parser.add_argument(
+    add = parser.add_argument
+    add("store", type=Path, metavar="STORE", help="a store's file; it is only read")
+    add("--as", dest="form", choices=("jsonl", "mcp", "recall"), required=True, help="the format")
+    add(
         "-o", "--output", type=Path, required=True, metavar="FILE",
         help="the file to write; for recall a name that ends in .json gives an archive, any other a database",
     )  # fmt: skip

@@ -16,22 +16,19 @@ from malsim.scenario.law_options import set_arguments, under_law
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file")
-    parser.add_argument("--check", required=True, metavar="NAME", help="one of its checks, or a property")
-    parser.add_argument("--budget", type=int, default=500, metavar="RUNS", help="most runs of the search (500)")
-    parser.add_argument("--writes", type=int, default=4, help="most claims put in (4); 0 for settings alone")
-    parser.add_argument("--writer", action="append", default=[], metavar="NAME", help="who may write; repeat")
-    parser.add_argument("--target", action="append", default=[], metavar="HANDLE", help="what may be written about; repeat")
-    parser.add_argument("--relation", action="append", default=[], metavar="NAME", help="supports, contradicts …; repeat")
-    parser.add_argument(
-        "--parameter", action="append", default=[], metavar="NAME=LOW:HIGH", help="a setting searched beside; repeat"
-    )
+    add = parser.add_argument
+    add("scenario", metavar="SCENARIO", help="a scenario file")
+    add("--check", required=True, metavar="NAME", help="one of its checks, or a property")
+    add("--budget", type=int, default=500, metavar="RUNS", help="most runs of the search (500)")
+    add("--writes", type=int, default=4, help="most claims put in (4); 0 for settings alone")
+    add("--writer", action="append", default=[], metavar="NAME", help="who may write; repeat")
+    add("--target", action="append", default=[], metavar="HANDLE", help="what may be written about; repeat")
+    add("--relation", action="append", default=[], metavar="NAME", help="supports, contradicts …; repeat")
+    add("--parameter", action="append", default=[], metavar="NAME=LOW:HIGH", help="a setting searched beside; repeat")
     set_arguments(parser)
-    parser.add_argument("--seed", type=int, default=0, help="of the search (0); the scenario keeps its own")
-    parser.add_argument(
-        "--workers", type=int, default=1, help="processes that share the runs (1); what is found is the same"
-    )
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default beside the scenario: NAME.broken.toml")
+    add("--seed", type=int, default=0, help="of the search (0); the scenario keeps its own")
+    add("--workers", type=int, default=1, help="processes that share the runs (1); what is found is the same")
+    add("-o", "--output", type=Path, metavar="FILE", help="default beside the scenario: NAME.broken.toml")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     targets(parser)
-    parser.add_argument(
-        "-f", "--file", metavar="SCRIPT", help="run the commands of a file, and stop at the first that fails"
-    )
-    parser.add_argument("-k", "--keep-going", action="store_true", help="with -f: go on after a line that failed")
-    parser.add_argument("-c", dest="lines", action="append", default=[], metavar="LINE", help="run this command; repeat")
+    add("-f", "--file", metavar="SCRIPT", help="run the commands of a file, and stop at the first that fails")
+    add("-k", "--keep-going", action="store_true", help="with -f: go on after a line that failed")
+    add("-c", dest="lines", action="append", default=[], metavar="LINE", help="run this command; repeat")
 
 
 def targets(parser: argparse.ArgumentParser) -> None:

@@ -11,23 +11,18 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "source", metavar="SOURCE", help="another memory's file or folder, or a store that lends what it says; only read"
-    )
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="STORE", help="the store to write")
-    parser.add_argument(
+    add = parser.add_argument
+    add("source", metavar="SOURCE", help="another memory's file or folder, or a store that lends what it says; only read")
+    add("-o", "--output", type=Path, required=True, metavar="STORE", help="the store to write")
+    add(
         "--as", dest="form", metavar="FORMAT",
         help="recall, mem0, engram, graphiti, mcp, agentmemory, arw, claude-code, markdown, langgraph, letta or a-mem; "
         "default: found from the file",
     )  # fmt: skip
-    parser.add_argument(
-        "--confidence", type=float, metavar="NUMBER", help="let cells without a confidence state this one, and mark them so"
-    )
-    parser.add_argument("--contradict", action="store_true", help="mem0: an update also contradicts what it replaces")
-    parser.add_argument("--payload", metavar="FILE", help="mem0: the JSON of its vector store, which knows who wrote")
-    parser.add_argument(
-        "--writer-segment", type=int, metavar="N", help="langgraph: the segment of the namespace that is the writer, from 0"
-    )
+    add("--confidence", type=float, metavar="NUMBER", help="let cells without a confidence state this one, and mark them so")
+    add("--contradict", action="store_true", help="mem0: an update also contradicts what it replaces")
+    add("--payload", metavar="FILE", help="mem0: the JSON of its vector store, which knows who wrote")
+    add("--writer-segment", type=int, metavar="N", help="langgraph: the segment of the namespace that is the writer, from 0")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -21,28 +21,23 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "store", metavar="STORE", help="a store's file, such as memory.sqlite, which is only read, or a scenario"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("store", metavar="STORE", help="a store's file, such as memory.sqlite, which is only read, or a scenario")
+    add(
         "cell",
         nargs="?",
         metavar="CELL",
         help="a handle or its beginning, a key or HANDLE@vN: this cell, opened; with #FIELD.PATH only that field",
     )
-    parser.add_argument("--query", default="", metavar="TEXT", help="what the mini-index is to be about")
-    parser.add_argument(
-        "--signals", metavar="A,B", help="raise a line for each of these surfaced signals that fires, or all"
-    )
+    add("--query", default="", metavar="TEXT", help="what the mini-index is to be about")
+    add("--signals", metavar="A,B", help="raise a line for each of these surfaced signals that fires, or all")
     at = "as it stood on this day, or will stand if nobody writes; a number, or a date where the store has one for day 0"
-    parser.add_argument("--at", metavar="DAY", help=at)
-    parser.add_argument("--limit", type=int, default=10, metavar="N", help="most lines; default 10")
-    parser.add_argument("--budget", type=int, default=900, metavar="WORDS", help="most words; default 900")
-    parser.add_argument("--rep", type=int, default=0, metavar="K", help="the replication; default 0")
-    parser.add_argument("--rules", metavar="FILE", help="worth under these rules: a TOML file, default or recall_v5")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; may be repeated"
-    )
+    add("--at", metavar="DAY", help=at)
+    add("--limit", type=int, default=10, metavar="N", help="most lines; default 10")
+    add("--budget", type=int, default=900, metavar="WORDS", help="most words; default 900")
+    add("--rep", type=int, default=0, metavar="K", help="the replication; default 0")
+    add("--rules", metavar="FILE", help="worth under these rules: a TOML file, default or recall_v5")
+    add("--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; may be repeated")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     from malsim.commands import hal
 
-    parser.add_argument("address", metavar="ADDRESS", help="a pin, a parameter, a signal, or an address of the graph")
+    add("address", metavar="ADDRESS", help="a pin, a parameter, a signal, or an address of the graph")
     hal.targets(parser)
-    parser.add_argument("--samples", type=int, metavar="N", help="stop after so many readings")
-    parser.add_argument("--every", type=float, default=0.1, metavar="SECONDS", help="in a terminal, between readings (0.1)")
+    add("--samples", type=int, metavar="N", help="stop after so many readings")
+    add("--every", type=float, default=0.1, metavar="SECONDS", help="in a terminal, between readings (0.1)")
 
 
 def main(args: argparse.Namespace) -> int:

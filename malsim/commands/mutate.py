@@ -21,17 +21,14 @@ SAID = {"broke off": "broke off", "equivalent": "change nothing that is recorded
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="scenario files, or folders of them")
-    parser.add_argument(
-        "--each", type=int, default=EACH, metavar="N", help=f"most mutants of a scenario's own; default {EACH}"
-    )
-    parser.add_argument("--rules", type=int, default=RULES, metavar="N", help=f"most mutants of the rules; default {RULES}")
-    parser.add_argument(
-        "--tried", type=int, default=TRIED, metavar="N", help=f"try a rule in the N quickest scenarios; default {TRIED}"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed that draws them; default 0")
-    parser.add_argument("--worst", type=int, default=5, metavar="N", help="how many survivors to name; default 5")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write every mutant's fate as Parquet or CSV")
+    add = parser.add_argument
+    add("paths", nargs="+", type=Path, metavar="PATH", help="scenario files, or folders of them")
+    add("--each", type=int, default=EACH, metavar="N", help=f"most mutants of a scenario's own; default {EACH}")
+    add("--rules", type=int, default=RULES, metavar="N", help=f"most mutants of the rules; default {RULES}")
+    add("--tried", type=int, default=TRIED, metavar="N", help=f"try a rule in the N quickest scenarios; default {TRIED}")
+    add("--seed", type=int, default=0, metavar="N", help="the seed that draws them; default 0")
+    add("--worst", type=int, default=5, metavar="N", help="how many survivors to name; default 5")
+    add("-o", "--output", type=Path, metavar="FILE", help="write every mutant's fate as Parquet or CSV")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -34,19 +34,18 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=sorted(_ACTIONS), help="what to do")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="netlists; for why the signal first, for value the address")
-    parser.add_argument("--write", action="store_true", help="fmt: rewrite the files instead of printing")
-    parser.add_argument("-o", "--output", metavar="FILE", help="draw: .svg, .png; load: .sqlite; run: .csv, .parquet")
-    parser.add_argument("--hal", action="store_true", help="draw: HAL's words beside ours")
-    parser.add_argument("--into", metavar="STORE", help="a store whose memory the netlist is loaded into, or reads")
-    parser.add_argument("--on", metavar="STREAM", help="run, why: a row a tick, a column a signal (.csv, .parquet, .ndjson)")
-    parser.add_argument("--expect", metavar="FILE", help="run: columns that must come out; exit 1 where they do not")
-    parser.add_argument("--tick", metavar="TIME", help="run, why: the time between two rows (1d; .hal text keeps its own)")
-    parser.add_argument(
-        "--rep", type=int, metavar="K", help="why, value: of a recorded run, the replication; default its first"
-    )
-    parser.add_argument("--at", type=day, metavar="DAY", help="why, value: the day asked about; default the last")
+    add = parser.add_argument
+    add("action", choices=sorted(_ACTIONS), help="what to do")
+    add("files", nargs="+", metavar="FILE", help="netlists; for why the signal first, for value the address")
+    add("--write", action="store_true", help="fmt: rewrite the files instead of printing")
+    add("-o", "--output", metavar="FILE", help="draw: .svg, .png; load: .sqlite; run: .csv, .parquet")
+    add("--hal", action="store_true", help="draw: HAL's words beside ours")
+    add("--into", metavar="STORE", help="a store whose memory the netlist is loaded into, or reads")
+    add("--on", metavar="STREAM", help="run, why: a row a tick, a column a signal (.csv, .parquet, .ndjson)")
+    add("--expect", metavar="FILE", help="run: columns that must come out; exit 1 where they do not")
+    add("--tick", metavar="TIME", help="run, why: the time between two rows (1d; .hal text keeps its own)")
+    add("--rep", type=int, metavar="K", help="why, value: of a recorded run, the replication; default its first")
+    add("--at", type=day, metavar="DAY", help="why, value: the day asked about; default the last")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -26,7 +26,8 @@ SIGNALS = ("step", "ramp", "impulse", "sine", "frequency")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="an op of the palette")
+    add = parser.add_argument
+    add("name", nargs="?", help="an op of the palette")
     action = parser.add_mutually_exclusive_group()
     for signal in SIGNALS:
         action.add_argument(
@@ -36,14 +37,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     action.add_argument(
         "--table", nargs="?", const="", metavar="BITS", help="print its truth table; BITS is a reflex's, as 0xe"
     )
-    parser.add_argument("--column", metavar="X", help="with --on: the column of its first input")
-    parser.add_argument("--by", default="", metavar="A,B", help="with --on: the columns that tell instances apart")
-    parser.add_argument(
-        "--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter, input or size; repeat"
-    )
-    parser.add_argument("--tick", metavar="TIME", help="the tick's length, as 10min (1d; with --on, the spacing of t)")
-    parser.add_argument("--calls", type=int, default=100, metavar="N", help="calls to draw (100)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="where to: .png, or with --on also .parquet or .csv")
+    add("--column", metavar="X", help="with --on: the column of its first input")
+    add("--by", default="", metavar="A,B", help="with --on: the columns that tell instances apart")
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter, input or size; repeat")
+    add("--tick", metavar="TIME", help="the tick's length, as 10min (1d; with --on, the spacing of t)")
+    add("--calls", type=int, default=100, metavar="N", help="calls to draw (100)")
+    add("-o", "--output", metavar="FILE", help="where to: .png, or with --on also .parquet or .csv")
 
 
 def main(args: argparse.Namespace) -> int:

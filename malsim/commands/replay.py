@@ -28,24 +28,23 @@ GRAPHS = {"mal": "default", "recall_v5": "recall_v5"}  # the laws that are a gra
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "claims",
         metavar="CLAIMS",
         help="CSV, Parquet or NDJSON, also gzipped; a folder with claims and truth; a store; or what malsim import reads",
     )
-    parser.add_argument("--confidence", type=float, metavar="NUMBER", help="of claims in a memory that state none")
-    parser.add_argument("--truth", metavar="TRUTH", help="object, value and, where truth changes, valid_from")
-    parser.add_argument("--law", default="mal", metavar="LAW", help="which law answers (mal); `malsim laws` lists them")
-    parser.add_argument("--rules", metavar="FILE", help="of mal: default, recall_v5, or a TOML file with [rules]")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="change a rule (rules.NAME) or a law's (law.NAME)"
-    )
-    parser.add_argument("--contradictions", choices=("mutual", "forward"), default="mutual", help="of mal; default: mutual")
-    parser.add_argument("--on-bad-rows", choices=("stop", "skip"), default="stop", help="default: stop")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of intervals, and of how untimed claims reach mal")
-    parser.add_argument("--strict", action="store_true", help="exit 1 if the gate refused a claim")
-    parser.add_argument("--json", action="store_true", help="print one JSON object of figures instead")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for answers and figures; default out/NAME")
+    add("--confidence", type=float, metavar="NUMBER", help="of claims in a memory that state none")
+    add("--truth", metavar="TRUTH", help="object, value and, where truth changes, valid_from")
+    add("--law", default="mal", metavar="LAW", help="which law answers (mal); `malsim laws` lists them")
+    add("--rules", metavar="FILE", help="of mal: default, recall_v5, or a TOML file with [rules]")
+    add("--set", action="append", default=[], metavar="NAME=VALUE", help="change a rule (rules.NAME) or a law's (law.NAME)")
+    add("--contradictions", choices=("mutual", "forward"), default="mutual", help="of mal; default: mutual")
+    add("--on-bad-rows", choices=("stop", "skip"), default="stop", help="default: stop")
+    add("--seed", type=int, default=0, metavar="N", help="of intervals, and of how untimed claims reach mal")
+    add("--strict", action="store_true", help="exit 1 if the gate refused a claim")
+    add("--json", action="store_true", help="print one JSON object of figures instead")
+    add("-o", "--output", type=Path, metavar="DIR", help="folder for answers and figures; default out/NAME")
 
 
 def main(args: argparse.Namespace) -> int:

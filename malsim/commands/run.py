@@ -9,20 +9,19 @@ from malsim.scenario.law_options import memory_arguments, set_arguments
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for frames and figures; default out/NAME")
-    parser.add_argument("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
+    add = parser.add_argument
+    add("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
+    add("-o", "--output", type=Path, metavar="DIR", help="folder for frames and figures; default out/NAME")
+    add("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
     set_arguments(parser)
     memory_arguments(parser)
-    parser.add_argument("--replications", type=int, metavar="N", help="how many independent replications to run at once")
-    parser.add_argument("--replication", type=int, metavar="K", help="run only the replication of this number")
-    parser.add_argument("--seed", type=int, metavar="N", help="another seed")
-    parser.add_argument(
-        "--from", dest="source", metavar="STORE", help="let the memory begin with a store, or what malsim import reads"
-    )
-    parser.add_argument("--strict", action="store_true", help="exit 1 if the gate refused a claim")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write one page that opens offline: lines, zoom, why?")
-    parser.add_argument("--no-plots", action="store_true", help="write frames only")
+    add("--replications", type=int, metavar="N", help="how many independent replications to run at once")
+    add("--replication", type=int, metavar="K", help="run only the replication of this number")
+    add("--seed", type=int, metavar="N", help="another seed")
+    add("--from", dest="source", metavar="STORE", help="let the memory begin with a store, or what malsim import reads")
+    add("--strict", action="store_true", help="exit 1 if the gate refused a claim")
+    add("--html", type=Path, metavar="FILE", help="write one page that opens offline: lines, zoom, why?")
+    add("--no-plots", action="store_true", help="write frames only")
 
 
 def main(args: argparse.Namespace) -> int:

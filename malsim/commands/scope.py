@@ -22,22 +22,23 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", help="a scenario, the folder of a run, or a saved capture (.parquet)")
-    parser.add_argument(
+    add = parser.add_argument
+    add("run", metavar="RUN", help="a scenario, the folder of a run, or a saved capture (.parquet)")
+    add(
         "-c", "--channel", action="append", default=[], metavar="WORDS",
         help='a signal or an address, with "gain=2 offset=.5 digital=yes label=a" after it; repeat',
     )  # fmt: skip
-    parser.add_argument("--trigger", metavar="ADDRESS", help="what the trigger watches")
-    parser.add_argument("--level", type=float, default=0.5, help="where it fires (0.5)")
-    parser.add_argument("--edge", choices=("rising", "falling"), default="rising", help="which way (rising)")
-    parser.add_argument("--position", type=float, default=0.5, help="share of the record before the trigger (0.5)")
-    parser.add_argument("--number", type=int, default=1, metavar="N", help="take its Nth firing (1)")
-    parser.add_argument("--record", type=int, metavar="TICKS", help="length of the record; default all")
-    parser.add_argument("--cursor", type=day, action="append", default=[], metavar="DAY", help="read off here; repeat")
-    parser.add_argument("--events", metavar="KIND,KIND", help="kinds to mark; default those of the channels' cells")
-    parser.add_argument("--replication", type=int, metavar="K", help="which replication; default the first")
-    parser.add_argument("--save", metavar="FILE", help="keep the capture, as .parquet, or its samples alone as .csv")
-    parser.add_argument("-o", "--output", metavar="FILE", help="draw it, as .png or .svg; otherwise it is shown in letters")
+    add("--trigger", metavar="ADDRESS", help="what the trigger watches")
+    add("--level", type=float, default=0.5, help="where it fires (0.5)")
+    add("--edge", choices=("rising", "falling"), default="rising", help="which way (rising)")
+    add("--position", type=float, default=0.5, help="share of the record before the trigger (0.5)")
+    add("--number", type=int, default=1, metavar="N", help="take its Nth firing (1)")
+    add("--record", type=int, metavar="TICKS", help="length of the record; default all")
+    add("--cursor", type=day, action="append", default=[], metavar="DAY", help="read off here; repeat")
+    add("--events", metavar="KIND,KIND", help="kinds to mark; default those of the channels' cells")
+    add("--replication", type=int, metavar="K", help="which replication; default the first")
+    add("--save", metavar="FILE", help="keep the capture, as .parquet, or its samples alone as .csv")
+    add("-o", "--output", metavar="FILE", help="draw it, as .png or .svg; otherwise it is shown in letters")
 
 
 def main(args: argparse.Namespace) -> int:

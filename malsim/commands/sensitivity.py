@@ -14,25 +14,22 @@ from malsim.scenario.law_options import set_arguments, under_law
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     set_arguments(parser)
-    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/poisoner.toml")
-    parser.add_argument(
+    add("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/poisoner.toml")
+    add(
         "--range",
         action="append",
         default=[],
         metavar="NAME=LOW:HIGH",
         help="a setting's range; may be repeated; default every rule",
     )
-    parser.add_argument(
-        "--metric", default="brier", metavar="METRIC", help="a figure, a property or a series' metric; default brier"
-    )
-    parser.add_argument(
-        "--points", type=int, default=64, metavar="N", help="points of the Sobol sequence, a power of two; default 64"
-    )
-    parser.add_argument("--replications", type=int, metavar="N", help="independent replications at each point")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes; default this one alone")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="also write the frames and the figures there")
-    parser.add_argument("--quiet", action="store_true", help="show no progress bar")
+    add("--metric", default="brier", metavar="METRIC", help="a figure, a property or a series' metric; default brier")
+    add("--points", type=int, default=64, metavar="N", help="points of the Sobol sequence, a power of two; default 64")
+    add("--replications", type=int, metavar="N", help="independent replications at each point")
+    add("--workers", type=int, metavar="N", help="processes; default this one alone")
+    add("-o", "--output", type=Path, metavar="DIR", help="also write the frames and the figures there")
+    add("--quiet", action="store_true", help="show no progress bar")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -21,24 +21,21 @@ STORE = (".sqlite", ".sqlite3", ".db")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only these signals; a store may stand here too")
-    parser.add_argument("--on", metavar="STORE", help="say what each reads on a store, which is not changed")
-    parser.add_argument(
-        "--ticks", type=int, default=1, metavar="N", help="with --on: the last N ticks, for signals of rates (1)"
-    )
-    parser.add_argument("--every", type=day, default=1.0, metavar="DAYS", help="with --on: between two ticks (1)")
-    parser.add_argument("--scorecard", action="store_true", help="measure each on its streams and on ordinary work")
-    parser.add_argument(
+    add = parser.add_argument
+    add("names", nargs="*", metavar="NAME", help="only these signals; a store may stand here too")
+    add("--on", metavar="STORE", help="say what each reads on a store, which is not changed")
+    add("--ticks", type=int, default=1, metavar="N", help="with --on: the last N ticks, for signals of rates (1)")
+    add("--every", type=day, default=1.0, metavar="DAYS", help="with --on: between two ticks (1)")
+    add("--scorecard", action="store_true", help="measure each on its streams and on ordinary work")
+    add(
         "--seeds",
         type=int,
         default=3,
         metavar="N",
         help="with --scorecard: streams of work that each fault is put into, half a minute each (3)",
     )
-    parser.add_argument(
-        "--quiet-streams", type=int, default=20, metavar="N", help="with --scorecard: streams that ARL0 is measured on (20)"
-    )
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="with --scorecard: also write the table there")
+    add("--quiet-streams", type=int, default=20, metavar="N", help="with --scorecard: streams that ARL0 is measured on (20)")
+    add("-o", "--output", type=Path, metavar="FILE", help="with --scorecard: also write the table there")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -16,21 +16,20 @@ MOST_LINES = 12
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
-    parser.add_argument("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; may be repeated"
-    )
-    parser.add_argument("--cures", action="store_true", help="also compare what can be done about it")
-    parser.add_argument(
+    add = parser.add_argument
+    add("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
+    add("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
+    add("--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; may be repeated")
+    add("--cures", action="store_true", help="also compare what can be done about it")
+    add(
         "--real",
         action="append",
         default=[],
         metavar="DIR",
         help="with --cures: a folder of claims to answer; may be repeated",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="also write the figures and the cells' frame there")
+    add("--json", action="store_true", help="print one JSON object instead")
+    add("-o", "--output", type=Path, metavar="DIR", help="also write the figures and the cells' frame there")
 
 
 def main(args: argparse.Namespace) -> int:

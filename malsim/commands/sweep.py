@@ -24,36 +24,33 @@ MOST_DRAWN = 2
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     set_arguments(parser)
-    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/poisoner.toml")
-    parser.add_argument(
+    add("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/poisoner.toml")
+    add(
         "--grid",
         action="append",
         default=[],
         metavar="NAME=V,V,…",
         help="values of a setting; may be repeated, all combinations",
     )
-    parser.add_argument(
+    add(
         "--range",
         action="append",
         default=[],
         metavar="NAME=LOW:HIGH",
         help="a range to spread points over; may be repeated",
     )
-    parser.add_argument("--points", type=int, default=64, metavar="N", help="how many points over the ranges; default 64")
-    parser.add_argument("--design", type=Path, metavar="FILE", help="a CSV or Parquet file with a row a point")
-    parser.add_argument(
-        "--metric", action="append", metavar="METRIC", help="what to measure; may be repeated; default brier"
-    )
-    parser.add_argument("--replications", type=int, metavar="N", help="independent replications at each point")
-    parser.add_argument("--seed", type=int, metavar="N", help="another seed")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the points; default out/NAME/sweep")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes; default as many as there are cores")
-    parser.add_argument(
-        "--cluster", metavar="ADDRESS", help='a Dask scheduler to use instead; needs pip install "malsim[cluster]"'
-    )
-    parser.add_argument("--no-plots", action="store_true", help="write points only")
-    parser.add_argument("--quiet", action="store_true", help="show no progress bar")
+    add("--points", type=int, default=64, metavar="N", help="how many points over the ranges; default 64")
+    add("--design", type=Path, metavar="FILE", help="a CSV or Parquet file with a row a point")
+    add("--metric", action="append", metavar="METRIC", help="what to measure; may be repeated; default brier")
+    add("--replications", type=int, metavar="N", help="independent replications at each point")
+    add("--seed", type=int, metavar="N", help="another seed")
+    add("-o", "--output", type=Path, metavar="DIR", help="folder of the points; default out/NAME/sweep")
+    add("--workers", type=int, metavar="N", help="processes; default as many as there are cores")
+    add("--cluster", metavar="ADDRESS", help='a Dask scheduler to use instead; needs pip install "malsim[cluster]"')
+    add("--no-plots", action="store_true", help="write points only")
+    add("--quiet", action="store_true", help="show no progress bar")
 
 
 def main(args: argparse.Namespace) -> int:

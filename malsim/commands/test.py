@@ -20,36 +20,27 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="scenario files, or folders of them")
-    parser.add_argument(
-        "--check", action="append", metavar="NAME", help="judge only the check of this name; may be repeated"
-    )
-    parser.add_argument("--rules", metavar="FILE", help="judge under these rules instead: a TOML file, default or recall_v5")
+    add = parser.add_argument
+    add("paths", nargs="+", type=Path, metavar="PATH", help="scenario files, or folders of them")
+    add("--check", action="append", metavar="NAME", help="judge only the check of this name; may be repeated")
+    add("--rules", metavar="FILE", help="judge under these rules instead: a TOML file, default or recall_v5")
     set_arguments(parser)
     memory_arguments(parser)
-    parser.add_argument(
+    add(
         "--on", metavar="STORE",
         help="let each memory begin with a store, or what malsim import reads; a file of checks alone is judged over what "
         "really happened in it",
     )  # fmt: skip
-    parser.add_argument(
-        "--events", type=Path, metavar="LOG", help="judge what any memory logged as JSON lines; see malsim docs watch"
-    )
-    parser.add_argument("--seed", type=int, metavar="N", help="another seed")
-    parser.add_argument(
-        "--seeds", type=int, metavar="N", help="also judge on the N next seeds; say which checks hang on theirs"
-    )
-    parser.add_argument("--replications", type=int, metavar="N", help="how many independent replications to judge")
-    parser.add_argument("--replication", type=int, metavar="K", help="judge this one replication alone")
-    parser.add_argument("--strict", action="store_true", help="exit 1 if the gate refused a claim")
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML, failures and errors apart")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write one HTML file with a picture of each check")
-    parser.add_argument(
-        "--mutate", action="store_true", help="also break the suite, one thing at a time, and name what no check notices"
-    )
-    parser.add_argument(
-        "--mutants", type=int, metavar="N", help="break N of these things alone, spread evenly over all; implies --mutate"
-    )
+    add("--events", type=Path, metavar="LOG", help="judge what any memory logged as JSON lines; see malsim docs watch")
+    add("--seed", type=int, metavar="N", help="another seed")
+    add("--seeds", type=int, metavar="N", help="also judge on the N next seeds; say which checks hang on theirs")
+    add("--replications", type=int, metavar="N", help="how many independent replications to judge")
+    add("--replication", type=int, metavar="K", help="judge this one replication alone")
+    add("--strict", action="store_true", help="exit 1 if the gate refused a claim")
+    add("--junit", type=Path, metavar="FILE", help="write JUnit XML, failures and errors apart")
+    add("--html", type=Path, metavar="FILE", help="write one HTML file with a picture of each check")
+    add("--mutate", action="store_true", help="also break the suite, one thing at a time, and name what no check notices")
+    add("--mutants", type=int, metavar="N", help="break N of these things alone, spread evenly over all; implies --mutate")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("store", metavar="STORE", help="a store's file, such as memory.sqlite")
+    add = parser.add_argument
+    add("store", metavar="STORE", help="a store's file, such as memory.sqlite")
     at = "the day of the tick, a number or a date; default a day after the last write"
-    parser.add_argument("--now", metavar="DAY", help=at)
-    parser.add_argument("--signals", metavar="A,B", help="then say what these standing signals read")
-    parser.add_argument("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
+    add("--now", metavar="DAY", help=at)
+    add("--signals", metavar="A,B", help="then say what these standing signals read")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
 
 
 def main(args: argparse.Namespace) -> int:

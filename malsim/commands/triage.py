@@ -12,14 +12,15 @@ from malsim.scenario.law_options import set_arguments, under_law
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     set_arguments(parser)
-    parser.add_argument("scenario", nargs="+", metavar="SCENARIO", help="a scenario file with [reviewers]")
-    parser.add_argument("--policies", default="", metavar="A,B", help="policies; the others are compared with the first")
-    parser.add_argument("--weekly", default="", metavar="N,N", help="reviews a week; default the scenario's own")
-    parser.add_argument("--replications", type=int, default=40, metavar="N", help="of each (40)")
-    parser.add_argument("--seed", type=int, metavar="N", help="another seed than the scenario's own")
-    parser.add_argument("--json", action="store_true", help="print the rows as one JSON list")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder for the table and the figure")
+    add("scenario", nargs="+", metavar="SCENARIO", help="a scenario file with [reviewers]")
+    add("--policies", default="", metavar="A,B", help="policies; the others are compared with the first")
+    add("--weekly", default="", metavar="N,N", help="reviews a week; default the scenario's own")
+    add("--replications", type=int, default=40, metavar="N", help="of each (40)")
+    add("--seed", type=int, metavar="N", help="another seed than the scenario's own")
+    add("--json", action="store_true", help="print the rows as one JSON list")
+    add("-o", "--output", type=Path, metavar="DIR", help="folder for the table and the figure")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("netlists", nargs="*", metavar="FILE", help="netlists; default the scenario's own; or: design")
+    add = parser.add_argument
+    add("netlists", nargs="*", metavar="FILE", help="netlists; default the scenario's own; or: design")
     set_arguments(parser)
-    parser.add_argument("--scenario", metavar="FILE", help="where it is tried, with its [[episode]]s and checks")
-    parser.add_argument("--alarm", metavar="SIGNAL", help="the bit that is the alarm; default what its one latch writes")
-    parser.add_argument("--replications", type=int, metavar="N", help="run so many replications instead")
-    parser.add_argument("--quick", action="store_true", help="leave out the mutants and the faults, a run each")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write one self-contained page")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw it, as .png or .svg; design: .malnet too")
+    add("--scenario", metavar="FILE", help="where it is tried, with its [[episode]]s and checks")
+    add("--alarm", metavar="SIGNAL", help="the bit that is the alarm; default what its one latch writes")
+    add("--replications", type=int, metavar="N", help="run so many replications instead")
+    add("--quick", action="store_true", help="leave out the mutants and the faults, a run each")
+    add("--html", type=Path, metavar="FILE", help="write one self-contained page")
+    add("-o", "--output", type=Path, metavar="FILE", help="draw it, as .png or .svg; design: .malnet too")
     design = parser.add_argument_group("design")
     design.add_argument("--arl0", type=float, metavar="TICKS", help="least average run length to a false alarm")
     design.add_argument("--delay", type=float, metavar="TICKS", help="most average run length to detect")

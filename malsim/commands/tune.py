@@ -19,26 +19,21 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "problems", nargs="+", metavar="SCENARIO|DIR", help="scenario files, or folders of claims with truth"
-    )
-    parser.add_argument(
-        "--space", action="append", required=True, metavar="NAME=LOW:HIGH|A,B", help="a setting and its range or choices"
-    )
-    parser.add_argument("--objective", action="append", metavar="MEASURE", help="brier if none is named; two give a front")
-    parser.add_argument("--require", action="append", default=[], metavar="PROPERTY", help="raise the worst margin instead")
-    parser.add_argument(
-        "--holdout", action="append", metavar="SCENARIO|DIR", help="what tuning does not see; default a half"
-    )
-    parser.add_argument("--rules", metavar="FILE", help="start from these rules: a TOML file, default or recall_v5")
+    add = parser.add_argument
+    add("problems", nargs="+", metavar="SCENARIO|DIR", help="scenario files, or folders of claims with truth")
+    add("--space", action="append", required=True, metavar="NAME=LOW:HIGH|A,B", help="a setting and its range or choices")
+    add("--objective", action="append", metavar="MEASURE", help="brier if none is named; two give a front")
+    add("--require", action="append", default=[], metavar="PROPERTY", help="raise the worst margin instead")
+    add("--holdout", action="append", metavar="SCENARIO|DIR", help="what tuning does not see; default a half")
+    add("--rules", metavar="FILE", help="start from these rules: a TOML file, default or recall_v5")
     set_arguments(parser)
-    parser.add_argument("--budget", type=int, default=256, metavar="N", help="points tried, 32 or more (256)")
-    parser.add_argument("--replications", type=int, default=16, metavar="N", help="of each scenario, at least (16)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the search (0)")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes; they change nothing but the time")
-    parser.add_argument("--study", type=Path, metavar="DIR", help="keep each point there; a study that was stopped goes on")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the rules there, and a figure beside them")
+    add("--budget", type=int, default=256, metavar="N", help="points tried, 32 or more (256)")
+    add("--replications", type=int, default=16, metavar="N", help="of each scenario, at least (16)")
+    add("--seed", type=int, default=0, metavar="N", help="of the search (0)")
+    add("--workers", type=int, default=1, metavar="N", help="processes; they change nothing but the time")
+    add("--study", type=Path, metavar="DIR", help="keep each point there; a study that was stopped goes on")
+    add("--json", action="store_true", help="print one JSON object instead")
+    add("-o", "--output", type=Path, metavar="FILE", help="write the rules there, and a figure beside them")
 
 
 def main(args: argparse.Namespace) -> int:

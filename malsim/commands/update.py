@@ -15,15 +15,16 @@ LISTS = ("topics", "entities", "source_refs")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("store", metavar="STORE", help="a store's file, such as memory.sqlite")
-    parser.add_argument("cell", metavar="CELL", help="a handle or a key")
-    parser.add_argument("--writer", required=True, metavar="NAME", help="who updates it")
-    parser.add_argument("--now", type=day, metavar="DAY", help="the day of the update; default that of the last write")
+    add = parser.add_argument
+    add("store", metavar="STORE", help="a store's file, such as memory.sqlite")
+    add("cell", metavar="CELL", help="a handle or a key")
+    add("--writer", required=True, metavar="NAME", help="who updates it")
+    add("--now", type=day, metavar="DAY", help="the day of the update; default that of the last write")
     for name in TEXTS:
-        parser.add_argument(f"--{name}", metavar="TEXT", help=f"its new {name}")
+        add(f"--{name}", metavar="TEXT", help=f"its new {name}")
     for name in LISTS:
-        parser.add_argument(f"--{name.replace('_', '-')}", metavar="A,B", help=f"its new {name.replace('_', ' ')}")
-    parser.add_argument("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
+        add(f"--{name.replace('_', '-')}", metavar="A,B", help=f"its new {name.replace('_', ' ')}")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -36,13 +36,14 @@ axiom = "monotone-age"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("store", nargs="?", type=Path, metavar="STORE", help="the store to follow; only read")
-    parser.add_argument("--events", type=Path, metavar="LOG", help="follow what any memory logs as JSON lines instead")
-    parser.add_argument("--checks", type=Path, metavar="FILE", help="checks and a netlist; default: what any memory keeps")
-    parser.add_argument("--every", default="10s", metavar="TIME", help="how often to look; default 10s")
-    parser.add_argument("--once", action="store_true", help="look once: exit 1 where a check fails or a tripwire tripped")
-    parser.add_argument("--exit-on-fail", action="store_true", help="stop with exit 1 at the first bad news")
-    parser.add_argument("--webhook", metavar="URL", help="also post each as JSON; the address is never repeated in full")
+    add = parser.add_argument
+    add("store", nargs="?", type=Path, metavar="STORE", help="the store to follow; only read")
+    add("--events", type=Path, metavar="LOG", help="follow what any memory logs as JSON lines instead")
+    add("--checks", type=Path, metavar="FILE", help="checks and a netlist; default: what any memory keeps")
+    add("--every", default="10s", metavar="TIME", help="how often to look; default 10s")
+    add("--once", action="store_true", help="look once: exit 1 where a check fails or a tripwire tripped")
+    add("--exit-on-fail", action="store_true", help="stop with exit 1 at the first bad news")
+    add("--webhook", metavar="URL", help="also post each as JSON; the address is never repeated in full")
 
 
 def main(args: argparse.Namespace) -> int:

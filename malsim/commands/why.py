@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "source", metavar="SOURCE", help="a scenario, a store, what malsim import reads, or a file of claims"
-    )
-    parser.add_argument("cell", metavar="CELL", help="a handle or name of a cell; of a file of claims OBJECT=VALUE")
-    parser.add_argument("--at", type=day, metavar="DAY", help="the day asked about; default the last")
-    parser.add_argument("--rep", type=int, metavar="K", help="of a scenario, the replication; default its first")
+    add = parser.add_argument
+    add("source", metavar="SOURCE", help="a scenario, a store, what malsim import reads, or a file of claims")
+    add("cell", metavar="CELL", help="a handle or name of a cell; of a file of claims OBJECT=VALUE")
+    add("--at", type=day, metavar="DAY", help="the day asked about; default the last")
+    add("--rep", type=int, metavar="K", help="of a scenario, the replication; default its first")
     set_arguments(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw the terms as a waterfall too, as PNG")
+    add("-o", "--output", type=Path, metavar="FILE", help="draw the terms as a waterfall too, as PNG")
 
 
 def main(args: argparse.Namespace) -> int:

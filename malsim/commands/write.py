@@ -18,20 +18,19 @@ ENDS = (2, 3)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("store", metavar="STORE", help="a store's file; made where there is none")
-    parser.add_argument("--writer", required=True, metavar="NAME", help="who claims it")
-    parser.add_argument("--title", required=True, metavar="TEXT", help="the claim in one line")
-    parser.add_argument("--body", metavar="TEXT", help="the claim at length")
-    parser.add_argument("--kind", default="obs", metavar="KIND", help="dec obs bel tsk obj rsk ref ver hyp prg (obs)")
-    parser.add_argument("--confidence", type=float, default=0.7, metavar="P", help="what the writer would bet on it (0.7)")
-    parser.add_argument("--topics", metavar="A,B", help="what it is about")
-    parser.add_argument("--source", action="append", default=[], metavar="REF", help="what it rests on; may be repeated")
-    parser.add_argument(
-        "--edge", action="append", default=[], metavar='"RELATION CELL [WEIGHT]"', help="what it bears on; may be repeated"
-    )
+    add = parser.add_argument
+    add("store", metavar="STORE", help="a store's file; made where there is none")
+    add("--writer", required=True, metavar="NAME", help="who claims it")
+    add("--title", required=True, metavar="TEXT", help="the claim in one line")
+    add("--body", metavar="TEXT", help="the claim at length")
+    add("--kind", default="obs", metavar="KIND", help="dec obs bel tsk obj rsk ref ver hyp prg (obs)")
+    add("--confidence", type=float, default=0.7, metavar="P", help="what the writer would bet on it (0.7)")
+    add("--topics", metavar="A,B", help="what it is about")
+    add("--source", action="append", default=[], metavar="REF", help="what it rests on; may be repeated")
+    add("--edge", action="append", default=[], metavar='"RELATION CELL [WEIGHT]"', help="what it bears on; may be repeated")
     at = "the day, a number or a date; default that of the last write"
-    parser.add_argument("--now", metavar="DAY", help=at)
-    parser.add_argument("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
+    add("--now", metavar="DAY", help=at)
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
 
 
 def main(args: argparse.Namespace) -> int:
