@@ -69,7 +69,7 @@ def _tell(message: str) -> None:
 
 
 def _bug(error: Exception) -> str:
-    """What somebody who meets a bug is told: what broke where, without words of their files."""
+    """The report of a bug: what broke where, without text of the user's files."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if {"malsim", "ops"} & set(Path(frame.filename).parts)]
     last = (own or frames)[-1]

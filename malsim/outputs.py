@@ -36,7 +36,7 @@ _REASONS = {
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """A place beside the path to write to; at the end the path holds all of it, or what it held before.
+    """A place beside the path to write to; at the end the path has all of it, or its former content.
 
     Raises `UsageError` where it cannot be written, with the reason.
     """

@@ -1,4 +1,4 @@
-"""Py-fsrs as a scheduler of claims: each value of an object is a card, and what is said of it is a review.
+"""Py-fsrs as a scheduler of claims: each value of an object is a card, and each claim a review.
 
 A claim reviews the cards of rival values as forgotten and its own as recalled; a card's rank is its retrievability.
 Install: pip install -c constraints.txt -e ".[memories]". Version run: fsrs 6.3.2.

@@ -57,7 +57,7 @@ class FactEdges:
                 facts.append(fact)
 
     def tick(self, _: float) -> None:
-        """Nothing: facts end when another is said."""
+        """Nothing: a fact ends when another is written."""
 
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
         """Every fact about the object."""

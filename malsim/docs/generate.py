@@ -21,7 +21,7 @@ def rules() -> str:
     rows = []
     for rule in dataclasses.fields(Rules):
         meta = rule.metadata
-        if not {"unit", "choices"} & meta.keys():  # a derived value, which the page on signals tells of
+        if not {"unit", "choices"} & meta.keys():  # a derived value: see the page on signals
             continue
         rows.append((f"`{rule.name}`", rule.default, meta.get("unit", "word"), _bounds(meta), meta["why"], meta["source"]))
     text = (

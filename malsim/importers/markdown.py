@@ -70,7 +70,7 @@ def _cell(note: Note, one: Observation) -> dict[str, Any]:
 
 
 def _relate(chronicle: Chronicle, notes: list[Note]) -> tuple[int, int]:
-    """Edges for the relations of notes; how many were dropped, and how many kept."""
+    """Edges for the relations of notes; how many led nowhere, and how many did not."""
     by_title: dict[str, list[tuple[Observation, str]]] = {}
     for (title, one), key in chronicle.standing.items():
         by_title.setdefault(title.lower(), []).append((one, key))

@@ -144,7 +144,7 @@ def _marks(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _versions(events: pl.DataFrame, rows: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    """A row a version, as `outlined` tells them, with what the events say of each."""
+    """A row a version, as of `chains_of`, with the fields of its event."""
     about = ("expires", "topics", "entities") if memories.height else ()
     fields = events.select("memory", "writer", "old", "new", "created", "updated", "event", *about)[rows["event"]]
     created = rows["implied"] | (fields["event"] != "UPDATE")

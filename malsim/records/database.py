@@ -144,7 +144,7 @@ class Database:
         self.run("DELETE FROM memory_links WHERE src_id = ? OR dst_id = ?", record_id, record_id)
 
     def emit(self, name: str, now: int, payload: Mapping[str, object]) -> None:
-        """Write an event down, in the transaction that it tells of."""
+        """Log an event, in the transaction of what it reports."""
         self.run("INSERT INTO memory_events (ts, name, payload) VALUES (?, ?, ?)", now, name, canonical(payload, where=name))
 
     def events(self, name: str | None, after: int) -> list[dict[str, Any]]:
@@ -153,7 +153,7 @@ class Database:
         return self.decoded(lambda row: dict(row) | {"payload": json.loads(row["payload"])}, query, after, name, name)
 
     def meta(self, name: str) -> Any:
-        """A number or text kept by name; None where there is none."""
+        """A number or text by its name; None where there is none."""
         rows = self.rows("SELECT value FROM memory_meta WHERE name = ?", name)
         return rows[0]["value"] if rows else None
 

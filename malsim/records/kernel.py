@@ -68,7 +68,7 @@ class RecordStore:
         self.database.close()
 
     def put(self, record: MemoryRecord) -> MemoryRecord:
-        """Keep a record; one of the same hash takes its tags and numbers in, and is updated. Returns what is kept."""
+        """Keep a record; one of the same hash takes its tags and numbers in, and is updated. Returns the stored record."""
         now, digest = self.clock(), record.hash
         with self.database.change():
             remove_expired(self.database, digest, "text IS NULL", now)

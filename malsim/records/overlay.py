@@ -58,7 +58,7 @@ class Overlay:
     def upsert(self, item: OverlayItem, *, dedupe: bool = False) -> OverlayItem:
         """Keep an item; one of the same id is written over, and under `dedupe` one of the same hash takes it in.
 
-        Neither makes it younger: its life counts from its creation. Returns what is kept.
+        Neither makes it younger: its life counts from its creation. Returns the stored item.
         """
         now, digest = self.store.clock(), item.hash
         with self.database.change():
@@ -146,7 +146,7 @@ class Overlay:
             return self.upsert(items[held_id], dedupe=dedupe)
 
     def metrics(self) -> dict[str, Any]:
-        """How many items by lane and kind, how many are held, how many contradictions are shown; an event too."""
+        """How many items by lane and kind, how many are in quarantine, how many contradict; an event too."""
         rows = self.database.rows("SELECT lane, kind FROM memory_records WHERE text IS NOT NULL ORDER BY seq")
         counts = {
             "items": len(rows), "held": len(self.on_hold()), "contradictions": len(self.store.contradictions()),

@@ -58,7 +58,7 @@ class MemoryRecord:
         return f"{self.key} {self.value if isinstance(self.value, str) else canonical(self.value)}"
 
     def merged(self, later: MemoryRecord, now: int) -> MemoryRecord:
-        """What is kept once an equal record is put: both tags, the later numbers where there are any, its time as update."""
+        """The record after an equal one is put: both tags, the later numbers where there are any, its time as update."""
         return replace(
             self, tags=union(self.tags, later.tags), updated=max(now, self.updated or 0),
             score=self.score if later.score is None else later.score, prob=self.prob if later.prob is None else later.prob,
@@ -123,7 +123,7 @@ class OverlayItem:
         return bool(self.extra.get("pin"))
 
     def merged(self, later: OverlayItem, now: int) -> OverlayItem:
-        """What is kept once an equal item is written: trust and extras are the later's; its age stays."""
+        """The item after an equal one is written: trust and extras are the later's; its age stays."""
         return replace(
             self, trust=later.trust, keywords=union(self.keywords, later.keywords),
             updated=max(now, self.updated or 0),

@@ -1,4 +1,4 @@
-"""A memory of the user's own as a scenario names it, and the sentences that it is spoken to in."""
+"""A memory of the user's own as a scenario names it, and the sentences that it reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Adapter", "Phrases"]
 
 @dataclass(frozen=True, kw_only=True)
 class Phrases:
-    """How facts are said as sentences, how objects are asked about, and where in an answer its value stands.
+    """How facts become sentences and objects questions, and where in an answer its value stands.
 
     `sentence` may name {object}, {value} and {writer}, `question` {object}. `answer` is a regular expression whose group
     `value`, or first group, is the value; without one, the value is the one of the object's values that occurs in the text.

@@ -146,7 +146,7 @@ def _serve(pipe: Any, source: Any, name: str, limit: float, beat: Any) -> None:
     problem = None
     try:
         factory = load_factory(source) if isinstance(source, str) else source
-    except Exception as error:  # noqa: BLE001  # it is told as every replication's
+    except Exception as error:  # noqa: BLE001  # each of its replications reports it
         problem = str(error)
 
     def alive() -> None:

@@ -73,7 +73,7 @@ class Host:
         self._limited: dict[tuple[int, str], bool] = {}
         self._ended: set[int] = set()
         self._hand: queue.SimpleQueue[_Batch] = _new_hand()
-        self.beat: Callable[[], None] = lambda: None  # told at least once a second that this process is alive
+        self.beat: Callable[[], None] = lambda: None  # called at least once a second: this process is alive
 
     def run(self, asks: Sequence[Ask]) -> tuple[Answers, list[Breakdown]]:
         """What each call answered, None where nothing; and what went wrong."""
@@ -155,7 +155,7 @@ class _Batch:
             self.since, self.place = clock(), place
             try:
                 answer = host.call(ask)
-            except Exception as problem:  # noqa: BLE001  # whatever a user's code raises is told to him
+            except Exception as problem:  # noqa: BLE001  # whatever a user's code raises is reported
                 if self.abandoned:
                     return
                 host.end(ask.rep)

@@ -81,7 +81,7 @@ class Interpreter:
         return by_rep
 
     def about(self, rep: int, object_: int, item: ShownItem) -> bool:
-        """Whether an item is about the object asked for; raises for an object that the memory was never told of."""
+        """Whether an item is about the object asked for; raises for an object without a claim."""
         if item.object == self.objects[object_]:
             return True
         place = self._place.get(item.object, NONE)

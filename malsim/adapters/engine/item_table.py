@@ -45,7 +45,7 @@ class ItemTable:
     def show(self, rep: int, object_: int, items: Sequence[ShownItem]) -> tuple[list[int], list[int]]:
         """Take what a memory shows of an object; the rows that are there now, and those that were and are not.
 
-        Raises `WrongItemError` for items that it was never told, values it cannot be read as, and belief now and then.
+        Raises `WrongItemError` for items about nothing claimed, values without a claim, and a belief in some items only.
         """
         read, before = self._interpreter, self._rows.get((rep, object_), [])
         pairs = [(item, read.value(rep, object_, item)) for item in items if read.about(rep, object_, item)]

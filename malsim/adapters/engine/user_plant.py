@@ -43,7 +43,7 @@ class UserState:
 class UserPlant:
     """Memories of a user's own behind `write`, `tick`, `read` and `peek`; `where` names the scenario.
 
-    A replication whose memory raises, hangs, or answers what it may not is asked no more; `failures` tells of it. Where none
+    A replication whose memory raises, hangs, or answers what it may not is asked no more; `failures` says why. Where none
     is left, `AdapterError` is raised.
     """
 
@@ -151,7 +151,7 @@ class _Instances:
         return by_claim, dropped
 
     def writes(self, parts: dict[int, list[tuple[int, Claim]]], now: float) -> Iterator[Ask]:
-        """One call for the claims of each instant; no memory is told of a time before the last one."""
+        """One call for the claims of each instant; time never runs back."""
         for rep, part in parts.items():
             for time, group in groupby(part, key=lambda each: each[1].time):
                 yield Ask(rep, "write", max(now, time), [claim for _, claim in group])

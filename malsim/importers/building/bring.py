@@ -58,7 +58,7 @@ def bring(
 
 @contextmanager
 def reading(path: str | Path, *, form: str | None, options: Options, part: int | None = None) -> Iterator[Iterator[Records]]:
-    """The parts of another memory, of about `part` records where it is not to be held whole; raises as `bring`."""
+    """The parts of another memory, of about `part` records, or in one where that is None; raises as `bring`."""
     importers = formats()
     if form is not None and form not in importers:
         raise UsageError("unknown format", where="--as", given=form, allowed=", ".join(importers))

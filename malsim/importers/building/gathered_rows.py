@@ -1,4 +1,4 @@
-"""The rows of a source, kept in files as they come, with what must be known of all of them before one can be stored."""
+"""The rows of a source, in files as they come, with what all of them must settle before one can be stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import polars as pl
 from malsim.importers.building.assemble import day_0, with_masses
 from malsim.importers.building.completed_rows import completed, digests_of, with_short_handles
 from malsim.importers.building.key_index import KeyIndex
-from malsim.importers.building.spool import Spool
 from malsim.importers.building.withhold import safe_extras, withheld
 from malsim.importers.reading.put import authors_of, edge_rows
 from malsim.importers.reading.records import Options, Records
@@ -19,6 +18,7 @@ from malsim.importers.reading.successors import with_lines
 from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.rules import Rules
+from malsim.outputs import writing
 
 __all__ = ["GatheredRows"]
 
@@ -34,7 +34,7 @@ class GatheredRows:
 
     def __init__(self, folder: Path, options: Options, rules: Rules) -> None:
         self._options, self._rules = options, rules
-        self._rows, self.extras = Spool(folder, "rows"), Spool(folder, "extras")
+        self._rows, self.extras = _Spool(folder, "rows"), _Spool(folder, "extras")
         self._keys = KeyIndex(folder / "keys.sqlite")
         self.form = ""
         self.oldest: object = None
@@ -85,3 +85,25 @@ class GatheredRows:
         for rows in self._rows.frames(columns):
             yield self._keys.standing(rows, first)
             first += rows.height
+
+
+class _Spool:
+    """Frames of the same columns in a folder, in the order in which they came; it goes when the folder does."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self._files: list[Path] = []
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Keep a frame; of empty ones only the first. Raises `UsageError` where the disk is full."""
+        if frame.is_empty() and self._files:
+            return
+        file = self._folder / f"{self._name}-{len(self._files)}.arrow"
+        with writing(file):
+            frame.write_ipc(file)
+        self._files.append(file)
+
+    def frames(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """Each frame, or these columns of it."""
+        for file in self._files:
+            yield pl.read_ipc(file, columns=list(columns) if columns else None)

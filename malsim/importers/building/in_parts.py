@@ -57,7 +57,7 @@ def bring_into(
     """Bring another memory's file or folder into a store, `part` records at a time; what it holds is what `bring` gives.
 
     A new store appears when all of it is written. One that stands must hold a part of what comes; then, and of a source that
-    names its own handles (Recall), all is held at once. Raises as `bring` and `write`.
+    names its own handles (Recall), all is in memory at once. Raises as `bring` and `write`.
     """
     options, rules = options or Options(), rules or Rules()
     with reading(path, form=form, options=options, part=part) as batches:
@@ -88,7 +88,7 @@ def _in_parts(parts: Iterator[Records], store: Store, options: Options, rules: R
 
 
 class _Rows:
-    """The rows of a store as `Store.fill` wants them; what is told of them is known once they have passed."""
+    """The rows of a store as `Store.fill` wants them; their counts are complete after the last."""
 
     def __init__(self, source_rows: GatheredRows, options: Options) -> None:
         self._source_rows, self._options = source_rows, options

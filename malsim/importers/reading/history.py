@@ -25,7 +25,7 @@ class Chronicle(Collector):
         self.replacements = self.withdrawals = self.commits = 0
 
     def take(self, changes: list[Change], read: Callable[[str, str], Note]) -> None:
-        """One commit: what its files said before, and what they say after it."""
+        """One commit: its files' observations before and after it."""
         before = self._observations(read(change.before, change.path) for change in changes if change.before is not None)
         after = self._observations(read(change.after, change.path) for change in changes if change.after is not None)
         self.commits += 1
@@ -66,5 +66,5 @@ class Chronicle(Collector):
                 self.withdrawals += 1
 
     def _knows(self, place: tuple[str, Observation]) -> bool:
-        """Whether the same was said once and taken back: it comes again as a claim of its own."""
+        """Whether the same was written once and withdrawn: it comes again as a claim of its own."""
         return key_of(place[0], place[1].category, place[1].text) in self

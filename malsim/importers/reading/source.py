@@ -45,7 +45,7 @@ _LOGS = ("-wal", "-journal")
 
 @contextmanager
 def open_source(path: str | Path, *, part: int | None = None) -> Iterator[Source]:
-    """A source to read from, `part` records at a time, or to be held whole; what was copied of it goes with the block.
+    """A source to read from, `part` records at a time, or whole; a copy made of it goes with the block.
 
     Raises `StoreError` for what cannot be read: archives, pickles, other encodings, damaged databases.
     """
@@ -205,9 +205,9 @@ class Source:
         return self.document if isinstance(self.document, list) else []
 
     def batches(self) -> Iterator[Iterator[dict[str, Any]]]:
-        """As `records`, some at a time: `part` of them at most, and of so many bytes that what comes of them can be held.
+        """As `records`, some at a time: `part` of them at most, and of so many bytes that they fit in memory.
 
-        Each is to be gone through before the next: a record that is let go at once costs half of one that is held.
+        Consume each before the next: a record freed at once costs half of one that is stored.
         """
         records = self.records()
         for first in records:

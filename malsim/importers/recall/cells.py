@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -12,17 +13,26 @@ from malsim.importers.reading.dates import days
 from malsim.importers.reading.put import ROW
 from malsim.memory import schema
 
-__all__ = ["number", "rows_of"]
+__all__ = ["BESIDE", "FLAGS", "HYPEREDGES", "beside", "number", "rows_of"]
 
 _SCORES = {
     "stated": ("conf", 0.5), "uncertainty": ("uncertainty", 0.35), "concern": ("concern", 0.15),
     "source_quality": ("sourceQuality", 0.66), "calibration": ("actorCalibration", 1.0), "c0": ("currencyC0", 1.0),
     "currency": ("currency", 1.0), "salience_seed": ("salienceSeed", 0.5), "salience": ("salience", 0.5),
 }  # fmt: skip
-_FLAGS = {
+FLAGS = {
     "annexed": "annexed", "locked": "locked", "pinned": "pinned", "requires_review": "requiresReview",
     "allow_background_use": "allowBackgroundUse",
 }  # fmt: skip
+"""Recall's names of flags, by ours."""
+
+BESIDE, HYPEREDGES = "recall", "recall hyperedges"  # the latter of no cell
+_WHOLE = ("scope", "lineage", "programs", "props", "createdAt", "updatedAt", "lastSalientAt")
+_PARTS = {
+    "provenance": ("producedBy", "signatureStatus"),
+    "tags": ("lifecycle", "quality", "subject"),
+    "policy": ("expiresAt", "reverifyAfter"),
+}
 
 
 def rows_of(cells: Sequence[Mapping[str, Any]], *, start: float = 0.0) -> pl.DataFrame:
@@ -31,6 +41,21 @@ def rows_of(cells: Sequence[Mapping[str, Any]], *, start: float = 0.0) -> pl.Dat
     Dates become days after `start` (days after 1970), the first of a cell's subjects its object.
     """
     return pl.DataFrame([_row(cell, start) for cell in cells], schema=ROW)
+
+
+def beside(cells: Iterable[Mapping[str, Any]], hyperedges: list[Any]) -> list[tuple[str, str, str]]:
+    """Extras (cell, name, value): fields of cells that malsim has no column for, so that an export restores them."""
+    extras = [(cell["key"].encode("utf-8", "replace").decode(), BESIDE, json.dumps(_fields(cell))) for cell in cells]
+    return [*extras, *([("", HYPEREDGES, json.dumps(hyperedges))] if hyperedges else [])]
+
+
+def _fields(cell: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {name: cell[name] for name in _WHOLE if name in cell}
+    for name, parts in _PARTS.items():
+        table = cell.get(name)
+        if isinstance(table, dict):
+            fields[name] = {part: table[part] for part in parts if part in table}
+    return fields
 
 
 def _row(cell: Mapping[str, Any], start: float) -> dict[str, Any]:
@@ -49,7 +74,7 @@ def _row(cell: Mapping[str, Any], start: float) -> dict[str, Any]:
     return {
         **scores,
         **words,
-        **{ours: part["flags"].get(theirs, ours == "allow_background_use") is True for ours, theirs in _FLAGS.items()},
+        **{ours: part["flags"].get(theirs, ours == "allow_background_use") is True for ours, theirs in FLAGS.items()},
         "rep": 0,
         "key": key,
         "handle": _text(cell.get("handle")) or key,
@@ -93,7 +118,7 @@ def number(value: object) -> float | None:
     (2.0, None, None, None)
     """
     good = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-    return float(value) if good else None  # type: ignore[arg-type]  # a number, as was just told
+    return float(value) if good else None  # type: ignore[arg-type]  # a number, as was just checked
 
 
 def _share(value: object, default: float) -> float:

@@ -10,8 +10,7 @@ import polars as pl
 from malsim.importers.building.assemble import ImportedMemory, assemble
 from malsim.importers.reading.records import EXTRAS, Options, Records
 from malsim.importers.reading.source import Source, open_source
-from malsim.importers.recall.beside import beside
-from malsim.importers.recall.cells import rows_of
+from malsim.importers.recall.cells import beside, rows_of
 from malsim.importers.recall.files import Archive, read_source
 from malsim.memory.rules import Rules
 

@@ -1,4 +1,4 @@
-"""Cells of Recall's databases from before 0.6, told in the words of those that came after."""
+"""Cells of Recall's databases from before 0.6, in the form that later versions use."""
 
 from __future__ import annotations
 

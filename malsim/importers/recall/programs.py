@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from malsim.importers.recall.beside import BESIDE, HYPEREDGES
+from malsim.importers.recall.cells import BESIDE, HYPEREDGES
 from malsim.importers.writing.cells import Cells
 from malsim.netlist.programs import Program
 from malsim.netlist.programs.operations import OPERATIONS

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Literal
 
 import polars as pl
 
 from malsim.importers.reading.dates import days
-from malsim.importers.recall.template import template_issues
+from malsim.importers.recall.cells import FLAGS
 from malsim.memory import schema
 from malsim.memory.gate import screen
 from malsim.memory.gate.claims import from_mappings
@@ -27,9 +28,18 @@ _SAME = (
     "kind", "title", "body", "confidence", "summary", "topics", "entities", "uncertainty", "concern", "origin",
     "verification", "sensitivity", "stability", "edges",
 )  # fmt: skip
-_FLAGS = {
-    "annexed": "annexed", "locked": "locked", "pinned": "pinned", "requiresReview": "requires_review",
-    "allowBackgroundUse": "allow_background_use",
+# Recall's write template: the first 16 hex digits of the SHA-256 of each field's instruction (Apache-2.0), in its order.
+_INSTRUCTIONS = {
+    "kind": "ab216756f1642c22", "title": "b115a9e12332fd09", "body": "f62c93a1435050aa",
+    "confidence": "3da196ea7a060868", "value": "c4e53c18691f6708", "topics": "e1e7b6d994b01499",
+    "entities": "dbb72cc8134492cd", "lifecycle": "625ec0ca00385485", "quality": "c8b602b6f3c0aadf",
+    "subject": "a88d55d5b6165e6c", "edges": "4e5dcc7ad6df4a7d", "sourceRefs": "dcba70e5cdc51b57",
+    "uncertainty": "3ee2ae93da302973", "concern": "3ee2ae93da302973", "operation": "a1bed269b3e95a88",
+    "origin": "4f0267b5401ec756", "verification": "2ebaa3b6a4b57577", "sensitivity": "b3c179bf4f9d4627",
+    "stability": "eda0cf9d24d27efd", "expiresAt": "7963a8599a6a8c5e", "reverifyAfter": "a3b772c1ca508414",
+    "flags": "f2a367a1cf09b678", "props": "bfccad8456d8ca6b", "programs": "f6236f5d37be9f36",
+    "hyperedges": "2356b172000f71d3", "summary": "083e3b06da79bb37", "owner": "2007dae3eaa203fb",
+    "project": "24b83ce3cd9968d6", "tenant": "6984a7239526414a",
 }  # fmt: skip
 _FACETS = ("lifecycle", "quality", "subject", "programs")
 
@@ -70,7 +80,7 @@ class _Reader:
 
     def claim(self) -> pl.DataFrame:
         """One row; where the newest gate's template check fails, nothing further is looked at."""
-        blanks = template_issues(self.given, complete=self.newest and self.proposal.complete)
+        blanks = _template_issues(self.given, complete=self.newest and self.proposal.complete)
         if blanks and self.newest:
             return self._row({"kind": "obs", "title": "unfilled", "body": "", "confidence": 0.5, "writer": NOBODY}, blanks)
         if self.newest and self.proposal.complete:
@@ -130,10 +140,10 @@ class _Reader:
         if not isinstance(value, Mapping):
             self.wrong("flags", "must be an object")
             return {}
-        for name in _FLAGS:
+        for name in FLAGS.values():
             if name in value and not isinstance(value[name], bool):
                 self.wrong(f"flags.{name}", "must be true or false")
-        return {ours: value[name] for name, ours in _FLAGS.items() if isinstance(value.get(name), bool)}
+        return {ours: value[name] for ours, name in FLAGS.items() if isinstance(value.get(name), bool)}
 
     def unkept(self) -> None:
         """Check what malsim keeps no column for, and note its texts for the screen."""
@@ -179,7 +189,7 @@ class _Reader:
             self.extras += [(f"hyperedges[{i}].id", item["id"]), (f"hyperedges[{i}].role", str(role))]
 
     def screen_texts(self, fields: dict[str, Any]) -> None:
-        """Findings in texts that are not kept: issues for the older gate, a lower sensitivity for the newest."""
+        """Findings in texts that have no column: issues for the older gate, a lower sensitivity for the newest."""
         rules = Rules.recall_v5(gate="newest" if self.newest else "0.5")
         texts = pl.DataFrame(self.extras, schema={"path": pl.String, "text": pl.String}, orient="row")
         secret = screen.in_texts(texts, rules)
@@ -191,6 +201,25 @@ class _Reader:
                 self.wrong(path, f"screen: possible {kind}")
             for path, kind in exposed.rows():
                 self.wrong(path, f"screen: public write may expose {kind}")
+
+
+def _template_issues(given: Mapping[str, Any], *, complete: bool) -> list[dict[str, str]]:
+    """Issues for every field that holds its instruction, and under `complete` for every field left out, or no edge at all.
+
+    >>> [issue["path"] for issue in _template_issues({"owner": "actor id", "title": "the pump failed"}, complete=False)]
+    ['owner']
+    """
+    issues = []
+    for field, digest in _INSTRUCTIONS.items():
+        value = given.get(field)
+        if complete and field not in given:
+            issues.append({"path": field, "message": "must be given; null where it does not apply"})
+        elif isinstance(value, str) and sha256(value.strip().encode("utf-8", "replace")).hexdigest()[:16] == digest:
+            issues.append({"path": field, "message": "still holds its instruction"})
+    edges = given.get("edges")
+    if complete and not (isinstance(edges, list) and edges):
+        issues.append({"path": "edges", "message": "must hold at least one edge"})
+    return issues
 
 
 def _is_text(value: object) -> bool:

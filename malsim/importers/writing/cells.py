@@ -1,4 +1,4 @@
-"""What every writer of another format starts from: the memory, its day 0, edges by key, what the source said beside."""
+"""What every writer of another format starts from: the memory, its day 0, edges by key, and the source's extras."""
 
 from __future__ import annotations
 

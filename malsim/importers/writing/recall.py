@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from malsim.importers.recall.beside import BESIDE, HYPEREDGES
+from malsim.importers.recall.cells import BESIDE, FLAGS, HYPEREDGES
 from malsim.importers.writing.cells import Cells, iso
 
 __all__ = ["write"]
@@ -16,10 +16,6 @@ _SCORES = {
     "conf": "stated", "uncertainty": "uncertainty", "concern": "concern", "sourceQuality": "source_quality",
     "actorCalibration": "calibration", "effective": "effective", "currencyC0": "c0", "currency": "currency",
     "salienceSeed": "salience_seed", "salience": "salience",
-}  # fmt: skip
-_FLAGS = {
-    "annexed": "annexed", "locked": "locked", "pinned": "pinned", "requiresReview": "requires_review",
-    "allowBackgroundUse": "allow_background_use",
 }  # fmt: skip
 _TABLES = (
     """CREATE TABLE cells (key TEXT PRIMARY KEY, handle TEXT NOT NULL, kind TEXT NOT NULL, content_key TEXT NOT NULL,
@@ -70,7 +66,7 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
 
 
 def _cell(row: dict[str, Any], cells: Cells) -> dict[str, Any]:
-    """One cell as Recall keeps it: what its source said beside, then what the memory says now."""
+    """One cell as Recall stores it: the fields of its source, then what the memory has now."""
     beside = dict(cells.extras.get(row["key"], {}).get(BESIDE, {}))
     tags, policy, provenance = (dict(beside.pop(name, {})) for name in ("tags", "policy", "provenance"))
     subject_list = tags.get("subject")
@@ -86,7 +82,7 @@ def _cell(row: dict[str, Any], cells: Cells) -> dict[str, Any]:
         **{name: row[name] for name in ("summary", "value") if row[name] is not None},
         "owner": row["writer"],
         "scores": {name: row[ours] for name, ours in _SCORES.items() if row[ours] is not None},
-        "flags": {name: row[ours] for name, ours in _FLAGS.items()},
+        "flags": {name: row[ours] for ours, name in FLAGS.items()},
         "sourceRefs": row["source_refs"],
         "tags": tags,
         "provenance": {"producedBy": row["writer"], "signatureStatus": "unsigned", **provenance}
