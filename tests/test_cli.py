@@ -17,17 +17,17 @@ SCENARIOS = Path(__file__).parents[1] / "scenarios"
 def test_help_lists_every_command_by_its_first_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["--help"])
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert stopped.value.code == 0
     for name in ("run", "replay", "schema", "bench"):
-        assert f"\n    {name} " in said
+        assert f"\n    {name} " in output
 
 
 def test_a_run_says_what_happened_and_writes_frames_and_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(SCENARIOS / "mutual_dispute.toml"), "-o", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert "obs_a1a1         effective repeats every 2 ticks, 0.300, swinging by 0.300" in said
-    assert "obs_d4d4         effective settled at 0.343" in said
+    output = capsys.readouterr().out
+    assert "obs_a1a1         effective repeats every 2 ticks, 0.300, swinging by 0.300" in output
+    assert "obs_d4d4         effective settled at 0.343" in output
     cells = pl.read_parquet(tmp_path / "cells.parquet")
     assert cells.filter(pl.col("cell") == "obs_a1a1")["effective"].to_list() == [0.0, 0.3] * 30
     for name in ("effective.png", "currency.png"):
@@ -46,7 +46,7 @@ def test_rules_are_changed_from_the_command_line(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "problem"),
     [
         (["run", "nowhere.toml"], "no such scenario file"),
         (["run", str(SCENARIOS / "mutual_dispute.toml"), "--set", "rules.nonsense=1"], "unknown rule"),
@@ -56,11 +56,11 @@ def test_rules_are_changed_from_the_command_line(tmp_path: Path, capsys: pytest.
     ],
 )
 def test_what_cannot_be_done_leaves_exit_code_two_and_one_line(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 2
     captured = capsys.readouterr()
-    assert said in captured.err
+    assert problem in captured.err
     assert captured.out == ""
 
 
@@ -72,14 +72,14 @@ def test_replay_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFix
     assert "line 5" in capsys.readouterr().err
     assert main([*arguments, "--on-bad-rows", "skip"]) == 0
     captured = capsys.readouterr()
-    found = json.loads(captured.out)
+    figures = json.loads(captured.out)
     assert "1 bad rows left out" in captured.err
-    assert set(found) == {
+    assert set(figures) == {
         "objects", "accuracy", "accuracy_ci", "auc", "brier", "log_loss", "ece", "settled", "ticks", "refused", "baselines",
     }  # fmt: skip
-    assert (found["objects"], found["accuracy"], found["auc"], found["settled"]) == (1, 1.0, None, True)
-    assert set(found["baselines"]) == {"majority", "stated", "dawid_skene"}
-    assert set(found["baselines"]["majority"]) == {"accuracy", "brier", "log_loss", "ece"}
+    assert (figures["objects"], figures["accuracy"], figures["auc"], figures["settled"]) == (1, 1.0, None, True)
+    assert set(figures["baselines"]) == {"majority", "stated", "dawid_skene"}
+    assert set(figures["baselines"]["majority"]) == {"accuracy", "brier", "log_loss", "ece"}
 
 
 def test_any_law_replays_a_folder_and_its_json_is_valid_whatever_could_be_scored(
@@ -88,20 +88,20 @@ def test_any_law_replays_a_folder_and_its_json_is_valid_whatever_could_be_scored
     (tmp_path / "claims.csv").write_text("writer,object,value\na,x,1\nb,x,1\nc,x,2\na,y,2\nb,y,2\nc,y,1\n")
     (tmp_path / "truth.csv").write_text("object,value\nx,1\ny,2\nelsewhere,1\n")
 
-    def said(*more: str) -> dict[str, Any]:
+    def figures(*more: str) -> dict[str, Any]:
         assert main(["replay", str(tmp_path), "--json", *more]) == 0
-        found: dict[str, Any] = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-        return found
+        answer: dict[str, Any] = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+        return answer
 
-    records = said("--law", "records")
+    records = figures("--law", "records")
     assert (records["objects"], records["accuracy"]) == (2, 1.0)
     assert 0.0 < records["brier"] < 0.25
     assert set(records["baselines"]) == {"majority", "stated", "dawid_skene"}
-    ranked = said("--law", "last_write")
+    ranked = figures("--law", "last_write")
     assert (ranked["accuracy"], ranked["brier"]) == (0.0, None)
     (tmp_path / "truth.csv").write_text("object,value\nelsewhere,1\n")
     for law in ("records", "mal"):
-        nothing = said("--law", law)
+        nothing = figures("--law", law)
         assert (nothing["objects"], nothing["accuracy"], nothing["baselines"]["dawid_skene"]["brier"]) == (0, None, None)
     assert main(["replay", str(tmp_path), "--law", "records", "--set", "rules.damping=1"]) == 2
     assert "law.NAME=VALUE" in capsys.readouterr().err

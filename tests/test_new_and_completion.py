@@ -50,8 +50,8 @@ def test_a_workflow_is_written_where_services_look_and_notes_failures_at_their_l
     Path("my.toml").write_text(Path("my.toml").read_text(encoding="utf-8").replace("< 0.7)", "< 0.1)"), encoding="utf-8")
     capsys.readouterr()
     assert main(["test", "my.toml"]) == 1
-    noted = [found for line in capsys.readouterr().out.splitlines() if (found := re.match(MATCHER["regexp"], line))]
-    assert [(found[1], found[3].split(":")[0]) for found in noted] == [("my.toml", "the dispute is felt")]
+    noted = [match for line in capsys.readouterr().out.splitlines() if (match := re.match(MATCHER["regexp"], line))]
+    assert [(match[1], match[3].split(":")[0]) for match in noted] == [("my.toml", "the dispute is felt")]
     assert Path("my.toml").read_text(encoding="utf-8").splitlines()[int(noted[0][2]) - 1].startswith("property = ")
 
 
@@ -72,9 +72,9 @@ def test_another_ending_is_refused_with_the_right_one(
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_knows_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for word in ("completion", "stability", "replications"):
-        assert word in said
+        assert word in output
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash is installed")

@@ -74,12 +74,12 @@ def test_tables_of_a_study_are_all_there_or_none(tmp_path: Path, monkeypatch: py
 
 
 def test_a_store_on_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with sqlite3.connect(":memory:") as held:
-        held.execute("CREATE TABLE a (b)")
-        held.execute("PRAGMA max_page_count = 1")
+    with sqlite3.connect(":memory:") as file:
+        file.execute("CREATE TABLE a (b)")
+        file.execute("PRAGMA max_page_count = 1")
         with pytest.raises(StoreError, match="the disk is full"), refusing(tmp_path / "a.db"):
-            held.executemany("INSERT INTO a VALUES (?)", [("x" * 1_000,)] * 100)
-    held.close()
+            file.executemany("INSERT INTO a VALUES (?)", [("x" * 1_000,)] * 100)
+    file.close()
     monkeypatch.setattr(sqlite_file, "_is_full", lambda _: True)
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR
@@ -107,16 +107,16 @@ class FullDisk(sqlite3.Connection):
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store; from now on the disk is full."""
     path = tmp_path / "m.sqlite"
-    with Store(path) as made:
-        made.admit([{"handle": "dec_a3ee", "writer": "ann", "title": "use SQLite", "confidence": 0.9}])
-        made.tick(1.0)
+    with Store(path) as file:
+        file.admit([{"handle": "dec_a3ee", "writer": "ann", "title": "use SQLite", "confidence": 0.9}])
+        file.tick(1.0)
     monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=FullDisk))
     return path
 
 
 def test_a_store_can_be_read_where_no_page_can_be_written(store: Path) -> None:
-    with Store(store, write=False) as held:
-        assert held.memory.cells["handle"].to_list() == ["dec_a3ee"]
+    with Store(store, write=False) as file:
+        assert file.memory.cells["handle"].to_list() == ["dec_a3ee"]
     Path(f"{store}-wal").write_bytes(b"what another process has not put in yet")
     with pytest.raises(StoreError):
         Store(store, write=False)

@@ -67,9 +67,9 @@ def test_an_error_repeats_no_credential_whatever_part_it_came_by() -> None:
 
 
 def test_a_stream_writes_plain_text() -> None:
-    held = io.StringIO()
-    print("a\x1b[2Jb", file=PlainStream(held))
-    assert held.getvalue() == "a\\u001b[2Jb\n"
+    buffer = io.StringIO()
+    print("a\x1b[2Jb", file=PlainStream(buffer))
+    assert buffer.getvalue() == "a\\u001b[2Jb\n"
 
 
 def test_figures_draw_dollar_signs_as_typed() -> None:
@@ -90,10 +90,10 @@ def test_names_come_out_quoted_in_lines_and_reports(tmp_path: Path, capsys: pyte
     path, junit, page = tmp_path / "t.toml", tmp_path / "t.xml", tmp_path / "t.html"
     path.write_text(SCENARIO, encoding="utf-8")
     assert main(["test", str(path), "--junit", str(junit), "--html", str(page)]) == 1
-    said = capsys.readouterr().out
-    assert "fail: a\\nb \\u001b[31m $$ \\u202e: replication 0, day 1: expected eff(obs_a1a1) >= 2 / 3" in said
+    output = capsys.readouterr().out
+    assert "fail: a\\nb \\u001b[31m $$ \\u202e: replication 0, day 1: expected eff(obs_a1a1) >= 2 / 3" in output
     ET.parse(junit)  # noqa: S314  # our own
-    for text in (said, junit.read_text("utf-8"), page.read_text("utf-8")):
+    for text in (output, junit.read_text("utf-8"), page.read_text("utf-8")):
         assert not {"\x1b", "\u202e"} & set(text)
     assert main(["run", str(path), "-o", str(tmp_path / "out")]) == 0
 
@@ -108,9 +108,9 @@ def test_a_command_that_cannot_write_says_why_and_leaves_what_stood_there(
     assert main(["test", str(path), "--junit", str(tmp_path)]) == 2
     assert main(["test", str(path), "--html", "a\0b"]) == 2
     assert file.read_text() == "mine"
-    said = capsys.readouterr().err
-    assert "a file stands where a folder is needed" in said
-    assert "a folder stands there" in said
+    message = capsys.readouterr().err
+    assert "a file stands where a folder is needed" in message
+    assert "a folder stands there" in message
 
 
 def test_what_is_interrupted_leaves_the_old_or_nothing(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_bug_is_told_as_one_and_is_not_the_answer_no(
 
     monkeypatch.setattr("malsim.commands.schema.main", broken)
     assert main(["schema"]) == 2
-    said = capsys.readouterr().err
-    assert "this is a bug: IndexError" in said
-    assert "please report" in said
-    assert stand_in("GitHub token") not in said
+    message = capsys.readouterr().err
+    assert "this is a bug: IndexError" in message
+    assert "please report" in message
+    assert stand_in("GitHub token") not in message

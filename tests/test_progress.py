@@ -24,10 +24,10 @@ def watching(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
 def test_a_terminal_gets_a_bar_on_stderr(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     watching(monkeypatch, terminal=True)
     assert list(progress([1, 2, 3], what="sum", unit="number", delay=0.0)) == [1, 2, 3]
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "sum" in told.err
-    assert "/3" in told.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "sum" in output.err
+    assert "/3" in output.err
 
 
 def test_what_is_done_at_once_gets_none(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,13 +52,13 @@ def test_a_run_that_is_watched_is_the_same_run(monkeypatch: pytest.MonkeyPatch, 
     run = ms.run(scenario)
     assert run.cells.equals(bare.cells)
     assert run.events.equals(bare.events)
-    seen: list[int] = []
+    ticks: list[int] = []
 
     def watch(times: Sequence[int]) -> Iterator[int]:
         for at in times:
-            seen.append(at)
+            ticks.append(at)
             yield at
 
     assert bench.run(scenario, watch=watch).cells.equals(bare.cells)
-    assert len(seen) == bare.cells["t"].n_unique()
+    assert len(ticks) == bare.cells["t"].n_unique()
     capsys.readouterr()

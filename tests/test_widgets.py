@@ -98,9 +98,9 @@ def test_a_slider_of_what_if_redraws_the_waterfall(example: ms.Run) -> None:
 
 
 def test_what_if_begins_at_what_is(example: ms.Run) -> None:
-    found, panel = example.explain("dec_a3ee", 8.0), widgets.what_if(example, "dec_a3ee", 8.0)
-    assert panel.data["term"].to_list() == found.terms["term"].to_list()
-    assert np.allclose(panel.data["value"], found.terms["value"], atol=1e-12)
+    explanation, panel = example.explain("dec_a3ee", 8.0), widgets.what_if(example, "dec_a3ee", 8.0)
+    assert panel.data["term"].to_list() == explanation.terms["term"].to_list()
+    assert np.allclose(panel.data["value"], explanation.terms["value"], atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_without_ipywidgets_it_says_what_to_install(dispute: ms.Scenario, monkey
 def test_a_screen_draws_steps_and_forgets_what_it_drew() -> None:
     screen = Screen(["a", "b"], x="t", y="v", across=(0.0, 3.0), up=(0.0, 1.0))
     blank = screen.png({})
-    drawn = screen.png({"a": ([0.0, 1.0, 2.0], [0.0, 1.0, None])})
+    picture = screen.png({"a": ([0.0, 1.0, 2.0], [0.0, 1.0, None])})
     assert np.array_equal(screen.lines["a"].get_xdata(), [0.0, 1.0, 1.0, 2.0, 2.0, 2.0])
-    assert drawn != blank
+    assert picture != blank
     assert screen.png({}) == blank

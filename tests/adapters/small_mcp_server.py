@@ -35,8 +35,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        said = json.loads(line)
-        if "id" in said:
-            reply = {"jsonrpc": "2.0", "id": said["id"], "result": answer(said["method"], said.get("params", {}))}
+        message = json.loads(line)
+        if "id" in message:
+            reply = {"jsonrpc": "2.0", "id": message["id"], "result": answer(message["method"], message.get("params", {}))}
             sys.stdout.write(json.dumps(reply) + "\n")
             sys.stdout.flush()

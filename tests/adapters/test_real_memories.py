@@ -55,12 +55,12 @@ def needed(package: str) -> None:
         pytest.skip(f'{package} is not there: pip install -c constraints.txt -e ".[memories]"')
 
 
-def looked(name: str, said: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
+def looked(name: str, claims: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
     """What a real memory shows after claims of values on days, value by value."""
     host = Host(load_factory(name), name, limit=10.0)
     asks = [Ask(0, "factory")]
-    asks += [Ask(0, "write", day, [Claim(day, "ann", "o", value, f"o is {value}", 0.7)]) for day, value in said]
-    answers, broken = host.run([*asks, Ask(0, "peek", said[-1][0], Query("o", "what is o?"), 10), Ask(0, "close")])
+    asks += [Ask(0, "write", day, [Claim(day, "ann", "o", value, f"o is {value}", 0.7)]) for day, value in claims]
+    answers, broken = host.run([*asks, Ask(0, "peek", claims[-1][0], Query("o", "what is o?"), 10), Ask(0, "close")])
     assert not broken
     return sorted((item.value or item.text, round(item.rank, 9)) for item in answers[-2])
 
@@ -85,9 +85,9 @@ def test_it_runs_in_the_loop(name: str) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_its_minimal_model_says_the_same(name: str) -> None:
     needed(PACKAGES[name])
-    for said in streams():
-        model = play(MODELS[name], *(f"{day} {value}" for day, value in said))
-        assert looked(name, said) == sorted((value, round(rank, 9)) for value, rank in model), said
+    for claims in streams():
+        model = play(MODELS[name], *(f"{day} {value}" for day, value in claims))
+        assert looked(name, claims) == sorted((value, round(rank, 9)) for value, rank in model), claims
 
 
 def test_graphiti_cannot_return_to_an_earlier_truth() -> None:

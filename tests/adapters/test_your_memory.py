@@ -36,7 +36,7 @@ def run(memory: type, *, workers: int = 0, limit: float = 10.0, **changes: objec
 
 def test_it_answers_as_the_law_that_does_the_same() -> None:
     ours, law = run(memories.Last), ms.run(POISONER, law="last_write", days=30.0, replications=4)
-    both = [found.metrics().filter(pl.col("metric").is_in(["accuracy", "harm"])) for found in (ours, law)]
+    both = [one.metrics().filter(pl.col("metric").is_in(["accuracy", "harm"])) for one in (ours, law)]
     assert both[0]["value"].to_list() == pytest.approx(both[1]["value"].to_list())
     assert ours.cells["effective"].null_count() == ours.cells.height
 
@@ -53,13 +53,13 @@ def test_workers_and_replications_change_nothing() -> None:
 
 def test_text_is_read_back_by_the_values_in_it() -> None:
     words, text = run(memories.Last), run(memories.Notes)
-    right = [found.signals.filter(pl.col("signal") == "right")["value"] for found in (words, text)]
+    right = [one.signals.filter(pl.col("signal") == "right")["value"] for one in (words, text)]
     assert right[0].equals(right[1])
     assert set(text.cells["effective"].unique()) == {0.75}
 
 
 @pytest.mark.parametrize(
-    ("memory", "said"),
+    ("memory", "sentence"),
     [
         (memories.Raises, r"tick, replication \d, day .*last claim: .*raised RuntimeError: lost its file"),
         (memories.TooSure, r"belief outside its bounds; given: 1.5; allowed: 0 to 1"),
@@ -69,33 +69,33 @@ def test_text_is_read_back_by_the_values_in_it() -> None:
         (memories.PeekTakes, r"showed \d items, and \d after that look"),
     ],
 )
-def test_what_goes_wrong_is_told_and_takes_no_other_along(memory: type, said: str) -> None:
-    found, sound = (run(each, days=21.0, replications=6) for each in (memory, memories.Last))
-    assert found.failures
-    assert len(found.failures) < 6
-    for number, problem in found.failures.items():
+def test_what_goes_wrong_is_told_and_takes_no_other_along(memory: type, sentence: str) -> None:
+    result, sound = (run(each, days=21.0, replications=6) for each in (memory, memories.Last))
+    assert result.failures
+    assert len(result.failures) < 6
+    for number, problem in result.failures.items():
         assert isinstance(problem, AdapterError)
         assert problem.where
         assert f"user_memories:{memory.__name__}: " in problem.where
         assert f"replication {number}" in problem.where
-    assert any(re.search(said, str(problem)) for problem in found.failures.values())
-    kept = ~pl.col("rep").is_in(list(found.failures))
-    assert not found.signals.filter(~kept).height
+    assert any(re.search(sentence, str(problem)) for problem in result.failures.values())
+    others = ~pl.col("rep").is_in(list(result.failures))
+    assert not result.signals.filter(~others).height
     right = pl.col("signal") == "right"
-    assert found.signals.filter(right).equals(sound.signals.filter(right & kept))
-    assert f"replication {next(iter(found.failures))} broke off" in repr(found)
+    assert result.signals.filter(right).equals(sound.signals.filter(right & others))
+    assert f"replication {next(iter(result.failures))} broke off" in repr(result)
 
 
 def test_a_hang_is_left_behind() -> None:
-    found = run(memories.Hangs, limit=0.3, days=21.0, replications=6)
-    assert found.failures
-    assert all("did not return within 0.3 s" in str(problem) for problem in found.failures.values())
+    result = run(memories.Hangs, limit=0.3, days=21.0, replications=6)
+    assert result.failures
+    assert all("did not return within 0.3 s" in str(problem) for problem in result.failures.values())
 
 
 def test_a_process_that_dies_takes_only_its_own_along() -> None:
-    found = run(memories.Dies, workers=3, days=21.0, replications=6)
-    assert 0 < len(found.failures) < 6
-    assert all("its process ended (exit code 3)" in str(problem) for problem in found.failures.values())
+    result = run(memories.Dies, workers=3, days=21.0, replications=6)
+    assert 0 < len(result.failures) < 6
+    assert all("its process ended (exit code 3)" in str(problem) for problem in result.failures.values())
 
 
 def test_where_none_is_left_the_run_is_refused() -> None:
@@ -127,8 +127,8 @@ def test_a_file_runs_no_code_unless_it_is_allowed(
 ) -> None:
     name, *options = command
     assert main([name, "mine.toml", *options]) == 2
-    said = capsys.readouterr()
-    assert "--allow-code" in said.out + said.err
+    output = capsys.readouterr()
+    assert "--allow-code" in output.out + output.err
     assert not (folder / "ran").exists()
     assert main([name, "mine.toml", *options, "--allow-code", *(["--no-plots"] if name == "run" else [])]) == 0
     assert (folder / "ran").exists()
@@ -157,21 +157,21 @@ def test_a_wrong_name_is_a_sentence(name: str, folder: Path, capsys: pytest.Capt
 
 
 def test_phrases_are_settable_and_checked() -> None:
-    seen: list[str] = []
+    texts: list[str] = []
 
     class Spy(memories.Notes):
         def write(self, claims: Sequence[Claim], now: float) -> None:
-            seen.extend(claim.text for claim in claims)
+            texts.extend(claim.text for claim in claims)
             super().write(claims, now)
 
         def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-            seen.append(query.text)
+            texts.append(query.text)
             return super().peek(query, now, limit)
 
     phrases = Phrases(sentence="{writer} says that {object} seems {value}", question="tell me of {object}")
     ms.run(POISONER, memory=Spy, phrases=phrases, days=10.0)
-    assert "tell me of valve" in seen
-    assert any(text.startswith("honest-") and "says that pump seems running" in text for text in seen)
+    assert "tell me of valve" in texts
+    assert any(text.startswith("honest-") and "says that pump seems running" in text for text in texts)
     for wrong in ({"sentence": "{subject} is"}, {"question": "what is {value}?"}, {"answer": "("}, {"answer": "is .*"}):
         with pytest.raises(ScenarioError, match="memory"):
             Phrases(**wrong)

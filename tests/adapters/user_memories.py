@@ -20,11 +20,11 @@ class Last:
     belief = False
 
     def __init__(self) -> None:
-        self.kept: dict[str, Claim] = {}
+        self.values: dict[str, Claim] = {}
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
         for claim in claims:
-            self.kept[claim.object] = claim
+            self.values[claim.object] = claim
 
     def tick(self, now: float) -> None:
         pass
@@ -33,7 +33,7 @@ class Last:
         return self.peek(query, now, limit)
 
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
-        claim = self.kept.get(query.object)
+        claim = self.values.get(query.object)
         return [self.item(claim)] if claim else []
 
     def item(self, claim: Claim) -> dict[str, Any]:
@@ -42,7 +42,7 @@ class Last:
     @property
     def trips(self) -> bool:
         """Whether it holds what the broken ones break by."""
-        return any(claim.value == BROKEN_BY and claim.writer.startswith("poisoner") for claim in self.kept.values())
+        return any(claim.value == BROKEN_BY and claim.writer.startswith("poisoner") for claim in self.values.values())
 
 
 class Notes(Last):
@@ -81,16 +81,16 @@ class MakesUp(Last):
 
 class Mumbles(Last):
     def item(self, claim: Claim) -> dict[str, Any]:
-        said = "who knows" if self.trips else claim.text
-        return {"id": 1, "object": claim.object, "rank": 1.0, "text": said}
+        text = "who knows" if self.trips else claim.text
+        return {"id": 1, "object": claim.object, "rank": 1.0, "text": text}
 
 
 class PeekTakes(Last):
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-        found = super().peek(query, now, limit)
+        items = super().peek(query, now, limit)
         if self.trips:
-            self.kept.pop(query.object, None)
-        return found
+            self.values.pop(query.object, None)
+        return items
 
 
 class Hangs(Last):

@@ -19,13 +19,13 @@ from malsim.scenario.properties.parse import parse
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = {found.topic: found for found in pages()}
-WRITTEN = [topic for topic, found in PAGES.items() if "```sh" in found.read() or "```python" in found.read()]
+PAGES = {one.topic: one for one in pages()}
+WRITTEN = [topic for topic, one in PAGES.items() if "```sh" in one.read() or "```python" in one.read()]
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 
 
 def blocks(topic: str) -> list[tuple[str, str, str]]:
-    return [(found[1], found[2] or "", found[3]) for found in BLOCK.finditer(PAGES[topic].read())]
+    return [(one[1], one[2] or "", one[3]) for one in BLOCK.finditer(PAGES[topic].read())]
 
 
 def commands(code: str) -> list[str]:
@@ -35,10 +35,10 @@ def commands(code: str) -> list[str]:
 
 @pytest.mark.parametrize("topic", PAGES)
 def test_a_page_has_a_title_and_text(topic: str) -> None:
-    found = page(topic)
-    assert found.title
-    assert found.read().startswith("# ")
-    assert page(found.name).topic == topic
+    one = page(topic)
+    assert one.title
+    assert one.read().startswith("# ")
+    assert page(one.name).topic == topic
 
 
 @pytest.mark.parametrize("topic", WRITTEN)

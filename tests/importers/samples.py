@@ -31,8 +31,8 @@ def lines(path: Path, records: Iterable[dict[str, Any]], *, end: str = "") -> Pa
     return path
 
 
-def document(path: Path, held: Any) -> Path:
-    path.write_text(json.dumps(held, indent=1), encoding="utf-8")
+def document(path: Path, content: Any) -> Path:
+    path.write_text(json.dumps(content, indent=1), encoding="utf-8")
     return path
 
 
@@ -107,14 +107,14 @@ def graphiti(folder: Path) -> Path:
         edge | {"uuid": "e2", "source": "Rook", "target": "ledger", "fact": "Team Rook owns the ledger", "created_at": at(9),
                 "valid_at": at(8), "episodes": ["ep9"]},
     ]  # fmt: skip
-    told = {
+    episodes = {
         "uuid": "ep7",
         "content": "Rook took billing.",
         "source": "text",
         "source_description": "wiki",
         "valid_at": at(1),
     }
-    return lines(folder / "dump.jsonl", [*edges, told], end="\n")
+    return lines(folder / "dump.jsonl", [*edges, episodes], end="\n")
 
 
 def agentmemory(folder: Path) -> Path:
@@ -126,9 +126,11 @@ def agentmemory(folder: Path) -> Path:
                   "isLatest": True, "supersedes": ["m1"], "parentId": "m1", "createdAt": at(3)},
     ]  # fmt: skip
     lesson = {"id": "l1", "content": "Pin the compiler", "confidence": 0.75, "createdAt": at(4), "sourceIds": ["m2", "gone"]}
-    held: dict[str, Any] = {"version": "0.9", "exportedAt": at(9), "sessions": [], "observations": {"s1": [{"id": "o1"}]}}
+    export = {"version": "0.9", "exportedAt": at(9), "sessions": [], "observations": {"s1": [{"id": "o1"}]}}
     relation = {"type": "related", "sourceId": "l1", "targetId": "m1", "confidence": 0.5}
-    return document(folder / "agentmemory.json", held | {"memories": memories, "lessons": [lesson], "relations": [relation]})
+    return document(
+        folder / "agentmemory.json", export | {"memories": memories, "lessons": [lesson], "relations": [relation]}
+    )
 
 
 def arw(folder: Path) -> Path:

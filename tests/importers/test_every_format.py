@@ -42,10 +42,10 @@ def test_it_is_found_by_what_is_in_it_and_left_as_it_was(name: str, tmp_path: Pa
     (folder := tmp_path / "theirs").mkdir()
     source = SAMPLES[name](folder)
     before = traces(folder)
-    found, named = bring(source), bring(source, form=name)
-    assert found.memory.height > 0
-    assert found.memory.cells.equals(named.memory.cells)
-    assert found.memory.edges.equals(named.memory.edges)
+    recognised, named = bring(source), bring(source, form=name)
+    assert recognised.memory.height > 0
+    assert recognised.memory.cells.equals(named.memory.cells)
+    assert recognised.memory.edges.equals(named.memory.edges)
     assert traces(folder) == before
     for other in set(SAMPLES) - {name}:
         with pytest.raises(StoreError):
@@ -105,7 +105,7 @@ def test_formats_that_nobody_knows_and_files_that_are_none(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "problem"),
     [
         (b"PK\x03\x04" + bytes(40), "zip"),
         (b"\x1f\x8b" + bytes(40), "gzip"),
@@ -117,12 +117,12 @@ def test_formats_that_nobody_knows_and_files_that_are_none(tmp_path: Path) -> No
         (b"[" * 100_000, "nested"),
     ],
 )
-def test_bad_input_is_a_typed_error_and_leaves_no_store(tmp_path: Path, content: bytes, said: str) -> None:
+def test_bad_input_is_a_typed_error_and_leaves_no_store(tmp_path: Path, content: bytes, problem: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
-    with pytest.raises(MalsimError, match=said):
+    with pytest.raises(MalsimError, match=problem):
         bring(path)
-    assert [found.name for found in tmp_path.iterdir()] == ["file"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
 
 @every

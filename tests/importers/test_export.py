@@ -26,7 +26,7 @@ HYPEREDGE = {"id": "hyp-1", "kind": "team", "title": "A team", "members": [{"key
              "metadata": {"note": "é"}, "createdAt": "2026-05-01T00:00:00.000Z"}  # fmt: skip
 
 
-def held(path: Path) -> tuple[dict[str, Any], list[Any]]:
+def contents(path: Path) -> tuple[dict[str, Any], list[Any]]:
     connection = sqlite3.connect(path)
     cells = {key: json.loads(text) for key, text in connection.execute("SELECT key, json FROM cells")}
     edges = sorted(connection.execute("SELECT source, relation, target, weight FROM edges"))
@@ -44,7 +44,7 @@ def test_a_recall_database_goes_back_with_every_number_and_field(
     theirs, store, ours = recall_database(tmp_path / "recall.sqlite3"), tmp_path / "m.sqlite", tmp_path / "back.sqlite3"
     assert command("import", theirs, "-o", store) == 0
     assert command("export", store, "--as", "recall", "-o", ours) == 0
-    assert held(ours) == held(theirs)
+    assert contents(ours) == contents(theirs)
     assert verify(ours).differing.is_empty()
     again = bring(ours).memory
     assert again.cells.equals(bring(theirs).memory.cells)
@@ -72,9 +72,9 @@ def test_standing_programs_run_after_an_import_as_they_did(tmp_path: Path, recal
     cells = opened(store)
     programs = programs_of(cells)
     assert {program.operation for program in programs} == {"quorum", "watch"}
-    made = run(programs, cells.memory, now=60.0, rules=Rules.recall_v5())
+    result = run(programs, cells.memory, now=60.0, rules=Rules.recall_v5())
     names = {"memberCount": None, "approverCount": "approver_count", "score": "score", "current": "current"}
-    for ran in made.ran:
+    for ran in result.ran:
         last = cells.extras[ran.program.key]["recall"]["props"]["lastRun"]
         assert set(ran.members.keys()) == set(last["memberKeys"])  # an archive has them in the order of their keys
         for theirs, ours in names.items():

@@ -23,23 +23,23 @@ from tests.importers.samples import SAMPLES, database, history
 TABLES = ("cells", "edges", "writers", "ticks", "verdicts", "past", "rewritten", "records", "meta", "extras")
 
 
-def held(path: Path) -> dict[str, list[Any]]:
+def contents(path: Path) -> dict[str, list[Any]]:
     """Every row of every table of a store, and what its index finds."""
     with closing(sqlite3.connect(path)) as file:
         names = {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        found = {name: file.execute(f"SELECT * FROM {name}").fetchall() for name in TABLES if name in names}  # noqa: S608
+        tables = {name: file.execute(f"SELECT * FROM {name}").fetchall() for name in TABLES if name in names}  # noqa: S608
         words = "SELECT rowid, rank FROM words WHERE words MATCH 'obs OR rate OR port OR service' ORDER BY rank, rowid"
-        found["words"] = file.execute(words).fetchall()
-        return found
+        tables["words"] = file.execute(words).fetchall()
+        return tables
 
 
 def agree(source: Path, folder: Path, *, options: Options | None = None, parts: tuple[int, ...] = (1, 7, 10_000)) -> None:
     came = bring(source, options=options)
     write(came, folder / "whole.sqlite")
-    whole = held(folder / "whole.sqlite")
+    whole = contents(folder / "whole.sqlite")
     for part in parts:
         stored = bring_into(source, store := folder / f"{part}.sqlite", options=options, part=part)
-        assert held(store) == whole
+        assert contents(store) == whole
         assert stored.report.equals(came.report)
         assert stored.start == came.start
         assert (stored.cells, stored.edges) == (came.memory.height, came.memory.edges.height)
@@ -58,7 +58,7 @@ def test_a_source_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
     source.write_bytes(50 * good + b'{"type": "entity", "name": "\xe9"}\n' + good)
     with pytest.raises(StoreError, match="UTF-8"):
         bring_into(source, tmp_path / "memory.sqlite", part=7)
-    assert [found.name for found in tmp_path.iterdir()] == ["memory.jsonl"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["memory.jsonl"]
 
 
 def test_a_store_that_stands_grows_and_another_is_refused(tmp_path: Path) -> None:
@@ -69,10 +69,10 @@ def test_a_store_that_stands_grows_and_another_is_refused(tmp_path: Path) -> Non
     source.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     assert bring_into(source, store, part=7).cells == 20
     source.write_text("\n".join(map(json.dumps, lines[1:])), encoding="utf-8")
-    before = held(store)
+    before = contents(store)
     with pytest.raises(StoreError, match="holds what this memory does not"):
         bring_into(source, store, part=7)
-    assert held(store) == before
+    assert contents(store) == before
 
 
 TEXTS = st.sampled_from(["a", "b", "c", " ", "é", "password = hunter2222x"])

@@ -46,10 +46,10 @@ def test_engram(tmp_path: Path) -> None:
 
 def test_an_engram_fact_that_ended_before_the_export_is_annexed(tmp_path: Path) -> None:
     path = samples.engram(tmp_path)
-    held = json.loads(path.read_text())
-    for fact in held["facts"]:  # the first has a successor, the last none
+    export = json.loads(path.read_text())
+    for fact in export["facts"]:  # the first has a successor, the last none
         fact["valid_until"] = samples.at(6)
-    path.write_text(json.dumps(held), encoding="utf-8")
+    path.write_text(json.dumps(export), encoding="utf-8")
     came = bring(path)
     assert rows(came, "key", "status", "annexed") == [
         ("f7", "superseded", False), ("f8", "annexed", True), ("f9", "annexed", True),
@@ -97,8 +97,8 @@ def test_graphiti_keeps_both_times_and_counts_restatements(tmp_path: Path) -> No
     first = came.memory.cells.row(0, named=True)
     assert (round(first["created"]), round(first["touched"])) == (0, 2)
     assert edges(came) == [(2, "supports", 0, 1.0), (1, "supersedes", 0, 0.0)]
-    kept = dict(came.extras.filter(came.extras["cell"] == "e1").select("name", "value").rows())
-    assert json.loads(kept["expired_at"]) == samples.at(9)
+    extras = dict(came.extras.filter(came.extras["cell"] == "e1").select("name", "value").rows())
+    assert json.loads(extras["expired_at"]) == samples.at(9)
 
 
 def test_agentmemory(tmp_path: Path) -> None:
@@ -109,9 +109,9 @@ def test_agentmemory(tmp_path: Path) -> None:
         ("Pin the compiler", "unknown:agentmemory", 0.75, "bel", "active"),
     ]
     assert edges(came) == [(1, "supersedes", 0, 0.0), (2, "derived_from", 1, 0.0), (2, "concerns", 0, -0.25)]
-    said = counts(came)
-    assert said["relations dropped: an end is not in the file"] == "1"
-    assert said["observations left out: what a tool saw is no claim"] == "1"
+    report = counts(came)
+    assert report["relations dropped: an end is not in the file"] == "1"
+    assert report["observations left out: what a tool saw is no claim"] == "1"
 
 
 def test_arw(tmp_path: Path) -> None:
@@ -163,11 +163,11 @@ def test_letta_has_the_times_of_its_writes_and_none_for_its_lines(tmp_path: Path
 )
 def test_what_a_letta_agent_deletes_is_annexed(name: str, given: dict[str, str], tmp_path: Path) -> None:
     path = samples.letta(tmp_path)
-    held = json.loads(path.read_text())
+    document = json.loads(path.read_text())
     call = {"id": "c6", "function": {"name": name, "arguments": json.dumps(given)}}
-    held["agents"][0]["messages"].append({"id": "m6", "created_at": samples.at(6), "tool_calls": [call]})
-    held["blocks"] = []
-    path.write_text(json.dumps(held), encoding="utf-8")
+    document["agents"][0]["messages"].append({"id": "m6", "created_at": samples.at(6), "tool_calls": [call]})
+    document["blocks"] = []
+    path.write_text(json.dumps(document), encoding="utf-8")
     assert rows(bring(path), "title", "status", "annexed") == [
         ("Name: Ines.", "annexed", True), ("Works nights.", "superseded", False), ("Works days.", "annexed", True),
     ]  # fmt: skip
@@ -194,8 +194,8 @@ def test_claude_code(tmp_path: Path) -> None:
 
 
 def test_a_handle_is_longer_where_two_would_meet() -> None:
-    met = ("36779", "88362")  # their hashes begin with the same eight digits
-    rows = pl.DataFrame({"key": ["1", *met], "title": ["a", "b", "c"], "writer": ["w"] * 3})
+    keys = ("36779", "88362")  # their hashes begin with the same eight digits
+    rows = pl.DataFrame({"key": ["1", *keys], "title": ["a", "b", "c"], "writer": ["w"] * 3})
     cells = assemble(Records(form="test", cells=rows)).memory.cells
     short, long = cells["handle"][1:]
     assert (len(short), len(long)) == (len("obs_") + 8, len("obs_") + 12)

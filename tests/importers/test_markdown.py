@@ -55,11 +55,11 @@ def counts(came: ImportedMemory) -> dict[str, str]:
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Repository:
-    made = Repository(tmp_path / "notes")
-    made.commit("ann", 2, port="- [port] listens on 8080\n- [owner] team Rook\n")
-    made.commit("bob", 5, port="- [port] listens on 8443\n- [owner] team Rook\n")
-    made.commit("cai", 9, port="- [port] listens on 8443\n", limits="- [rate] 50/s\n")
-    return made
+    repository = Repository(tmp_path / "notes")
+    repository.commit("ann", 2, port="- [port] listens on 8080\n- [owner] team Rook\n")
+    repository.commit("bob", 5, port="- [port] listens on 8443\n- [owner] team Rook\n")
+    repository.commit("cai", 9, port="- [port] listens on 8443\n", limits="- [rate] 50/s\n")
+    return repository
 
 
 def test_git_says_who_wrote_what_when_and_what_it_replaced(shared: Repository) -> None:

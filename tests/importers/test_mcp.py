@@ -31,10 +31,10 @@ def test_a_claim_an_observation_and_one_a_relation_in_the_order_of_the_file(tmp_
     ]
     assert came.memory.edges.is_empty()
     assert came.start is None
-    said = counts(came)
-    assert said["truncated: a last line cut short"] == "1"
-    assert said["entities without an observation: no claim"] == "1"
-    assert "note: unknown:mcp is the only writer: calibration means nothing here" in said
+    report = counts(came)
+    assert report["truncated: a last line cut short"] == "1"
+    assert report["entities without an observation: no claim"] == "1"
+    assert "note: unknown:mcp is the only writer: calibration means nothing here" in report
 
 
 def test_the_dialects_say_the_same(tmp_path: Path) -> None:
@@ -42,14 +42,14 @@ def test_the_dialects_say_the_same(tmp_path: Path) -> None:
         {"type": "entity", "name": "a", "entityType": "t", "observations": ["é"]},
         {"type": "relation", "from": "a", "to": "b", "relationType": "r"},
     ]
-    told = []
+    results = []
     for i, name in enumerate(("name", "entityName", "id")):
         entity = {name if key == "name" else key: value for key, value in plain[0].items()}
         other = {"from": "from_id", "to": "to_id", "relationType": "relation_type"}
         relation = {other.get(key, key) if i else key: value for key, value in plain[1].items()}
         (tmp_path / f"{i}").write_text(f"\ufeff{json.dumps(entity)}\n\n{json.dumps(relation)}", encoding="utf-8")
-        told.append(bring(tmp_path / f"{i}").memory.cells)
+        results.append(bring(tmp_path / f"{i}").memory.cells)
     (tmp_path / "graph").write_text(json.dumps({"entities": plain[:1], "relations": plain[1:]}), encoding="utf-8")
-    told.append(bring(tmp_path / "graph").memory.cells)
-    assert all(cells.equals(told[0]) for cells in told)
-    assert told[0]["title"].to_list() == ["é", "r b"]
+    results.append(bring(tmp_path / "graph").memory.cells)
+    assert all(cells.equals(results[0]) for cells in results)
+    assert results[0]["title"].to_list() == ["é", "r b"]

@@ -49,8 +49,8 @@ def test_updates_supersede_and_deletes_annex(tmp_path: Path) -> None:
     assert cells["successor"].to_list() == [1, None, None]
     assert cells["touched"].to_list() == [0.5, 3.5, 5.5]
     assert came.memory.edges.select("source", "relation", "target", "weight").rows() == [(1, "supersedes", 0, 0.0)]
-    asked = bring(tmp_path / "history.db", options=Options(contradict=True)).memory.edges
-    assert asked["relation"].to_list() == ["supersedes", "contradicts"]
+    edges_with_disputes = bring(tmp_path / "history.db", options=Options(contradict=True)).memory.edges
+    assert edges_with_disputes["relation"].to_list() == ["supersedes", "contradicts"]
 
 
 def test_the_payload_says_who_wrote_what_the_batch_writer_left_blank(tmp_path: Path) -> None:
@@ -79,9 +79,9 @@ def test_an_update_whose_add_is_lost_still_says_what_was_there(tmp_path: Path) -
     rows = [("b", "41", "one", "two", "UPDATE", ADDED, LATER, 0, None, None), ("x", "5", None, None, "NONE", *[None] * 5)]
     came = bring(history(tmp_path / "history.db", rows))
     assert came.memory.cells.select("title", "status").rows() == [("one", "superseded"), ("two", "active")]
-    said = {item.strip(): count for item, count in came.report.rows()}
-    assert said["versions known only from the row that replaced them"] == "1"
-    assert said["events left out: no text, or of an unknown kind"] == "1"
+    report = {item.strip(): count for item, count in came.report.rows()}
+    assert report["versions known only from the row that replaced them"] == "1"
+    assert report["events left out: no text, or of an unknown kind"] == "1"
 
 
 def test_a_live_database_is_copied_with_its_log(tmp_path: Path) -> None:
@@ -90,10 +90,10 @@ def test_a_live_database_is_copied_with_its_log(tmp_path: Path) -> None:
     live.execute("PRAGMA journal_mode = WAL")
     live.execute("INSERT INTO history VALUES ('z', '50', NULL, 'new', 'ADD', ?, NULL, 0, NULL, NULL)", (LATER,))
     live.commit()
-    before = {found.name: found.read_bytes() for found in tmp_path.iterdir()}
+    before = {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()}
     assert before["history.db-wal"]
     assert bring(path).memory.cells["title"].to_list() == ["one", "new"]
-    assert before == {found.name: found.read_bytes() for found in tmp_path.iterdir()}
+    assert before == {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()}
     live.close()
 
 
@@ -117,8 +117,8 @@ def one_by_one(events: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         version[memory], latest[memory] = version.get(memory, 0) + 1, len(cells)
         cells.append([f"{memory}@{version[memory]}", title, "active", day is not None])
 
-    for memory, old, new, written, created, updated in events:
-        event = written.upper()
+    for memory, old, new, word, created, updated in events:
+        event = word.upper()
         if event in ("UPDATE", "DELETE") and memory not in latest and old == "before":
             add(memory, old, created)
         before = latest.get(memory)

@@ -42,26 +42,26 @@ def test_cells_come_as_they_stand(recall_file: Path, recall_cells: list[dict[str
         )
         for ours, name in (("stated", "conf"), ("effective",) * 2, ("currency",) * 2, ("calibration", "actorCalibration")):
             assert cell[ours] == theirs["scores"][name]
-    told = {
+    expected = {
         (recorded[edge["source"]]["handle"], edge["relation"], edge["target"], edge["weight"])
         for cell in recall_cells for edge in cell["edgesOut"]
     }  # fmt: skip
     memory = came.memory
     handle, key = memory.cells["handle"].to_list(), memory.cells["key"].to_list()
-    assert told == {
+    assert expected == {
         (handle[source], relation, key[target], weight)
         for source, relation, target, weight in memory.edges.select("source", "relation", "target", "weight").rows()
     }
 
 
 def test_the_report_says_what_came_and_what_did_not(recall_file: Path, recall_cells: list[dict[str, Any]]) -> None:
-    said = counts(recall_file)
-    assert said["cells, from a Recall database"] == "43"
-    assert (said["superseded"], said["edges"], said["writers"]) == ("8", "113", "5")
-    assert (said["left out: operator_runs"], said["left out: secrets (never read)"]) == ("3", "1")
-    assert said["standing programs"] == str(sum("program" in cell["props"] for cell in recall_cells))
-    assert "absent: hyperedges" in said
-    assert "absent: lastSalientAt" in said
+    report = counts(recall_file)
+    assert report["cells, from a Recall database"] == "43"
+    assert (report["superseded"], report["edges"], report["writers"]) == ("8", "113", "5")
+    assert (report["left out: operator_runs"], report["left out: secrets (never read)"]) == ("3", "1")
+    assert report["standing programs"] == str(sum("program" in cell["props"] for cell in recall_cells))
+    assert "absent: hyperedges" in report
+    assert "absent: lastSalientAt" in report
 
 
 def test_a_database_its_archive_and_an_old_file_of_it_come_to_the_same(
@@ -73,8 +73,8 @@ def test_a_database_its_archive_and_an_old_file_of_it_come_to_the_same(
         scores = ["key", "handle", "writer", "stated", "effective", "currency", "status", "pinned", "support_mass"]
         assert came.cells.select(scores).equals(whole.cells.select(scores))
         assert came.edges.sort("source", "target", "relation").equals(whole.edges.sort("source", "target", "relation"))
-    said = counts(tmp_path / "old.sqlite3")
-    assert {"absent: programs", "absent: value", "absent: hyperedges"} <= said.keys()
+    report = counts(tmp_path / "old.sqlite3")
+    assert {"absent: programs", "absent: value", "absent: hyperedges"} <= report.keys()
 
 
 def test_a_file_from_before_0_6_comes_without_its_edges_and_the_report_says_so(tmp_path: Path) -> None:
@@ -104,9 +104,9 @@ def test_a_file_from_before_0_6_comes_without_its_edges_and_the_report_says_so(t
         ("bel_1a2b", "ann", 0.8, "why", "active", 0.0),
         ("obs_ffff", "unknown", 0.5, "", "superseded", 2.0),
     ]
-    said = counts(path)
-    assert said["left out: graph_edges"] == "1"
-    assert "absent: edges (how files from before 0.6 keep them is unknown)" in said
+    report = counts(path)
+    assert report["left out: graph_edges"] == "1"
+    assert "absent: edges (how files from before 0.6 keep them is unknown)" in report
 
 
 def test_secrets_stay_where_they_are(tmp_path: Path, recall_database: Callable[..., Path]) -> None:
@@ -123,10 +123,10 @@ def test_secrets_stay_where_they_are(tmp_path: Path, recall_database: Callable[.
     came.memory.save(out)
     assert counts(source)["cells with a text withheld"] == "3"
     assert "withheld" in Memory.open(out).expand("tsk_83fd").cell["body"]
-    held = out.read_bytes()
+    content = out.read_bytes()
     for text in (SECRET, "nobody is to read this", "the sealed words", "sec_0123456789ab"):
         assert text.encode() in source.read_bytes()
-        assert text.encode() not in held
+        assert text.encode() not in content
     assert Memory.open(out).mini_index("nobody read").lines == []
 
 
@@ -146,7 +146,7 @@ def test_what_another_process_wrote_last_comes_too_and_its_log_stays(
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "problem"),
     [
         ("not JSON", "neither an SQLite file nor JSON"),
         ("[1, 2]", "no archive of Recall's"),
@@ -155,11 +155,11 @@ def test_what_another_process_wrote_last_comes_too_and_its_log_stays(
         (b"\xff\xfe", "neither"),
     ],
 )
-def test_what_is_none_of_recalls_is_refused(tmp_path: Path, content: str | bytes, said: str) -> None:
+def test_what_is_none_of_recalls_is_refused(tmp_path: Path, content: str | bytes, problem: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=said):
+    with pytest.raises(StoreError, match=problem):
         import_recall(path)
     assert path.read_bytes() == before
 
@@ -170,9 +170,9 @@ def test_what_is_odd_within_an_archive_is_counted_and_the_rest_comes(tmp_path: P
         {"relation": "supports", "target": "a1", "weight": 1}, {"relation": "supports", "target": "gone", "weight": 1},
         {"relation": "likes", "target": "a1", "weight": 1}]}  # fmt: skip
     came = import_recall(archive(tmp_path / "a.json", [good, odd, 3, {"handle": "no key"}]))
-    said = {item.strip(): count for item, count in came.report.rows()}
-    assert said["cells left out: not readable"] == "2"
-    assert said["edges left out: an end names no cell"] == "2"
+    report = {item.strip(): count for item, count in came.report.rows()}
+    assert report["cells left out: not readable"] == "2"
+    assert report["edges left out: an end names no cell"] == "2"
     assert came.memory.cells["handle"].to_list() == ["obs_00a1", "b2"]
     assert came.memory.edges.height == 1
     about = good | {"tags": {"subject": ["pump", "valve"], "topics": ["works"]}}

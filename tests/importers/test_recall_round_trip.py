@@ -53,15 +53,15 @@ def carried(archive: dict[str, Any], folder: Path, end: str) -> Path:
 
 @settings(max_examples=8, deadline=None)
 @given(
-    told=st.lists(changes(), min_size=1, max_size=6),
+    edge_rows=st.lists(changes(), min_size=1, max_size=6),
     weights=st.lists(SHARES, min_size=3, max_size=3),
     end=st.sampled_from(["json", "sqlite3"]),
 )
 def test_what_goes_round_comes_back_equal(
-    recall_cells: list[dict[str, Any]], told: list[dict[str, Any]], weights: list[float], end: str
+    recall_cells: list[dict[str, Any]], edge_rows: list[dict[str, Any]], weights: list[float], end: str
 ) -> None:
     cells = deepcopy(recall_cells)
-    for cell, change in zip(cells, told, strict=False):
+    for cell, change in zip(cells, edge_rows, strict=False):
         cell.update(change)
     for edge, weight in zip((edge for cell in cells for edge in cell["edgesOut"]), weights, strict=False):
         edge["weight"] = weight if edge["weight"] > 0 else -weight

@@ -87,17 +87,17 @@ def test_import_look_and_verify_from_the_shell(
 ) -> None:
     out = str(tmp_path / "memory.sqlite")
     assert main(["import", str(recall_file), "-o", out]) == 0
-    said = capsys.readouterr().out
-    assert "43 cells, 113 edges, 5 writers" in said
-    assert "day 0 is 2026-04-01" in said
+    output = capsys.readouterr().out
+    assert "43 cells, 113 edges, 5 writers" in output
+    assert "day 0 is 2026-04-01" in output
     assert main(["verify", str(recall_file)]) == 0
     assert "43 cells, 3 ticks: every recorded score" in capsys.readouterr().out
     assert main(["look", out, "--query", "bodies"]) == 0
     assert "sample cell" in capsys.readouterr().out
     assert main(["look", out, "tsk_83fd"]) == 0
-    said = capsys.readouterr().out
-    assert "overturned by" in said
-    assert "= effective" in said
+    output = capsys.readouterr().out
+    assert "overturned by" in output
+    assert "= effective" in output
     assert main(["look", out, "--at", "2026-04-04"]) == 0
     assert "4 cells, 7 edges on day 3 (2026-04-04)" in capsys.readouterr().out
     assert main(["look", out, "--at", "400", "--set", "rules.challenge_ceiling=0.45", "--limit", "1"]) == 0

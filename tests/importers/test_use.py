@@ -42,9 +42,9 @@ def mcp(folder: Path) -> Path:
 def test_replay_wants_a_confidence_and_then_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = str(mcp(tmp_path))
     assert main(["replay", source, "-o", str(tmp_path / "out")]) == 2
-    said = capsys.readouterr().err
-    assert "3 of 3" in said
-    assert "--confidence" in said
+    message = capsys.readouterr().err
+    assert "3 of 3" in message
+    assert "--confidence" in message
     assert main(["replay", source, "--confidence", "0.7", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["objects"] == 1
 
@@ -73,9 +73,9 @@ def test_a_run_from_a_memory_that_its_scenario_does_not_name_is_not_made_again(
     for begun in (source, folder):
         assert main(["run", str(scenario), "--from", str(begun), "-o", str(out), "--no-plots"]) == 0
         assert main(["rerun", str(out / "manifest.json")]) == 2
-        said = capsys.readouterr().err
-        assert "does not name" in said
-        assert begun.name in said
+        message = capsys.readouterr().err
+        assert "does not name" in message
+        assert begun.name in message
 
 
 @pytest.fixture(params=[*SAMPLES, "recall"])

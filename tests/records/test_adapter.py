@@ -24,7 +24,7 @@ claims = st.builds(
 )  # fmt: skip
 
 
-def told(memory: ArwRecords, *says: tuple[float, str, str]) -> None:
+def write(memory: ArwRecords, *says: tuple[float, str, str]) -> None:
     for day, writer, value in says:
         memory.write([Claim(day, writer, "door", value, f"door is {value}", 0.7)], day)
         memory.tick(day)
@@ -36,18 +36,18 @@ def leads(memory: ArwRecords, day: float) -> str:
 
 @pytest.mark.parametrize("make", MAKERS)
 @settings(max_examples=15, deadline=None)
-@given(drawn=st.lists(claims, max_size=8), day=st.integers(0, 60).map(float))
+@given(claims=st.lists(claims, max_size=8), day=st.integers(0, 60).map(float))
 def test_an_answer_is_about_what_was_asked_and_told_and_the_same_again(
-    make: Callable[[], ArwRecords], drawn: list[Claim], day: float
+    make: Callable[[], ArwRecords], claims: list[Claim], day: float
 ) -> None:
     memory = make()
-    memory.write(drawn, 40.0)
+    memory.write(claims, 40.0)
     query = Query("door", "what is door?")
-    found = memory.read(query, day, 5)
-    assert found == memory.peek(query, day, 5)
-    assert {item["value"] for item in found} <= {claim.value for claim in drawn if claim.object == "door"}
-    assert [item["rank"] for item in found] == sorted((item["rank"] for item in found), reverse=True)
-    assert len({item["id"] for item in found}) == len(found)
+    answer = memory.read(query, day, 5)
+    assert answer == memory.peek(query, day, 5)
+    assert {item["value"] for item in answer} <= {claim.value for claim in claims if claim.object == "door"}
+    assert [item["rank"] for item in answer] == sorted((item["rank"] for item in answer), reverse=True)
+    assert len({item["id"] for item in answer}) == len(answer)
     memory.close()
 
 
@@ -64,24 +64,24 @@ def test_truth_returns_to_the_first_form_and_not_to_the_second() -> None:
     """A record that is put again is updated; an item that is taken in again keeps its age, and its life."""
     says = [(0.0, "ann", "open"), (1.0, "ann", "shut"), (3.0, "ann", "open")]
     with closing(records()) as first, closing(overlay()) as second:
-        told(first, *says)
-        told(second, *says)
+        write(first, *says)
+        write(second, *says)
         assert (leads(first, 3.1), leads(second, 3.1)) == ("open", "shut")
 
 
 def test_contradictions_move_no_score_of_the_first_form() -> None:
     with closing(records()) as one, closing(records()) as other:
-        told(one, (0.0, "ann", "open"))
-        told(other, (0.0, "ann", "open"), *[(1.0 + at / 10, "bob", "shut") for at in range(9)])
-        asked = Query("door", "what is door?")
-        quiet, attacked = ({item["value"]: item["rank"] for item in memory.peek(asked, 2.0, 5)} for memory in (one, other))
+        write(one, (0.0, "ann", "open"))
+        write(other, (0.0, "ann", "open"), *[(1.0 + at / 10, "bob", "shut") for at in range(9)])
+        query = Query("door", "what is door?")
+        quiet, attacked = ({item["value"]: item["rank"] for item in memory.peek(query, 2.0, 5)} for memory in (one, other))
         assert quiet["open"] == attacked["open"]
         assert len(other.store.contradictions()) == 1
 
 
 def test_what_is_older_than_its_life_is_gone() -> None:
     with closing(ArwOverlay()) as memory:
-        told(memory, (0.0, "ann", "open"))
+        write(memory, (0.0, "ann", "open"))
         memory.tick(89.0)
         assert leads(memory, 89.0) == "open"
         memory.tick(90.0)

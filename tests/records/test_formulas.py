@@ -155,12 +155,12 @@ def test_a_better_rank_never_fuses_lower(ranks: list[int]) -> None:
 
 
 @given(st.lists(st.tuples(shares, st.lists(st.floats(-1, 1), min_size=3, max_size=3)), max_size=9), shares)
-def test_diversity_orders_each_item_once_and_never_rises(drawn: list[tuple[float, list[float]]], mmr: float) -> None:
-    worth = np.array([relevance for relevance, _ in drawn])
-    vectors = np.array([vector for _, vector in drawn]).reshape(-1, 3)
-    between = np.maximum(np.array([cosines(vectors, vector) for vector in vectors]).reshape(len(drawn), len(drawn)), 0.0)
+def test_diversity_orders_each_item_once_and_never_rises(items: list[tuple[float, list[float]]], mmr: float) -> None:
+    worth = np.array([relevance for relevance, _ in items])
+    vectors = np.array([vector for _, vector in items]).reshape(-1, 3)
+    between = np.maximum(np.array([cosines(vectors, vector) for vector in vectors]).reshape(len(items), len(items)), 0.0)
     order, score, near = diverse_order(worth, between, mmr)
-    assert sorted(order) == list(range(len(drawn)))
+    assert sorted(order) == list(range(len(items)))
     assert all(score[later] <= score[earlier] + 1e-12 for earlier, later in pairwise(order))
     assert (order, score.tolist(), near.tolist()) == (
         (again := diverse_order(worth, between, mmr))[0], again[1].tolist(), again[2].tolist(),
@@ -236,14 +236,14 @@ def test_a_janitor_removes_the_expired_and_the_overflow_and_nothing_else(
 ) -> None:
     lanes, expires, updated = [lane for lane, _, _ in rows], [end for _, end, _ in rows], [at for _, _, at in rows]
     upkeep = Upkeep(caps={"ephemeral": cap, "semantic": 100}, most=most)
-    gone = due(lanes, expires, updated, now, upkeep)
-    assert len(gone) <= most
-    assert len({row for row, _ in gone}) == len(gone)
-    for row, reason in gone:
+    removals = due(lanes, expires, updated, now, upkeep)
+    assert len(removals) <= most
+    assert len({row for row, _ in removals}) == len(removals)
+    for row, reason in removals:
         assert (expires[row] <= now) == (reason == "ttl")
         assert reason == "ttl" or lanes[row] == "ephemeral"
     everything = due(lanes, expires, updated, now, replace(upkeep, most=1000))
-    assert everything[:most] == gone
+    assert everything[:most] == removals
     left = [row for row in range(len(rows)) if row not in {row for row, _ in everything}]
     assert all(expires[row] > now for row in left)
     assert sum(lanes[row] == "ephemeral" for row in left) <= cap

@@ -38,59 +38,58 @@ items = st.builds(
 few = settings(max_examples=25, deadline=None)
 
 
-def held(store: RecordStore) -> list[dict[str, Any]]:
+def contents(store: RecordStore) -> list[dict[str, Any]]:
     return store.database.rows("SELECT * FROM memory_records ORDER BY seq")
 
 
 @few
 @given(st.lists(records, max_size=6))
-def test_putting_everything_again_changes_nothing_but_the_journal(drawn: list[MemoryRecord]) -> None:
+def test_putting_everything_again_changes_nothing_but_the_journal(records: list[MemoryRecord]) -> None:
     with RecordStore(clock=Clock()) as store:
-        for record in drawn:
+        for record in records:
             store.put(record)
-        assert len(held(store)) == len({record.hash for record in drawn})
-        last = [store.put(record) for record in drawn]
-        before = held(store)
-        assert [store.put(record) for record in drawn][-1:] == last[-1:]
-        assert held(store) == before
-        assert [event["payload"]["dedupe"] for event in store.events("memory.record.put")][2 * len(drawn) :] == [True] * len(
-            drawn
-        )
+        assert len(contents(store)) == len({record.hash for record in records})
+        last = [store.put(record) for record in records]
+        before = contents(store)
+        assert [store.put(record) for record in records][-1:] == last[-1:]
+        assert contents(store) == before
+        equal = [event["payload"]["dedupe"] for event in store.events("memory.record.put")]
+        assert equal[2 * len(records) :] == [True] * len(records)
 
 
 @few
 @given(st.lists(items, max_size=6))
-def test_an_item_taken_in_twice_is_one_where_that_is_asked(drawn: list[OverlayItem]) -> None:
+def test_an_item_taken_in_twice_is_one_where_that_is_asked(items: list[OverlayItem]) -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store)
-        for item in drawn:
+        for item in items:
             overlay.upsert(item, dedupe=True)
-        assert len(held(store)) == len({item.hash for item in drawn})
-        if drawn:
-            kept = overlay.upsert(drawn[-1], dedupe=True)
-            assert overlay.upsert(drawn[-1], dedupe=True) == kept == overlay.get(kept.id)
-            assert kept.extra["hash"] == kept.hash
-            assert overlay.upsert(drawn[-1]).id != kept.id
+        assert len(contents(store)) == len({item.hash for item in items})
+        if items:
+            stored = overlay.upsert(items[-1], dedupe=True)
+            assert overlay.upsert(items[-1], dedupe=True) == stored == overlay.get(stored.id)
+            assert stored.extra["hash"] == stored.hash
+            assert overlay.upsert(items[-1]).id != stored.id
 
 
 @few
 @given(st.lists(items, max_size=12), texts, st.integers(0, 40))
 def test_searching_and_packing_change_nothing_and_are_the_same_again(
-    drawn: list[OverlayItem], question: str, most: int
+    items: list[OverlayItem], question: str, most: int
 ) -> None:
     with RecordStore(clock=Clock()) as store:
         overlay = Overlay(store)
-        for item in drawn:
+        for item in items:
             overlay.upsert(item)
-        before = held(store)
-        found = overlay.search(question)
-        assert overlay.search(question) == found
-        seen = {overlay.get(each.id).privacy for each in found}
-        assert "shared" not in seen
+        before = contents(store)
+        hits = overlay.search(question)
+        assert overlay.search(question) == hits
+        privacies = {overlay.get(each.id).privacy for each in hits}
+        assert "shared" not in privacies
         pack = overlay.pack(question, PackBudget(most))
         assert pack.tokens <= most
         assert not any(item.durability == "ephemeral" for item in pack.items)
-        assert held(store) == before
+        assert contents(store) == before
         journaled = store.events("memory.pack.journaled")[-1]["payload"]
         assert [each["id"] for each in journaled["decisions"]] == [each.id for each in pack.decisions]
 
@@ -196,11 +195,11 @@ def test_lives_count_from_creation_and_the_janitor_keeps_what_is_durable() -> No
         assert store.keep_up() == []
         touched = overlay.upsert(OverlayItem("in short_term", lane="short_term"), dedupe=True)
         assert (touched.ts, touched.updated) == (0, 299_999)
-        gone = []
+        removals = []
         for now in (6 * 60_000, HOUR, DAY, 89 * DAY, 90 * DAY):
             clock.now = now
-            gone.append([event["lane"] for event in store.keep_up()])
-        assert gone == [["ephemeral"], ["short_term"], ["episodic"], [], ["semantic"]]
+            removals.append([event["lane"] for event in store.keep_up()])
+        assert removals == [["ephemeral"], ["short_term"], ["episodic"], [], ["semantic"]]
         assert {event["payload"]["reason"] for event in store.events("memory.item.expired")} == {"ttl"}
 
 
@@ -222,11 +221,11 @@ def test_what_has_expired_is_not_found_before_the_janitor_comes_and_may_be_told_
 def test_a_lane_that_overflows_loses_its_least_recently_updated() -> None:
     clock = Clock()
     with RecordStore(clock=clock, upkeep=Upkeep(caps={"semantic": 3})) as store:
-        kept = [store.put(MemoryRecord("semantic", "fact", "k", at)) for at in range(5)]
+        stored = [store.put(MemoryRecord("semantic", "fact", "k", at)) for at in range(5)]
         clock.now = 1
         store.put(MemoryRecord("semantic", "fact", "k", 0))
-        gone = store.sweep()
-        assert [(event["id"], event["reason"]) for event in gone] == [(kept[1].id, "cap"), (kept[2].id, "cap")]
+        removals = store.sweep()
+        assert [(event["id"], event["reason"]) for event in removals] == [(stored[1].id, "cap"), (stored[2].id, "cap")]
         assert store.sweep() == []
 
 
@@ -242,7 +241,7 @@ def test_a_janitor_that_looks_seldom_removes_as_much(every: int) -> None:
             store.keep_up()
         clock.now = HOUR
         store.keep_up()
-        assert held(store) == []
+        assert contents(store) == []
 
 
 def test_quarantine_holds_lists_and_admits() -> None:
@@ -253,7 +252,7 @@ def test_quarantine_holds_lists_and_admits() -> None:
         assert overlay.search("door") == []
         assert overlay.on_hold() == [(name, item, "unknown agent")]
         assert overlay.admit(name).text == item.text
-        assert [found.text for found in overlay.search("door")] == [item.text]
+        assert [hit.text for hit in overlay.search("door")] == [item.text]
         assert overlay.on_hold() == []
         assert [event["name"] for event in store.events()] == [
             "memory.quarantined",
@@ -275,12 +274,12 @@ def test_a_reader_sees_private_and_project_items_and_others_only_when_asked() ->
         ):
             overlay.upsert(OverlayItem(f"kettle {privacy} {agent}", privacy=privacy, agent_id=agent, project_id=project))
 
-        def seen(scope: Scope | None = None) -> set[str]:
-            return {found.text.removeprefix("kettle ") for found in overlay.search("kettle", scope=scope)}
+        def visible(scope: Scope | None = None) -> set[str]:
+            return {hit.text.removeprefix("kettle ") for hit in overlay.search("kettle", scope=scope)}
 
-        assert seen() == {"private u", "project v", "project w"}
-        assert seen(Scope(agent_id="v", project_id="p")) == {"project v"}
-        assert seen(Scope(("shared",))) == {"shared w"}
+        assert visible() == {"private u", "project v", "project w"}
+        assert visible(Scope(agent_id="v", project_id="p")) == {"project v"}
+        assert visible(Scope(("shared",))) == {"shared w"}
         with pytest.raises(UsageError, match="privacy"):
             Scope(("public",))
 
@@ -292,7 +291,7 @@ def test_trust_pins_kinds_and_promotion_show_in_the_trace() -> None:
         high = overlay.upsert(OverlayItem("kettle two", trust=0.9))
         total = overlay.upsert(OverlayItem("kettle sum", kind="summary"))
         scratch = overlay.upsert(OverlayItem("kettle three", lane="ephemeral", trust=0.1))
-        assert [found.id for found in overlay.search("kettle")] == [total.id, high.id, low.id, scratch.id]
+        assert [hit.id for hit in overlay.search("kettle")] == [total.id, high.id, low.id, scratch.id]
         overlay.pin(low.id)
         pack = overlay.pack("kettle", PackBudget(100, {"fact": 2}))
         assert [(item.id, item.slot, item.dropped) for item in pack.decisions] == [
@@ -325,5 +324,5 @@ def test_an_item_written_over_keeps_its_creation() -> None:
         clock.now = HOUR
         second = overlay.upsert(OverlayItem("two", id="m1", ts=HOUR))
         assert (first.ts, second.ts, second.updated, overlay.get("m1").text) == (0, 0, HOUR, "two")
-        assert [found.id for found in overlay.search("two")] == ["m1"]
+        assert [hit.id for hit in overlay.search("two")] == ["m1"]
         assert overlay.search("one", fusion=Fusion(vector_limit=0)) == []
