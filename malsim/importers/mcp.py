@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 
 from malsim.importers.reading.columns import singles
-from malsim.importers.reading.fields import first_text
 from malsim.importers.reading.records import EXTRAS, RELATION, Options, Records, key_of, keys_of, text_of
 from malsim.importers.reading.source import Source
 
@@ -29,9 +28,9 @@ def recognises(source: Source) -> bool:
     """Lines of type entity or relation, or one object with lists of both."""
     first = source.first
     if first.get("type") == "entity":
-        return first_text(first, *_NAMES) is not None
+        return _first(first, _NAMES) is not None
     if first.get("type") == "relation":
-        return first_text(first, *_FROM) is not None and first_text(first, *_TO) is not None
+        return _first(first, _FROM) is not None and _first(first, _TO) is not None
     return isinstance(source.object.get("entities"), list) and isinstance(source.object.get("relations"), list)
 
 
@@ -63,14 +62,14 @@ def _claims(records: Iterable[dict[str, Any]], counts: Counter[str]) -> tuple[pl
     objects, titles, types = list[str](), list[str](), list[str | None]()
     relations = dict[int, tuple[str, str, str]]()
     for record in records:
-        if record.get("type") == "entity" and (name := first_text(record, *_NAMES)) is not None:
+        if record.get("type") == "entity" and (name := _first(record, _NAMES)) is not None:
             observations = record.get("observations")
             texts = _texts(observations) if isinstance(observations, list) else []
             counts[_SILENT] += not texts
             counts[_ODD] += len(observations) - len(texts) if isinstance(observations, list) else 0
             titles += texts
             objects += [name] * len(texts)
-            types += [first_text(record, *_TYPES)] * len(texts)
+            types += [_first(record, _TYPES)] * len(texts)
         elif record.get("type") == "relation" and (ends := _ends(record)):
             relations[len(titles)] = ends
             titles.append(f"{ends[1]} {ends[2]}")
@@ -105,7 +104,15 @@ def _texts(observations: list[Any]) -> list[str]:
     return texts if all(map(str.isascii, texts)) else [text for item in texts if (text := text_of(item))]
 
 
+def _first(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    """As `fields.first_text`, of a tuple: unpacking it would take a tenth of the time of a file."""
+    for name in names:
+        if text := text_of(record.get(name)):
+            return text
+    return None
+
+
 def _ends(record: dict[str, Any]) -> tuple[str, str, str] | None:
     """Source, relation and target."""
-    source, relation, target = first_text(record, *_FROM), first_text(record, *_RELATIONS), first_text(record, *_TO)
+    source, relation, target = _first(record, _FROM), _first(record, _RELATIONS), _first(record, _TO)
     return (source, relation, target) if source and relation and target else None

@@ -74,7 +74,4 @@ def dicts(value: object) -> list[dict[str, Any]]:
 
 def first_text(record: Mapping[str, Any], *names: str) -> str | None:
     """The first of some fields that holds a text."""
-    for name in names:  # in two thirds of a generator's time
-        if text := text_of(record.get(name)):
-            return text
-    return None
+    return next((text for name in names if (text := text_of(record.get(name)))), None)
