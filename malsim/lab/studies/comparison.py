@@ -102,8 +102,7 @@ def compare(
     UsageError
         For fewer than two pairs that have a value on both sides, or when b − a is the same in each.
     """
-    a, b = scenario_of(a), scenario_of(b)
-    name = name_of(metric)
+    a, b, name = scenario_of(a), scenario_of(b), name_of(metric)
 
     def pairs(start: int, count: int) -> list[Array]:
         same = {"first": start, "replications": count, "seed": a.seed}

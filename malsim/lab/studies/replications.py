@@ -23,18 +23,7 @@ if TYPE_CHECKING:
 
     Sample = Callable[[int, int], list[Array]]
 
-__all__ = [
-    "FIRST",
-    "MOST",
-    "Replicated",
-    "ends_of",
-    "enough",
-    "half_widths",
-    "needed",
-    "replicate",
-    "sequential",
-    "skewness",
-]
+__all__ = ["FIRST", "MOST", "Replicated", "half_widths", "replicate", "sequential"]
 
 FIRST = 16
 GROWTH = 1.5

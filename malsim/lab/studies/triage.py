@@ -140,8 +140,8 @@ def _metrics(run: Run, without: Run) -> dict[str, Array]:
     metrics = {AVOIDED: ratio(_wrong(without) - _wrong(run), reviews)}
     if run.counters is not None and without.counters is not None:
         turns, acted = (run.counters[name].to_numpy().astype(np.float64) for name in ("turns", "acted"))
-        harm = _harm(run)
-        metrics[HARM] = 100.0 * ratio(_harm(without) - harm, reviews)
+        harm = _harm(run.counters)
+        metrics[HARM] = 100.0 * ratio(_harm(without.counters) - harm, reviews)
         metrics[LOAD] = 100.0 * ratio(reviews, acted)
         metrics[AUTONOMY] = ratio(acted - harm, turns)
     return metrics
@@ -153,9 +153,8 @@ def _wrong(run: Run) -> Array:
     return wrong
 
 
-def _harm(run: Run) -> Array:
-    total = 0.0 if run.counters is None else (run.counters["acted_false"] + run.counters["acted_stale"]).to_numpy()
-    return np.asarray(total, dtype=np.float64)
+def _harm(counters: pl.DataFrame) -> Array:
+    return (counters["acted_false"] + counters["acted_stale"]).to_numpy().astype(np.float64)
 
 
 def _interval_text(row: dict[str, Any], names: Sequence[str]) -> str:

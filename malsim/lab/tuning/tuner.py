@@ -126,6 +126,8 @@ def tune(
         A bad space, nothing to tune on, no truth, one replication, both an objective and requirements, a budget below 32,
         an objective that is the same at every point, or a folder that holds another study.
     """
+    from tqdm.auto import tqdm
+
     if budget < START:
         raise UsageError("too few points to choose from", where="tune: budget", given=budget, allowed=f"{START} or more")
     within({"points": budget}, where="tune")
@@ -135,7 +137,7 @@ def tune(
     one = ModelSearch(dimensions, size=size, seed=seed, start=START)
     search = Search(dimensions, size=size, seed=seed, pull=0.0) if several else one
     losses: list[Array] = []
-    with _bar(budget, progress=progress) as bar:
+    with tqdm(total=budget, desc="tune", unit="point", disable=not progress) as bar:
         for count in [START] + [size] * ((budget - START) // size):
             points = [search.ask() for _ in range(count)]
             losses += tuner.losses([tuner.space.values(point) for _, point in points], executor)
@@ -185,9 +187,3 @@ def _split(
     if not holdout:
         raise UsageError("nothing held out", where="tune: holdout", hint="leave it out to hold out half of what is given")
     return every, [as_problem(one, replications=replications, rules=rules) for one in holdout]
-
-
-def _bar(points: int, *, progress: bool) -> Any:
-    from tqdm.auto import tqdm
-
-    return tqdm(total=points, desc="tune", unit="point", disable=not progress)

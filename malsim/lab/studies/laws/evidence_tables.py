@@ -97,7 +97,7 @@ def score_table(sets: Sequence[Answers], *, seed: int = 0) -> pl.DataFrame:
     pl.DataFrame
         data, law, metric, value, low, high, gain, gain_low, gain_high: a gain is good, whatever the metric.
     """
-    rows: list[dict[str, object]] = []
+    rows: list[tuple[object, ...]] = []
     laws = list(sets[0].right)
     for metric in METRICS:
         sign = 1.0 if metric == "accuracy" else -1.0
@@ -107,8 +107,9 @@ def score_table(sets: Sequence[Answers], *, seed: int = 0) -> pl.DataFrame:
         for data, draws in by_set.items():
             for law, values in draws.items():
                 gain = sign * (draws[laws[0]] - values) + 0.0  # no -0
-                rows.append({"data": data, "law": law, "metric": metric, **_interval(values, ""), **_interval(gain, "gain")})
-    return pl.DataFrame(rows)
+                rows.append((data, law, metric, *_interval(values), *_interval(gain)))
+    schema = ["data", "law", "metric", "value", "low", "high", "gain", "gain_low", "gain_high"]
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _means(answers: Answers, metric: str, seed: int) -> dict[str, Array]:
@@ -120,9 +121,8 @@ def _means(answers: Answers, metric: str, seed: int) -> dict[str, Array]:
     return dict(zip(answers.right, means, strict=True))
 
 
-def _interval(draws: Array, name: str) -> dict[str, float]:
-    names = (name or "value", f"{name}_low".lstrip("_"), f"{name}_high".lstrip("_"))
-    return dict(zip(names, (float(draws[0]), *ends(draws[1:])), strict=True))
+def _interval(draws: Array) -> tuple[float, float, float]:
+    return float(draws[0]), *ends(draws[1:])
 
 
 def reliability_table(sets: Sequence[Answers]) -> pl.DataFrame:
