@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from malsim.lab.space.design import Given
-    from malsim.lab.studies.sweep import Swept
+    from malsim.lab.studies.sweep import SweepResult
     from malsim.sim.settings.scenario import Scenario
 
 MOST_LINES = 20
@@ -75,7 +75,7 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _sweep(scenario: Scenario, points: Given, args: argparse.Namespace) -> Swept:
+def _sweep(scenario: Scenario, points: Given, args: argparse.Namespace) -> SweepResult:
     from malsim.errors import UsageError
     from malsim.lab.studies.sweep import sweep
 
@@ -140,7 +140,7 @@ def _value(text: str) -> float | int | str:
     return text.strip()
 
 
-def _draw(result: Swept, args: argparse.Namespace) -> list[str]:
+def _draw(result: SweepResult, args: argparse.Namespace) -> list[str]:
     """Draw every metric over at most two settings; over more there is no one figure to draw."""
     varying = [name for name in result.names if result.frame[name].n_unique() > 1]
     if args.no_plots or not 0 < len(varying) <= MOST_DRAWN:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from malsim.scenario.law_options import set_arguments, under_law
 
 if TYPE_CHECKING:
-    from malsim.lab.tuning import Tuned
+    from malsim.lab.tuning import TuningResult
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,6 +91,6 @@ def _dimension(text: str) -> tuple[str, tuple[Any, ...]]:
     return name, tuple(rest.split(","))
 
 
-def _figures(result: Tuned) -> dict[str, Any]:
+def _figures(result: TuningResult) -> dict[str, Any]:
     names = ("objectives", "best", "interval", "loss", "gain", "held_out", "held_gain", "gap", "recommended", "reason")
     return {name: getattr(result, name) for name in names} | {"front": result.front.to_dicts()}

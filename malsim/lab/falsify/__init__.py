@@ -1,6 +1,6 @@
 """Falsification: the search for the writes, the noise and the settings that break a property of a scenario."""
 
-from malsim.lab.falsify.falsify import Falsified, falsify
+from malsim.lab.falsify.falsify import Falsification, falsify
 from malsim.lab.falsify.schedule import Write, WriteSchedule
 
-__all__ = ["Falsified", "Write", "WriteSchedule", "falsify"]
+__all__ = ["Falsification", "Write", "WriteSchedule", "falsify"]

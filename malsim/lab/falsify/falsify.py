@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Falsified", "falsify"]
+__all__ = ["Falsification", "falsify"]
 
 PILOT = 8  # runs that the predicates' scales are taken from
 
 
 @dataclass(frozen=True)
-class Falsified:
+class Falsification:
     """What became of the search.
 
     Parameters
@@ -92,7 +92,7 @@ def falsify(
     method: Method = "search",
     executor: Executor | None = None,
     **options: Any,
-) -> Falsified:
+) -> Falsification:
     """Search for writes, noise and settings that break a check.
 
     Parameters
@@ -154,11 +154,11 @@ def falsify(
          "broken": [run.broken for run in trail.runs]}
     )  # fmt: skip
     if trail.broken is None:
-        return Falsified(subject, len(trail.runs), None, None, "", frame, 0)
+        return Falsification(subject, len(trail.runs), None, None, "", frame, 0)
     whole = Break(replace(scenario, checks=(subject,)), plan.at(trail.points[trail.broken]))
     smallest, result, more = shrink(whole, judge, trail.runs[trail.broken])
     text = text_of(smallest, subject, result)
-    return Falsified(subject, trail.broken + 1, smallest.disturbance, smallest.scenario, text, frame, more)
+    return Falsification(subject, trail.broken + 1, smallest.disturbance, smallest.scenario, text, frame, more)
 
 
 def judge_run(text: str, scenario: Scenario) -> PropertyRun:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Sample = Callable[[int, int], list[Array]]
 
-__all__ = ["FIRST", "MOST", "Replicated", "half_widths", "replicate", "sequential"]
+__all__ = ["FIRST", "MOST", "ReplicationResult", "half_widths", "replicate", "sequential"]
 
 FIRST = 16
 GROWTH = 1.5
@@ -39,7 +39,7 @@ INFLATED = 2.5
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Replicated:
+class ReplicationResult:
     """What replicate() found: an estimate a metric, and whether every half-width asked was reached.
 
     `each` has a row a replication (rep, then a column a metric); `rounds` a row a look and metric: replications, metric,
@@ -112,7 +112,7 @@ def replicate(
     half_width: float | Mapping[str, float] = 0.01,
     first: int = FIRST,
     most: int = MOST,
-) -> Replicated:
+) -> ReplicationResult:
     """Run more replications until every metric's 95 % interval is mean ± `half_width` or narrower, or there are `most`.
 
     The interval is Student's t over replications; of a share it is the exact one, of skewed values it is widened (`ends_of`)
@@ -153,7 +153,7 @@ def replicate(
 
 def sequential(
     sample: Sample, targets: Mapping[str, float], *, start: int = 0, first: int = FIRST, most: int = MOST
-) -> Replicated:
+) -> ReplicationResult:
     """Draw samples until each named quantity's 95 % Student's t interval is narrow enough; see `replicate` for the law.
 
     `sample(start, count)` gives, for each name of `targets` (half-widths) in order, one value for each of the replications
@@ -176,7 +176,7 @@ def sequential(
             break
         due = min(max(int(count * (GROWTH - 1.0)), 1), most - count)
     each = pl.DataFrame({"rep": start + np.arange(count)} | dict(zip(targets, values, strict=True)))
-    return Replicated(
+    return ReplicationResult(
         estimates={
             name: _estimate(row, name, finite=np.isfinite(targets[name])) for name, row in zip(targets, values, strict=True)
         },

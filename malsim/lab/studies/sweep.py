@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from malsim.plot.style import Sheet
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Swept", "sweep"]
+__all__ = ["SweepResult", "sweep"]
 
 SWEPT = ("brier", "accuracy")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Swept:
+class SweepResult:
     """A finished sweep: its folder, how many points it has, and how many of them this call computed.
 
     `labels` has the settings swept, each with its unit; `metrics` the names of what was measured.
@@ -92,7 +92,7 @@ def sweep(
     executor: Any = None,
     workers: int | None = None,
     progress: bool = True,
-) -> Swept:
+) -> SweepResult:
     """Run a scenario at every point of a design, each point's measures to a Parquet file of its own.
 
     Parameters
@@ -144,7 +144,7 @@ def sweep(
         for _ in results(pool, (SweepPoint(base, settings, measures, path) for settings, path in _due(points, folder))):
             bar.update()
     labels = {name: f"{name} ({setting(name, scenario).unit})" for name in points.names}
-    return Swept(folder=folder, labels=labels, metrics=tuple(map(name_of, measures)), points=len(points), computed=due)
+    return SweepResult(folder=folder, labels=labels, metrics=tuple(map(name_of, measures)), points=len(points), computed=due)
 
 
 def _due(points: Design, folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:

@@ -11,7 +11,7 @@ from malsim.errors import UsageError
 from malsim.lab.studies.measure import name_of
 from malsim.lab.tuning.surrogate import lowest
 from malsim.lab.tuning.trials import bootstrap, loss_of, triple
-from malsim.lab.tuning.tuned import Tuned
+from malsim.lab.tuning.tuning_result import TuningResult
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.tuning.trials import Job, Triple
 
-__all__ = ["pareto_front", "tuning_result"]
+__all__ = ["evaluate_tries", "pareto_front"]
 
 SHARE = 0.95
 EQUAL = 1e-12
@@ -28,7 +28,7 @@ EQUAL = 1e-12
 Tries = list[list[list["Array"]]]
 
 
-def tuning_result(space: Space, values: list[dict[str, Any]], tries: Tries, holdout: Job, *, worst: bool) -> Tuned:
+def evaluate_tries(space: Space, values: list[dict[str, Any]], tries: Tries, holdout: Job, *, worst: bool) -> TuningResult:
     """Choose the best of the tries (the first is as it was), resample for the intervals, and see what was held out.
 
     Of many points that differ by chance alone one always looks best and one worst; so whether the objective is flat is asked
@@ -45,7 +45,7 @@ def tuning_result(space: Space, values: list[dict[str, Any]], tries: Tries, hold
     held_gain = triple(was - now, test[:, 0] - test[:, 1])
     flat = bool(np.quantile(test[:, 2] - test[:, 1], (1.0 - SHARE) / 2.0) <= EQUAL)
     names = _names(holdout.measures, losses.shape[1])
-    return Tuned(
+    return TuningResult(
         objectives=names,
         candidates=_candidates(values, losses, names),
         best=values[best],

@@ -8,7 +8,7 @@ import numpy as np
 
 from malsim.errors import UsageError
 from malsim.lab.space.space import Space
-from malsim.lab.tuning.held_out import tuning_result
+from malsim.lab.tuning.held_out import evaluate_tries
 from malsim.lab.tuning.problems import REPLICATIONS, as_problem
 from malsim.lab.tuning.search import ModelSearch, Search
 from malsim.lab.tuning.trials import Job, in_folder, loss_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.tuning.problems import Problem
-    from malsim.lab.tuning.tuned import Tuned
+    from malsim.lab.tuning.tuning_result import TuningResult
     from malsim.memory import Rules
 
 __all__ = ["Tuner", "tune"]
@@ -74,9 +74,9 @@ class Tuner:
         self.tries += tries
         return [loss_of(units, worst=self.worst) for units in tries]
 
-    def result(self) -> Tuned:
+    def result(self) -> TuningResult:
         """The best of what was tried, its intervals, and how it does on what was held out."""
-        return tuning_result(self.space, self.values, self.tries, self.holdout, worst=self.worst)
+        return evaluate_tries(self.space, self.values, self.tries, self.holdout, worst=self.worst)
 
 
 def tune(
@@ -88,7 +88,7 @@ def tune(
     executor: Executor | None = None,
     progress: bool = False,
     **settings: Any,
-) -> Tuned:
+) -> TuningResult:
     """Search a space of settings for the least loss, and say how sure that is.
 
     Parameters

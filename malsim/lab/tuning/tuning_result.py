@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from malsim.lab.tuning.trials import Triple
     from malsim.plot.style import Sheet
 
-__all__ = ["Tuned"]
+__all__ = ["TuningResult"]
 
 PREFIX = "rules."
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Tuned:
+class TuningResult:
     """What tuning found.
 
     Triples are (value, low, high) with 95 % bootstrap intervals over units (replications, questions). Losses are such that
