@@ -100,26 +100,6 @@ class Law:
         return {name: vars(self.module)[name] for name in FUNCTIONS if name in vars(self.module)}
 
     @property
-    def write(self) -> bool:
-        """Whether a claim does more than make an item."""
-        return "write" in self.functions
-
-    @property
-    def tick(self) -> bool:
-        """Whether time does anything."""
-        return "tick" in self.functions
-
-    @property
-    def read(self) -> bool:
-        """Whether a use does anything."""
-        return "read" in self.functions
-
-    @property
-    def explains(self) -> bool:
-        """Whether it says what a number is made of."""
-        return "explain" in self.functions
-
-    @property
     def belief(self) -> bool:
         """Whether it has a number that is meant as a probability."""
         return "belief" in self.functions or bool(getattr(self.module, "believes", False))

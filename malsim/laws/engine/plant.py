@@ -59,7 +59,7 @@ class ItemPlant:
         makes = (claims.object != NONE) & (claims.value != NONE)
         issues = dict.fromkeys(np.flatnonzero(~makes).tolist(), ABOUT_NOTHING)
         row = np.where(makes, len(state) + np.arange(len(claims)), NONE)
-        if self.law.write:
+        if "write" in self.law.functions:
             self._rounds(draft, claims, state.vocabulary, makes=makes, row=row)
         verdict = np.where(makes, ADMITTED, TAKEN)
         verdict[list(issues)] = REFUSED
@@ -144,7 +144,7 @@ class ItemPlant:
 
     def tick(self, state: ItemState, now: float) -> ItemState:
         """Let time do what the law says it does."""
-        if not self.law.tick:
+        if "tick" not in self.law.functions:
             return state
         alive = np.flatnonzero(state.columns["alive"].values)
         draft = Draft(state.columns)
@@ -154,7 +154,7 @@ class ItemPlant:
 
     def read(self, state: ItemState, rep: Ints, object_: Ints, opened: Ints, now: float) -> ItemState:  # noqa: ARG002  # what is used is the law's to say
         """A use of what is known about these objects, in these replications."""
-        if not self.law.read or not len(rep):
+        if "read" not in self.law.functions or not len(rep):
             return state
         draft = Draft(state.columns)
         group, lists = self._lists(draft, rep, object_)
@@ -179,7 +179,7 @@ class ItemPlant:
 
         Raises `UsageError` where the law does not say.
         """
-        if not self.law.explains:
+        if "explain" not in self.law.functions:
             hint = "records and the laws of the graph do; `malsim laws NAME` prints the equation"
             raise UsageError("the law does not say what its numbers are made of", given=self.law.name, hint=hint)
         here = alive[state["rep"][alive] == state["rep"][row]]

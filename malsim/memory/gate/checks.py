@@ -38,8 +38,8 @@ NO_ISSUES = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "message
 def faults(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """What is wrong with numbered claims and with their edges, the first thing of each field: claim, path, message."""
     issues = list[pl.DataFrame]()
-    for frame, checks in ((claims, CHECKS), (edges, _edge_checks(rules) if edges.height else [])):
-        if frame.height and checks:
+    for frame, checks in ((claims, CHECKS), (edges, [*EDGE_CHECKS, _not_heavier(rules.edge_weight_max)])):
+        if frame.height:
             flags = frame.select(check.fails.alias(str(i)) for i, check in enumerate(checks)).row(0)
             failing = (check for check, fails in zip(checks, flags, strict=True) if fails)
             issues += [_issues(frame.filter(check.wrong), check) for check in failing]
@@ -155,10 +155,6 @@ def _weight_checks() -> list[Check]:
 
 CHECKS = _claim_checks()
 EDGE_CHECKS = _weight_checks()
-
-
-def _edge_checks(rules: Rules) -> list[Check]:
-    return [*EDGE_CHECKS, _not_heavier(rules.edge_weight_max)]
 
 
 @cache
