@@ -98,10 +98,10 @@ class MetricCheck(KindCheck):
             raise ScenarioError(problem, where=f"{where}.within", given=[low, high], hint=hint)
         if "final" in given and metric not in STEPS:
             raise ScenarioError("only a step response has a final value", where=f"{where}.final", allowed=", ".join(STEPS))
-        known = {**given, "within": (low, high), "reads": about(_parse_at(value_of, given["of"], f"{where}.of"))}
+        settings = {**given, "within": (low, high), "reads": about(_parse_at(value_of, given["of"], f"{where}.of"))}
         if "over" in given:
-            known["over"] = tuple(span(end, where=f"{where}.over") for end in given["over"])
-        return cls(**known, property=f"{metric} of {given['of']} within [{low:g}, {high:g}]", line=line)
+            settings["over"] = tuple(span(end, where=f"{where}.over") for end in given["over"])
+        return cls(**settings, property=f"{metric} of {given['of']} within [{low:g}, {high:g}]", line=line)
 
     def result(self, run: Run | None, trace: Trace) -> MetricEstimate:  # noqa: ARG002  # its frames are enough
         """Measured in every replication."""
