@@ -44,7 +44,7 @@ within = [0.9, inf]
 name = "nowhere"
 property = "always (eff(obs_ffff) > 0)"
 """
-BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+BROWSER = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 
 
 def suite(count: int = 1) -> Suite:
@@ -58,7 +58,7 @@ def suite(count: int = 1) -> Suite:
 def test_it_is_one_file_with_every_verdict_margin_and_seed() -> None:
     page = report(suite())
     assert not re.search(r"<script|<link|https?://|url\(|src=\"(?!data:)", page)
-    for said in (
+    for word in (
         "3 passed",
         "1 failed",
         "2 error",
@@ -67,36 +67,36 @@ def test_it_is_one_file_with_every_verdict_margin_and_seed() -> None:
         "margin: -0.2",
         "seed 0",
     ):
-        assert said in page
+        assert word in page
     assert page.count("data:image/png;base64,") == 1
 
 
 def test_what_a_picture_shows_is_where_each_check_asks_for_what() -> None:
-    seen = picture(suite().judged[0])
-    assert seen is not None
-    assert seen.regions.rows() == [
+    data = picture(suite().judged[0])
+    assert data is not None
+    assert data.regions.rows() == [
         ("eff(obs_a1a1)", 2.0, 5.0, 0.3, None, True),
         ("eff(obs_a1a1)", 3.0, 4.0, 0.1, pytest.approx(0.3), False),
         ("obs_a1a1-locked", 0.0, 6.0, 0.0, 0.0, False),
         ("curr(obs_a1a1)", 2.0, 4.0, 0.9, None, True),
     ]
-    assert seen.lines["panel"].unique(maintain_order=True).to_list() == [
+    assert data.lines["panel"].unique(maintain_order=True).to_list() == [
         "eff(obs_a1a1)",
         "obs_a1a1-locked",
         "curr(obs_a1a1)",
     ]
-    assert seen.lines["t"].min() == 2.0  # admitted on day 1, so at the tick after
-    assert seen.witnesses["t"].unique().to_list() == [3.0]
+    assert data.lines["t"].min() == 2.0  # admitted on day 1, so at the tick after
+    assert data.witnesses["t"].unique().to_list() == [3.0]
     assert picture(judge(parse('why = "w"'))) is None
 
 
 def test_signals_are_drawn_where_no_cell_is_recorded() -> None:
     world = 'replications = 3\nrecord = ["right"]\n[[facts]]\nname = "pump"\n[[writers]]\nbehaviour = "honest"\nrate = 2.0\n'
-    asked = '[[check]]\nname = "n"\nmetric = "mean"\nof = "right(pump)"\nwithin = [0.2, inf]\n'
-    seen = picture(judge(parse(f'why = "w"\n[run]\ndays = 4\n{world}{asked}')))
-    assert seen is not None
-    assert seen.lines["panel"].unique().to_list() == ["right(pump)"]
-    assert seen.regions.rows() == [("right(pump)", 0.0, 4.0, 0.2, None, True)]
+    metric_check = '[[check]]\nname = "n"\nmetric = "mean"\nof = "right(pump)"\nwithin = [0.2, inf]\n'
+    data = picture(judge(parse(f'why = "w"\n[run]\ndays = 4\n{world}{metric_check}')))
+    assert data is not None
+    assert data.lines["panel"].unique().to_list() == ["right(pump)"]
+    assert data.regions.rows() == [("right(pump)", 0.0, 4.0, 0.2, None, True)]
 
 
 def test_a_figure_of_no_values_is_none() -> None:
@@ -135,6 +135,6 @@ def test_a_browser_opens_it_and_shows_the_figure(tmp_path: Path) -> None:
         path.as_uri(),
     ]
     subprocess.run(command, capture_output=True, timeout=100, check=True)
-    shown = imread(tmp_path / "r.png")[..., :3]
-    assert shown.std() > 0.05  # something is drawn on it
-    assert (shown[..., 2] - shown[..., 0] > 0.2).sum() > 100  # among it the figure's blue line
+    image = imread(tmp_path / "r.png")[..., :3]
+    assert image.std() > 0.05  # something is drawn on it
+    assert (image[..., 2] - image[..., 0] > 0.2).sum() > 100  # among it the figure's blue line

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from malsim.api import Run
 
-BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+BROWSER = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 WORLD = '[[facts]]\nname = "pump"\n[[writers]]\nbehaviour = "honest"\nrate = 2.0\n'
 EVIL = "</script><b>x"
 CLAIM = (
@@ -35,9 +35,9 @@ def run() -> Run:
 
 
 def data_of(page: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found
-    return dict(json.loads(found[1]))
+    match = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert match
+    return dict(json.loads(match[1]))
 
 
 def test_it_is_one_file_that_asks_no_network_for_anything(run: Run) -> None:
@@ -52,8 +52,8 @@ def test_its_lines_are_the_frames_and_its_reasons_are_the_runs_own(run: Run) -> 
     for name, values in data["panels"][0]["lines"].items():
         wanted = run.cells.filter(cell=name).sort("t")["effective"].round(5).to_list()
         assert values == wanted
-        for place, said in data["reasons"][name]:
-            assert said == run.why(name, t=data["times"][place])
+        for place, reason in data["reasons"][name]:
+            assert reason == run.why(name, t=data["times"][place])
     assert len(data["reasons"]["obs_a1a1"]) == 20
     assert len(data["events"]) == 6
 
@@ -69,14 +69,14 @@ def test_what_is_left_out_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(f"malsim.report.run_page.{name}", most)
     page = run.page()
     data = data_of(page)
-    for said in (
+    for reason in (
         "effective: the 2 of 6 lines that moved most",
         "one tick in 2 of 20",
         "the first 3 of 6 events",
     ):
-        assert said in page
+        assert reason in page
     assert re.search(r"why\? is told of at most \d days a line", page)
-    assert sum(len(told) for told in data["reasons"].values()) <= 6
+    assert sum(len(reasons) for reasons in data["reasons"].values()) <= 6
     assert data["times"][-1] == 20
     assert all(len(panel["lines"]) == 2 for panel in data["panels"])
 
@@ -93,8 +93,8 @@ def test_an_empty_run_makes_a_page_too() -> None:
 
 
 def test_the_command_line_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["run", "scenarios/tripwire.toml", "--no-plots", "-o", str(tmp_path / "out"), "--html", str(tmp_path / "r.html")]
-    assert main(asked) == 0
+    args = ["run", "scenarios/tripwire.toml", "--no-plots", "-o", str(tmp_path / "out"), "--html", str(tmp_path / "r.html")]
+    assert main(args) == 0
     assert "open it in a browser" in capsys.readouterr().out
     assert "alarm" in str(data_of((tmp_path / "r.html").read_text(encoding="utf-8"))["events"])
 
@@ -131,17 +131,17 @@ at("whole").click(); seen("whole"); at("in").click(); seen("in");
         "--dump-dom",
     ]
     assert BROWSER
-    drawn = subprocess.run(
+    dump = subprocess.run(
         [BROWSER, *flags, f"{path.as_uri()}#t=12&why=obs_a1a1"], capture_output=True, text=True, check=True
     )
-    rows = [html.unescape(row).split("|") for row in re.findall(r'<pre class="seen">(.*?)</pre>', drawn.stdout, re.DOTALL)]
-    seen = {name: rest for name, *rest in rows}
-    assert seen["opened"][:4] == [run.why("obs_a1a1", t=12), "day 12", "6", "1-20"]
-    assert seen["slid"][:2] == [run.why("obs_a1a1", t=5), "day 5"]
-    assert [seen[name][2] for name in ("off", "none", "all")] == ["5", "0", "6"]
-    assert "on day 3" in seen["hovered"][4]
-    assert seen["clicked"][1] == "day 3"
-    assert seen["clicked"][0].split()[0] in {"obs_d4d4", "obs_e5e5", "obs_f6f6"}
-    assert seen["dragged"][3] == "2-8"
-    assert seen["whole"][3] == "1-20"
-    assert seen["in"][3] == "2-12"
+    rows = [html.unescape(row).split("|") for row in re.findall(r'<pre class="seen">(.*?)</pre>', dump.stdout, re.DOTALL)]
+    by_name = {name: rest for name, *rest in rows}
+    assert by_name["opened"][:4] == [run.why("obs_a1a1", t=12), "day 12", "6", "1-20"]
+    assert by_name["slid"][:2] == [run.why("obs_a1a1", t=5), "day 5"]
+    assert [by_name[name][2] for name in ("off", "none", "all")] == ["5", "0", "6"]
+    assert "on day 3" in by_name["hovered"][4]
+    assert by_name["clicked"][1] == "day 3"
+    assert by_name["clicked"][0].split()[0] in {"obs_d4d4", "obs_e5e5", "obs_f6f6"}
+    assert by_name["dragged"][3] == "2-8"
+    assert by_name["whole"][3] == "1-20"
+    assert by_name["in"][3] == "2-12"

@@ -90,14 +90,14 @@ def mutants(frame: pl.DataFrame, score: float | None) -> str:
 def faults(frame: pl.DataFrame) -> str:
     """Each fault in the loop and what it did to each alarm."""
     rows = [
-        [row["fault"], row["alarm"], row["verdict"], _lost(row), between(row, "later"), between(row, "false"), row["what"]]
+        [row["fault"], row["alarm"], row["verdict"], _losses(row), between(row, "later"), between(row, "false"), row["what"]]
         for row in frame.to_dicts()
     ]
     heads = ["fault", "alarm", "verdict", "episodes lost", "ticks later", "false alarms more", "what was done"]
     return section("Faults in the loop", heads, rows, none="not run", marks={"holds": "good", "blinded": "bad"})
 
 
-def _lost(row: dict[str, Any]) -> str:
+def _losses(row: dict[str, Any]) -> str:
     return f"{row['lost']} of {row['detected']}" + ("" if row["low"] is None else f" [{row['low']:.0%}, {row['high']:.0%}]")
 
 

@@ -52,8 +52,8 @@ def clique(size: int, stated: float) -> Memory:
 
 
 def test_every_cure_settles_what_rings_as_it_is() -> None:
-    found = ms.cures(clique(3, 0.3), PLAIN)
-    table = {row["cure"]: row for row in found.table.to_dicts()}
+    comparison = ms.cures(clique(3, 0.3), PLAIN)
+    table = {row["cure"]: row for row in comparison.table.to_dicts()}
     assert table["present"]["verdict"] == "period-2"
     assert table["present"]["settling_time"] is None
     assert table["present"]["moving"] == 1.0
@@ -66,9 +66,9 @@ def test_every_cure_settles_what_rings_as_it_is() -> None:
 
 
 def test_reaction_times_are_python_control_s() -> None:
-    found = ms.cures(clique(3, 0.3), PLAIN)
-    for row in found.table.filter(pl.col("verdict") == "settled").to_dicts():
-        answer = found.response.filter(pl.col("cure") == row["cure"])["effective"].to_numpy()
+    comparison = ms.cures(clique(3, 0.3), PLAIN)
+    for row in comparison.table.filter(pl.col("verdict") == "settled").to_dicts():
+        answer = comparison.response.filter(pl.col("cure") == row["cure"])["effective"].to_numpy()
         way = answer - answer[0]
         theirs = control.step_info(way, np.arange(len(way), dtype=float), yfinal=way[-1])
         assert row["rise_time"] == pytest.approx(theirs["RiseTime"])
@@ -91,19 +91,19 @@ def test_levels_step_as_one_cell_after_another_does(seed: int, size: int, dampin
 
 
 def test_a_quiet_memory_needs_no_cure_and_says_so() -> None:
-    found = ms.cures(graph([0.5, 0.6], []), PLAIN)
-    assert found.table["verdict"].unique().to_list() == ["settled"]
-    assert found.table["setting"][1] == "challenge ceiling 0.6"  # nothing to lower
-    assert found.real.is_empty()
+    comparison = ms.cures(graph([0.5, 0.6], []), PLAIN)
+    assert comparison.table["verdict"].unique().to_list() == ["settled"]
+    assert comparison.table["setting"][1] == "challenge ceiling 0.6"  # nothing to lower
+    assert comparison.real.is_empty()
 
 
 def test_a_push_may_contradict_and_a_cell_may_be_named() -> None:
     memory = clique(3, 0.7)
     name = memory.cells["handle"][2]
-    found = ms.cures(memory, PLAIN, cell=name, push="contradicts")
-    assert found.cell == name
-    assert (found.table["after"] < found.table["before"]).all()
-    assert "contradicts" in str(found)
+    comparison = ms.cures(memory, PLAIN, cell=name, push="contradicts")
+    assert comparison.cell == name
+    assert (comparison.table["after"] < comparison.table["before"]).all()
+    assert "contradicts" in str(comparison)
 
 
 def test_bad_input_is_refused() -> None:
@@ -114,19 +114,21 @@ def test_bad_input_is_refused() -> None:
         ms.cures(memory, PLAIN, cell="obs_none")
     with pytest.raises(UsageError, match="without cells"):
         ms.cures(Memory.empty())
-    gone = memory.with_cells(memory.cells.with_columns(status=pl.lit("superseded", memory.cells["status"].dtype)))
+    inactive = memory.with_cells(memory.cells.with_columns(status=pl.lit("superseded", memory.cells["status"].dtype)))
     with pytest.raises(UsageError, match="no active cell"):
-        ms.cures(gone, PLAIN)
+        ms.cures(inactive, PLAIN)
 
 
 def test_real_claims_are_answered_under_each_cure(tmp_path: Path) -> None:
     rows = [f"w{w},o{o},{'yes' if (w * 7 + o) % 5 else 'no'},0.8" for o in range(20) for w in range(6)]
     (tmp_path / "claims.csv").write_text("writer,object,value,stated_confidence\n" + "\n".join(rows) + "\n")
     (tmp_path / "truth.csv").write_text("object,value\n" + "\n".join(f"o{o},yes" for o in range(20)) + "\n")
-    found = ms.cures(clique(3, 0.3), PLAIN, real=[tmp_path])
-    assert found.real["cure"].to_list() == found.table["cure"].to_list()
-    assert ((found.real["low"] <= found.real["accuracy"]) & (found.real["accuracy"] <= found.real["high"])).all()
-    assert [axes.get_xlabel() for axes in found.figure().axes] == [
+    comparison = ms.cures(clique(3, 0.3), PLAIN, real=[tmp_path])
+    assert comparison.real["cure"].to_list() == comparison.table["cure"].to_list()
+    assert (
+        (comparison.real["low"] <= comparison.real["accuracy"]) & (comparison.real["accuracy"] <= comparison.real["high"])
+    ).all()
+    assert [axes.get_xlabel() for axes in comparison.figure().axes] == [
         "ticks since the new claim", "lasting swing (0 to 1)", "accuracy (0 to 1)",
     ]  # fmt: skip
     (tmp_path / "truth.csv").write_text("object,value\nelsewhere,yes\n")
@@ -136,6 +138,6 @@ def test_real_claims_are_answered_under_each_cure(tmp_path: Path) -> None:
 
 def test_the_command_compares_the_cures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["stability", "scenarios/mutual_dispute.toml", "--cures", "--json", "-o", str(tmp_path)]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert [row["verdict"] for row in said["cures"]] == ["period-2", *["settled"] * 4]
+    report = json.loads(capsys.readouterr().out)
+    assert [row["verdict"] for row in report["cures"]] == ["period-2", *["settled"] * 4]
     assert (tmp_path / "cures.png").is_file()

@@ -32,19 +32,19 @@ def test_margins_are_python_control_s(value: float, damping: float) -> None:
     sizes = [np.abs(control.feedback(scale * gain * loop, 1).poles()).max() for scale in (0.99, 1.0, 1.01)]
     assert sizes[0] < 1.0 < sizes[2]
     assert sizes[1] == pytest.approx(1.0, abs=1e-9)
-    found, (_, phase, *_) = phase_margin(values, damping), control.margin(loop)
+    margin, (_, phase, *_) = phase_margin(values, damping), control.margin(loop)
     if damping < 1.0:
-        assert (found is None) == (not np.isfinite(phase))
-        assert found is None or found == pytest.approx(phase, abs=1e-4)
+        assert (margin is None) == (not np.isfinite(phase))
+        assert margin is None or margin == pytest.approx(phase, abs=1e-4)
 
 
 @pytest.mark.parametrize("damping", [1.0, 0.5])
 @pytest.mark.parametrize("value", REAL)
 def test_the_response_is_python_control_s(value: float, damping: float) -> None:
-    found = response(value, damping, points=50)
-    expected = open_loop(value, damping)(np.exp(1j * found["omega"].to_numpy()))
-    np.testing.assert_allclose(found["real"].to_numpy() + 1j * found["imaginary"].to_numpy(), expected, rtol=1e-9)
-    np.testing.assert_allclose(found["decibels"], 20.0 * np.log10(np.abs(expected)), atol=1e-9)
+    answer = response(value, damping, points=50)
+    expected = open_loop(value, damping)(np.exp(1j * answer["omega"].to_numpy()))
+    np.testing.assert_allclose(answer["real"].to_numpy() + 1j * answer["imaginary"].to_numpy(), expected, rtol=1e-9)
+    np.testing.assert_allclose(answer["decibels"], 20.0 * np.log10(np.abs(expected)), atol=1e-9)
 
 
 @given(st.lists(st.complex_numbers(max_magnitude=6.0, min_magnitude=0.01), min_size=1, max_size=6))
@@ -52,12 +52,12 @@ def test_damping_settles_every_mode_below_the_bound_and_not_above(modes: list[co
     values = np.array(modes)
     bound = damping_bound(values)
 
-    def grown(damping: float) -> float:
+    def worst_growth(damping: float) -> float:
         return float(np.abs(1.0 - damping + damping * values).max())
 
     if bound > 1e-3:
-        assert grown(0.99 * bound) < 1.0
-    assert bound >= 2.0 or grown(max(1.01 * bound, 1e-3)) >= 1.0 - 1e-12
+        assert worst_growth(0.99 * bound) < 1.0
+    assert bound >= 2.0 or worst_growth(max(1.01 * bound, 1e-3)) >= 1.0 - 1e-12
 
 
 @given(st.complex_numbers(max_magnitude=6.0, min_magnitude=0.1), st.floats(0.05, 1.0))

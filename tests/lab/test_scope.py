@@ -60,8 +60,8 @@ def test_the_trigger_is_halscopes_state_machine(values: list[float], level: floa
 
 @given(st.lists(st.one_of(st.none(), st.floats(-9, 9)), min_size=1, max_size=20), st.integers(1, 25))
 def test_it_shows_the_values_of_the_run_at_the_ticks_of_the_run(values: list[float | None], record: int) -> None:
-    shown = capture(recorded(values), ["x"], record=record).samples
-    assert shown.select("t", "value").rows() == [(float(day), value) for day, value in enumerate(values[:record])]
+    samples = capture(recorded(values), ["x"], record=record).samples
+    assert samples.select("t", "value").rows() == [(float(day), value) for day, value in enumerate(values[:record])]
 
 
 @given(st.lists(st.tuples(st.floats(0, 9), st.one_of(st.none(), st.floats(-9, 9))), min_size=1, unique_by=lambda p: p[0]))
@@ -81,22 +81,22 @@ def test_the_picture_has_no_slope(run: ms.Run) -> None:
 
 
 def test_a_channel_without_a_value_is_a_gap() -> None:
-    made = capture(recorded([1.0, None, None, 4.0]), ["x digital=no"], cursors=[2.5, 3.5])
-    y = np.array(made.figure.axes[0].lines[0].get_ydata(), dtype=float)
+    screen = capture(recorded([1.0, None, None, 4.0]), ["x digital=no"], cursors=[2.5, 3.5])
+    y = np.array(screen.figure.axes[0].lines[0].get_ydata(), dtype=float)
     assert np.isnan(y).tolist() == [False, False, True, True, True, True, False, False]
-    assert made.readings.rows() == [(3.5, "x", 3.0, 4.0)]
+    assert screen.readings.rows() == [(3.5, "x", 3.0, 4.0)]
 
 
 def test_the_record_stands_round_the_trigger(run: ms.Run) -> None:
-    made = run.scope([A], trigger={"on": A, "level": 0.15, "position": 0.25, "number": 2}, record=8)
-    days = made.samples["t"].to_list()
-    values = dict(zip(days, made.samples["value"].to_list(), strict=True))
-    assert made.triggered is not None
-    assert days == [made.triggered + k for k in range(-2, 6)]
-    assert values[made.triggered - 1] <= 0.15 < values[made.triggered]
+    screen = run.scope([A], trigger={"on": A, "level": 0.15, "position": 0.25, "number": 2}, record=8)
+    days = screen.samples["t"].to_list()
+    values = dict(zip(days, screen.samples["value"].to_list(), strict=True))
+    assert screen.triggered is not None
+    assert days == [screen.triggered + k for k in range(-2, 6)]
+    assert values[screen.triggered - 1] <= 0.15 < values[screen.triggered]
     falling = run.scope([A], trigger=Trigger(on=A, level=0.15, edge="falling"), record=4).triggered
     assert falling is not None
-    assert falling % 2 != made.triggered % 2
+    assert falling % 2 != screen.triggered % 2
 
 
 def test_gain_and_offset_change_the_screen_and_not_the_samples(run: ms.Run) -> None:
@@ -107,28 +107,28 @@ def test_gain_and_offset_change_the_screen_and_not_the_samples(run: ms.Run) -> N
 
 
 def test_bits_are_lanes_and_numbers_are_not(run: ms.Run) -> None:
-    made = capture(recorded([0.0, 1.0, 0.0], [False, True, True]), ["x", "obs_a1a1-flags-annexed", "x digital=no label=n"])
-    assert made.channels["digital"].to_list() == [True, True, False]
-    assert [label.get_text() for label in made.figure.axes[1].get_yticklabels()] == ["obs_a1a1-flags-annexed", "x"]
+    screen = capture(recorded([0.0, 1.0, 0.0], [False, True, True]), ["x", "obs_a1a1-flags-annexed", "x digital=no label=n"])
+    assert screen.channels["digital"].to_list() == [True, True, False]
+    assert [label.get_text() for label in screen.figure.axes[1].get_yticklabels()] == ["obs_a1a1-flags-annexed", "x"]
     assert run.scope(["obs_a1a1-flags-annexed", A]).channels["digital"].to_list() == [True, False]
 
 
 def test_a_capture_opens_as_it_was_kept(run: ms.Run, tmp_path: Path) -> None:
     trigger = {"on": A, "level": 0.1}
-    made = run.scope([f"{A} gain=3 label=α", D], trigger=trigger, record=9, cursors=[4.0, 6.5], events=["admitted"])
-    again = Capture.open(made.save(tmp_path / "ring.parquet"))
+    screen = run.scope([f"{A} gain=3 label=α", D], trigger=trigger, record=9, cursors=[4.0, 6.5], events=["admitted"])
+    again = Capture.open(screen.save(tmp_path / "ring.parquet"))
     for name in ("samples", "channels", "events", "readings"):
-        assert getattr(again, name).equals(getattr(made, name)), name
+        assert getattr(again, name).equals(getattr(screen, name)), name
     assert (again.trigger, again.triggered, again.cursors, again.title) == (
-        made.trigger, made.triggered, made.cursors, made.title,
+        screen.trigger, screen.triggered, screen.cursors, screen.title,
     )  # fmt: skip
-    assert str(again) == str(made)
-    assert pl.read_csv(made.save(tmp_path / "ring.csv")).columns == made.samples.columns
+    assert str(again) == str(screen)
+    assert pl.read_csv(screen.save(tmp_path / "ring.csv")).columns == screen.samples.columns
 
 
 def test_events_stand_at_their_day(run: ms.Run) -> None:
-    made = run.scope([A], events=["admitted"])
-    assert made.events["t"].unique().to_list() == [0.0] or made.events.is_empty()
+    screen = run.scope([A], events=["admitted"])
+    assert screen.events["t"].unique().to_list() == [0.0] or screen.events.is_empty()
     assert run.scope([A], events=[]).events.is_empty()
 
 
@@ -157,9 +157,9 @@ def test_a_trigger_that_is_none_is_refused(change: dict[str, object]) -> None:
 @given(st.floats(0, 1), st.integers(1, 12))
 def test_the_trigger_lies_within_its_record(position: float, record: int) -> None:
     trigger = Trigger(on="x", level=0.5, position=position)
-    made = capture(recorded([0.0] * 15 + [1.0] * 15), ["x"], trigger=trigger, record=record)
-    assert made.triggered in made.samples["t"]
-    assert made.samples.height == record
+    screen = capture(recorded([0.0] * 15 + [1.0] * 15), ["x"], trigger=trigger, record=record)
+    assert screen.triggered in screen.samples["t"]
+    assert screen.samples.height == record
 
 
 def test_a_trigger_that_never_fires_says_what_there_was() -> None:
@@ -190,13 +190,13 @@ def test_a_pin_is_the_signal_that_is_on_it(tmp_path: Path, capsys: pytest.Captur
         one, other = (run.scope([name]).samples["value"] for name in (pin, signal))
         assert one.equals(other)
         assert one.equals(values.filter(pl.col("channel") == pin)["value"])
-    made = run.scope(["alarm.out", "weak.in"], trigger={"on": "alarm.out"}, record=6)
-    assert made.channels["digital"].to_list() == [True, False]
-    assert made.triggered == run.events.filter(pl.col("kind") == "tripped")["t"].min()
+    screen = run.scope(["alarm.out", "weak.in"], trigger={"on": "alarm.out"}, record=6)
+    assert screen.channels["digital"].to_list() == [True, False]
+    assert screen.triggered == run.events.filter(pl.col("kind") == "tripped")["t"].min()
     run.write(tmp_path)
     for source in (str(tmp_path), "scenarios/tripwire.toml"):
         assert main(["scope", source, "-c", "alarm.out", "--trigger", "alarm.out", "--record", "6"]) == 0
-        assert f"^ trigger, day {made.triggered:g}" in capsys.readouterr().out
+        assert f"^ trigger, day {screen.triggered:g}" in capsys.readouterr().out
 
 
 def test_a_pin_that_is_only_reduced_has_no_signal() -> None:
@@ -214,13 +214,13 @@ def test_of_many_rows_one_is_named_that_can_be_read(address: str, row: str) -> N
     many = [plain.signals.with_columns(signal=pl.lit("rich-er"), row=pl.lit(of)) for of in ("obs_a1a1", "obs_b2b2")]
     cells = pl.concat([plain.cells, plain.cells.with_columns(cell=pl.lit("obs_b2b2"))])
     events = recorded([1.0]).events
-    made = Recording.of_frames(cells, pl.concat(many), plain.writers, events, rep=0, pins={"p.in-1": "rich-er"})  # type: ignore[arg-type]
-    with pytest.raises(AddressError) as told:
-        made.values(address)
-    assert f"name one, as {row}, or" in str(told.value)
-    assert made.values(row).cast(pl.Float64).to_list() in ([1.0, 1.0], [0.0, 0.0])
+    screen = Recording.of_frames(cells, pl.concat(many), plain.writers, events, rep=0, pins={"p.in-1": "rich-er"})  # type: ignore[arg-type]
+    with pytest.raises(AddressError) as error:
+        screen.values(address)
+    assert f"name one, as {row}, or" in str(error.value)
+    assert screen.values(row).cast(pl.Float64).to_list() in ([1.0, 1.0], [0.0, 0.0])
     with pytest.raises(AddressError, match="no such"):
-        made.values(row.replace("obs_a1a1", "obs_ffff"))
+        screen.values(row.replace("obs_a1a1", "obs_ffff"))
 
 
 def test_channels_read_their_settings() -> None:
@@ -228,15 +228,15 @@ def test_channels_read_their_settings() -> None:
 
 
 def test_the_command_captures_opens_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    kept, drawn = tmp_path / "c.parquet", tmp_path / "c.png"
+    table, picture = tmp_path / "c.parquet", tmp_path / "c.png"
     run = ms.run("scenarios/mutual_dispute.toml", days=8.0)
     run.write(tmp_path / "out")
     words = ["scope", str(tmp_path / "out"), "-c", A, "--trigger", A, "--level", ".1", "--record", "4", "--position", "0.5"]
-    assert main([*words, "--save", str(kept)]) == 0
-    assert main(["scope", str(kept), "-o", str(drawn)]) == 0
-    assert drawn.stat().st_size > 1000
+    assert main([*words, "--save", str(table)]) == 0
+    assert main(["scope", str(table), "-o", str(picture)]) == 0
+    assert picture.stat().st_size > 1000
     capsys.readouterr()
-    assert main(["scope", str(kept)]) == 0
+    assert main(["scope", str(table)]) == 0
     assert "trigger, day" in capsys.readouterr().out
     assert main(["scope", str(tmp_path / "out")]) == 0
     assert main([*words, "--level", "7"]) == 2

@@ -52,7 +52,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def said(target: Path | None, script: str, *, keep_going: bool = False) -> tuple[str, int]:
+def output_of(target: Path | None, script: str, *, keep_going: bool = False) -> tuple[str, int]:
     """What a console answers to a script, and its exit code."""
     out = io.StringIO()
     console = Console(open_session(str(target) if target else None), stdout=out)
@@ -62,7 +62,7 @@ def said(target: Path | None, script: str, *, keep_going: bool = False) -> tuple
 
 def test_a_tripwire_typed_by_hand_trips(files: Path) -> None:
     script = WIRING + "step 2\ngetp alarm.out\n" + AGAINST + "step 2\ngets low\ngetp alarm.out\ngetp dec_a3ee-scores-eff\n"
-    assert said(files / "graph.malnet", script) == ("FALSE\n0.4430435\nTRUE\n0.4430435\n", 0)
+    assert output_of(files / "graph.malnet", script) == ("FALSE\n0.4430435\nTRUE\n0.4430435\n", 0)
 
 
 def test_typed_line_by_line_it_runs_as_the_file_does(files: Path) -> None:
@@ -97,11 +97,11 @@ def test_without_cells_it_is_the_stream_through_the_net() -> None:
 
 def test_rewiring_a_live_net_keeps_what_it_remembers(files: Path) -> None:
     trip = AGAINST + "step 2\n"
-    out, code = said(
+    out, code = output_of(
         files / "alarm.malnet", trip + "loadrt not names=calm\nnet trip calm.in\naddf calm tick\ngetp alarm.out"
     )
     assert (out, code) == ("TRUE\n", 0)
-    out, _ = said(files / "alarm.malnet", trip + "setp weak.level .1\nstep 3\ngetp weak.below\ngetp alarm.out")
+    out, _ = output_of(files / "alarm.malnet", trip + "setp weak.level .1\nstep 3\ngetp weak.below\ngetp alarm.out")
     assert out == "FALSE\nTRUE\n"
 
 
@@ -109,12 +109,12 @@ def test_the_reviewer_is_played_by_hand(files: Path) -> None:
     script = (
         AGAINST + "step 2\ngetp alarm.out\nsetp weak.level .1\nsetp reviewer.ack 1\nstep\ngetp alarm.out\ngetp reviewer.ack"
     )
-    assert said(files / "alarm.malnet", script)[0] == "TRUE\nFALSE\nTRUE\n"
+    assert output_of(files / "alarm.malnet", script)[0] == "TRUE\nFALSE\nTRUE\n"
 
 
 def test_taking_away(files: Path) -> None:
     script = "step\ndelf weak tick\nlist funct\nshow thread\nunlinkp weak.in\ngetp weak.in\nshow sig low\nsave -"
-    out, code = said(files / "alarm.malnet", script)
+    out, code = output_of(files / "alarm.malnet", script)
     assert code == 0
     assert "tick    1      alarm" in out
     assert "\n0.9\n" in out
@@ -136,26 +136,26 @@ def test_unloading_takes_wires_settings_and_functions_along(files: Path) -> None
 
 
 def test_a_signal_named_before_its_net_keeps_its_type(files: Path) -> None:
-    out, code = said(files / "alarm.malnet", "newsig new float\nnet new weak.above\nlist sig new", keep_going=True)
+    out, code = output_of(files / "alarm.malnet", "newsig new float\nnet new weak.above\nlist sig new", keep_going=True)
     assert (code, out.splitlines()) == (
         1,
         ["drill:2: the signal was named with another type; given: 'new: bit'; allowed: float", ""],
     )
-    assert said(files / "alarm.malnet", "newsig new bit\nnet new weak.above\nlist sig new") == ("new\n", 0)
+    assert output_of(files / "alarm.malnet", "newsig new bit\nnet new weak.above\nlist sig new") == ("new\n", 0)
 
 
 def test_a_signal_without_pins_holds_a_value_until_a_net_makes_it() -> None:
     script = "newsig free float\nsets free 2.5\ngets free\nshow sig fr*\nloadrt smooth names=lp\nnet free lp.in\ngets free"
-    answer, code = said(None, script)
+    answer, code = output_of(None, script)
     lines = answer.splitlines()
     assert (lines[0], lines[2], lines[-1], code) == ("2.5", "float  2.5  free  on no pin yet", "2.5", 0)
-    answer, code = said(None, "newsig on bit\nsets on 3")
+    answer, code = output_of(None, "newsig on bit\nsets on 3")
     assert (answer, code) == ("drill:2: on: this is no bit; given: '3'\n", 1)
 
 
 def test_a_thread_made_at_the_prompt_takes_functions() -> None:
     script = "loadrt not count=2\nthread slow every 3\naddf not.0 slow\naddf not.0 slow\naddf not.1 fast"
-    answer, code = said(None, script, keep_going=True)
+    answer, code = output_of(None, script, keep_going=True)
     assert code == 1
     assert answer.splitlines() == [
         "drill:4: this function was added already; given: 'not.0'; a function is on one thread, once",
@@ -165,19 +165,19 @@ def test_a_thread_made_at_the_prompt_takes_functions() -> None:
 
 def test_a_component_of_linuxcnc_is_told_by_our_name() -> None:
     for theirs, ours in {"lowpass": "smooth", "weighted_sum": "quorum", "mux_generic": "route"}.items():
-        assert f"LinuxCNC's {theirs} is {ours} here" in said(None, f"loadrt {theirs}")[0]
+        assert f"LinuxCNC's {theirs} is {ours} here" in output_of(None, f"loadrt {theirs}")[0]
 
 
 def test_messages_and_variables(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHAT", "low")
     script = 'print of $WHAT and $(WHAT)\nprint "a $5 title"\necho\ngets $WHAT\nunecho\nstep\ngets $WHAT'
-    out, code = said(files / "alarm.malnet", script)
+    out, code = output_of(files / "alarm.malnet", script)
     assert code == 0
     assert out.splitlines() == ["of low and low", '"a $5 title"', "gets low", "no value yet", "unecho", "0.9"]
 
 
 def test_an_op_that_its_addf_loaded_stays_when_it_is_off_its_thread() -> None:
-    assert said(None, "addf toggle tick\ndelf toggle\nlist comp")[0] == "toggle\n"
+    assert output_of(None, "addf toggle tick\ndelf toggle\nlist comp")[0] == "toggle\n"
 
 
 @pytest.mark.parametrize(
@@ -231,13 +231,13 @@ def test_what_is_wrong_is_told_with_its_place_and_changes_nothing(files: Path, l
 
 def test_a_script_stops_at_the_first_failure_or_keeps_going() -> None:
     script = "loadrt toggle\nnonsense\nloadrt latch\nlist comp"
-    assert said(None, script) == ("drill:2: unknown command; given: 'nonsense'; help lists them\n", 1)
-    out, code = said(None, script, keep_going=True)
+    assert output_of(None, script) == ("drill:2: unknown command; given: 'nonsense'; help lists them\n", 1)
+    out, code = output_of(None, script, keep_going=True)
     assert (out.splitlines()[-1], code) == ("toggle latch", 1)
 
 
 def test_a_comment_a_blank_and_a_joined_line_are_read_as_in_a_file() -> None:
-    assert said(None, "# nothing\n\nloadrt toggle \\\n names=a,b # two\nlist comp\nquit\nlist comp") == ("a b\n", 0)
+    assert output_of(None, "# nothing\n\nloadrt toggle \\\n names=a,b # two\nlist comp\nquit\nlist comp") == ("a b\n", 0)
 
 
 LINES = st.one_of(
@@ -267,37 +267,37 @@ def test_nothing_is_written_without_save_and_nothing_typed_breaks_it(
 
 def test_save_writes_a_store_and_a_netlist_that_open_again(files: Path) -> None:
     script = AGAINST + "step 3\nsave\n" + WIRING + f"save {files / 'kept.malnet'}\n"
-    out, code = said(files / "memory.sqlite", script)
+    out, code = output_of(files / "memory.sqlite", script)
     assert code == 0, out
     assert Memory.open(files / "memory.sqlite").cells["effective"].round(7).to_list() == [0.4430435, 1.0]
     again = open_session(str(files / "kept.malnet")).session
     assert [*again.net.instances] == ["weak", "alarm"]
-    assert said(files / "kept.malnet", "step\ngetp alarm.out")[0] == "TRUE\n"
+    assert output_of(files / "kept.malnet", "step\ngetp alarm.out")[0] == "TRUE\n"
 
 
 def test_what_the_scope_saw_is_written_as_rows(files: Path) -> None:
-    out, code = said(files / "alarm.malnet", f"step 3\nscope low out={files / 'seen.csv'}")
+    out, code = output_of(files / "alarm.malnet", f"step 3\nscope low out={files / 'seen.csv'}")
     assert (code, out) == (0, f"wrote {files / 'seen.csv'}\n")
     assert pl.read_csv(files / "seen.csv").height == 3
 
 
 def test_what_was_saved_and_opened_is_saved_the_same(files: Path) -> None:
-    kept = files / "alarm.malnet"
-    kept.write_text(GRAPH + '\n\n# a note\n\n\nobs_b0b1 "it locked" conf(1)\n\n' + WIRING + "\n\n", encoding="utf-8")
-    assert said(kept, "save")[1] == 0
-    once = kept.read_text()
-    assert said(kept, "save")[1] == 0
-    assert kept.read_text() == once
+    target = files / "alarm.malnet"
+    target.write_text(GRAPH + '\n\n# a note\n\n\nobs_b0b1 "it locked" conf(1)\n\n' + WIRING + "\n\n", encoding="utf-8")
+    assert output_of(target, "save")[1] == 0
+    once = target.read_text()
+    assert output_of(target, "save")[1] == 0
+    assert target.read_text() == once
     assert "# a note" in once
 
 
 def test_a_store_of_many_lives_is_not_squeezed_into_a_netlist(files: Path) -> None:
     run = ms.run(ms.read("scenarios/worked_example.toml").replace(replications=2))
     run.memory.save(files / "two.sqlite")
-    out, code = said(files / "two.sqlite", f"step\nsave {files / 'one.malnet'}\nsave")
+    out, code = output_of(files / "two.sqlite", f"step\nsave {files / 'one.malnet'}\nsave")
     assert (code, "one replication" in out) == (1, True)
     assert not (files / "one.malnet").exists()
-    assert said(files / "two.sqlite", "step\nsave")[1] == 0
+    assert output_of(files / "two.sqlite", "step\nsave")[1] == 0
     assert Memory.open(files / "two.sqlite").cells["rep"].n_unique() == 2
 
 
@@ -319,7 +319,7 @@ def test_ctrl_c_gives_up_a_line_and_nothing_else(files: Path, monkeypatch: pytes
 
 def test_hal_text_is_sourced_through_the_word_table(files: Path) -> None:
     (files / "slow.hal").write_text("loadrt lowpass names=lp\nsetp lp.gain .2\n", encoding="utf-8")
-    out, code = said(None, f"source {files / 'slow.hal'}\ngetp lp.gain\nptype lp.in")
+    out, code = output_of(None, f"source {files / 'slow.hal'}\ngetp lp.gain\nptype lp.in")
     assert (out.splitlines(), code) == (["0.2", "float"], 0)
 
 
@@ -338,16 +338,16 @@ def test_the_meter_follows_and_the_scope_looks_back(files: Path) -> None:
     script = (
         "meter trip\nstep\n" + AGAINST + "step 4\nmeter\nstep\nscope low alarm.out trigger=alarm.out record=4 position=.25"
     )
-    out, code = said(files / "alarm.malnet", script)
+    out, code = output_of(files / "alarm.malnet", script)
     assert code == 0, out
     assert out.startswith("day 0  trip  FALSE\nday 1  trip  FALSE\nday 5  trip  TRUE\n")
     assert "^ trigger, day 2" in out
     assert "4 ticks" in out
-    assert "no such setting" in said(files / "alarm.malnet", "step\nscope low gian=2")[0]
+    assert "no such setting" in output_of(files / "alarm.malnet", "step\nscope low gian=2")[0]
 
 
 @pytest.mark.parametrize(
-    ("before", "typed", "found"),
+    ("before", "typed", "expected"),
     [
         (["net", "low"], "alarm.o", ["alarm.out", "alarm.out-not"]),
         (["show"], "p", ["pin", "param"]),
@@ -359,14 +359,14 @@ def test_the_meter_follows_and_the_scope_looks_back(files: Path) -> None:
         (["setp"], "reviewer", ["reviewer.ack", "reviewer.waiting"]),
     ],
 )
-def test_completion_knows_what_is_there(files: Path, before: list[str], typed: str, found: list[str]) -> None:
+def test_completion_knows_what_is_there(files: Path, before: list[str], typed: str, expected: list[str]) -> None:
     session = open_session(str(files / "alarm.malnet")).session
-    assert candidates(session, before, typed) == found
+    assert candidates(session, before, typed) == expected
 
 
 def test_every_command_has_its_help() -> None:
     names = Console(open_session(None), stdout=io.StringIO()).names()
-    out, code = said(None, "help")
+    out, code = output_of(None, "help")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == names
     assert all(f": {name}" in line for name, line in zip(names, out.splitlines(), strict=True) if name not in OTHERS)
@@ -417,8 +417,8 @@ def test_in_a_terminal_it_prompts_completes_and_leaves(files: Path) -> None:
 
 def _until(terminal: int, awaited: bytes) -> bytes:
     """What the terminal shows until some words, or its end."""
-    seen = b""
-    while not awaited or awaited not in seen:
+    output = b""
+    while not awaited or awaited not in output:
         ready, _, _ = select.select([terminal], [], [], 60)
         try:
             more = os.read(terminal, 4096) if ready else b""
@@ -426,8 +426,8 @@ def _until(terminal: int, awaited: bytes) -> bytes:
             break
         if not more:
             break
-        seen += more
-    return seen
+        output += more
+    return output
 
 
 def test_a_pipe_is_a_script(files: Path) -> None:
@@ -455,10 +455,10 @@ def test_an_error_is_one_of_ours() -> None:
 
 
 def test_the_references_addresses_are_read_at_the_prompt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text, kept = tmp_path / "one.malnet", tmp_path / "low.csv"
+    text, target = tmp_path / "one.malnet", tmp_path / "low.csv"
     wires = "loadrt watch\nnet low watch.in < dec_a3ee-scores-eff\naddf watch tick\n"
     text.write_text('dec_a3ee "one" conf(.7)\n' + wires, encoding="utf-8")
-    lines = ["step 2", "meter dec_a3#scores.conf", f"scope low --save {kept}"]
+    lines = ["step 2", "meter dec_a3#scores.conf", f"scope low --save {target}"]
     assert main(["hal", str(text), *(word for line in lines for word in ("-c", line))]) == 0
     assert "0.7" in capsys.readouterr().out
-    assert len(kept.read_text(encoding="utf-8").splitlines()) == 3
+    assert len(target.read_text(encoding="utf-8").splitlines()) == 3

@@ -67,8 +67,8 @@ def random_dispute(seed: int, size: int, degree: float, low: float, high: float,
     pairs = {tuple(sorted(pair)) for pair in draws.integers(0, size, (int(size * degree / 2), 2)).tolist()}
     edges = [(i, j, -1.0) for a, b in sorted(pairs) if a != b for i, j in ((a, b), (b, a))]
     backs = {tuple(pair) for pair in draws.integers(0, size, (int(size * backed), 2)).tolist()}
-    taken = {(i, j) for i, j, _ in edges}
-    edges += [(i, j, 1.0) for i, j in sorted(backs) if i != j and (i, j) not in taken]
+    disputes = {(i, j) for i, j, _ in edges}
+    edges += [(i, j, 1.0) for i, j in sorted(backs) if i != j and (i, j) not in disputes]
     return graph(draws.uniform(low, high, size), edges)
 
 
@@ -96,42 +96,42 @@ def graphs(draw: st.DrawFn) -> tuple[Memory, Rules]:
 
 
 @given(graphs())
-def test_the_loop_is_the_tick(made: tuple[Memory, Rules]) -> None:
-    memory, rules = made
+def test_the_loop_is_the_tick(case: tuple[Memory, Rules]) -> None:
+    memory, rules = case
     loop = TickLoop.of(memory, rules)
     here = memory.cells["effective"].to_numpy()
     np.testing.assert_allclose(loop.tick(here), tick(memory, 1.0, rules).cells["effective"].to_numpy(), atol=1e-15)
 
 
 @given(graphs())
-def test_the_fixed_point_stands_still_and_the_jacobian_is_the_slope_there(made: tuple[Memory, Rules]) -> None:
-    memory, rules = made
-    found = ms.stability(memory, rules)
-    at = found.fixed_point
-    assert np.abs(found.loop.step(at) - at).max() <= found.residual <= 1e-6
-    raw = found.loop.worth(*found.loop.masses(at))
+def test_the_fixed_point_stands_still_and_the_jacobian_is_the_slope_there(case: tuple[Memory, Rules]) -> None:
+    memory, rules = case
+    result = ms.stability(memory, rules)
+    at = result.fixed_point
+    assert np.abs(result.loop.step(at) - at).max() <= result.residual <= 1e-6
+    raw = result.loop.worth(*result.loop.masses(at))
     if ((raw < 1e-4) | (raw > 1 - 1e-4)).any():
         return  # the clamp's corner has no slope
-    numeric = np.atleast_2d(approx_fprime(at, found.loop.step, 1e-7))
-    np.testing.assert_allclose(found.loop.jacobian(at).toarray(), numeric, atol=1e-5)
-    whole = (1 - rules.damping) * np.eye(len(at)) + rules.damping * found.loop.jacobian(at).toarray()
-    assert found.spectral_radius == pytest.approx(np.abs(np.linalg.eigvals(whole)).max(), abs=1e-6)
+    numeric = np.atleast_2d(approx_fprime(at, result.loop.step, 1e-7))
+    np.testing.assert_allclose(result.loop.jacobian(at).toarray(), numeric, atol=1e-5)
+    whole = (1 - rules.damping) * np.eye(len(at)) + rules.damping * result.loop.jacobian(at).toarray()
+    assert result.spectral_radius == pytest.approx(np.abs(np.linalg.eigvals(whole)).max(), abs=1e-6)
 
 
 @given(graphs())
-def test_below_the_norm_bound_the_real_tick_settles(made: tuple[Memory, Rules]) -> None:
-    memory, rules = made
+def test_below_the_norm_bound_the_real_tick_settles(case: tuple[Memory, Rules]) -> None:
+    memory, rules = case
     if ms.stability(memory, rules).bound < 0.97:
         assert settle(memory, 1.0, rules.replace(settle_ticks=3000)).settled
 
 
 @given(graphs())
-def test_a_superseded_or_lone_cell_is_on_no_loop(made: tuple[Memory, Rules]) -> None:
-    memory, rules = made
-    gone = memory.with_cells(memory.cells.with_columns(status=pl.lit("superseded", memory.cells["status"].dtype)))
-    found = ms.stability(gone, rules.replace(damping=1.0))
-    assert found.spectral_radius == 0.0
-    assert found.verdict == "settled"
+def test_a_superseded_or_lone_cell_is_on_no_loop(case: tuple[Memory, Rules]) -> None:
+    memory, rules = case
+    inactive = memory.with_cells(memory.cells.with_columns(status=pl.lit("superseded", memory.cells["status"].dtype)))
+    result = ms.stability(inactive, rules.replace(damping=1.0))
+    assert result.spectral_radius == 0.0
+    assert result.verdict == "settled"
 
 
 def cliques() -> tuple[Memory, NDArray[np.int64], list[tuple[int, float, float]]]:
@@ -178,14 +178,14 @@ def test_predicted_boundaries_of_cliques_agree_with_bisection_on_real_ticks() ->
 @pytest.mark.parametrize("stated", [0.2, 0.6, 1.0])
 @pytest.mark.parametrize("weight", [0.5, 1.0, 3.0])
 def test_the_critical_ceiling_of_a_clique_is_the_closed_form(size: int, stated: float, weight: float) -> None:
-    found = ms.stability(graph(np.full(size, stated), clique(size, weight)), PLAIN)
+    result = ms.stability(graph(np.full(size, stated), clique(size, weight)), PLAIN)
     expected = closed_form(size, stated, weight)
     if expected > 2.0:
-        assert found.critical_ceiling is None
+        assert result.critical_ceiling is None
     else:
-        assert found.critical_ceiling == pytest.approx(expected, rel=1e-4)
-        assert found.criterion == "linear"
-        assert (found.gain_margin or 0.0) == pytest.approx(expected / 0.6, rel=1e-4)
+        assert result.critical_ceiling == pytest.approx(expected, rel=1e-4)
+        assert result.criterion == "linear"
+        assert (result.gain_margin or 0.0) == pytest.approx(expected / 0.6, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -193,10 +193,10 @@ def test_the_critical_ceiling_of_a_clique_is_the_closed_form(size: int, stated: 
     [(2, 0.2, 0.125), (2, 0.3, 0.188), (2, 0.5, 0.316), (2, 0.7, 0.448), (3, 0.5, 0.236), (3, 0.7, 0.343), (4, 0.7, 0.284)],
 )
 def test_published_disputes_that_settle(size: int, stated: float, level: float) -> None:
-    found = ms.stability(graph(np.full(size, stated), clique(size)), PLAIN)
-    assert found.verdict == "settled"
-    assert found.spectral_radius < 1.0
-    np.testing.assert_allclose(found.fixed_point, level, atol=6e-4)
+    result = ms.stability(graph(np.full(size, stated), clique(size)), PLAIN)
+    assert result.verdict == "settled"
+    assert result.spectral_radius < 1.0
+    np.testing.assert_allclose(result.fixed_point, level, atol=6e-4)
 
 
 @pytest.mark.parametrize(
@@ -204,13 +204,13 @@ def test_published_disputes_that_settle(size: int, stated: float, level: float) 
     [(3, 0.2, 0.0, 0.2), (3, 0.3, 0.0, 0.3), (4, 0.5, 0.0, 0.5), (6, 0.5, 0.0, 0.5), (6, 0.7, 0.139, 0.339)],
 )
 def test_published_disputes_that_flip(size: int, stated: float, low: float, high: float) -> None:
-    found = ms.stability(graph(np.full(size, stated), clique(size)), PLAIN)
-    assert found.verdict == "period-2"
-    assert found.spectral_radius > 1.0
-    assert found.gain_margin is not None
-    assert found.gain_margin < 1.0
-    np.testing.assert_allclose(found.ringing["amplitude"], high - low, atol=1e-3)
-    assert found.ringing.height == size
+    result = ms.stability(graph(np.full(size, stated), clique(size)), PLAIN)
+    assert result.verdict == "period-2"
+    assert result.spectral_radius > 1.0
+    assert result.gain_margin is not None
+    assert result.gain_margin < 1.0
+    np.testing.assert_allclose(result.ringing["amplitude"], high - low, atol=1e-3)
+    assert result.ringing.height == size
 
 
 @pytest.mark.parametrize("onset", [(0.2, 2), (0.4, 2), (0.5, 3), (0.6, 3), (0.7, 4)])
@@ -228,17 +228,17 @@ def test_confident_disputes_never_flip(size: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["dense", "even", "camps", "backed camps"])
 def test_predicted_boundaries_of_random_graphs_and_camps_agree_with_simulated_runs(kind: str, seed: int) -> None:
-    made = {
+    case = {
         "dense": lambda: random_dispute(seed, 150, 12, 0.9, 1.0),
         "even": lambda: random_dispute(seed, 150, 8, 0.6, 0.7),
         "camps": lambda: camps(seed, 6, 5, 0.0),
         "backed camps": lambda: camps(seed, 7, 4, 0.3),
     }
-    memory = made[kind]()
-    found = ms.stability(memory, PLAIN)
-    measured = measured_ceiling(found.loop, high=2.0, ticks=3000)
+    memory = case[kind]()
+    result = ms.stability(memory, PLAIN)
+    measured = measured_ceiling(result.loop, high=2.0, ticks=3000)
     assert measured is not None
-    assert found.critical_ceiling == pytest.approx(measured, rel=0.01)
+    assert result.critical_ceiling == pytest.approx(measured, rel=0.01)
 
 
 def camps(seed: int, left: int, right: int, backing: float) -> Memory:
@@ -252,23 +252,23 @@ def camps(seed: int, left: int, right: int, backing: float) -> Memory:
 
 def test_where_the_clamp_holds_cells_the_criterion_says_so_and_is_simulated() -> None:
     memory = random_dispute(0, 200, 6, 0.1, 0.4)
-    found = ms.stability(memory, PLAIN)
-    assert found.criterion == "simulated"
-    assert found.clamped.any()
-    assert found.critical_ceiling is not None
+    result = ms.stability(memory, PLAIN)
+    assert result.criterion == "simulated"
+    assert result.clamped.any()
+    assert result.critical_ceiling is not None
     below, above = (
-        settle(memory, 1.0, PLAIN.replace(challenge_ceiling=share * found.critical_ceiling, settle_ticks=8000)).settled
+        settle(memory, 1.0, PLAIN.replace(challenge_ceiling=share * result.critical_ceiling, settle_ticks=8000)).settled
         for share in (0.98, 1.02)
     )
     assert (below, above) == (True, False)
-    assert "clamp holds" in str(found)
+    assert "clamp holds" in str(result)
 
 
 def test_a_random_graph_rings_in_most_cells() -> None:
-    found = ms.stability(random_dispute(1, 400, 4, 0.1, 0.4), PLAIN)  # the spec's 2,000 cells in tests/bench
-    moving = found.ends.filter(pl.col("period") != 1).height / 400
+    result = ms.stability(random_dispute(1, 400, 4, 0.1, 0.4), PLAIN)  # the spec's 2,000 cells in tests/bench
+    moving = result.ends.filter(pl.col("period") != 1).height / 400
     assert 0.5 < moving < 0.9
-    assert found.verdict == "period-2"
+    assert result.verdict == "period-2"
     assert ms.stability(random_dispute(1, 400, 4, 0.5, 1.0), PLAIN).verdict == "settled"
 
 
@@ -281,17 +281,17 @@ def test_a_long_chain_without_a_loop_has_spectral_radius_zero() -> None:
 def test_the_spectrum_taken_apart_is_the_spectrum(seed: int, size: int, density: float, damping: float) -> None:
     draws = np.random.default_rng(seed)
     dense = np.where(draws.random((size, size)) < density, draws.normal(size=(size, size)), 0.0)
-    found = spectrum(sparse.csr_array(dense), damping)
+    result = spectrum(sparse.csr_array(dense), damping)
     whole = (1 - damping) * np.eye(size) + damping * dense
-    loops = np.abs(found.value).max(initial=0.0)
+    loops = np.abs(result.value).max(initial=0.0)
     # an eigenvalue of no loop is 1 − damping; of a nilpotent rest rounding shows up to the root of its length
     assert max(loops, 1 - damping) == pytest.approx(np.abs(np.linalg.eigvals(whole)).max(), abs=1e-2)
 
 
 def test_a_large_loop_is_found_by_arnoldi_as_by_dense_algebra() -> None:
-    found = ms.stability(random_dispute(5, 600, 10, 0.9, 1.0), PLAIN)
-    dense = np.linalg.eigvals(found.loop.jacobian(found.fixed_point).toarray())
-    assert found.spectral_radius == pytest.approx(np.abs(dense).max(), rel=1e-3)
+    result = ms.stability(random_dispute(5, 600, 10, 0.9, 1.0), PLAIN)
+    dense = np.linalg.eigvals(result.loop.jacobian(result.fixed_point).toarray())
+    assert result.spectral_radius == pytest.approx(np.abs(dense).max(), rel=1e-3)
 
 
 def test_analysis_does_not_depend_on_the_order_of_cells() -> None:
@@ -342,23 +342,23 @@ def test_bad_input_is_refused() -> None:
         ms.stability({"cells": 1})  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="without cells"):
         ms.stability(Memory.empty())
-    found = ms.stability(graph(np.full(2, 0.3), clique(2)), PLAIN)
+    result = ms.stability(graph(np.full(2, 0.3), clique(2)), PLAIN)
     with pytest.raises(MalsimError, match="no such cell"):
-        found.plot.return_map("obs_nope")
+        result.plot.return_map("obs_nope")
     with pytest.raises(UsageError, match="two different cells"):
-        found.plot.phase("obs_0000", "obs_0000")
+        result.plot.phase("obs_0000", "obs_0000")
     with pytest.raises(UsageError, match="no such ceiling"):
-        found.plot.bifurcation(ceiling="roof")
+        result.plot.bifurcation(ceiling="roof")
 
 
 def test_the_command_says_why_the_shipped_dispute_rings(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["stability", "scenarios/mutual_dispute.toml", "--json", "-o", str(tmp_path)]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["verdict"] == "period-2"
-    assert said["spectral_radius"] > 1.0
-    assert said["critical_ceiling"] == pytest.approx(closed_form(3, 0.3, 1.0), rel=1e-4)
-    assert said["gain_margin"] == pytest.approx(said["critical_ceiling"] / 0.6)
-    assert said["ringing"] == ["obs_a1a1", "obs_b2b2", "obs_c3c3"]
+    report = json.loads(capsys.readouterr().out)
+    assert report["verdict"] == "period-2"
+    assert report["spectral_radius"] > 1.0
+    assert report["critical_ceiling"] == pytest.approx(closed_form(3, 0.3, 1.0), rel=1e-4)
+    assert report["gain_margin"] == pytest.approx(report["critical_ceiling"] / 0.6)
+    assert report["ringing"] == ["obs_a1a1", "obs_b2b2", "obs_c3c3"]
     assert {path.name for path in tmp_path.iterdir()} == {
         "return_map.png",
         "bifurcation.png",
@@ -373,8 +373,8 @@ def test_the_command_says_why_the_shipped_dispute_rings(capsys: pytest.CaptureFi
 
 
 def test_frequency_figures_carry_units_and_margins() -> None:
-    found = ms.stability(graph(np.full(3, 0.3), clique(3), PLAIN.replace(damping=0.7)), PLAIN.replace(damping=0.7))
-    for figure in (found.plot.nyquist(), found.plot.bode()):
+    result = ms.stability(graph(np.full(3, 0.3), clique(3), PLAIN.replace(damping=0.7)), PLAIN.replace(damping=0.7))
+    for figure in (result.plot.nyquist(), result.plot.bode()):
         assert "gain margin" in figure.axes[0].get_title(loc="left")
         assert "phase margin" in figure.axes[0].get_title(loc="left")
     assert figure.axes[1].get_xlabel() == "ω (radians a tick)"
@@ -384,8 +384,8 @@ def test_frequency_figures_carry_units_and_margins() -> None:
 
 @pytest.mark.parametrize("name", ["return_map", "bifurcation", "stability_map"])
 def test_figures_carry_units(name: str) -> None:
-    found = ms.stability(graph(np.full(3, 0.3), clique(3)), PLAIN)
-    figure = getattr(found.plot, name)() if name != "stability_map" else found.plot.stability_map(points=5)
+    result = ms.stability(graph(np.full(3, 0.3), clique(3)), PLAIN)
+    figure = getattr(result.plot, name)() if name != "stability_map" else result.plot.stability_map(points=5)
     axes = figure.axes[0]
     assert "0 to 1" in axes.get_xlabel()
     assert "0 to 1" in axes.get_ylabel()
@@ -412,8 +412,8 @@ def test_the_page_shows_what_the_command_says(given: list[str], capsys: pytest.C
 
 def test_a_figure_shows_the_modes_that_its_margins_are_of() -> None:
     rules = PLAIN.replace(damping=0.5, challenge_ceiling=0.6)
-    found = ms.stability(graph(np.full(3, 0.3), clique(3), rules), rules)
-    assert found.phase_margin is not None
-    labels = [line.get_label() for line in found.plot.bode().axes[0].lines]
+    result = ms.stability(graph(np.full(3, 0.3), clique(3), rules), rules)
+    assert result.phase_margin is not None
+    labels = [line.get_label() for line in result.plot.bode().axes[0].lines]
     assert len([label for label in labels if str(label).startswith("L of λ")]) == 2
-    assert "may lag" in repr(found)
+    assert "may lag" in repr(result)

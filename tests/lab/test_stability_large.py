@@ -73,9 +73,9 @@ def ring_of_camps(camp: int = 20) -> TickLoop:
     return loop_of(draws.uniform(0.4, 1.0, SIZE), [*within, np.stack([joints, out])], disputes)
 
 
-@pytest.mark.parametrize("made", [many_disputes, ring_of_camps])
-def test_a_standstill_is_lost_within_one_per_cent_of_the_ceiling(made: Callable[[], TickLoop]) -> None:
-    loop = made()
+@pytest.mark.parametrize("make_loop", [many_disputes, ring_of_camps])
+def test_a_standstill_is_lost_within_one_per_cent_of_the_ceiling(make_loop: Callable[[], TickLoop]) -> None:
+    loop = make_loop()
     ceiling = critical(Continuation(loop))
     assert ceiling is not None
     worth, radii = loop.start, []
@@ -93,12 +93,12 @@ def test_a_large_loop_s_own_point_does_not_depend_on_the_path() -> None:
     loop = many_disputes()
     path = Continuation(loop)
     critical(path)
-    worth, gap, found = path.own
+    worth, gap, spectrum_there = path.own
     assert np.abs(loop.step(worth) - worth).max() == pytest.approx(gap, abs=1e-15)
     assert gap <= 1e-6
     np.testing.assert_allclose(worth, fixed_point(loop, least=200)[0], atol=1e-4)
     values = eigs(loop.jacobian(worth), k=1, tol=1e-4, ncv=40, v0=np.ones(SIZE), return_eigenvectors=False)
-    assert found.radius == pytest.approx(np.abs(values).max(), rel=0.01)
+    assert spectrum_there.radius == pytest.approx(np.abs(values).max(), rel=0.01)
 
 
 @pytest.mark.parametrize("damping", [1.0, 0.8])

@@ -20,29 +20,29 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def made() -> Any:
+def design() -> Any:
     return ms.design_tripwire(150, 6, shift=2.0)
 
 
-def test_the_targets_are_reached_on_fresh_seeds(made: Any) -> None:
-    assert made.reached
-    found = {row["metric"]: row for row in made.evaluation.to_dicts()}
-    assert found["arl0"]["high"] >= 150
-    assert found["arl1"]["low"] <= 6
-    assert "reached on fresh seeds" in str(made)
+def test_the_targets_are_reached_on_fresh_seeds(design: Any) -> None:
+    assert design.reached
+    figures = {row["metric"]: row for row in design.evaluation.to_dicts()}
+    assert figures["arl0"]["high"] >= 150
+    assert figures["arl1"]["low"] <= 6
+    assert "reached on fresh seeds" in str(design)
 
 
-def test_a_bare_level_is_where_the_normal_law_puts_it(made: Any) -> None:
+def test_a_bare_level_is_where_the_normal_law_puts_it(design: Any) -> None:
     """Independent ticks, no smoothing: ARL0 = 1 / Q(level), ARL1 = 1 / Q(level − shift)."""
-    bare = made.candidates.row(0, named=True)
+    bare = design.candidates.row(0, named=True)
     assert (bare["gain"], bare["hold"]) == (1.0, 1)
     assert bare["level"] == pytest.approx(norm.isf(1 / 157.5), abs=0.08)
     assert bare["arl1"] == pytest.approx(1 / norm.sf(bare["level"] - 2), rel=0.15)
 
 
-def test_the_netlist_links_and_has_no_defect(made: Any) -> None:
-    assert {one.kind for one in statics(parse(made.text))} <= {"wiring"}
-    made.figure.savefig("/dev/null", format="png")
+def test_the_netlist_links_and_has_no_defect(design: Any) -> None:
+    assert {one.kind for one in statics(parse(design.text))} <= {"wiring"}
+    design.figure.savefig("/dev/null", format="png")
 
 
 def test_a_fall_is_designed_as_a_rise_turned_round() -> None:
@@ -75,10 +75,10 @@ def test_noise_is_estimated_from_quiet_ticks_alone() -> None:
     quiet[200:] = False
     values[200:] += 5.0
     values[3, 4] = np.nan
-    found = Noise.of(values, quiet)
-    assert found.mean == pytest.approx(0.7, abs=0.02)
-    assert found.sigma == pytest.approx(0.1, rel=0.05)
-    assert found.correlation == pytest.approx(0.5, abs=0.05)
+    figures = Noise.of(values, quiet)
+    assert figures.mean == pytest.approx(0.7, abs=0.02)
+    assert figures.sigma == pytest.approx(0.1, rel=0.05)
+    assert figures.correlation == pytest.approx(0.5, abs=0.05)
     with pytest.raises(UsageError, match="too few"):
         Noise.of(values, np.zeros_like(quiet))
     with pytest.raises(UsageError, match="never moves"):

@@ -123,8 +123,8 @@ def test_a_tripwire_that_trips_when_tested_is_alive_and_every_figure_has_its_int
     assert card.scores["tripwire"].unique(maintain_order=True).to_list()[1:] == ["CUSUM of worth", "EWMA of worth"]
     mine = {row["metric"]: row for row in card.scores.to_dicts()[:8]}
     assert (mine["arl1"]["value"], mine["missed"]["value"], mine["false alarms"]["value"]) == (1.0, 0.0, 0.0)
-    known = card.scores.filter(pl.col("value").is_not_null())
-    assert known.filter(pl.col("low").is_null() | (pl.col("low") >= pl.col("high"))).is_empty()
+    figures = card.scores.filter(pl.col("value").is_not_null())
+    assert figures.filter(pl.col("low").is_null() | (pl.col("low") >= pl.col("high"))).is_empty()
     assert [one.kind for one in card.findings] == []
 
 
@@ -155,19 +155,19 @@ def test_the_page_stands_alone_and_escapes_what_it_is_told(card: Any, tmp_path: 
     assert "x &lt; y &amp; z" in page
     assert "http" not in page
     assert "$" not in page.replace("$schema", "")
-    for said in ("Against the episodes", "Mutants", "Faults in the loop", "Truth table", "data:image/png"):
-        assert said in page
+    for word in ("Against the episodes", "Mutants", "Faults in the loop", "Truth table", "data:image/png"):
+        assert word in page
     text = str(card)
-    for said in ("silence", "truth table", "arl0", "coverage", "mutants", "lost claims"):
-        assert said in text
+    for word in ("silence", "truth table", "arl0", "coverage", "mutants", "lost claims"):
+        assert word in text
     card.figure.savefig(tmp_path / "card.png")
 
 
 def test_goals_are_part_of_the_coverage() -> None:
-    asked = {"it trips": "eventually tripped", "never": "eventually (eff(dec_a3ee) > 2)"}
-    goals = "".join(f'[[goal]]\nname = "{name}"\nsometimes = "{said}"\n' for name, said in asked.items())
-    made = quick(STORY + goals)
-    assert made.coverage.filter(kind="goal").select("name", "shown").rows() == [("it trips", True), ("never", False)]
+    properties = {"it trips": "eventually tripped", "never": "eventually (eff(dec_a3ee) > 2)"}
+    goals = "".join(f'[[goal]]\nname = "{name}"\nsometimes = "{word}"\n' for name, word in properties.items())
+    scorecard = quick(STORY + goals)
+    assert scorecard.coverage.filter(kind="goal").select("name", "shown").rows() == [("it trips", True), ("never", False)]
 
 
 def test_noise_and_shift_are_taken_from_a_scenario(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_noise_and_shift_are_taken_from_a_scenario(tmp_path: Path) -> None:
     plain = GUARDED.replace(" guard.in-0", "").replace("on = true\n", "")
     plain = "\n".join(line for line in plain.split("\n") if "guard" not in line)
     path = tmp_path / "x.toml"
-    path.write_text(fed(plain, values, '[[episode]]\nname = "falls"\nfrom = "25d"\n'), encoding="utf-8")
+    path.write_text(with_input(plain, values, '[[episode]]\nname = "falls"\nfrom = "25d"\n'), encoding="utf-8")
     noise, shift = noise_of(path, "x")
     assert noise.mean == pytest.approx(0.9, abs=0.002)
     assert shift == pytest.approx(-0.5, abs=0.01)
@@ -214,7 +214,7 @@ addf alarm tick
 """
 
 
-def fed(wires: str, values: list[float], more: str = "") -> str:
+def with_input(wires: str, values: list[float], more: str = "") -> str:
     inputs = "".join(
         f'[[netlist.input]]\nsignal = "x"\nat = "{day}d"\nvalue = {value}\n' for day, value in enumerate(values, start=1)
     )
@@ -228,12 +228,12 @@ def test_inputs_gone_stale_are_blind_and_not_silent() -> None:
     test = '[[episode]]\nname = "drill"\nfrom = "2d"\nto = "3d"\ntest = true\n'
     frozen = [0.9, 0.2, *([0.9] * 12)]
     ack = '[[netlist.input]]\nsignal = "reviewer.ack"\nat = "4d"\nvalue = true\n'
-    assert quick(fed(plain, [0.9, 0.2, *moving[2:]], ack + test)).receipt.verdict.startswith("alive")
-    stale = quick(fed(plain, frozen, ack + test)).receipt
+    assert quick(with_input(plain, [0.9, 0.2, *moving[2:]], ack + test)).receipt.verdict.startswith("alive")
+    stale = quick(with_input(plain, frozen, ack + test)).receipt
     assert stale.verdict.startswith("blind")
     assert "(x)" in stale.verdict
     assert stale.blind.value == pytest.approx(1 / 14)  # unchanged since day 3: more than 10 ticks on day 14
-    guarding = quick(fed(GUARDED, frozen, ack + test)).receipt
+    guarding = quick(with_input(GUARDED, frozen, ack + test)).receipt
     assert guarding.blind.value == pytest.approx(8 / 14)  # its own watchdog allows 3
     absent = quick(STORY.replace('at = "0d"', 'at = "2d"', 1))
     assert absent.receipt.inputs["fresh"].to_list() == pytest.approx([11 / 13])
@@ -257,17 +257,17 @@ def test_a_crash_kills_no_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         killing, "judge", lambda scenario: next(verdicts, Judged(scenario=scenario, error="the run broke off"))
     )
-    found = killing.mutation_results(base)
-    assert set(found["verdict"]) == {"crashed"}
-    assert set(found["by"]) == {"the run broke off"}
+    result = killing.mutation_results(base)
+    assert set(result["verdict"]) == {"crashed"}
+    assert set(result["by"]) == {"the run broke off"}
 
 
 def test_every_mutant_differs_from_the_original_in_one_way_and_links() -> None:
     document = parse_netlist(WIRES)
-    found = mutants(document, link(document))
-    assert len({one.what for one in found}) == len(found) == 15
-    assert {one.kind for one in found} == {"polarity", "wire", "threshold", "latch"}
-    for one in found:
+    result = mutants(document, link(document))
+    assert len({one.what for one in result}) == len(result) == 15
+    assert {one.kind for one in result} == {"polarity", "wire", "threshold", "latch"}
+    for one in result:
         assert one.document != document
         link(one.document)
     timed = parse_netlist(GUARDED)
@@ -276,15 +276,15 @@ def test_every_mutant_differs_from_the_original_in_one_way_and_links() -> None:
 
 def test_faults_never_lose_the_cell_a_wire_begins_at_and_change_only_what_they_say() -> None:
     scenario = parse(STORY)
-    made = dict(faulty(scenario))
-    assert set(made) == set(FAULTS)
-    for one in made.values():
+    scorecard = dict(faulty(scenario))
+    assert set(scorecard) == set(FAULTS)
+    for one in scorecard.values():
         assert "dec_a3ee" in one.claims["handle"].to_list()
         assert one.netlist == scenario.netlist
-    assert made["late claims"].claims.height == scenario.claims.height
-    assert made["lost ticks"].gaps
+    assert scorecard["late claims"].claims.height == scenario.claims.height
+    assert scorecard["lost ticks"].gaps
     again = dict(faulty(scenario))
-    assert all(one.claims.equals(again[name].claims) for name, one in made.items())
+    assert all(one.claims.equals(again[name].claims) for name, one in scorecard.items())
 
 
 def test_tripwires_side_by_side_live_the_same_lives(tmp_path: Path) -> None:
@@ -292,10 +292,10 @@ def test_tripwires_side_by_side_live_the_same_lives(tmp_path: Path) -> None:
     paths[0].write_text(SMALL, encoding="utf-8")
     paths[1].write_text(SMALL.replace("setp weak.level 0.5", "setp weak.level 0.3"), encoding="utf-8")
     paths[2].write_text(STORY, encoding="utf-8")
-    found = ms.compare_tripwires(paths[:2], paths[2])
-    missed = dict(found.filter(metric="missed").select("tripwire", "value").rows())
+    result = ms.compare_tripwires(paths[:2], paths[2])
+    missed = dict(result.filter(metric="missed").select("tripwire", "value").rows())
     assert (missed["a.malnet"], missed["b.malnet"]) == (0.0, 1.0)
-    assert "b.malnet" in next(score_lines(found))
+    assert "b.malnet" in next(score_lines(result))
     page = tmp_path / "card.html"
     assert main(["tripwire", str(paths[1]), "--scenario", str(paths[2]), "--quick", "--html", str(page)]) == 1
     assert "dead: it did not trip" in page.read_text(encoding="utf-8")
@@ -319,9 +319,9 @@ def test_an_episode_that_cannot_be_read_is_refused_at_its_line(old: str, new: st
 
 def test_an_episode_may_be_whatever_a_property_says() -> None:
     by_time = observe(parse(STORY))
-    said = observe(parse(STORY.replace('from = "4d"\nto = "9d"', 'when = "eff(dec_a3ee) < 0.5"')))
-    assert said.truth.any()
-    np.testing.assert_array_equal(by_time.truth, said.truth)
+    word = observe(parse(STORY.replace('from = "4d"\nto = "9d"', 'when = "eff(dec_a3ee) < 0.5"')))
+    assert word.truth.any()
+    np.testing.assert_array_equal(by_time.truth, word.truth)
 
 
 def test_a_scenario_without_a_netlist_or_with_several_alarms_is_refused() -> None:

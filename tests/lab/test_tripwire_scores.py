@@ -39,9 +39,9 @@ def test_the_scorecard_reproduces_published_run_lengths_within_its_own_intervals
     for values, name, published in ((quiet, "arl0", arl0), (shifted, "arl1", arl1)):
         alarm = replay(net, {"x": values}, ["alarm"])["alarm"]
         truth = np.full_like(alarm, name == "arl1")
-        found = scores(alarm, truth).row(by_predicate=_metric(name), named=True)
-        assert found["low"] <= published <= found["high"], found
-        assert found["high"] - found["low"] < 0.25 * published
+        figures = scores(alarm, truth).row(by_predicate=_metric(name), named=True)
+        assert figures["low"] <= published <= figures["high"], figures
+        assert figures["high"] - figures["low"] < 0.25 * published
 
 
 def _metric(name: str) -> Any:
@@ -57,13 +57,13 @@ bits = st.tuples(st.integers(1, 12), st.integers(1, 3)).flatmap(
 
 @given(bits)
 @settings(max_examples=60, deadline=None)
-def test_every_figure_is_what_a_loop_over_ticks_counts(drawn: tuple[Any, Any]) -> None:
-    alarm, truth = drawn
+def test_every_figure_is_what_a_loop_over_ticks_counts(case: tuple[Any, Any]) -> None:
+    alarm, truth = case
     ticks, reps = alarm.shape
     false = quiet_watch = standing = quiet = missed = fresh = 0
     lengths: list[tuple[float, bool]] = []
     for rep in range(reps):
-        inside = counted = seen = False
+        inside = counted = detected = False
         length = 0
         for tick in range(ticks):
             before = tick > 0 and bool(alarm[tick - 1, rep])
@@ -73,29 +73,29 @@ def test_every_figure_is_what_a_loop_over_ticks_counts(drawn: tuple[Any, Any]) -
             quiet_watch += not true and not before
             false += on and not before and not true
             if true and not inside:
-                inside, counted, seen, length = True, tick == 0 or not before, False, 0
+                inside, counted, detected, length = True, tick == 0 or not before, False, 0
             if inside and not true:
                 inside = False
-                if counted and not seen:
+                if counted and not detected:
                     lengths.append((length, False))
                     missed, fresh = missed + 1, fresh + 1
-            if inside and counted and not seen:
+            if inside and counted and not detected:
                 length += 1
                 if on:
-                    seen = True
+                    detected = True
                     lengths.append((length, True))
                     fresh += 1
-        if inside and counted and not seen:
+        if inside and counted and not detected:
             lengths.append((length, False))
             missed, fresh = missed + 1, fresh + 1
-    found = {row["metric"]: row for row in scores(alarm, truth).to_dicts()}
-    assert set(found) == set(MEANINGS)
-    told, ended = waits(alarm, truth, skip=False)
-    assert sorted(zip(told.tolist(), ended.tolist(), strict=True)) == sorted(lengths)
-    assert found["false alarms"]["value"] == (pytest.approx(1000 * false / quiet_watch) if quiet_watch else None)
-    assert found["standing"]["value"] == (pytest.approx(standing / quiet) if quiet else None)
-    assert found["missed"]["value"] == (pytest.approx(missed / fresh) if fresh else None)
-    for row in found.values():
+    figures = {row["metric"]: row for row in scores(alarm, truth).to_dicts()}
+    assert set(figures) == set(MEANINGS)
+    waiting, ended = waits(alarm, truth, skip=False)
+    assert sorted(zip(waiting.tolist(), ended.tolist(), strict=True)) == sorted(lengths)
+    assert figures["false alarms"]["value"] == (pytest.approx(1000 * false / quiet_watch) if quiet_watch else None)
+    assert figures["standing"]["value"] == (pytest.approx(standing / quiet) if quiet else None)
+    assert figures["missed"]["value"] == (pytest.approx(missed / fresh) if fresh else None)
+    for row in figures.values():
         if row["value"] is not None:
             assert row["low"] is not None
             assert row["low"] <= row["value"] + 1e-12
@@ -110,10 +110,10 @@ def test_runs_cut_off_are_never_counted_as_ended() -> None:
     for _ in range(200):
         true = rng.geometric(1 / 300, size=60).astype(float)
         length, ended = np.minimum(true, 100.0), true <= 100
-        found = run_length(length, ended)
+        figures = run_length(length, ended)
         assert length.mean() < 100
-        assert "cut off" in found.how
-        covered += found.low <= 300 <= found.high
+        assert "cut off" in figures.how
+        covered += figures.low <= 300 <= figures.high
     assert 0.9 <= covered / 200 <= 1.0
     none = run_length(np.full(5, 100.0), np.zeros(5, bool))
     assert np.isnan(none.value)
@@ -126,21 +126,21 @@ def test_the_median_is_kaplan_and_meiers() -> None:
     """Their curve by hand: at risk 6, 5, 3, 2; deaths at 1, 3, 5, 8."""
     length = np.array([1.0, 3.0, 4.0, 5.0, 8.0, 10.0])
     ended = np.array([True, True, False, True, True, False])
-    found = median_length(length, ended)
-    assert found.value == 5.0  # 5/6 · 4/5 · 2/3 = 0.444
-    assert found.how == "Kaplan–Meier, 2 of 6 cut off"
+    figures = median_length(length, ended)
+    assert figures.value == 5.0  # 5/6 · 4/5 · 2/3 = 0.444
+    assert figures.how == "Kaplan–Meier, 2 of 6 cut off"
 
 
 def test_a_figure_of_nothing_still_has_its_interval() -> None:
     quiet = np.zeros((50, 4), dtype=bool)
-    found = {row["metric"]: row for row in scores(quiet, quiet).to_dicts()}
-    assert found["arl0"]["value"] is None
-    assert found["arl0"]["low"] == pytest.approx(200 / 3.688879, rel=1e-6)
-    assert found["false alarms"]["high"] == pytest.approx(1000 * 3.688879 / 200, rel=1e-6)
-    assert found["missed"]["value"] is None
-    assert found["missed"]["count"] == 0
-    assert found["standing"]["low"] == 0.0
-    assert found["standing"]["high"] > 0.0
+    figures = {row["metric"]: row for row in scores(quiet, quiet).to_dicts()}
+    assert figures["arl0"]["value"] is None
+    assert figures["arl0"]["low"] == pytest.approx(200 / 3.688879, rel=1e-6)
+    assert figures["false alarms"]["high"] == pytest.approx(1000 * 3.688879 / 200, rel=1e-6)
+    assert figures["missed"]["value"] is None
+    assert figures["missed"]["count"] == 0
+    assert figures["standing"]["low"] == 0.0
+    assert figures["standing"]["high"] > 0.0
 
 
 def test_intervals_widen_where_alarms_come_in_clusters() -> None:
@@ -162,10 +162,10 @@ def test_few_replications_are_cut_into_batches() -> None:
 
 def test_chatter_and_flood_are_what_their_definitions_say() -> None:
     alarm = np.array([[0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 1]], dtype=bool).T
-    found = {row["metric"]: row for row in scores(alarm, np.zeros_like(alarm)).to_dicts()}
+    figures = {row["metric"]: row for row in scores(alarm, np.zeros_like(alarm)).to_dicts()}
     assert onsets(alarm).sum() == 5
-    assert found["chatter"]["value"] == pytest.approx(3 / 5)
-    assert found["flood"]["value"] == pytest.approx(5 / 13)
+    assert figures["chatter"]["value"] == pytest.approx(3 / 5)
+    assert figures["flood"]["value"] == pytest.approx(5 / 13)
 
 
 def test_a_stream_that_does_not_fit_is_refused() -> None:
@@ -183,6 +183,6 @@ def test_an_opened_net_takes_from_outside_what_cells_and_the_loop_gave_it() -> N
     text += "net ack reviewer.ack > latch.reset\nnet out latch.out > webhook.page\naddf watch tick\naddf latch tick\n"
     net = standalone(link(parse("setp watch.level 0.5\n" + text)))
     stream = {"eff": np.array([[0.9, 0.2], [0.4, 0.6]]), "ack": np.array([[False, False], [False, True]])}
-    made = replay(net, stream, ["low", "out"])
-    assert made["low"].tolist() == [[False, True], [True, False]]
-    assert made["out"].tolist() == [[False, True], [True, False]]
+    outputs = replay(net, stream, ["low", "out"])
+    assert outputs["low"].tolist() == [[False, True], [True, False]]
+    assert outputs["out"].tolist() == [[False, True], [True, False]]

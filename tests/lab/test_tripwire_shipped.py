@@ -37,10 +37,10 @@ def test_no_tripwire_is_shipped_without_its_dead_man_test() -> None:
 def test_it_is_tripped_on_purpose_in_every_replication(name: str) -> None:
     scenario = read(SCENARIOS / f"{name}.toml")
     scenario = scenario.replace(replications=min(scenario.replications, 4))
-    made = ms.validate(None, scenario, alarm=ALARM.get(name), mutate=False, faults=False)
-    assert made.receipt.tests
-    assert made.receipt.last_test is not None
-    missed = made.scores.row(3, named=True)
+    scorecard = ms.validate(None, scenario, alarm=ALARM.get(name), mutate=False, faults=False)
+    assert scorecard.receipt.tests
+    assert scorecard.receipt.last_test is not None
+    missed = scorecard.scores.row(3, named=True)
     assert (missed["metric"], missed["value"]) == ("missed", 0.0)
 
 
@@ -50,6 +50,6 @@ def test_a_number_that_is_none_blinds_what_is_behind_it() -> None:
     assert scenario.netlist is not None
     text = scenario.netlist.text.replace(" calm.load", "")
     assert text != scenario.netlist.text
-    made = ms.validate(text, scenario, mutate=False, faults=False)
-    assert made.receipt.verdict == "blind: its inputs went stale (steady), so its silence says nothing"
-    assert made.receipt.ends_blind
+    scorecard = ms.validate(text, scenario, mutate=False, faults=False)
+    assert scorecard.receipt.verdict == "blind: its inputs went stale (steady), so its silence says nothing"
+    assert scorecard.receipt.ends_blind

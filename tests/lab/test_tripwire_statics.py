@@ -56,8 +56,8 @@ def nets(draw: st.DrawFn) -> str:
 
 def every(length: int, inputs: int) -> np.ndarray[Any, Any]:
     """All streams of so many bits: streams × ticks × inputs."""
-    made = list(itertools.product([False, True], repeat=length * inputs))
-    return np.array(made, dtype=bool).reshape(len(made), length, inputs)
+    rows = list(itertools.product([False, True], repeat=length * inputs))
+    return np.array(rows, dtype=bool).reshape(len(rows), length, inputs)
 
 
 def brute(text: str, names: list[str], inputs: Sequence[str], length: int) -> np.ndarray[Any, Any]:
@@ -65,12 +65,12 @@ def brute(text: str, names: list[str], inputs: Sequence[str], length: int) -> np
     streams = every(length, len(inputs))
     engine = Engine(link(parse(text)), replications=len(streams))
     memory = Memory.empty()
-    state, seen = engine.start(memory), []
+    state, rows = engine.start(memory), []
     for tick in range(length):
         given = {name: streams[:, tick, place] for place, name in enumerate(inputs)}
         state = engine.scan(state, memory, given).state
-        seen.append([np.broadcast_to(state.signals[name], len(streams)) for name in names])
-    return np.array(seen).transpose(0, 2, 1)
+        rows.append([np.broadcast_to(state.signals[name], len(streams)) for name in names])
+    return np.array(rows).transpose(0, 2, 1)
 
 
 @given(nets())
@@ -79,18 +79,18 @@ def test_exploring_equals_running_every_stream_through_the_engine(text: str) -> 
     part = part_of(link(parse(text)))
     inputs = sorted(part.inputs)
     length = 5
-    seen = explore(part)
-    names = sorted(seen.signals)
-    told = brute(text, names, inputs, length)
-    at = {tuple(row): place for place, row in enumerate(seen.inputs.tolist())}
+    space = explore(part)
+    names = sorted(space.signals)
+    expected = brute(text, names, inputs, length)
+    at = {tuple(row): place for place, row in enumerate(space.inputs.tolist())}
     order = [inputs.index(name) for name in part.inputs]
     for number, stream in enumerate(itertools.product([False, True], repeat=length * len(inputs))):
         state = 0
         for tick in range(length):
             given = stream[tick * len(inputs) : (tick + 1) * len(inputs)]
             valuation = at[tuple(given[place] for place in order)]
-            assert [bool(seen.signals[name][state, valuation]) for name in names] == told[tick, number].tolist()
-            state = int(seen.after[state, valuation])
+            assert [bool(space.signals[name][state, valuation]) for name in names] == expected[tick, number].tolist()
+            state = int(space.after[state, valuation])
 
 
 @given(nets())
@@ -99,28 +99,31 @@ def test_what_is_said_of_dead_masked_and_stuck_bits_is_what_brute_force_finds(te
     part = part_of(link(parse(text)))
     if not part.net.instances:
         return
-    seen, length = explore(part), 5
-    said = {(finding.kind, finding.name) for finding in of_states(seen)}
-    inputs, names = sorted(part.inputs), sorted(seen.signals)
-    told, streams = brute(text, names, inputs, length), every(length, len(inputs))
+    space, length = explore(part), 5
+    findings = {(finding.kind, finding.name) for finding in of_states(space)}
+    inputs, names = sorted(part.inputs), sorted(space.signals)
+    expected, streams = brute(text, names, inputs, length), every(length, len(inputs))
     outputs = [names.index(name) for name in part.outputs]
     for place, name in enumerate(names):
-        changes = told[:, :, place].min() != told[:, :, place].max()
-        assert not (changes and ("dead", name) in said)
-        assert changes or ("dead", name) in said or len(seen.states) > length
-        for_ever = told[1, :, place] & _all_continuations(told[2:, :, place], 2 * len(inputs))
+        changes = expected[:, :, place].min() != expected[:, :, place].max()
+        assert not (changes and ("dead", name) in findings)
+        assert changes or ("dead", name) in findings or len(space.states) > length
+        for_ever = expected[1, :, place] & _all_continuations(expected[2:, :, place], 2 * len(inputs))
         assert (
-            not for_ever.any() or len(seen.states) > 3 or {("stuck", name), ("dead", name)} & said or not _holds(part, name)
+            not for_ever.any()
+            or len(space.states) > 3
+            or {("stuck", name), ("dead", name)} & findings
+            or not _holds(part, name)
         )
-        assert for_ever.any() or len(seen.states) > 2 or ("stuck", name) not in said
+        assert for_ever.any() or len(space.states) > 2 or ("stuck", name) not in findings
     weights = 1 << np.arange(length * len(inputs))[::-1]
     for place, name in enumerate(inputs):
         low = streams.copy()
         low[:, :, place] = False
         twin = low.reshape(len(streams), -1) @ weights
-        differs = (told[:, :, outputs] != told[:, twin][:, :, outputs]).any()
-        assert not (differs and ("masked", name) in said)
-        assert differs or ("masked", name) in said or seen.classes.max() > 0
+        differs = (expected[:, :, outputs] != expected[:, twin][:, :, outputs]).any()
+        assert not (differs and ("masked", name) in findings)
+        assert differs or ("masked", name) in findings or space.classes.max() > 0
 
 
 def _all_continuations(on: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
@@ -137,12 +140,12 @@ def _holds(part: Part, name: str) -> bool:
     return bool(part.net.instances[writer.pin.instance].sheet.state)
 
 
-def found(text: str) -> set[tuple[str, str, int]]:
+def findings_of(text: str) -> set[tuple[str, str, int]]:
     return {(one.kind, one.name, one.fault.line) for one in statics(parse(text)) if one.kind != "wiring"}
 
 
 def test_the_published_tripwire_has_nothing_to_say() -> None:
-    assert found(TRIP) == set()
+    assert findings_of(TRIP) == set()
 
 
 @pytest.mark.parametrize(
@@ -167,7 +170,7 @@ net clears both.out > alarm.reset\naddf both tick\n",
 )
 def test_a_defect_is_named_with_its_line(old: str, new: str, says: tuple[str, str, int]) -> None:
     assert old in TRIP
-    assert says in found(TRIP.replace(old, new))
+    assert says in findings_of(TRIP.replace(old, new))
 
 
 def test_an_acknowledgement_that_works_only_while_the_cause_stands_clears_nothing() -> None:
@@ -175,7 +178,7 @@ def test_an_acknowledgement_that_works_only_while_the_cause_stands_clears_nothin
     text = text.replace(
         "net ack reviewer.ack > alarm.reset", "net ack reviewer.ack > both.in-0\nnet go both.out > alarm.reset"
     )
-    assert found("loadrt and2 names=both\naddf both tick\n" + text) == {("unacknowledgeable", "tripped", 15)}
+    assert findings_of("loadrt and2 names=both\naddf both tick\n" + text) == {("unacknowledgeable", "tripped", 15)}
 
 
 def test_a_pulse_lasts_as_long_as_the_tick_says() -> None:
@@ -194,12 +197,12 @@ def test_a_part_too_large_is_refused_and_an_empty_one_is_empty() -> None:
 
 
 def test_the_card_marks_what_decides_and_shares_rows_of_states_nobody_can_tell_apart() -> None:
-    shown = card(explore(part_of(link(parse(TRIP)))))
-    assert shown.before == ("alarm.out",)
-    assert shown.inputs == ("is-weak", "is-stale", "ack")
-    assert shown.outputs == ("tripped",)
-    assert shown.rows.height == 16
-    rows = {tuple(row[:-1]): row[-1] for row in shown.rows.rows()}
+    table = card(explore(part_of(link(parse(TRIP)))))
+    assert table.before == ("alarm.out",)
+    assert table.inputs == ("is-weak", "is-stale", "ack")
+    assert table.outputs == ("tripped",)
+    assert table.rows.height == 16
+    rows = {tuple(row[:-1]): row[-1] for row in table.rows.rows()}
     assert rows[0, 0, 0, 0, 0] == ["is-weak", "is-stale"]
     assert rows[0, 1, 0, 0, 1] == ["is-weak", "ack"]
     assert rows[1, 0, 0, 0, 1] == ["ack"]
@@ -222,6 +225,6 @@ def test_coverage_wants_each_input_alone() -> None:
 
 def test_a_signal_that_the_scenario_feeds_is_not_one_that_nothing_writes() -> None:
     document = parse("loadrt not names=known\nnet young known.in\nnet settled known.out\naddf known tick\n")
-    said = [str(one) for one in statics(document)]
-    fed = [str(one) for one in statics(document, inputs={"young"})]
-    assert [one for one in said if one not in fed] == [one for one in said if "nothing writes this signal" in one] != []
+    notes = [str(one) for one in statics(document)]
+    fewer = [str(one) for one in statics(document, inputs={"young"})]
+    assert [one for one in notes if one not in fewer] == [one for one in notes if "nothing writes this signal" in one] != []

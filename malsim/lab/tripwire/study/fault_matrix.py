@@ -68,14 +68,14 @@ def _effect(truth: Bools, was: Bools, alarm: Bools) -> dict[str, object]:
     rep, start, stop = spans(truth)
     before, after = (np.minimum(next_on(one)[start, rep], stop) for one in (was, alarm))
     detected = before < stop
-    lost = detected & (after >= stop)
-    later = _mean((after - before)[detected & ~lost])
+    misses = detected & (after >= stop)
+    later = _mean((after - before)[detected & ~misses])
     false = _mean((onsets(alarm) & ~truth).sum(axis=0) - (onsets(was) & ~truth).sum(axis=0))
-    how = share(lost.astype(np.float64), detected.astype(np.float64))
-    verdict = "blinded" if lost.any() else "late" if _above(later) else "false alarms" if _above(false) else "holds"
+    how = share(misses.astype(np.float64), detected.astype(np.float64))
+    verdict = "blinded" if misses.any() else "late" if _above(later) else "false alarms" if _above(false) else "holds"
     return {
         "verdict": verdict if detected.any() else "nothing to lose",
-        "detected": int(detected.sum()), "lost": int(lost.sum()),
+        "detected": int(detected.sum()), "lost": int(misses.sum()),
         "low": _or_none(how.low), "high": _or_none(how.high),
         **dict(zip(("later", "later_low", "later_high"), later, strict=True)),
         **dict(zip(("false_alarms", "false_low", "false_high"), false, strict=True)),
