@@ -119,7 +119,7 @@ class Mute:
 
 
 @pytest.mark.parametrize(
-    ("memory", "said"),
+    ("memory", "problem"),
     [(Raises, "Raises: tick: raised RuntimeError"), (Hangs, "Hangs: tick: did not return within 0.2 s"),
      (Nameless, "Nameless: peek: returned an item without id, object, rank")],
 )  # fmt: skip

@@ -196,7 +196,7 @@ def test_what_another_s_view_answers_is_watched(site: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "body", "said"),
+    ("place", "body", "message"),
     [
         ("admit", "return state", "must return a state and Verdicts"),
         ("admit", "return state, Verdicts(verdict=EMPTY, row=EMPTY)", "must return one verdict a claim"),
@@ -278,7 +278,7 @@ def test_our_law_in_another_s_memory_explains_itself(site: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("law", "instead", "said"),
+    ("law", "instead", "message"),
     [
         ("majority", "pass", "does not say what its numbers are made of"),
         ("records", "made.explain = lambda *given: 'because'", "must return a LawExplanation"),
