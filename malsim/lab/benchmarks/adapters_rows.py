@@ -34,13 +34,13 @@ class DictMemory:
     calls = 0
 
     def __init__(self) -> None:
-        self._kept: dict[str, Claim] = {}
+        self._claims: dict[str, Claim] = {}
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
         """Keep the last."""
         DictMemory.calls += 1
         for claim in claims:
-            self._kept[claim.object] = claim
+            self._claims[claim.object] = claim
 
     def tick(self, _: float) -> None:
         """Nothing."""
@@ -49,7 +49,7 @@ class DictMemory:
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
         """What is kept."""
         DictMemory.calls += 1
-        claim = self._kept.get(query.object)
+        claim = self._claims.get(query.object)
         return [{"id": 1, "object": claim.object, "value": claim.value, "rank": 1.0}] if claim else []
 
     read = peek
