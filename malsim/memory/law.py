@@ -88,7 +88,7 @@ def effective(
     return clamped
 
 
-def currency(c0: Array, elapsed: Array, tau: Array | float, *, floor: float = 0.1) -> Array:
+def currency(c0: Array | float, elapsed: Array, tau: Array | float, *, floor: float = 0.1) -> Array:
     """How current a claim still is: floor + (c0 − floor) · exp(−Δt/τ).
 
     `elapsed` (Δt) and `tau` (τ) in days; an `elapsed` below 0 counts as 0; τ is an e-folding time, not a half-life.
@@ -101,7 +101,7 @@ def currency(c0: Array, elapsed: Array, tau: Array | float, *, floor: float = 0.
     return decayed
 
 
-def salience(seed: Array, elapsed: Array, *, floor: float = 0.05, tau: float = 30.0) -> Array:
+def salience(seed: Array | float, elapsed: Array, *, floor: float = 0.05, tau: float = 30.0) -> Array:
     """How much a cell still stands out, `elapsed` days after it was last read or written.
 
     salience = floor + (seed − floor) · exp(−Δt/τ). Source: the published design, newest form.

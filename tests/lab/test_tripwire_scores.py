@@ -100,7 +100,8 @@ def test_every_figure_is_what_a_loop_over_ticks_counts(case: tuple[Any, Any]) ->
             assert row["low"] is not None
             assert row["low"] <= row["value"] + 1e-12
             assert row["high"] >= row["value"] - 1e-12
-            assert row["high"] > row["low"], row
+            ties = row["metric"] == "delay" and len(set(waiting.tolist())) < len(waiting)  # its ends are waits themselves
+            assert row["high"] > row["low"] or (ties and row["high"] == row["low"]), row
 
 
 def test_runs_cut_off_are_never_counted_as_ended() -> None:

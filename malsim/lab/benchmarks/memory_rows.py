@@ -87,7 +87,6 @@ def bare_tick(memory: Memory) -> Callable[[], object]:
     rules = Rules()
     ceilings: dict[str, Any] = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
     age, tau = 30.0 - cells["touched"].to_numpy(), rules.tau[cells["stability"].to_physical().to_numpy()]
-    fresh, seed = np.ones(count), np.full(count, rules.salience_seed)
 
     def step() -> object:
         wrong = np.zeros(count, dtype=bool)
@@ -97,7 +96,7 @@ def bare_tick(memory: Memory) -> Callable[[], object]:
         factor = factors(claims, penalties.astype(np.float64), rules)
         masses = support @ worth, challenge @ worth
         raw = terms(stated, factor[author], *masses, **ceilings).total
-        return np.clip(raw, 0.0, 1.0), currency(fresh, age, tau), salience(seed, age)
+        return np.clip(raw, 0.0, 1.0), currency(1.0, age, tau), salience(rules.salience_seed, age)
 
     return step
 
