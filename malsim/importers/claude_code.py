@@ -8,7 +8,7 @@ from typing import Any
 
 from malsim.importers.reading.git import changes, repository
 from malsim.importers.reading.history import Chronicle
-from malsim.importers.reading.notes import Note, Observation, files, note_of
+from malsim.importers.reading.notes import Note, NoteObservation, files, note_of
 from malsim.importers.reading.records import Options, Records
 from malsim.importers.reading.source import Source
 
@@ -56,15 +56,15 @@ def _read(text: str, path: str) -> Note:
     note = note_of(text, PurePosixPath(path).stem)
     if PurePosixPath(path).name == INDEX:
         items = [match["text"] for line in note.body.splitlines() if (match := _ITEM.match(line))]
-        observations = tuple(Observation("index", text) for text in dict.fromkeys(items) if not _POINTER.search(text))
+        observations = tuple(NoteObservation("index", text) for text in dict.fromkeys(items) if not _POINTER.search(text))
         return Note("MEMORY", {}, observations, (), note.body)
     title = note.text("description") or note.text("name") or note.name
     kind = note.text("metadata.type") or note.text("type")
-    fact = Observation("", f"{title}\n{note.body}", (kind,) if kind else ())
+    fact = NoteObservation("", f"{title}\n{note.body}", (kind,) if kind else ())
     return Note(note.name, {"title": note.text("name") or note.name, "says": title}, (fact,), note.relations, note.body)
 
 
-def _cell(note: Note, one: Observation) -> dict[str, Any]:
+def _cell(note: Note, one: NoteObservation) -> dict[str, Any]:
     if one.category:
         return {"object": note.title, "title": one.text}
     kind = next(iter(one.tags), "")

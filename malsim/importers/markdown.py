@@ -8,7 +8,7 @@ from typing import Any
 from malsim.importers.reading.fields import relation_of
 from malsim.importers.reading.git import changes, repository
 from malsim.importers.reading.history import Chronicle
-from malsim.importers.reading.notes import Note, Observation, files, note_of
+from malsim.importers.reading.notes import Note, NoteObservation, files, note_of
 from malsim.importers.reading.records import Options, Records, day_of
 from malsim.importers.reading.source import Source
 
@@ -47,7 +47,7 @@ def _read(text: str, path: str) -> Note:
     note = note_of(text, PurePosixPath(path).stem)
     if note.observations or not note.body:
         return note
-    return Note(note.name, note.header, (Observation("", _first_line(note)),), note.relations, note.body)
+    return Note(note.name, note.header, (NoteObservation("", _first_line(note)),), note.relations, note.body)
 
 
 def _first_line(note: Note) -> str:
@@ -55,7 +55,7 @@ def _first_line(note: Note) -> str:
     return next((line for line in lines if line), note.title)
 
 
-def _cell(note: Note, one: Observation) -> dict[str, Any]:
+def _cell(note: Note, one: NoteObservation) -> dict[str, Any]:
     """The claim that an observation is; the front matter's dates hold where git has none."""
     created = day_of(note.text("created"), local=True)
     modified = day_of(note.text("modified"), local=True)
@@ -71,7 +71,7 @@ def _cell(note: Note, one: Observation) -> dict[str, Any]:
 
 def _relate(chronicle: Chronicle, notes: list[Note]) -> tuple[int, int]:
     """Edges for the relations of notes; how many led nowhere, and how many did not."""
-    by_title: dict[str, list[tuple[Observation, str]]] = {}
+    by_title: dict[str, list[tuple[NoteObservation, str]]] = {}
     for (title, one), key in chronicle.standing.items():
         by_title.setdefault(title.lower(), []).append((one, key))
     aliases = {name.lower(): note.title.lower() for note in notes for name in (note.name, note.text("permalink")) if name}

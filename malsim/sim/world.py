@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.engine.claim_context import Array
 
-__all__ = ["SENSES", "Change", "Fact", "Sight", "World"]
+__all__ = ["SENSES", "Fact", "Sight", "TruthChanges", "World"]
 
 Ints: TypeAlias = NDArray[np.int64]
 SENSES = ("errs", "error")  # what is drawn for a look at the world
@@ -67,7 +67,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Change:
+class TruthChanges:
     """Changes of truth, one row each: replication (place among the run's), fact, time in milliseconds, new value."""
 
     rep: Ints
@@ -131,12 +131,12 @@ class World:
         """The value of each fact at a time, one for all or one each; `rep` is a place among the run's replications."""
         return self._values[self._place(rep * len(self.facts) + fact, t)].astype(np.int64)
 
-    def between(self, start: int, end: int) -> Change:
+    def between(self, start: int, end: int) -> TruthChanges:
         """The changes from one time on and before another, in the order of time, replication and fact."""
         first, last = np.searchsorted(self._times, (start, end))
         here = self._in_time[first:last]
         rep, fact = np.divmod(self._row[here], max(len(self.facts), 1))
-        return Change(rep, fact, self._times[first:last], self._values[here].astype(np.int64))
+        return TruthChanges(rep, fact, self._times[first:last], self._values[here].astype(np.int64))
 
     def sight(self, uniforms: Iterable[Array], *, rep: Ints, fact: Ints, t: Ints | int) -> Sight:
         """What sensors meet that look at facts at a time; `uniforms` are numbers from 0 to 1 for the purposes `SENSES`.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from malsim.importers.building.bring import bring
-from malsim.importers.reading.notes import Observation, note_of
+from malsim.importers.reading.notes import NoteObservation, note_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,7 +129,7 @@ def test_a_line_that_is_no_observation_and_one_that_is() -> None:
         "```\n- [code] is none\n```\n",
         "n",
     )
-    assert note.observations == (Observation("port", "listens on 8443"), Observation("Note", "#only #tags"))
+    assert note.observations == (NoteObservation("port", "listens on 8443"), NoteObservation("Note", "#only #tags"))
     assert note.relations == (
         ("relates to", "Other"), ("depends heavily on", "Third"), ("links_to", "Bare"), ("links_to", "Inline"),
     )  # fmt: skip

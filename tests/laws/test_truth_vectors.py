@@ -13,7 +13,7 @@ import pytest
 
 from malsim.laws import plant_of
 from malsim.laws.truth.closed import closed
-from malsim.laws.truth.evidence import Estimate, Evidence, latest, stated_bins
+from malsim.laws.truth.evidence import Evidence, TruthEstimate, latest, stated_bins
 from malsim.laws.truth.log_odds import log_ratio
 from malsim.laws.truth.own_values import own_values
 from malsim.memory.port import Claims, Vocabulary
@@ -47,7 +47,7 @@ def evidence(columns: dict[str, Any], **more: Any) -> Evidence:
     )
 
 
-def assert_recorded(estimate: Estimate, case: dict[str, Any]) -> None:
+def assert_recorded(estimate: TruthEstimate, case: dict[str, Any]) -> None:
     pairs = {
         "posterior": estimate.posterior,
         "effective": estimate.effective,

@@ -18,7 +18,7 @@ from pathlib import Path
 from malsim.errors import StoreError
 from malsim.importers.reading.notes import MOST_BYTES
 
-__all__ = ["Change", "changes", "repository"]
+__all__ = ["FileChange", "changes", "repository"]
 
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SECONDS = 86_400.0
@@ -27,7 +27,7 @@ _NOTHING = re.compile("0+")
 
 
 @dataclass(frozen=True)
-class Change:
+class FileChange:
     """One commit's change of one file: who, when (days after 1970), which path, its text before and after, None for none."""
 
     commit: str
@@ -50,7 +50,7 @@ def repository(folder: Path) -> Path | None:
     return None
 
 
-def changes(folder: Path, git: Path) -> list[list[Change]]:
+def changes(folder: Path, git: Path) -> list[list[FileChange]]:
     """The changes of Markdown files below a folder, commit by commit, oldest first; of a merge what its parents say.
 
     Raises `StoreError` where git is not installed or the objects cannot be read.
@@ -68,7 +68,7 @@ def changes(folder: Path, git: Path) -> list[list[Change]]:
         shas = {sha for _, _, files in commits for *pair, _ in files for sha in pair if not _NOTHING.fullmatch(sha)}
         blobs = _blobs(own, sorted(shas))
         return [
-            [Change(about[0], about[1], day, path, blobs.get(old), blobs.get(new)) for old, new, path in files]
+            [FileChange(about[0], about[1], day, path, blobs.get(old), blobs.get(new)) for old, new, path in files]
             for about, day, files in commits
         ]
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from malsim.importers.reading.collector import Collector
-from malsim.importers.reading.git import Change
-from malsim.importers.reading.notes import Note, Observation
+from malsim.importers.reading.git import FileChange
+from malsim.importers.reading.notes import Note, NoteObservation
 from malsim.importers.reading.records import key_of
 
 __all__ = ["Chronicle"]
 
-Cell: TypeAlias = Callable[[Note, Observation], dict[str, Any]]
+Cell: TypeAlias = Callable[[Note, NoteObservation], dict[str, Any]]
 
 
 class Chronicle(Collector):
@@ -21,10 +21,10 @@ class Chronicle(Collector):
     def __init__(self, cell: Cell) -> None:
         super().__init__()
         self.cell = cell
-        self.standing: dict[tuple[str, Observation], str] = {}  # the key of each that stands, by note and observation
+        self.standing: dict[tuple[str, NoteObservation], str] = {}  # the key of each that stands, by note and observation
         self.replacements = self.withdrawals = self.commits = 0
 
-    def take(self, changes: list[Change], read: Callable[[str, str], Note]) -> None:
+    def take(self, changes: list[FileChange], read: Callable[[str, str], Note]) -> None:
         """One commit: its files' observations before and after it."""
         before = self._observations(read(change.before, change.path) for change in changes if change.before is not None)
         after = self._observations(read(change.after, change.path) for change in changes if change.after is not None)
@@ -32,13 +32,13 @@ class Chronicle(Collector):
         self.change(before, after, writer=changes[0].author, created=changes[0].day, commit=changes[0].commit)
 
     @staticmethod
-    def _observations(notes: Iterable[Note]) -> dict[tuple[str, Observation], Note]:
+    def _observations(notes: Iterable[Note]) -> dict[tuple[str, NoteObservation], Note]:
         return {(note.title, one): note for note in notes for one in note.observations}
 
     def change(
         self,
-        before: dict[tuple[str, Observation], Note],
-        after: dict[tuple[str, Observation], Note],
+        before: dict[tuple[str, NoteObservation], Note],
+        after: dict[tuple[str, NoteObservation], Note],
         *,
         writer: str,
         created: float | None,
@@ -65,6 +65,6 @@ class Chronicle(Collector):
                 self[key].update({} if created is None else {"touched": created})
                 self.withdrawals += 1
 
-    def _knows(self, place: tuple[str, Observation]) -> bool:
+    def _knows(self, place: tuple[str, NoteObservation]) -> bool:
         """Whether the same was written once and withdrawn: it comes again as a claim of its own."""
         return key_of(place[0], place[1].category, place[1].text) in self

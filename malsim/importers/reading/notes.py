@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["MOST_BYTES", "Note", "Observation", "files", "note_of"]
+__all__ = ["MOST_BYTES", "Note", "NoteObservation", "files", "note_of"]
 
 MOST_BYTES = 16 << 20  # of one note
 _OBSERVATION = re.compile(r"^\s*[-*]\s+\[(?P<category>[^\[\]()\n]+)\](?!\()\s+(?P<text>.+?)\s*$")
@@ -23,7 +23,7 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 
 
 @dataclass(frozen=True)
-class Observation:
+class NoteObservation:
     """One fact of a note; two of equal `category` and `text` are the same."""
 
     category: str
@@ -38,7 +38,7 @@ class Note:
 
     name: str
     header: dict[str, str | list[str]]
-    observations: tuple[Observation, ...]
+    observations: tuple[NoteObservation, ...]
     relations: tuple[tuple[str, str], ...]
     body: str
 
@@ -74,12 +74,12 @@ def note_of(text: str, name: str) -> Note:
 
     >>> note = note_of("---\ntitle: Port\n---\n- [port] listens on 8443 #net (from a log)\n- supersedes [[Old]]", "p")
     >>> note.title, note.observations[0], note.relations
-    ('Port', Observation(category='port', text='listens on 8443'), (('supersedes', 'Old'),))
+    ('Port', NoteObservation(category='port', text='listens on 8443'), (('supersedes', 'Old'),))
     >>> note.observations[0].tags, note.observations[0].context
     (('net',), 'from a log')
     """
     header, body = _header(text)
-    observations, relations, fenced = list[Observation](), list[tuple[str, str]](), False
+    observations, relations, fenced = list[NoteObservation](), list[tuple[str, str]](), False
     for line in body.splitlines():
         if _FENCE.match(line):
             fenced = not fenced
@@ -93,19 +93,19 @@ def note_of(text: str, name: str) -> Note:
     return Note(name, header, tuple(dict.fromkeys(observations)), tuple(dict.fromkeys(relations)), body.strip())
 
 
-def _observation(line: str) -> Observation | None:
+def _observation(line: str) -> NoteObservation | None:
     match = _OBSERVATION.match(line)
     if match and (match["category"] in _CHECKBOXES or match["text"].startswith("[[")):
         return None
     if match is None:
         tag_line = _TAGGED.match(line)
-        return Observation("Note", tag_line["text"].strip(), tuple(_TAG.findall(tag_line["text"]))) if tag_line else None
+        return NoteObservation("Note", tag_line["text"].strip(), tuple(_TAG.findall(tag_line["text"]))) if tag_line else None
     text = match["text"]
     context = _CONTEXT.search(text)
     text = _CONTEXT.sub("", text) if context else text
     tags = tuple(_TAG.findall(text))
     plain = re.sub(r"\s+", " ", _TAG.sub("", text)).strip() or text
-    return Observation(match["category"].strip(), plain, tags, context[1] if context else "")
+    return NoteObservation(match["category"].strip(), plain, tags, context[1] if context else "")
 
 
 def _header(text: str) -> tuple[dict[str, str | list[str]], str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from malsim.laws.truth.evidence import Constants, Estimate, pinned_weights, share, stated_terms, worth
+from malsim.laws.truth.evidence import Constants, TruthEstimate, pinned_weights, share, stated_terms, worth
 
 if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
@@ -25,7 +25,7 @@ class _Records(NamedTuple):
     log_theta: Array
 
 
-def closed(evidence: Evidence, constants: Constants = Constants()) -> Estimate:  # noqa: B008  # frozen
+def closed(evidence: Evidence, constants: Constants = Constants()) -> TruthEstimate:  # noqa: B008  # frozen
     """Posterior and effective confidence of every value of every object; see the law `records` for the equations."""
     p, scale = _pinned(evidence, _start(evidence)), evidence.scale(constants)
     cell = evidence.object * evidence.values + evidence.value
@@ -39,7 +39,7 @@ def closed(evidence: Evidence, constants: Constants = Constants()) -> Estimate: 
         stated = constants.share_stated * stated_terms(evidence, p.ravel().take(cell), constants)
         p, terms, prior = _believe(evidence, learnt, stated, p, scale)
     effective = worth(p, evidence.voices[:, None], evidence.values, constants)
-    return Estimate(posterior=p, effective=effective, record=learnt.record, terms=terms.T, prior=prior)
+    return TruthEstimate(posterior=p, effective=effective, record=learnt.record, terms=terms.T, prior=prior)
 
 
 def _start(evidence: Evidence) -> Array:

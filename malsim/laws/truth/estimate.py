@@ -13,7 +13,7 @@ from malsim.laws.truth.own_values import own_values
 
 if TYPE_CHECKING:
     from malsim.laws.engine.items import Items
-    from malsim.laws.truth.evidence import Estimate
+    from malsim.laws.truth.evidence import TruthEstimate
     from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array
 
@@ -26,7 +26,7 @@ LINEAGES = ("apart", "one")
 def estimate_truth(
     items: Items, now: float, *, tau: Array | float = 0.0, values: str = "auto", weight: Array | float = 1.0,
     lineage: str = "apart",
-) -> tuple[ItemEvidence, Estimate]:  # fmt: skip
+) -> tuple[ItemEvidence, TruthEstimate]:  # fmt: skip
     """What there is to judge by at `now` days, and what twenty sweeps make of it.
 
     Claims weigh `weight` · exp(−age / tau), just `weight` where `tau` (days) is 0; with `lineage` one all writers of a

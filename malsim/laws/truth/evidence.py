@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
-__all__ = ["BINS", "Constants", "Estimate", "Evidence", "latest", "stated_bins", "worth"]
+__all__ = ["BINS", "Constants", "Evidence", "TruthEstimate", "latest", "stated_bins", "worth"]
 
 BINS = (0.5001, 0.6, 0.7, 0.8, 0.9, 0.95, 0.985)  # where bins of stated confidence end; a bin holds its upper end
 SURE = 1e-12  # how near to 0 and 1 a logit goes
@@ -82,7 +82,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class TruthEstimate:
     """What the sweeps end with.
 
     `posterior` is P and `effective` what is believed: [objects, values], or [items] in the open form. `record` is a_w of the

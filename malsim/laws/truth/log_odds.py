@@ -12,7 +12,7 @@ from malsim.laws.truth.gather import word_of
 
 if TYPE_CHECKING:
     from malsim.laws.engine.items import Items
-    from malsim.laws.truth.evidence import Estimate, Evidence
+    from malsim.laws.truth.evidence import Evidence, TruthEstimate
     from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array, Ints
 
@@ -63,7 +63,7 @@ class LogOdds(NamedTuple):
         return self.prior + float(self.terms.sum()) + self.others + self.limit
 
 
-def log_ratio(evidence: Evidence, estimate: Estimate, object_: int, value: int, rival: int) -> LogRatio:
+def log_ratio(evidence: Evidence, estimate: TruthEstimate, object_: int, value: int, rival: int) -> LogRatio:
     """The log ratio of two values of an object, term by term; exact for any number of values, but for pinned objects.
 
     In the closed form they are classes, in the open form items of that object; a rival of -1 is a value that nobody claimed.
@@ -79,7 +79,7 @@ def log_ratio(evidence: Evidence, estimate: Estimate, object_: int, value: int, 
 
 
 def log_odds(
-    evidence: Evidence, estimate: Estimate, object_: int, value: int, constants: Constants = Constants()  # noqa: B008  # frozen
+    evidence: Evidence, estimate: TruthEstimate, object_: int, value: int, constants: Constants = Constants()  # noqa: B008  # frozen
 ) -> LogOdds:  # fmt: skip
     """The log odds of a value of an object (in the open form of an item), term by term; exact for any number of values."""
     places, heights = _heights(evidence, estimate, object_)
@@ -101,7 +101,7 @@ def log_odds(
     )  # fmt: skip
 
 
-def _heights(evidence: Evidence, estimate: Estimate, object_: int) -> tuple[Ints, Array]:
+def _heights(evidence: Evidence, estimate: TruthEstimate, object_: int) -> tuple[Ints, Array]:
     """The values of an object, -1 for one that nobody claimed, and log P of each but for a constant."""
     claims = evidence.object == object_
     if evidence.item_object is None:
@@ -112,7 +112,7 @@ def _heights(evidence: Evidence, estimate: Estimate, object_: int) -> tuple[Ints
     return places, (evidence.value[claims][:, None] == places).T @ estimate.terms[claims]
 
 
-def reasons_of(items: Items, data: ItemEvidence, estimate: Estimate, row: int) -> Reasons:
+def reasons_of(items: Items, data: ItemEvidence, estimate: TruthEstimate, row: int) -> Reasons:
     """The log odds of what an item says, in words."""
     about, value = int(data.about[row]), int(data.value[row])
     odds = log_odds(data.evidence, estimate, about, value)
@@ -136,7 +136,9 @@ def reasons_of(items: Items, data: ItemEvidence, estimate: Estimate, row: int) -
     return Reasons(parts, odds.nothing, odds.effective, chain + ", then the floor", records)
 
 
-def _records(items: Items, evidence: Evidence, estimate: Estimate, rows: Ints, claims: Ints) -> tuple[WriterRecord, ...]:
+def _records(
+    items: Items, evidence: Evidence, estimate: TruthEstimate, rows: Ints, claims: Ints
+) -> tuple[WriterRecord, ...]:
     """The records of the writers of some claims: a_w is the mean of a beta distribution of KW claims and its own.
 
     Beta(a_w n, (1 − a_w) n), n = KW + Σ_w e

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.laws.truth.evidence import Constants, Estimate, pinned_weights, share, stated_terms, worth
+from malsim.laws.truth.evidence import Constants, TruthEstimate, pinned_weights, share, stated_terms, worth
 
 if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["own_values"]
 
 
-def own_values(evidence: Evidence, constants: Constants = Constants()) -> Estimate:  # noqa: B008  # frozen
+def own_values(evidence: Evidence, constants: Constants = Constants()) -> TruthEstimate:  # noqa: B008  # frozen
     """Posterior and effective confidence of every item, an object's value that somebody claimed."""
     items = evidence.items
     claimed = np.bincount(items, minlength=len(evidence.object_rep))
@@ -31,7 +31,7 @@ def own_values(evidence: Evidence, constants: Constants = Constants()) -> Estima
         stated = stated_terms(evidence, p[evidence.value], constants)
         p, terms = _believe(evidence, record, stated, values - claimed, constants)
     effective = worth(p, evidence.voices[items], values[items], constants)
-    return Estimate(posterior=p, effective=effective, record=record, terms=terms, prior=np.zeros(len(p)))
+    return TruthEstimate(posterior=p, effective=effective, record=record, terms=terms, prior=np.zeros(len(p)))
 
 
 def _start(evidence: Evidence) -> Array:

@@ -15,7 +15,7 @@ from ops import OpError
 from ops.pin.words import words
 
 if TYPE_CHECKING:
-    from malsim.netlist.hal.state import Text
+    from malsim.netlist.hal.state import HalText
     from ops.pin.words import Component
 
 __all__ = ["loadrt"]
@@ -27,7 +27,7 @@ LEAST_PERIOD = 1.0  # ns
 PERIOD = 1e6  # ns, HAL's own default
 
 
-def loadrt(text: Text, line: list[str]) -> None:
+def loadrt(text: HalText, line: list[str]) -> None:
     """Load a component, or make threads."""
     name, *rest = line or [""]
     arguments = {key: value.strip('"') for key, _, value in (word.partition("=") for word in rest)}
@@ -53,7 +53,7 @@ def loadrt(text: Text, line: list[str]) -> None:
             _instance(text, component, instance, {key: _own(key, value, place) for key, value in arguments.items()})
 
 
-def _threads(text: Text, arguments: dict[str, str]) -> None:
+def _threads(text: HalText, arguments: dict[str, str]) -> None:
     """The first thread is the base, a tick each; the others run at every nth, by their period."""
     for place in range(1, 4):
         period = number(arguments.get(f"period{place}", "")) or (PERIOD if place == 1 else None)
@@ -100,7 +100,7 @@ def _own(key: str, value: str, place: int) -> str:
     return parts[min(place, len(parts) - 1)]
 
 
-def _instance(text: Text, component: Component, name: str, arguments: dict[str, str]) -> None:
+def _instance(text: HalText, component: Component, name: str, arguments: dict[str, str]) -> None:
     if name in text.instances:
         text.fault(name, "an instance of this name is loaded already")
         return

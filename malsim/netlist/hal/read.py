@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from malsim.netlist.hal.loadrt import loadrt
 from malsim.netlist.hal.removal import delf, delsig, ran, remaining, unlinkp, unload
-from malsim.netlist.hal.state import SIGNAL_TYPES, Text
+from malsim.netlist.hal.state import SIGNAL_TYPES, HalText
 from malsim.netlist.hal.tokens import commands
 from malsim.netlist.language.facts import place as place_of
 from malsim.netlist.language.faults import NetlistError
@@ -84,7 +84,7 @@ def read_hal(
         ...
     malsim.netlist.language.faults.NetlistError: netlist.hal:1: no op stands for this component; given: 'bldc'; ...
     """
-    text = Text(file)
+    text = HalText(file)
     lines = commands(text, source, file, folder, variables or {})
     for _, words, _ in lines:
         text.net_signals |= _signals(words)
@@ -101,7 +101,7 @@ def read_hal(
     return Translated(document, text.period, tuple(text.actions), tuple(text.statements), text.all_instances)
 
 
-def _command(text: Text, words: list[str]) -> None:
+def _command(text: HalText, words: list[str]) -> None:
     if not words:
         text.statements.append(text.where)
         return
@@ -131,7 +131,7 @@ def _signals(words: list[str]) -> set[str]:
     return set(words[at : at + 1])
 
 
-def _net(text: Text, words: list[str]) -> None:
+def _net(text: HalText, words: list[str]) -> None:
     signal, *pins = words
     if not pins:
         raise ValueError
@@ -143,12 +143,12 @@ def _net(text: Text, words: list[str]) -> None:
         text.statements.append(Wire(signal, ends, file=text.file, line=text.line, comment=text.comment))
 
 
-def _linkps(text: Text, words: list[str]) -> None:
+def _linkps(text: HalText, words: list[str]) -> None:
     pin, signal = words
     _net(text, [signal, pin])
 
 
-def _setp(text: Text, words: list[str]) -> None:
+def _setp(text: HalText, words: list[str]) -> None:
     hals, value = words
     name, word = text.split(hals)
     if name and word in text.instances[name].component.defaults:
@@ -156,7 +156,7 @@ def _setp(text: Text, words: list[str]) -> None:
     text.statements += text.settings(hals, value)
 
 
-def _sets(text: Text, words: list[str]) -> None:
+def _sets(text: HalText, words: list[str]) -> None:
     signal, value = words
     if signal in text.signal_types and signal not in text.net_signals:
         text.act("sets", signal, value)
@@ -164,7 +164,7 @@ def _sets(text: Text, words: list[str]) -> None:
     text.statements.append(Set(signal, value, setp=False, file=text.file, line=text.line, comment=text.comment))
 
 
-def _addf(text: Text, words: list[str]) -> None:
+def _addf(text: HalText, words: list[str]) -> None:
     """Our functions stand where HAL's would: one of HAL's may be several of ours, and two of a watchdog's are one."""
     function, thread, *position = words
     parts = text.functions.get(function)
@@ -192,18 +192,18 @@ def _addf(text: Text, words: list[str]) -> None:
         text.statements.append(schedule)
 
 
-def _alias(text: Text, words: list[str]) -> None:
+def _alias(text: HalText, words: list[str]) -> None:
     _, name, other = words
     text.aliases[other] = text.aliases.get(name, name)
 
 
-def _unalias(text: Text, words: list[str]) -> None:
+def _unalias(text: HalText, words: list[str]) -> None:
     _, name = words
     if text.aliases.pop(name, None) is None:
         text.fault(name, "no such alias")
 
 
-def _newsig(text: Text, words: list[str]) -> None:
+def _newsig(text: HalText, words: list[str]) -> None:
     """A signal comes with its first net; one that no net ever makes is the shell's."""
     signal, kind = words
     if kind not in SIGNAL_TYPES:
@@ -217,12 +217,12 @@ def _newsig(text: Text, words: list[str]) -> None:
     text.signals.add(signal)
 
 
-def _nothing(text: Text, words: list[str]) -> None:
+def _nothing(text: HalText, words: list[str]) -> None:
     """A command that needs no counterpart: nobody else shares this session."""
     del text, words
 
 
-_COMMANDS: dict[str, Callable[[Text, list[str]], None]] = {
+_COMMANDS: dict[str, Callable[[HalText, list[str]], None]] = {
     "loadrt": loadrt, "net": _net, "linksp": _net, "linkps": _linkps, "unlinkp": unlinkp, "delsig": delsig, "setp": _setp,
     "sets": _sets, "addf": _addf, "delf": delf,
     "unload": unload, "unloadrt": unload, "alias": _alias, "unalias": _unalias, "newsig": _newsig,

@@ -12,7 +12,7 @@ from malsim.netlist.language.statements import Blank, Load, Schedule, Set, Wire
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from malsim.netlist.hal.state import Text
+    from malsim.netlist.hal.state import HalText
     from malsim.netlist.language.statements import Statement
 
 __all__ = [
@@ -74,13 +74,13 @@ REMOVALS: dict[str, Callable[[Iterable[Statement], Collection[str]], list[Statem
 }  # fmt: skip
 
 
-def unlinkp(text: Text, words: list[str]) -> None:
+def unlinkp(text: HalText, words: list[str]) -> None:
     """Take a pin off its signal, if it is on one."""
     (hals,) = words
     text.act("unlinkp", *text.pins(hals))
 
 
-def delsig(text: Text, words: list[str]) -> None:
+def delsig(text: HalText, words: list[str]) -> None:
     """Take every pin off a signal."""
     (signal,) = words
     if signal != "all" and signal not in text.signals:
@@ -90,7 +90,7 @@ def delsig(text: Text, words: list[str]) -> None:
     text.act("delsig", signal)
 
 
-def delf(text: Text, words: list[str]) -> None:
+def delf(text: HalText, words: list[str]) -> None:
     """Take a function off its thread."""
     function, *thread = words
     on = [name for name, functions in text.threads.items() if function in functions and thread in ([], [name])]
@@ -101,7 +101,7 @@ def delf(text: Text, words: list[str]) -> None:
     text.act("delf", *ran(text, function))
 
 
-def unload(text: Text, words: list[str]) -> None:
+def unload(text: HalText, words: list[str]) -> None:
     """Take away the instances of a component, or one of them by its name, or all."""
     (name,) = words
     names = [one for one, instance in text.instances.items() if name in {"all", one, instance.component.name}]
@@ -118,14 +118,14 @@ def unload(text: Text, words: list[str]) -> None:
     text.act("unload", *parts)
 
 
-def ran(text: Text, function: str) -> tuple[str, ...]:
+def ran(text: HalText, function: str) -> tuple[str, ...]:
     """The instances of ours that run where HAL runs a function: none for the first of a watchdog's two."""
     name, word = text.split(function)
     several = list(text.instances[name].component.functions) if name else []
     return () if len(several) > 1 and word != several[-1] else text.functions[function]
 
 
-def remaining(text: Text) -> list[Statement]:
+def remaining(text: HalText) -> list[Statement]:
     """What the whole text leaves standing: every statement that nothing after it took away."""
     statements: list[Statement] = []
     start = 0
@@ -138,7 +138,7 @@ def remaining(text: Text) -> list[Statement]:
     return [*statements, *text.statements[start:]]
 
 
-def _refuse_many(text: Text) -> None:
+def _refuse_many(text: HalText) -> None:
     """Each removal looks at all statements before it, so their number is bounded."""
     removals = [action for action in text.actions if action.words[0] in REMOVALS]
     if len(removals) > MOST:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.netlist.hal.parts import HalInstance
     from malsim.netlist.language.statements import Statement
 
-__all__ = ["SIGNAL_TYPES", "Action", "Text", "split"]
+__all__ = ["SIGNAL_TYPES", "Action", "HalText", "split"]
 
 SIGNAL_TYPES = {
     "bit": "bit", "bool": "bit", "float": "float", "real": "float",
@@ -41,7 +41,7 @@ class Action:
 
 
 @dataclass
-class Text:
+class HalText:
     """Statements and actions so far, instances by HAL's name, functions, threads, aliases, the base period (s), faults.
 
     Statements are only added; what takes some away (`unlinkp`, `unload` …) is an action, so that a run does all in order.

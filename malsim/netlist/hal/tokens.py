@@ -12,7 +12,7 @@ from malsim.netlist.language.sentences.lines import comment_at, read_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from malsim.netlist.hal.state import Text
+    from malsim.netlist.hal.state import HalText
 
 __all__ = ["Command", "commands", "substitute"]
 
@@ -26,7 +26,7 @@ Command = tuple[tuple[str, int], list[str], str]
 
 
 def commands(
-    text: Text, source: str | bytes, file: str, folder: Path | None, variables: Mapping[str, str], depth: int = 0
+    text: HalText, source: str | bytes, file: str, folder: Path | None, variables: Mapping[str, str], depth: int = 0
 ) -> list[Command]:
     """Every line's place, words and comment, with those of sourced files in their place."""
     lines, faults = read_lines(source, file)
@@ -63,7 +63,7 @@ def substitute(line: str, variables: Mapping[str, str], unknown: Callable[[str],
     return _VARIABLE.sub(value, line)
 
 
-def _content(text: Text, words: list[str], folder: Path | None, depth: int) -> bytes | None:
+def _content(text: HalText, words: list[str], folder: Path | None, depth: int) -> bytes | None:
     """The bytes of a file that another sources, or none and a fault."""
     if len(words) != 2 or folder is None or depth >= LIMITS["depth"]:  # noqa: PLR2004 - source and its file
         text.fault(" ".join(words), "this is not sourced here", allowed=f"one file, {LIMITS['depth']} levels deep")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from malsim.sim.agent.turn import Turn
     from malsim.sim.engine.claim_batch import ClaimBatch
     from malsim.sim.engine.claim_context import Bools, Ints
-    from malsim.sim.world import Change, Fact
+    from malsim.sim.world import Fact, TruthChanges
 
 __all__ = ["EVENTS", "EventLog"]
 
@@ -183,7 +183,7 @@ class EventLog:
             subject=lambda: self.writers.gather(drafts.who[rows]) + " #" + pl.Series(drafts.turn[rows]).cast(pl.String),
         )  # fmt: skip
 
-    def changed(self, changes: Change) -> None:
+    def changed(self, changes: TruthChanges) -> None:
         """The truth of facts changed."""
         self.record("changed", lambda: _in_days(changes.t), changes.rep, subject=lambda: self._names.gather(changes.fact),
                   detail=lambda: self._titles(changes.fact, changes.value), cause="the world")  # fmt: skip
