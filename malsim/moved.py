@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["moved", "renamed"]
+__all__ = ["moved", "old_names", "renamed"]
+
+T = TypeVar("T")
 
 
 class _Finder(MetaPathFinder, Loader):
@@ -66,3 +69,27 @@ def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(module), names[name])
 
     return find
+
+
+def old_names(**names: str) -> Callable[[type[T]], type[T]]:
+    """A class whose attributes are found under older names too, for a release: `@old_names(old="new")`.
+
+    >>> @old_names(lenght="length")
+    ... class Rope:
+    ...     length = 3.0
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     Rope().lenght
+    3.0
+    """
+
+    def decorate(cls: type[T]) -> type[T]:
+        for old, new in names.items():
+            setattr(cls, old, property(partial(_warned, f"{cls.__name__}.{old} is {new} now", new)))
+        return cls
+
+    return decorate
+
+
+def _warned(message: str, new: str, holder: object) -> Any:
+    warnings.warn(message, DeprecationWarning, stacklevel=2)
+    return getattr(holder, new)

@@ -13,6 +13,7 @@ import polars as pl
 
 from malsim.memory import law
 from malsim.memory.rules import Rules
+from malsim.moved import renamed
 from malsim.plain_text import listed
 
 if TYPE_CHECKING:
@@ -283,3 +284,6 @@ def _overturned_by(value: dict[str, float], terms: dict[str, float], rules: Rule
     if not ceiling or excess / ceiling >= 1.0:
         return None
     return max(0.0, math.atanh(max(0.0, excess / ceiling)) - value["challenge_mass"])
+
+
+__getattr__ = renamed(__name__, {"explained": "explain_row"})

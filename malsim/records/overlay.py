@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from malsim.errors import AddressError, UsageError
+from malsim.moved import old_names
 from malsim.records.candidates import Scope, find, rank
 from malsim.records.fusion import Fusion
 from malsim.records.hashing import canonical
@@ -34,6 +35,7 @@ __all__ = ["Overlay"]
 _SECOND_FORM = "text IS NOT NULL"
 
 
+@old_names(held="on_hold")
 class Overlay:
     """Items of the second form in a store of records.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from malsim.errors import UsageError
 from malsim.lab.shell.session import WIRING, Session
 from malsim.memory.store import Store
+from malsim.moved import renamed
 from malsim.netlist import Document, NetlistError, read, render, save
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.files import read_what_can_be
@@ -124,3 +125,6 @@ def _spaced(statements: Iterable[Statement]) -> list[Statement]:
 
 def _empty(statement: Statement) -> bool:
     return isinstance(statement, Blank) and not statement.comment
+
+
+__getattr__ = renamed(__name__, {"Opened": "SessionFile"})

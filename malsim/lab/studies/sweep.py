@@ -15,6 +15,7 @@ from malsim.lab.space.settings import scenario_of, setting
 from malsim.lab.studies.measure import code_of, label_of, name_of
 from malsim.lab.studies.point_files import COLUMNS, SweepPoint, identity_of, open_folder, place_of
 from malsim.lab.studies.pool import executor_of, must_travel, results
+from malsim.moved import renamed
 from malsim.sim.record.manifest import versions
 
 if TYPE_CHECKING:
@@ -168,3 +169,6 @@ def _card(scenario: Scenario, points: Design, metrics: Sequence[Measure]) -> dic
         "code": {name_of(one): code_of(one) for one in metrics if callable(one)},
         "versions": versions(),
     }
+
+
+__getattr__ = renamed(__name__, {"Swept": "SweepResult"})

@@ -9,6 +9,7 @@ import numpy as np
 
 from malsim.errors import ScenarioError
 from malsim.intervals import wilson
+from malsim.moved import old_names
 from malsim.scenario.properties.formula import reach
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
@@ -55,6 +56,7 @@ class Margin:
         return self.worst
 
 
+@old_names(held="holding")
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Verdict:
     """Whether a check passed: the share of replications that hold is at least the share asked.

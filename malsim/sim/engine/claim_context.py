@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.memory.schema import NONE
-from malsim.moved import renamed
+from malsim.moved import old_names, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -118,6 +118,7 @@ class LatestClaims:
         return self.more("again")
 
 
+@old_names(seen="push")
 @dataclass(frozen=True, kw_only=True)
 class ClaimContext:
     """Claims about to be made by members of one population, one row each.
