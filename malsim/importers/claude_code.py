@@ -6,9 +6,8 @@ import re
 from pathlib import PurePosixPath
 from typing import Any
 
-from malsim.importers.reading.git import changes, repository
-from malsim.importers.reading.history import Chronicle
-from malsim.importers.reading.notes import Note, NoteObservation, files, note_of
+from malsim.importers.reading.history import Chronicle, observations
+from malsim.importers.reading.notes import Note, NoteObservation, note_of
 from malsim.importers.reading.records import Options, Records
 from malsim.importers.reading.source import Source
 
@@ -26,24 +25,17 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Records:
     """A claim a file, dated by when it was last written; a line of the index is one only where it points to no file."""
-    folder, chronicle = source.path, Chronicle(_cell)
-    git = repository(folder)
-    for commit in changes(folder, git) if git else []:
-        chronicle.take(commit, _read)
-    notes = []
-    for path in files(folder):
-        note = _read(path.read_text(encoding="utf-8", errors="replace"), path.relative_to(folder).as_posix())
-        notes.append(note)
-        before = {place: note for place in chronicle.standing if place[0] == note.title}
-        now = {(note.title, one): note for one in note.observations}
-        chronicle.change(before, now, writer=WRITER, created=path.stat().st_mtime / 86_400.0)
-    there = {note.title for note in notes}
-    absent = {place: notes[0] for place in chronicle.standing if place[0] not in there}
+    chronicle = Chronicle(source.path, _read, _cell)
+    for path, note in chronicle.notes.items():
+        before = [place for place in chronicle.standing if place[0] == note.title]
+        chronicle.change(before, observations([note]), writer=WRITER, created=path.stat().st_mtime / 86_400.0)
+    titles = {note.title for note in chronicle.notes.values()}
+    absent = [place for place in chronicle.standing if place[0] not in titles]
     chronicle.change(absent, {}, writer=WRITER, created=None)
-    dangling = _link(chronicle, notes)
+    dangling = _link(chronicle)
     counts = {
         "commits read": chronicle.commits,
-        "note: no git history, so one version of each fact": -(git is None),
+        "note: no git history, so one version of each fact": -(not chronicle.in_git),
         "facts that another replaced": chronicle.replacements,
         "facts taken back: annexed": chronicle.withdrawals,
         "links dropped: no file of that name": dangling,
@@ -74,8 +66,9 @@ def _cell(note: Note, one: NoteObservation) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _link(chronicle: Chronicle, notes: list[Note]) -> int:
+def _link(chronicle: Chronicle) -> int:
     """Let each fact concern those that it links to; how many links led nowhere."""
+    notes = chronicle.notes.values()
     keys = {title.lower(): key for (title, one), key in chronicle.standing.items() if not one.category}
     keys |= {note.name.lower(): keys[note.title.lower()] for note in notes if note.title.lower() in keys}
     dangling = 0

@@ -6,8 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from malsim.importers.reading.fields import relation_of
-from malsim.importers.reading.git import changes, repository
-from malsim.importers.reading.history import Chronicle
+from malsim.importers.reading.history import Chronicle, observations
 from malsim.importers.reading.notes import Note, NoteObservation, files, note_of
 from malsim.importers.reading.records import Options, Records, day_of
 from malsim.importers.reading.source import Source
@@ -23,17 +22,13 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Records:
     """The history where the folder is in git, then the files as they lie there."""
-    folder, chronicle = source.path, Chronicle(_cell)
-    git = repository(folder)
-    for commit in changes(folder, git) if git else []:
-        chronicle.take(commit, _read)
-    notes = {path: _read(path.read_text(encoding="utf-8", errors="replace"), path.name) for path in files(folder)}
-    now = {(note.title, one): note for note in notes.values() for one in note.observations}
-    chronicle.change(dict.fromkeys(chronicle.standing), now, writer=UNKNOWN, created=None)  # type: ignore[arg-type]
-    dangling, count = _relate(chronicle, list(notes.values()))
+    chronicle = Chronicle(source.path, _read, _cell)
+    now = observations(chronicle.notes.values())
+    chronicle.change(list(chronicle.standing), now, writer=UNKNOWN, created=None)
+    dangling, count = _relate(chronicle)
     counts = {
         "commits read": chronicle.commits,
-        "note: no git history, so one version of each note": -(git is None),
+        "note: no git history, so one version of each note": -(not chronicle.in_git),
         "observations that another replaced": chronicle.replacements,
         "observations taken back: annexed": chronicle.withdrawals,
         "relations between notes": count,
@@ -69,8 +64,9 @@ def _cell(note: Note, one: NoteObservation) -> dict[str, Any]:
     return values | ({"created": created, "touched": modified} if created is not None else {})
 
 
-def _relate(chronicle: Chronicle, notes: list[Note]) -> tuple[int, int]:
+def _relate(chronicle: Chronicle) -> tuple[int, int]:
     """Edges for the relations of notes; how many led nowhere, and how many did not."""
+    notes = chronicle.notes.values()
     by_title: dict[str, list[tuple[NoteObservation, str]]] = {}
     for (title, one), key in chronicle.standing.items():
         by_title.setdefault(title.lower(), []).append((one, key))

@@ -152,3 +152,10 @@ def test_relations_between_notes(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert counts(came)["relations dropped: no note of that name"] == "1"
     assert came.memory.cells["status"].to_list() == ["active", "superseded", "superseded", "active"]
+
+
+def test_an_index_that_is_a_link_leaves_only_the_history(shared: Repository, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.md").write_text("- a line\n", encoding="utf-8")
+    shared.commit("ann", 11, port=None, limits=None)
+    (shared.folder / "MEMORY.md").symlink_to(tmp_path / "elsewhere.md")
+    assert set(bring(shared.folder, form="claude-code").memory.cells["status"]) == {"superseded", "annexed"}

@@ -3,42 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from malsim.importers.reading.collector import Collector
-from malsim.importers.reading.git import FileChange
-from malsim.importers.reading.notes import Note, NoteObservation
+from malsim.importers.reading.git import FileChange, changes, repository
+from malsim.importers.reading.notes import Note, NoteObservation, files
 from malsim.importers.reading.records import key_of
 
-__all__ = ["Chronicle"]
+__all__ = ["Chronicle", "observations"]
 
-Cell: TypeAlias = Callable[[Note, NoteObservation], dict[str, Any]]
+Place: TypeAlias = tuple[str, NoteObservation]  # the title of a note and one of its observations
 
 
 class Chronicle(Collector):
-    """Observations as they came, changed and went; one that changes within its note and category supersedes the former."""
+    """The observations of a folder's commits, oldest first, as they came, changed and went; none where it is not `in_git`.
 
-    def __init__(self, cell: Cell) -> None:
+    One that changes within its note and category supersedes the former. `notes` are the files as they lie there now. `read`
+    makes a note of a text and its path in the folder, `cell` the columns of the claim that an observation is.
+    """
+
+    def __init__(
+        self, folder: Path, read: Callable[[str, str], Note], cell: Callable[[Note, NoteObservation], dict[str, Any]]
+    ) -> None:
         super().__init__()
         self.cell = cell
-        self.standing: dict[tuple[str, NoteObservation], str] = {}  # the key of each that stands, by note and observation
-        self.replacements = self.withdrawals = self.commits = 0
+        self.standing: dict[Place, str] = {}  # the key of each that stands
+        self.replacements = self.withdrawals = 0
+        git = repository(folder)
+        commits = changes(folder, git) if git else []
+        self.in_git, self.commits = git is not None, len(commits)
+        for commit in commits:
+            self._take(commit, read)
+        self.notes = {
+            path: read(path.read_text(encoding="utf-8", errors="replace"), path.relative_to(folder).as_posix())
+            for path in files(folder)
+        }
 
-    def take(self, changes: list[FileChange], read: Callable[[str, str], Note]) -> None:
+    def _take(self, commit: list[FileChange], read: Callable[[str, str], Note]) -> None:
         """One commit: its files' observations before and after it."""
-        before = self._observations(read(change.before, change.path) for change in changes if change.before is not None)
-        after = self._observations(read(change.after, change.path) for change in changes if change.after is not None)
-        self.commits += 1
-        self.change(before, after, writer=changes[0].author, created=changes[0].day, commit=changes[0].commit)
-
-    @staticmethod
-    def _observations(notes: Iterable[Note]) -> dict[tuple[str, NoteObservation], Note]:
-        return {(note.title, one): note for note in notes for one in note.observations}
+        before = observations(read(change.before, change.path) for change in commit if change.before is not None)
+        after = observations(read(change.after, change.path) for change in commit if change.after is not None)
+        self.change(before, after, writer=commit[0].author, created=commit[0].day, commit=commit[0].commit)
 
     def change(
         self,
-        before: dict[tuple[str, NoteObservation], Note],
-        after: dict[tuple[str, NoteObservation], Note],
+        before: Iterable[Place],
+        after: dict[Place, Note],
         *,
         writer: str,
         created: float | None,
@@ -65,6 +76,11 @@ class Chronicle(Collector):
                 self[key].update({} if created is None else {"touched": created})
                 self.withdrawals += 1
 
-    def _knows(self, place: tuple[str, NoteObservation]) -> bool:
+    def _knows(self, place: Place) -> bool:
         """Whether the same was written once and withdrawn: it comes again as a claim of its own."""
         return key_of(place[0], place[1].category, place[1].text) in self
+
+
+def observations(notes: Iterable[Note]) -> dict[Place, Note]:
+    """Every observation of some notes, with its note."""
+    return {(note.title, one): note for note in notes for one in note.observations}
