@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -10,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.adapters.engine.adapter import Adapter
-from malsim.errors import ScenarioError, UsageError
-from malsim.finite import finite
+from malsim.base.errors import ScenarioError, UsageError
+from malsim.base.finite import finite
+from malsim.base.progress import progress
 from malsim.plot.runs.answer_lines import answers, turns
 from malsim.plot.runs.scope_screen import scope
 from malsim.plot.runs.staleness import staleness
 from malsim.plot.runs.trajectories import trajectories
 from malsim.plot.runs.waterfall import waterfall
-from malsim.progress import progress
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
 from malsim.sim.agent.netlist_runner import ALARMS
@@ -48,11 +47,6 @@ class Run(BareRun):
             hint = "ms.fork(run, …, first=N, replications=1)"
             raise UsageError("a fork has no replication alone", where="replication", hint=hint)
         return run(self.scenario, first=number, replications=1, record="all", record_every=1)
-
-    def life(self, number: int) -> Run:
-        """The older name of `replication`, for a release."""
-        warnings.warn("run.life is run.replication now", DeprecationWarning, stacklevel=2)
-        return self.replication(number)
 
     def push(self, day: float, rep: int | None = None) -> TurnPush:
         """What the reader was pushed in the last turn not after a day, as text: `print(run.push(30))`.

@@ -12,10 +12,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TextIO, cast
 
-from malsim.errors import MalsimError, UsageError
-from malsim.limits import Limits
+from malsim.base.errors import MalsimError, UsageError
+from malsim.base.limits import Limits
+from malsim.base.plain_text import PlainStream, plain_text
 from malsim.parsers import Command, main_parser
-from malsim.plain_text import PlainStream, plain_text
 
 __all__ = ["main"]
 

@@ -8,7 +8,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from malsim.errors import UsageError, nearest
+from malsim.base.errors import UsageError, nearest
 
 __all__ = ["Example", "copy", "examples", "where_shipped"]
 

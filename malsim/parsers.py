@@ -8,7 +8,7 @@ import pkgutil
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol, cast
 
-from malsim.limits import Limits
+from malsim.base.limits import Limits
 
 __all__ = ["Command", "command_parsers", "main_parser"]
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from malsim import outputs, sqlite_file
+from malsim.base import outputs, sqlite_file
+from malsim.base.errors import StoreError, UsageError
 from malsim.cli import main
 from malsim.commands import evidence
-from malsim.errors import StoreError, UsageError
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import refusing
 

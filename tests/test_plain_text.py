@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from matplotlib.text import Text
 
 import malsim as ms
+from malsim.base.errors import MalsimError
+from malsim.base.outputs import folder_of_files, save_text
+from malsim.base.plain_text import PlainStream, one_line, plain_text
 from malsim.cli import main
-from malsim.errors import MalsimError
-from malsim.outputs import folder_of_files, save_text
-from malsim.plain_text import PlainStream, one_line, plain_text
 from malsim.plot.style import sheet
 from malsim.screen.credentials import stand_in
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import malsim as ms
-from malsim.progress import progress
+from malsim.base.progress import progress
 from malsim.sim import bench
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 from malsim import netlist
-from malsim.errors import AddressError, DataError, MalsimError
+from malsim.base.errors import AddressError, DataError, MalsimError
 from malsim.importers.reading.dates import days
 from malsim.importers.reading.put import EDGES, put
 from malsim.importers.recall.cells import rows_of

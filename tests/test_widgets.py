@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import malsim as ms
 import ops
-from malsim import widgets
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
+from malsim.notebook import widgets
 from malsim.plot.runs.live import Screen
 
 A, D = "obs_a1a1-scores-eff", "obs_d4d4-scores-eff"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from malsim.adapters.contract import UserMemory
-from malsim.errors import AdapterError
+from malsim.base.errors import AdapterError
 
 __all__ = ["CALLS", "load_factory", "make_memory", "takes_limit"]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from malsim.adapters.contract import Claim, Query
-from malsim.errors import AdapterError
+from malsim.base.errors import AdapterError
 
 __all__ = ["TABLE", "McpServer"]
 

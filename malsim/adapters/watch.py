@@ -8,8 +8,8 @@ from typing import Any
 from malsim.adapters.calls import LIMIT, Calls
 from malsim.adapters.contract import Claim, Item, Query, UserMemory
 from malsim.adapters.load import make_memory, takes_limit
-from malsim.errors import AdapterError
-from malsim.finite import is_number
+from malsim.base.errors import AdapterError
+from malsim.base.finite import is_number
 
 __all__ = ["LIMIT", "WatchedMemory"]
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from malsim.axioms.engine.compare import always, is_stream
 from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
-from malsim.errors import AdapterError, LawError
-from malsim.finite import is_number
+from malsim.base.errors import AdapterError, LawError
+from malsim.base.finite import is_number
 
 needs = always
 

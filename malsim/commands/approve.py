@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.limits import Limits
+from malsim.base.limits import Limits
 
 if TYPE_CHECKING:
     from malsim.scenario.baseline.tube_compare import Comparison
@@ -50,7 +50,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _baseline_check(checks: tuple[object, ...], path: str) -> BaselineCheck:
-    from malsim.errors import ScenarioError
+    from malsim.base.errors import ScenarioError
     from malsim.scenario.judge.checks import BaselineCheck
 
     baseline = next((check for check in checks if isinstance(check, BaselineCheck)), None)
@@ -63,7 +63,7 @@ def _baseline_check(checks: tuple[object, ...], path: str) -> BaselineCheck:
 
 def _comparison(check: BaselineCheck, run: Run, limits: Limits) -> Comparison | None:
     """What left its tube; None, with the reason printed, where there is nothing to compare with."""
-    from malsim.errors import ScenarioError
+    from malsim.base.errors import ScenarioError
     from malsim.scenario.baseline.recording import against_baseline
 
     try:

@@ -36,7 +36,7 @@ def main(args: argparse.Namespace) -> int:
     """Search, show, say."""
     from malsim.axioms.engine.axiom import find_axiom, shipped_axioms
     from malsim.axioms.engine.matrix import matrix
-    from malsim.progress import progress
+    from malsim.base.progress import progress
 
     if args.list:
         for axiom in shipped_axioms().values():
@@ -57,7 +57,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _subjects(args: argparse.Namespace) -> list[Subject]:
     from malsim.axioms.engine.subjects import every_subject, subject_of
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.scenario.law_options import law_settings
 
     if args.set and not args.law:

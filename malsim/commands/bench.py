@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.lab.benchmarks import Ratio
 
 
@@ -19,8 +19,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Measure and print every row; exit 1 if a ratio passes its limit."""
+    from malsim.base.limits import Limits
     from malsim.lab.benchmarks import every_row
-    from malsim.limits import Limits
 
     Limits.put_in_force(None)  # every row is this project's own, and some are large on purpose
     rows = []

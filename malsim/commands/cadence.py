@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from malsim.finite import day
-from malsim.outputs import save_table
+from malsim.base.finite import day
+from malsim.base.outputs import save_table
 from malsim.scenario.law_options import set_arguments, under_law
 
 

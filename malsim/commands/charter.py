@@ -11,7 +11,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from malsim.finite import day_of
+from malsim.base.finite import day_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Ask, or take an answer; exit code 1 where the gate refuses it."""
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.memory.push.ten_cells import bootstrap, ten_cells
     from malsim.memory.store import Store
 
@@ -67,7 +67,7 @@ def _question(questions: pl.DataFrame, title: str) -> str:
 
 def _answer(memory: Memory, handle: str, question: str) -> str | None:
     """What the live version of a question's cell says, if it is no longer the question; None where nobody answered."""
-    from malsim.errors import AddressError
+    from malsim.base.errors import AddressError
 
     try:
         text = str(memory.cells["body"][memory.chain(memory.row(handle))[-1]])
@@ -84,7 +84,7 @@ def _list(questions: pl.DataFrame, answers: dict[str, str | None]) -> int:
 
 def _propose(store: Any, questions: pl.DataFrame, title: str, answer: str, writer: str, now: float) -> int:
     """Propose the answer as what supersedes the question, or the answer before; in a store without it, as its cell."""
-    from malsim.errors import AddressError
+    from malsim.base.errors import AddressError
 
     handle = str(questions.filter(questions["title"] == title)["handle"][0])
     claim = {

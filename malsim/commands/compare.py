@@ -46,7 +46,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _table(args: argparse.Namespace) -> LawTable:
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.laws import find_law, shipped_laws
 
     laws = list(shipped_laws()) if args.laws == "all" else [name.strip() for name in args.laws.split(",") if name.strip()]
@@ -61,7 +61,7 @@ def _table(args: argparse.Namespace) -> LawTable:
 
 def _on_scenarios(laws: list[str], args: argparse.Namespace) -> LawTable:
     from malsim.adapters.engine.adapter import Adapter
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.lab.studies.laws import compare_on_scenarios
     from malsim.scenario.file.scenario_file import read
     from malsim.sim.settings.size import check_size
@@ -80,7 +80,7 @@ def _on_scenarios(laws: list[str], args: argparse.Namespace) -> LawTable:
 
 
 def _on_claims(folders: list[Path], laws: list[str], args: argparse.Namespace) -> LawTable:
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.lab.studies.laws import LawTable, compare_on_claims, compare_with_echo, read_folder
     from malsim.sim.clock import DAY, span
 

@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Ask, score, say."""
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.lab.studies.laws.adversaries import adversary_table
     from malsim.lab.studies.laws.gossip import gossip_table
 
@@ -103,7 +103,7 @@ def _text(name: str, table: pl.DataFrame) -> str:
 
 
 def _write(tables: dict[str, pl.DataFrame], folder: Path) -> None:
-    from malsim.outputs import folder_of_files
+    from malsim.base.outputs import folder_of_files
     from malsim.plot.studies.evidence_curves import gossips, said_and_right
 
     with folder_of_files(folder) as place:

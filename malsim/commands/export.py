@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from malsim.outputs import whole_file
+from malsim.base.outputs import whole_file
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,9 +22,9 @@ def main(args: argparse.Namespace) -> int:
     """Read, write, report."""
     import importlib
 
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
+    from malsim.base.sqlite_file import refusing_file
     from malsim.importers.writing.cells import opened
-    from malsim.sqlite_file import refusing_file
 
     if args.output.exists():
         raise UsageError("there is a file already", where="-o", given=str(args.output), hint="name another, or move it")

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from malsim.outputs import save_text
+from malsim.base.outputs import save_text
 from malsim.scenario.law_options import set_arguments, under_law
 
 
@@ -55,7 +55,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _parameter(text: str) -> tuple[str, list[Any]]:
     """`NAME=LOW:HIGH`, or `NAME=one,other` for choices."""
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
 
     name, sep, values = text.partition("=")
     ends = values.split(":")

@@ -37,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _options(args: argparse.Namespace) -> Options:
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.importers.reading.records import Options
     from malsim.importers.reading.source import open_source
 

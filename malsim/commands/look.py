@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from malsim.finite import day_of
+from malsim.base.finite import day_of
 
 if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
@@ -70,7 +70,7 @@ def main(args: argparse.Namespace) -> int:
 def _of_run(args: argparse.Namespace) -> int:
     """The push of a run's turn, or a cell as it stood then."""
     from malsim import api
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.sim.replay.turn_push import push_on
 
     for name in ("query", "signals", "rules"):

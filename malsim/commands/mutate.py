@@ -10,8 +10,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.errors import UsageError
-from malsim.outputs import save_table
+from malsim.base.errors import UsageError
+from malsim.base.outputs import save_table
 
 if TYPE_CHECKING:
     from malsim.lab.studies.mutation import MutationScore
@@ -35,8 +35,8 @@ def main(args: argparse.Namespace) -> int:
     """Judge, break, count; exit 1 where a scenario does not pass as it is, which is left out."""
     from tqdm import tqdm
 
+    from malsim.base.limits import Limits
     from malsim.lab.studies.mutation import sample_mutants, score, suite_mutants
-    from malsim.limits import Limits
     from malsim.scenario.file.scenario_file import read
     from malsim.scenario.judge.judge import judge
     from malsim.scenario.judge.suite_summary import scenario_files

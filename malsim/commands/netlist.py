@@ -19,9 +19,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.finite import day
-from malsim.outputs import save_table, save_text
-from malsim.table_files import read_table
+from malsim.base.finite import day
+from malsim.base.outputs import save_table, save_text
+from malsim.base.table_files import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +88,7 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _fmt(args: argparse.Namespace) -> int:
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.netlist import fmt, render
 
     for path in args.files:
@@ -133,7 +133,7 @@ def _draw(args: argparse.Namespace) -> int:
 
 
 def _load(args: argparse.Namespace) -> int:
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.memory import Memory
     from malsim.netlist import load
 
@@ -217,7 +217,7 @@ def _is_run(path: str) -> bool:
 
 def _run_stream(args: argparse.Namespace, path: str) -> tuple[Net, pl.DataFrame]:
     """The net of a file and what its signals were over a stream."""
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.lab.shell import files
     from malsim.netlist import load
     from malsim.netlist.engine.stream import DAY, run
@@ -232,7 +232,7 @@ def _run_stream(args: argparse.Namespace, path: str) -> tuple[Net, pl.DataFrame]
 
 
 def _exactly(args: argparse.Namespace, count: int, what: str) -> list[str]:
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
 
     if len(args.files) != count:
         raise UsageError(f"netlist {args.action} takes {what}", given=" ".join(args.files))

@@ -33,7 +33,7 @@ def main(args: argparse.Namespace) -> int:
     """Write it, unless something stands there already."""
     from importlib.resources import files
 
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
 
     path: Path = args.path
     name, ending, then = TEMPLATES[args.template]

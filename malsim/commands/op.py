@@ -14,9 +14,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import UsageError
-from malsim.outputs import save_table
-from malsim.table_files import read_table
+from malsim.base.errors import UsageError
+from malsim.base.outputs import save_table
+from malsim.base.table_files import read_table
 
 if TYPE_CHECKING:
     from ops import Sheet

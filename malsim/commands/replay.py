@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.outputs import save_table
+from malsim.base.outputs import save_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,7 +76,7 @@ def _refusals(result: Replay | LawReplay) -> int:
 
 def _rules(args: argparse.Namespace, law: str) -> Any:  # rules, or the parameters of a law
     """The rules of a graph of claims, or the parameters of another law."""
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.memory import Rules
     from malsim.scenario.law_options import law_settings
 
@@ -121,8 +121,8 @@ def _memory(args: argparse.Namespace) -> ClaimFile:
 def _replay(
     args: argparse.Namespace, law: str, rules: Any, claims: pl.DataFrame, truth: pl.DataFrame | None
 ) -> Replay | LawReplay:
+    from malsim.base.progress import progress
     from malsim.lab.studies.laws.replayed import dawid_skene, replay_law
-    from malsim.progress import progress
     from malsim.sim.replay.feed import replay
 
     if law not in GRAPHS:

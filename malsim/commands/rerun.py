@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from malsim.limits import Limits
+from malsim.base.limits import Limits
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

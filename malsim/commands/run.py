@@ -27,8 +27,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Read, run, write, say."""
     from malsim import api
+    from malsim.base.outputs import save_text
     from malsim.memory import Rules
-    from malsim.outputs import save_text
     from malsim.scenario.file.initial_store import initial_memory_from
     from malsim.scenario.law_options import under_law, with_memory
     from malsim.sim.why.refused_claims import refusal_count

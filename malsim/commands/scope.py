@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.finite import day
+from malsim.base.finite import day
 
 if TYPE_CHECKING:
     from malsim.lab.scope import Capture, Recording
@@ -60,7 +60,7 @@ def main(args: argparse.Namespace) -> int:
 
 def drawable(path: str) -> str:
     """The path of a picture, refused before any work where no picture is written so."""
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
 
     if Path(path).suffix not in PICTURES:
         raise UsageError("no picture of this kind is drawn", given=path, allowed=" ".join(PICTURES))
@@ -84,10 +84,10 @@ def _capture(args: argparse.Namespace) -> Capture:
 def _recording(args: argparse.Namespace) -> tuple[Recording, str]:
     """The recording of a scenario run now, or of the frames a run left in a folder; and what it is about."""
     from malsim import api
-    from malsim.errors import DataError
+    from malsim.base.errors import DataError
+    from malsim.base.table_files import read_table
     from malsim.lab.scope import Recording
     from malsim.scenario.rerun import read_manifest
-    from malsim.table_files import read_table
 
     path = Path(args.run)
     if not path.is_dir():

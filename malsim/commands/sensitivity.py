@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from malsim.outputs import save_table
+from malsim.base.outputs import save_table
 from malsim.scenario.law_options import set_arguments, under_law
 
 

@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.finite import day
+from malsim.base.finite import day
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """List, read or measure."""
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.netlist.shipped import catalogue, signal_named
 
     stores = [name for name in args.names if name.endswith(STORE)]
@@ -84,8 +84,8 @@ def _read(store: str, names: list[str], ticks: int, every: float) -> int:
 
 def _scorecard(names: list[str], seeds: int, quiet: int, output: Path | None) -> int:
     """Print the table; exit code 1 where a signal misses its fault or fires on what is benign."""
+    from malsim.base.outputs import save_table
     from malsim.netlist.shipped.scorecard import scorecard
-    from malsim.outputs import save_table
 
     table = scorecard(names, seeds=seeds, quiet=quiet)
     print(f"{'signal':<27} {'shown':<9} fires silent  delay misses    ARL0  95 %")

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.outputs import save_table
+from malsim.base.outputs import save_table
 
 if TYPE_CHECKING:
     from malsim.lab.stability import Cures, Stability

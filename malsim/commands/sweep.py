@@ -76,7 +76,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _sweep(scenario: Scenario, points: Given, args: argparse.Namespace) -> SweepResult:
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.lab.studies.sweep import sweep
 
     settings: dict[str, Any] = {"folder": args.output, "metric": args.metric or ["brier"], "progress": not args.quiet}
@@ -98,7 +98,7 @@ def _sweep(scenario: Scenario, points: Given, args: argparse.Namespace) -> Sweep
 
 
 def _points(args: argparse.Namespace, scenario: Scenario) -> Given:
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.lab.space.design import design
 
     names = [name for name in ("grid", "range", "design") if getattr(args, name)]
@@ -106,7 +106,7 @@ def _points(args: argparse.Namespace, scenario: Scenario) -> Given:
         given = " and ".join(f"--{name}" for name in names) or "none"
         raise UsageError("say one of --grid, --range, --design", given=given, hint="--grid rules.challenge_ceiling=0.3,0.6")
     if args.design:
-        from malsim.table_files import read_table
+        from malsim.base.table_files import read_table
 
         return read_table(args.design, default=".csv")
     if args.grid:
@@ -122,7 +122,7 @@ def ranges(texts: list[str]) -> dict[str, list[float | int | str]]:
 
 
 def _pairs(texts: list[str], where: str) -> Iterator[tuple[str, str]]:
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
 
     for text in texts:
         name, equals, values = text.partition("=")

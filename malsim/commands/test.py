@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.limits import Limits
-from malsim.outputs import save_text
+from malsim.base.limits import Limits
+from malsim.base.outputs import save_text
 from malsim.scenario.law_options import memory_arguments, set_arguments, under_law, with_memory
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Judge each file, print a line a check, and say how many passed."""
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
 
     suite = _suite(args)
     if not (suite.unread or any(one.scenario.checks or one.error for one in suite.judged)):
@@ -86,7 +86,7 @@ def _score(suite: Suite, limits: Limits, count: int | None) -> MutationScore:
 
 
 def _suite(args: argparse.Namespace) -> Suite:
-    from malsim.errors import MalsimError
+    from malsim.base.errors import MalsimError
     from malsim.memory import Rules
     from malsim.scenario.file.scenario_file import read
     from malsim.scenario.judge.judge import judge
@@ -117,7 +117,7 @@ def _suite(args: argparse.Namespace) -> Suite:
 
 def _recording(args: argparse.Namespace, scenario: Scenario) -> HistorySource | None:
     """What really happened, where that is to be judged; None where the scenario is to be run."""
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.scenario.file.scenario_file import holds_checks_alone
     from malsim.shadow.judge_history import HistorySource
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from malsim.finite import day_of
+from malsim.base.finite import day_of
 
 if TYPE_CHECKING:
     from malsim.memory import Memory
@@ -31,7 +31,7 @@ def main(args: argparse.Namespace) -> int:
 
     import numpy as np
 
-    from malsim.errors import StoreError, UsageError
+    from malsim.base.errors import StoreError, UsageError
     from malsim.memory import Rules
     from malsim.memory.store import Store
     from malsim.netlist.shipped import readings, signal_named

@@ -54,8 +54,8 @@ def _words(given: str) -> tuple[str, ...]:
 
 
 def _number(word: str) -> float:
-    from malsim.errors import UsageError
-    from malsim.finite import finite
+    from malsim.base.errors import UsageError
+    from malsim.base.finite import finite
 
     try:
         return finite(float(word), where="--weekly")

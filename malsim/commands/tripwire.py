@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.outputs import save_text
+from malsim.base.outputs import save_text
 from malsim.scenario.law_options import set_arguments, under_law
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Say it; exit 1 where its silence proves nothing."""
     from malsim.api import read
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.lab.tripwire.study.validate import validate
 
     if args.netlists == ["design"]:
@@ -78,7 +78,7 @@ def _compare(args: argparse.Namespace, scenario: Scenario) -> int:
 
 def _design(args: argparse.Namespace) -> int:
     """Propose, say, write; exit 1 where no structure tried reaches the targets."""
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.lab.tripwire.runs.noise import Noise
     from malsim.lab.tripwire.runs.observation import noise_of
     from malsim.lab.tripwire.study.alarm_design import design_tripwire

@@ -77,7 +77,7 @@ def _problem(given: str, args: argparse.Namespace) -> Any:
 
 def _dimension(text: str) -> tuple[str, tuple[Any, ...]]:
     """A setting with its range or choices, as typed."""
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
 
     name, equals, rest = text.partition("=")
     if equals and ":" in rest:

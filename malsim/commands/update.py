@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from malsim.finite import day
+from malsim.base.finite import day
 
 TEXTS = ("body", "summary", "verification", "stability")
 LISTS = ("topics", "entities", "source_refs")
@@ -31,7 +31,7 @@ def main(args: argparse.Namespace) -> int:
     """Update, say what it is now."""
     from pathlib import Path
 
-    from malsim.errors import StoreError, UsageError
+    from malsim.base.errors import StoreError, UsageError
     from malsim.memory import Rules
     from malsim.memory.store import Store
 

@@ -48,8 +48,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Look, tell, wait, look again."""
-    from malsim.errors import UsageError
-    from malsim.limits import Limits
+    from malsim.base.errors import UsageError
+    from malsim.base.limits import Limits
     from malsim.shadow.follow import Follower
     from malsim.shadow.judge_history import HistorySource
     from malsim.shadow.webhook import Webhook
@@ -78,7 +78,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _checks(path: Path | None) -> Scenario:
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.scenario.file.scenario_file import parse, read
 
     scenario = read(path) if path else parse(DEFAULT, name="default", where="the default checks")
@@ -89,7 +89,7 @@ def _checks(path: Path | None) -> Scenario:
 
 def _look(follower: Follower, *, patient: bool) -> list[Sighting]:
     """What is new; once it has been read, a history that cannot be read now is looked for again later."""
-    from malsim.errors import MalsimError
+    from malsim.base.errors import MalsimError
 
     try:
         return follower.look()

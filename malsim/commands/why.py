@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.finite import day
+from malsim.base.finite import day
 from malsim.scenario.law_options import set_arguments
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from malsim.finite import day_of
+from malsim.base.finite import day_of
 
 ENDS = (2, 3)
 
@@ -64,7 +64,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _edge(text: str) -> dict[str, Any]:
     """`supports obs_9c1f .6` as the gate takes it; a relation has its own weight where none is given."""
-    from malsim.errors import UsageError
+    from malsim.base.errors import UsageError
     from malsim.memory.schema import WEIGHTS
 
     words = text.split()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.parameters import Param
+    from malsim.base.parameters import Param
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -73,7 +73,7 @@ def limits() -> str:
     """What may be asked for before it is refused, and what raises each limit."""
     from dataclasses import fields
 
-    from malsim.limits import Limits
+    from malsim.base.limits import Limits
 
     head = (
         "Every command refuses what asks for more, before it is run, in whichever process; pytest has the same flags as "

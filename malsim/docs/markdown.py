@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from malsim.parameters import Param
+    from malsim.base.parameters import Param
 
 __all__ = ["parameters", "table"]
 

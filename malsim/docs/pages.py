@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from malsim.base.errors import UsageError, nearest
 from malsim.docs.generate import GENERATED
-from malsim.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

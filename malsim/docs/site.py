@@ -7,9 +7,9 @@ import re
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from malsim.base.errors import UsageError
+from malsim.base.outputs import save_text
 from malsim.docs.pages import SECTIONS, pages
-from malsim.errors import UsageError
-from malsim.outputs import save_text
 
 if TYPE_CHECKING:
     from pathlib import Path

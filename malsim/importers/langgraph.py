@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.importers.reading.collector import Collector
 from malsim.importers.reading.fields import first_text, from_json, to_json
 from malsim.importers.reading.records import Options, Records, day_of, text_of

@@ -14,8 +14,8 @@ Left out: tension, relevance, mutation of beliefs, and search.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, first, none, state_column
-from malsim.parameters import Param
 
 p = ItemField("stated", "1", "confidence")
 clock = ItemField("time", "d", "when it was last said")

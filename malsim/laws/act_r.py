@@ -15,9 +15,9 @@ Left out: spreading activation, noise, and the retrieval threshold.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, first, none
 from malsim.memory.graph.arrays import Array, Bools
-from malsim.parameters import Param
 
 uses = 1
 times = ItemField("time", "d", "when it was said or was the answer", many=True)

@@ -15,9 +15,9 @@ Left out: who decides that two lessons are one, and search.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, first, none, state_column
 from malsim.memory.graph.arrays import Array, rounded
-from malsim.parameters import Param
 
 p = ItemField("stated", "1", "confidence")
 n = ItemField(0.0, "1", "times it was said again")

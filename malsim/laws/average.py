@@ -14,8 +14,8 @@ Left out: who said it, and when.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, ItemField, Items, none, state_column
-from malsim.parameters import Param
 
 ordered = True
 b = ItemField(0.0, "1", "average of what was stated for the value")

@@ -14,9 +14,9 @@ Left out: embeddings, entity boosts, and the model that finds contradictions.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, none
 from malsim.memory.graph.arrays import Array
-from malsim.parameters import Param
 
 ordered = True
 marked = ItemField(0.0, "1", "1 once a later claim contradicted it")

@@ -17,10 +17,10 @@ Left out: numbers and their distances, weights by property, and stated confidenc
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, last_word, state_column
 from malsim.laws.truth.gather import gather
 from malsim.laws.truth.weighted_votes import least_loss
-from malsim.parameters import Param
 
 pools = True
 p = ItemField("stated", "1", "share of the weight that speaks for its value, at the last tick")

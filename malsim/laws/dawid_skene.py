@@ -17,10 +17,10 @@ Left out: priors on confusions beyond `pseudo`, time, and stated confidence.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, last_word, state_column
 from malsim.laws.truth.confusions import expected_truths
 from malsim.laws.truth.gather import gather
-from malsim.parameters import Param
 
 pools = True
 p = ItemField("stated", "1", "posterior of its value at the last tick")

@@ -13,9 +13,9 @@ Left out: all else.
 
 import math
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Items
 from malsim.memory.graph.arrays import Array
-from malsim.parameters import Param
 
 half_life = Param(0.25, "d", "what is named half-life", 0.001, 100_000.0)
 base = Param(math.e, "1", "what is left after it is 1 / base; 2: repaired", 1.001, 1000.0)

@@ -16,9 +16,9 @@ Left out: extraction and search; two equal claims are two items.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, Query, state_column
 from malsim.memory.graph.arrays import rounded
-from malsim.parameters import Param
 
 p = ItemField("stated", "1", "confidence")
 recalled = ItemField("time", "d", "when it was last read; its own time until then")

@@ -16,9 +16,9 @@ Left out: extraction, embeddings and keyword search (their terms are constants h
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, first, some
 from malsim.memory.graph.arrays import Array
-from malsim.parameters import Param
 
 ordered = True
 a = ItemField(0.0, "1", "times another writer said the same")

@@ -16,9 +16,9 @@ Left out: extraction, importance, and search.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, none, state_column
 from malsim.memory.graph.arrays import rounded
-from malsim.parameters import Param
 
 p = ItemField(0.5, "1", "importance")
 used = ItemField("time", "d", "when it was last read; its own time until then")

@@ -17,10 +17,10 @@ Left out: embeddings, and importance as a model grades it.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, Query, none
 from malsim.memory.graph.arrays import Array, Bools, Ints
 from malsim.memory.graph.frames import rank_within_group
-from malsim.parameters import Param
 
 ordered = True
 scope = "replication"

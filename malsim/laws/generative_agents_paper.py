@@ -14,9 +14,9 @@ Left out: relevance and importance, which are equal among items about one object
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, Query
 from malsim.memory.graph.arrays import Array
-from malsim.parameters import Param
 
 clock = ItemField("time", "d", "when it was made or last retrieved")
 decay = Param(0.995, "1", "recency left after an hour", 0.0, 1.0)

@@ -13,9 +13,9 @@ Left out: embeddings, graph and keyword search, reranking, and consolidation by 
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, ItemField, Items, first, none
 from malsim.memory.graph.arrays import Array
-from malsim.parameters import Param
 
 n = ItemField(1.0, "1", "times it was said")
 horizon = Param(365.0, "d", "age at which recency has fallen to its least", 0.001, 1_000_000.0)

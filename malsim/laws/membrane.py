@@ -15,8 +15,8 @@ Left out: reinforcement and penalties by callers, sensitivity, and retrieval.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, state_column
-from malsim.parameters import Param
 
 ordered = True
 s = ItemField(1.0, "1", "salience")

@@ -15,9 +15,9 @@ Left out: extraction, the model's verdicts, and search.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, ItemField, Items, state_column
 from malsim.memory.graph.arrays import Array
-from malsim.parameters import Param
 
 ordered = True
 p = ItemField(1.0, "1", "confidence")

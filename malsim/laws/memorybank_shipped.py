@@ -15,8 +15,8 @@ Left out: the draw itself (p is its expectation), summaries, and search.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, Query, state_column
-from malsim.parameters import Param
 
 s = ItemField(1.0, "1", "strength")
 p = ItemField(1.0, "1", "chance of survival")

@@ -18,11 +18,11 @@ Left out: images, embeddings (the three similarities stand for them), and the mo
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, Query
 from malsim.laws.engine.rounds import table
 from malsim.memory.graph.arrays import Array, Bools, Ints
 from malsim.memory.graph.frames import rank_within_group
-from malsim.parameters import Param
 
 ordered = True
 scope = "replication"

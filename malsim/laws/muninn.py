@@ -13,8 +13,8 @@ Left out: the update that gives the factor, neutral evidence, associations, and 
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, ItemField, Items, first, none, some, state_column
-from malsim.parameters import Param
 
 ordered = True
 p = ItemField(1.0, "1", "confidence")

@@ -26,11 +26,11 @@ Off by default: `tau`, `lineage`. Left out: copying between writers.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, last_word, state_column
 from malsim.laws.engine.reasons import Reasons
 from malsim.laws.truth.estimate import estimate_truth
 from malsim.laws.truth.log_odds import reasons_of
-from malsim.parameters import Param
 
 pools = True
 p = ItemField("stated", "1", "effective confidence of its value at the last tick")

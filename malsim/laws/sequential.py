@@ -17,8 +17,8 @@ Left out: votes on a proposal, and expiry.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, ItemField, Items, first, none, some, state_column
-from malsim.parameters import Param
 
 ordered = True
 PROPOSED, ACCEPTED, LOCKED = 0.0, 1.0, 2.0

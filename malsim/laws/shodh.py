@@ -15,9 +15,9 @@ Left out: spreading activation, tiers, and search.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, first, none
 from malsim.memory.graph.arrays import Array
-from malsim.parameters import Param
 
 s = ItemField(0.5, "1", "strength")
 clock = ItemField("time", "d", "when it was last said or swept")

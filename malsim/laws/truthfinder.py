@@ -17,10 +17,10 @@ Left out: similarity of values, and the stop at a small change of trust.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, last_word, state_column
 from malsim.laws.truth.gather import gather
 from malsim.laws.truth.weighted_votes import mutual_trust
-from malsim.parameters import Param
 
 pools = True
 p = ItemField("stated", "1", "confidence of its value at the last tick")

@@ -15,9 +15,9 @@ Left out: importance (½ here), embeddings and search.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, first, none
 from malsim.memory.graph.arrays import Array
-from malsim.parameters import Param
 
 n = ItemField(0.0, "1", "times it was said again or read")
 clock = ItemField("time", "d", "when it was last said or read")

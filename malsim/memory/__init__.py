@@ -15,10 +15,8 @@ from malsim.memory.push.expand import expand
 from malsim.memory.rules import Rules
 from malsim.memory.scoring.settle import Settled, settle
 from malsim.memory.store import open_memory, save_memory
-from malsim.moved import moved
 
 Memory.open, Memory.save, Memory.mini_index, Memory.expand = open_memory, save_memory, mini_index, expand
 
-moved({"malsim.memory.bootstrap": "malsim.memory.push.ten_cells", "malsim.memory.calibration": "malsim.memory.law"})
 
 __all__ = ["Admission", "Memory", "Rules", "Settled", "admit", "effective_at", "settle", "tick"]

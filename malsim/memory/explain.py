@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.base.plain_text import listed
 from malsim.memory import law
 from malsim.memory.rules import Rules
-from malsim.moved import renamed
-from malsim.plain_text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -284,6 +283,3 @@ def _overturned_by(value: dict[str, float], terms: dict[str, float], rules: Rule
     if not ceiling or excess / ceiling >= 1.0:
         return None
     return max(0.0, math.atanh(max(0.0, excess / ceiling)) - value["challenge_mass"])
-
-
-__getattr__ = renamed(__name__, {"explained": "explain_row"})

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from malsim.errors import DataError, RulesError
-from malsim.finite import finite
+from malsim.base.errors import DataError, RulesError
+from malsim.base.finite import finite
 from malsim.memory.graph.edge_matrix import nan_to_zero
 from malsim.memory.rules import Rules
 from malsim.memory.scoring.outcomes import WRONG, in_record

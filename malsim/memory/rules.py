@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.errors import RulesError, nearest
-from malsim.finite import DURATION, is_number, typed_days
+from malsim.base.errors import RulesError, nearest
+from malsim.base.finite import DURATION, is_number, typed_days
+from malsim.base.toml_text import toml_table
 from malsim.memory import schema
-from malsim.toml_text import toml_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +76,7 @@ class Rules:
     1.5
     >>> Rules(challenge_ceiling=1.5)
     Traceback (most recent call last):
-    malsim.errors.RulesError: rules.challenge_ceiling: out of bounds; given: 1.5; allowed: 0 to 1
+    malsim.base.errors.RulesError: rules.challenge_ceiling: out of bounds; given: 1.5; allowed: 0 to 1
     """
 
     support_ceiling: float = _number(0.15, "1", 0, 1, "the most that any support can add", PUBLISHED)

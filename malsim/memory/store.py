@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from malsim.errors import StoreError, UsageError
-from malsim.finite import finite
+from malsim.base.errors import StoreError, UsageError
+from malsim.base.finite import finite
 from malsim.memory.gate.admit import admit
 from malsim.memory.gate.edit import check_author, update
 from malsim.memory.law import tick

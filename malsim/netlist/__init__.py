@@ -1,6 +1,5 @@
 """The netlist: a graph and its wiring as one text, read, checked, written back, loaded and run."""
 
-from malsim.moved import moved
 from malsim.netlist.engine.stream import difference, run
 from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.files import read
@@ -18,11 +17,3 @@ __all__ = [
     "Document", "Fault", "Frames", "Loaded", "NetlistError", "diff", "difference", "evaluate", "fmt", "lint", "load",
     "parse", "read", "render", "run", "save", "why",
 ]  # fmt: skip
-
-moved(
-    {"malsim.netlist.diagram": "malsim.netlist.wiring.diagram", "malsim.netlist.stream": "malsim.netlist.engine.stream"}
-    | {
-        f"malsim.netlist.{name}": f"malsim.netlist.language.{name}"
-        for name in ("address", "faults", "handles", "lexicon", "statements", "values")
-    }
-)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import polars as pl
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.memory.graph.handles import beginning_so
 from malsim.netlist.graph.handle_lookup import at_version
 from malsim.netlist.language.address import Call, Name, Path, Pin, Reduced, Row, address, column_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.netlist.language.address import Pin
 from malsim.netlist.language.values import short
 

@@ -14,8 +14,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from malsim.outputs import whole_file
-from malsim.plain_text import plain_text
+from malsim.base.outputs import whole_file
+from malsim.base.plain_text import plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.records.database import any_word, marks_for
 from malsim.records.embedding import Vector, embed
 from malsim.records.fusion import Fusion, diverse_order, fused_ranks, recencies, relevance

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from malsim.errors import MalsimError, StoreError
+from malsim.base.errors import MalsimError, StoreError
+from malsim.base.sqlite_file import check_header, refusing_file, transaction
 from malsim.records.hashing import canonical
-from malsim.sqlite_file import check_header, refusing_file, transaction
 
 __all__ = ["APPLICATION", "COLUMNS", "Database", "any_word"]
 

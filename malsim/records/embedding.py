@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 
 __all__ = ["Embedder", "Vector", "cosines", "embed", "hash_embedding"]
 

@@ -17,7 +17,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from malsim.finite import finite
+from malsim.base.finite import finite
 from malsim.records.hybrid import recency
 
 __all__ = ["Fusion", "diverse_order", "fused_ranks", "relevance"]

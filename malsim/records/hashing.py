@@ -7,7 +7,7 @@ import json
 import math
 from typing import Any
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 
 __all__ = ["canonical", "content_hash"]
 

@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.errors import AddressError, UsageError
-from malsim.finite import finite
+from malsim.base.errors import AddressError, UsageError
+from malsim.base.finite import finite
 from malsim.records.database import Database, any_word, marks_for
 from malsim.records.embedding import Embedder, Vector, cosines, embed, hash_embedding
 from malsim.records.hashing import canonical

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 
 __all__ = ["DURABILITIES", "LANES", "LANE_OF", "LATEST_MS", "PRIVACIES", "Removal", "Upkeep", "due", "one_of"]
 

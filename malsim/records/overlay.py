@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from malsim.errors import AddressError, UsageError
-from malsim.moved import old_names
+from malsim.base.errors import AddressError, UsageError
 from malsim.records.candidates import Scope, find, rank
 from malsim.records.fusion import Fusion
 from malsim.records.hashing import canonical
@@ -35,7 +34,6 @@ __all__ = ["Overlay"]
 _SECOND_FORM = "text IS NOT NULL"
 
 
-@old_names(held="on_hold")
 class Overlay:
     """Items of the second form in a store of records.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.records.fusion import Fusion
 
 __all__ = [

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from malsim.errors import UsageError
-from malsim.finite import finite
+from malsim.base.errors import UsageError
+from malsim.base.finite import finite
 from malsim.records.hashing import canonical, content_hash
 from malsim.records.lanes import DURABILITIES, LANE_OF, LANES, LATEST_MS, PRIVACIES, one_of
 

@@ -7,7 +7,7 @@ import html
 import io
 from typing import TYPE_CHECKING
 
-from malsim.plain_text import plain_text
+from malsim.base.plain_text import plain_text
 
 if TYPE_CHECKING:
     from malsim.plot.style import Sheet

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import MalsimError
-from malsim.plain_text import plain_text
+from malsim.base.errors import MalsimError
+from malsim.base.plain_text import plain_text
 from malsim.report.page_parts import text
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.adapter import Adapter
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import MalsimError
+from malsim.base.errors import MalsimError
 from malsim.scenario.baseline.recording import LINES, TUBES, tube_frames
 from malsim.scenario.judge.checks import BaselineCheck, KindCheck, MetricCheck, value_of
 from malsim.scenario.judge.safe_sets import Region, regions

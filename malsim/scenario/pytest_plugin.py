@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.limits import Limits
+from malsim.base.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,7 @@ class ScenarioFile(pytest.File):
         return self._scenario
 
     def _read(self) -> Scenario:
-        from malsim.errors import MalsimError
+        from malsim.base.errors import MalsimError
         from malsim.memory import Rules
         from malsim.scenario.file.scenario_file import read
 

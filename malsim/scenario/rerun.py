@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.errors import DataError
+from malsim.base.errors import DataError
+from malsim.base.table_files import read_table
 from malsim.memory import Rules
-from malsim.moved import renamed
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim import bench
 from malsim.sim.record.manifest import digest, versions
 from malsim.sim.run import FRAMES
 from malsim.sim.settings.size import check_size
-from malsim.table_files import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from malsim.limits import Limits
+    from malsim.base.limits import Limits
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
@@ -210,6 +209,3 @@ def _gap(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:
     """The largest difference beyond the tolerance, 0 if there is none; NaN equals NaN alone."""
     apart = ~np.isclose(ours, theirs, rtol=0.0, atol=TOLERANCE, equal_nan=True)
     return float(np.abs(ours[apart] - theirs[apart]).max(initial=0.0))
-
-
-__getattr__ = renamed(__name__, {"life": "one_replication"})

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import AddressError, ScenarioError
-from malsim.limits import Limits
-from malsim.plain_text import one_line
+from malsim.base.errors import AddressError, ScenarioError
+from malsim.base.limits import Limits
+from malsim.base.plain_text import one_line
 from malsim.scenario.judge.checks import AxiomCheck, Goal, KindCheck, kind_of
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.frames import trace_of

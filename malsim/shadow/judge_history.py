@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from malsim.errors import MalsimError, ScenarioError
+from malsim.base.errors import MalsimError, ScenarioError
+from malsim.base.limits import Limits
 from malsim.importers.building.bring import bring
-from malsim.limits import Limits
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.scenario.judge.checks import BaselineCheck, Goal, KindCheck

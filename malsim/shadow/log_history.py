@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.errors import DataError
-from malsim.finite import FARTHEST, is_number
-from malsim.limits import Limits
+from malsim.base.errors import DataError
+from malsim.base.finite import FARTHEST, is_number
+from malsim.base.limits import Limits
 from malsim.shadow.history_frames import CHANGES, CLAIMS, History, about_objects, as_columns
 from malsim.sim.clock import DAY
 from malsim.sim.record.recorder import EVENTS

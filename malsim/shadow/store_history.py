@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import StoreError
-from malsim.limits import Limits
+from malsim.base.errors import StoreError
+from malsim.base.limits import Limits
 from malsim.memory import Memory, schema
 from malsim.memory.gate.account import verdict_events
 from malsim.memory.tables import read

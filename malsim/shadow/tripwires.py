@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import MalsimError, ScenarioError
+from malsim.base.errors import MalsimError, ScenarioError
 from malsim.netlist.why import why
 from malsim.shadow.history_frames import as_columns
 from malsim.sim.agent.netlist_runner import ALARMS, NetlistRunner

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import simpy
 
+from malsim.base.limits import Limits
 from malsim.laws.engine.graph_plant import verdicts_of
-from malsim.limits import Limits
 from malsim.memory import Memory
 from malsim.memory.gate.edit import verified
 from malsim.memory.port import AnswersReads, HoldsGraph, ReadsDerived

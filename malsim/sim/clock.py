@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from malsim.errors import ScenarioError
-from malsim.finite import typed_days
+from malsim.base.errors import ScenarioError
+from malsim.base.finite import typed_days
 
 __all__ = ["DAY", "days", "milliseconds", "read_spans", "span"]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.finite import finite
+from malsim.base.finite import finite
+from malsim.base.outputs import folder_of_files
 from malsim.memory.port import Explains, HoldsGraph
 from malsim.netlist.evaluate import evaluate
-from malsim.outputs import folder_of_files
 from malsim.sim.record.bands import BANDS
 from malsim.sim.record.manifest import manifest
 from malsim.sim.record.metrics import metrics

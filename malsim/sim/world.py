@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.errors import ScenarioError
-from malsim.parameters import refuse_out_of_bounds
+from malsim.base.errors import ScenarioError
+from malsim.base.parameters import refuse_out_of_bounds
 from malsim.sim.clock import DAY, read_spans
 from malsim.sim.draws import Draws, name_number
 

@@ -16,7 +16,7 @@ from malsim.adapters.contract import Claim, Query
 from malsim.adapters.engine.adapter import Adapter
 from malsim.adapters.engine.host import Ask, Host
 from malsim.adapters.load import load_factory
-from malsim.errors import AdapterError
+from malsim.base.errors import AdapterError
 from malsim.laws import play
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pytest
 
 import malsim as ms
 from malsim.adapters.engine.adapter import Adapter, Phrases
+from malsim.base.errors import AdapterError, MalsimError, ScenarioError, UsageError
 from malsim.cli import main
-from malsim.errors import AdapterError, MalsimError, ScenarioError, UsageError
 from malsim.sim.record.manifest import digest
 from tests.adapters import user_memories as memories
 

@@ -20,8 +20,8 @@ from malsim.axioms.engine.page import write_page
 from malsim.axioms.engine.search import judge
 from malsim.axioms.engine.show import replay_code
 from malsim.axioms.engine.subjects import every_subject, subject_of
+from malsim.base.errors import AdapterError, LawError, ScenarioError, UsageError
 from malsim.cli import main
-from malsim.errors import AdapterError, LawError, ScenarioError, UsageError
 from tests.axioms.memories import PLANTED, Halves, Sound
 from tests.axioms.recorded import KNOWN
 

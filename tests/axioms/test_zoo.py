@@ -13,8 +13,8 @@ from malsim.axioms.engine.search import judge
 from malsim.axioms.engine.subjects import subject_of
 from malsim.axioms.own_claims import histories, on_claims
 from malsim.axioms.zoo import DEFECTS, Defect, sides
+from malsim.base.errors import UsageError
 from malsim.cli import main
-from malsim.errors import UsageError
 
 if TYPE_CHECKING:
     from malsim.axioms.engine.subject import Subject

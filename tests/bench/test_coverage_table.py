@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.studies.replications import sequential
 
 if TYPE_CHECKING:

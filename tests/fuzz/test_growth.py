@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.errors import MalsimError
+from malsim.base.errors import MalsimError
 from malsim.memory import Rules
 from malsim.netlist import NetlistError
 from malsim.netlist.hal import read_hal

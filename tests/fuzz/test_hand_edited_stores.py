@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from malsim.base.errors import MalsimError, StoreError
 from malsim.cli import main
-from malsim.errors import MalsimError, StoreError
 from malsim.memory.store import Store
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 import malsim as ms
+from malsim.base.errors import MalsimError
 from malsim.cli import main
-from malsim.errors import MalsimError
 from malsim.importers.building.bring import bring
 from malsim.lab.scope import Capture
 from malsim.memory import Memory, Rules, admit

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from malsim.errors import MalsimError, StoreError, UsageError
+from malsim.base.errors import MalsimError, StoreError, UsageError
 from malsim.importers.building.bring import bring, formats
 from malsim.importers.building.save import write
 from malsim.importers.reading.records import Options

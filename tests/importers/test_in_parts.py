@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from malsim.errors import StoreError
+from malsim.base.errors import StoreError
 from malsim.importers.building.bring import bring
 from malsim.importers.building.in_parts import bring_into
 from malsim.importers.building.save import write

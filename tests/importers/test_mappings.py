@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.importers.building.assemble import assemble
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options, Records

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from malsim.errors import StoreError
+from malsim.base.errors import StoreError
 from malsim.importers.recall.importer import import_recall
 from malsim.memory import Memory, Rules, tick
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import malsim as ms
+from malsim.base.errors import MalsimError
 from malsim.cli import main
-from malsim.errors import MalsimError
 from malsim.lab.cadence.invariants import paired, reads_change_nothing, same_currency, second_tick
 from malsim.memory import Memory, Rules, admit, settle, tick
 from malsim.memory.push.expand import expand

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import malsim as ms
+from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
-from malsim.errors import MalsimError, UsageError
 from malsim.lab.stability.asynchronous import asynchronous, levels
 from malsim.lab.stability.loop import TickLoop
 from malsim.lab.studies.real import read_real

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import malsim as ms
-from malsim.errors import DataError, UsageError
+from malsim.base.errors import DataError, UsageError
 from malsim.lab.decay import restatements
 from malsim.lab.decay.chain import Chain
 from malsim.lab.decay.choice import predictions_of

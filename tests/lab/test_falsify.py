@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import malsim as ms
+from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
-from malsim.errors import MalsimError, UsageError
 from malsim.lab.falsify import WriteSchedule
 from malsim.lab.falsify.broken_scenario import Break, text_of
 from malsim.lab.falsify.falsify import judge_run

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from malsim.base.errors import UsageError
 from malsim.cli import main
-from malsim.errors import UsageError
 from malsim.lab.studies.laws import compare_on_claims, read_folder
 from malsim.lab.studies.laws.stream import questions_of
 

@@ -15,8 +15,8 @@ from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
 import malsim as ms
-from malsim.errors import MalsimError, UsageError
-from malsim.intervals import student
+from malsim.base.errors import MalsimError, UsageError
+from malsim.base.intervals import student
 from malsim.lab.studies.measure import Estimate, code_of, estimate, is_better_high, measured, measured_by_running
 from malsim.lab.studies.warmup import mser5, steady_mean
 from malsim.scenario.file.scenario_file import parse

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
-from malsim.errors import MalsimError, UsageError
 from malsim.lab.studies.mutants import mutants, mutated
 from malsim.lab.studies.mutation import Fate, MutationScore, fate, sample_mutants, score, suite_mutants
 from malsim.scenario.file.scenario_file import parse, read

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import malsim as ms
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.studies.real import halves, read_real
 from malsim.memory import Rules
 from malsim.sim.replay.claim_files import read_claims, read_truth

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import malsim as ms
-from malsim.errors import MalsimError, UsageError
+from malsim.base.errors import MalsimError, UsageError
 from malsim.lab.studies.replications import sequential
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim.draws import Draws

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import malsim as ms
+from malsim.base.errors import AddressError, DataError, UsageError
 from malsim.cli import main
-from malsim.errors import AddressError, DataError, UsageError
 from malsim.lab.scope import Capture, Channel, Recording, Trigger, capture
 from malsim.lab.scope.trigger import fires
 from malsim.netlist import parse

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import malsim as ms
+from malsim.base.errors import UsageError
 from malsim.cli import main
-from malsim.errors import UsageError
 from malsim.lab.sensitivity.one_at_a_time import Move, alike, moves, nudges, of_rules, swings
 from malsim.lab.sensitivity.sobol import sobol
 from malsim.lab.space.settings import settings_of

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import malsim as ms
+from malsim.base.errors import MalsimError
 from malsim.cli import main
 from malsim.commands import hal
-from malsim.errors import MalsimError
 from malsim.lab.shell import Console
 from malsim.lab.shell.complete import candidates
 from malsim.lab.shell.files import of_run, open_session, text

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.space.settings import changed, setting, settings_of
 from malsim.lab.space.space import Dimension, Space
 from malsim.memory import Rules

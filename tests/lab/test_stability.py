@@ -16,9 +16,9 @@ from scipy.optimize import approx_fprime, brentq
 from scipy.sparse.linalg import eigs
 
 import malsim as ms
+from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
 from malsim.docs.pages import page
-from malsim.errors import MalsimError, UsageError
 from malsim.lab.stability.loop import TickLoop
 from malsim.lab.stability.simulate import measured_ceiling, rings
 from malsim.lab.stability.spectrum import growth, spectrum

@@ -23,8 +23,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import malsim as ms
+from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
-from malsim.errors import MalsimError, UsageError
 from malsim.lab.space.design import designed
 from malsim.lab.studies.measure import code_of
 from malsim.lab.studies.pool import results

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import norm
 
 import malsim as ms
+from malsim.base.errors import UsageError
 from malsim.cli import main
-from malsim.errors import UsageError
 from malsim.lab.tripwire import statics
 from malsim.lab.tripwire.runs.noise import Noise
 from malsim.netlist import parse

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import malsim as ms
+from malsim.base.errors import ScenarioError, UsageError
 from malsim.cli import main
-from malsim.errors import ScenarioError, UsageError
 from malsim.lab.tripwire.runs.observation import alarm_of, noise_of, observe
 from malsim.lab.tripwire.runs.silence import blind, sensors, watchdog_limits
 from malsim.lab.tripwire.study import mutation_results as killing

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from malsim.errors import DataError
+from malsim.base.errors import DataError
 from malsim.lab.tripwire.runs.block_intervals import blocks, median_length, rate, run_length, share
 from malsim.lab.tripwire.runs.detectors import cusum, ewma
 from malsim.lab.tripwire.runs.episode_scores import MEANINGS, onsets, scores, waits

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.tripwire import Part, explore, part_of, statics
 from malsim.lab.tripwire.boolean.card import card
 from malsim.lab.tripwire.boolean.coverage import coverage

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import malsim as ms
+from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
-from malsim.errors import MalsimError, UsageError
 from malsim.lab.space.settings import changed
 from malsim.lab.tuning.held_out import pareto_front
 from malsim.lab.tuning.search import Search

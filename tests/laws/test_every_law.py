@@ -11,7 +11,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from malsim.errors import MalsimError
+from malsim.base.errors import MalsimError
 from malsim.laws import find_law, plant_of, shipped_laws
 from malsim.memory.port import Claims, HoldsGraph, Plant, View, Vocabulary
 from malsim.memory.schema import NONE

@@ -12,8 +12,8 @@ import pytest
 
 from malsim import api
 from malsim.adapters.calls import Calls
+from malsim.base.errors import LawError
 from malsim.cli import main
-from malsim.errors import LawError
 from malsim.laws import faulty_laws, find_law, plant_of, registry_reset, shipped_laws
 from malsim.memory.port import HoldsGraph, Vocabulary
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from malsim import api
+from malsim.base.errors import LawError, ScenarioError, UsageError
 from malsim.cli import main
-from malsim.errors import LawError, ScenarioError, UsageError
 from malsim.lab.studies.measure import measured
 from malsim.laws import plant_of
 from malsim.memory.port import Claims, Vocabulary

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.errors import LawError
+from malsim.base.errors import LawError
 from malsim.laws import find_law
 from malsim.laws.engine.definition import Law, load_law
 from malsim.laws.engine.play import run_events

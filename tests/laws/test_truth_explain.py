@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import malsim as ms
+from malsim.base.errors import AddressError, UsageError
 from malsim.cli import main
-from malsim.errors import AddressError, UsageError
 from malsim.lab.studies.laws.claim_terms import explain_claim
 from malsim.laws import plant_of
 from malsim.laws.engine.plant import ItemPlant

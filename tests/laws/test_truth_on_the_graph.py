@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import malsim as ms
-from malsim.errors import RulesError, UsageError
+from malsim.base.errors import RulesError, UsageError
 from malsim.memory import Memory, Rules, admit, tick
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 
-from malsim.errors import StoreError
+from malsim.base.errors import StoreError
 from malsim.memory.store import Store
 
 

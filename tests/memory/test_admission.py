@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from malsim.errors import DataError
+from malsim.base.errors import DataError
 from malsim.memory import Memory, Rules, admit, settle, tick
 from malsim.memory.schema import CELLS, RELATIONS
 

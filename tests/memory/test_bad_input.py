@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import malsim as ms
-from malsim.errors import DataError
+from malsim.base.errors import DataError
 from malsim.memory import Memory, admit, tick
 from malsim.memory.gate.edit import connect
 from malsim.scenario.file.scenario_file import parse

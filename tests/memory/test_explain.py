@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.errors import AddressError, UsageError
+from malsim.base.errors import AddressError, UsageError
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.explain import explain
 from malsim.memory.gate.edit import annex, connect, expanded, update

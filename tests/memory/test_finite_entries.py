@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.errors import MalsimError
+from malsim.base.errors import MalsimError
 from malsim.memory import Memory, admit, effective_at, settle, tick
 from malsim.memory.gate.edit import connect, update
 from malsim.memory.push.ten_cells import bootstrap, prime

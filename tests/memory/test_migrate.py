@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from malsim.base.errors import StoreError
 from malsim.cli import main
-from malsim.errors import StoreError
 from malsim.memory.store import Store
 from malsim.memory.tables import migrate as migration
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.memory import Memory, admit, tick
 from malsim.memory.gate.edit import update
 from malsim.memory.store import Store

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from malsim.errors import AddressError, UsageError
+from malsim.base.errors import AddressError, UsageError
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.gate.edit import annex, update
 from malsim.memory.law import CALIBRATIONS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.errors import RulesError, ScenarioError
+from malsim.base.errors import RulesError, ScenarioError
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from malsim.errors import StoreError
+from malsim.base.errors import StoreError
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.gate.edit import annex, connect, update
 from malsim.memory.store import Store

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from malsim.errors import StoreError
+from malsim.base.errors import StoreError
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.store import Store
 

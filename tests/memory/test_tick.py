@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from malsim.errors import RulesError
+from malsim.base.errors import RulesError
 from malsim.memory import Memory, Rules, admit, effective_at, settle, tick
 from malsim.memory.gate.edit import annex, connect, reinstate
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from malsim.base.errors import StoreError, UsageError
 from malsim.cli import main
-from malsim.errors import StoreError, UsageError
 from malsim.memory.gate.edit import update
 from malsim.memory.store import Store
 from malsim.screen.credentials import stand_in

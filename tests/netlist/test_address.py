@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.errors import AddressError, MalsimError
+from malsim.base.errors import AddressError, MalsimError
 from malsim.memory import Memory, admit
 from malsim.memory.schema import RELATIONS
 from malsim.netlist import NetlistError, load

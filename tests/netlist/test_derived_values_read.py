@@ -14,7 +14,7 @@ import pytest
 
 import malsim as ms
 from malsim import api
-from malsim.errors import RulesError, ScenarioError
+from malsim.base.errors import RulesError, ScenarioError
 from malsim.memory import Rules, tick
 from malsim.scenario import rerun
 

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import malsim
-from malsim.errors import MalsimError
+from malsim.base.errors import MalsimError
 from malsim.memory.schema import KINDS, RELATIONS
 from malsim.netlist import fmt, lint, load, render
 from malsim.netlist.engine import Engine

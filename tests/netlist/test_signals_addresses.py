@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.memory import Memory, Rules
 from malsim.netlist import NetlistError, evaluate, load
 from malsim.netlist.engine import Engine

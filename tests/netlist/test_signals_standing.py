@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from malsim import api
+from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
-from malsim.errors import MalsimError, UsageError
 from malsim.memory import Memory
 from malsim.netlist import parse
 from malsim.netlist.engine import Engine, State

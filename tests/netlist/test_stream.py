@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from malsim.base.errors import AddressError, DataError
 from malsim.cli import main
-from malsim.errors import AddressError, DataError
 from malsim.memory import tick
 from malsim.netlist import evaluate, load, parse, read
 from malsim.netlist.engine.stream import difference, run

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim import api
+from malsim.base.errors import UsageError
 from malsim.cli import main
-from malsim.errors import UsageError
 from malsim.memory.push.sections import sections
 from malsim.memory.rules import Rules
 from malsim.netlist.shipped import SurfacedLines, catalogue, signal_named, surfaced_names

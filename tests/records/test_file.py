@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.errors import StoreError
+from malsim.base.errors import StoreError
 from malsim.importers.building.bring import bring
 from malsim.records import MemoryRecord, Overlay, OverlayItem, RecordStore
 

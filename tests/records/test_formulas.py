@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.records import Coverage, Decision, Fusion, MemoryRecord, OverlayItem, PackBudget, Upkeep
 from malsim.records.embedding import cosines, embed, hash_embedding
 from malsim.records.fusion import diverse_order, fused_ranks

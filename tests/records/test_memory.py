@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from malsim.errors import AddressError, UsageError
+from malsim.base.errors import AddressError, UsageError
 from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, PackBudget, RecordStore, Scope, Upkeep
 
 HOUR = 3_600_000

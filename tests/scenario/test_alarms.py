@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.scenario.judge.alarms import STATES, check_alarm, series, states
 from malsim.scenario.properties import Trace
 

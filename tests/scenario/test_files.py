@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.memory import Rules
 from malsim.scenario.file.json_schema import scenario_schema
 from malsim.scenario.file.scenario_file import parse, read

@@ -12,9 +12,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from malsim.base.errors import ScenarioError
+from malsim.base.limits import Limits
 from malsim.cli import main
-from malsim.errors import ScenarioError
-from malsim.limits import Limits
 from malsim.scenario.file.scenario_file import parse, read
 from malsim.sim.settings.size import check_size
 

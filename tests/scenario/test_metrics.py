@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.scenario.judge.checks import MetricCheck
 from malsim.scenario.judge.series_metrics import METRICS, Array, measure
 from malsim.scenario.properties import Trace

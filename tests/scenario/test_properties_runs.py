@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from malsim.errors import ScenarioError
-from malsim.intervals import wilson
+from malsim.base.errors import ScenarioError
+from malsim.base.intervals import wilson
 from malsim.scenario.properties import Property, Trace, check
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.formula import (
     Apply,

@@ -11,8 +11,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from malsim import api
+from malsim.base.errors import DataError, ScenarioError
 from malsim.cli import main
-from malsim.errors import DataError, ScenarioError
 from malsim.lab.studies.comparison import compare
 from malsim.memory import Memory, admit, tick
 from malsim.memory.gate.edit import annex

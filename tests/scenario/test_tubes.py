@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from malsim.errors import ScenarioError
-from malsim.limits import Limits
+from malsim.base.errors import ScenarioError
+from malsim.base.limits import Limits
 from malsim.scenario.baseline.storage import read, write
 from malsim.scenario.baseline.tube import Tube
 from malsim.scenario.baseline.tube_compare import Comparison, compare

@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from malsim.base.errors import ScenarioError
 from malsim.cli import main
-from malsim.errors import ScenarioError
 from malsim.scenario.file.scenario_file import parse
 from malsim.scenario.judge.judge import goals, judge
 

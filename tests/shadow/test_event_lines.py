@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from malsim.base.errors import DataError
 from malsim.cli import main
-from malsim.errors import DataError
 from malsim.scenario.properties import check
 from malsim.shadow.log_history import log_history, read_log
 from malsim.sim.settings.scenario import Scenario

@@ -19,8 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from malsim.base.errors import UsageError
 from malsim.cli import main
-from malsim.errors import UsageError
 from malsim.memory.store import Store
 from malsim.scenario.file.scenario_file import parse as scenario_of
 from malsim.scenario.properties import Trace

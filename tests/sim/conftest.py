@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import SearchStrategy
 
-    from malsim.parameters import Param
+    from malsim.base.parameters import Param
     from malsim.sim.run import Run
 
 HERE = Path(__file__).parents[2] / "scenarios" / "drawn.toml"  # beside the claim file that from_file reads

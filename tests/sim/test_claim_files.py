@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.errors import DataError
+from malsim.base.errors import DataError
 from malsim.sim.replay.claim_files import read_claims
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import malsim as ms
+from malsim.base.errors import AddressError
 from malsim.cli import main
-from malsim.errors import AddressError
 from malsim.scenario import rerun as remaking
 from malsim.sim.record.manifest import digest
 from malsim.sim.record.metrics import METRICS, by_replication
@@ -202,8 +202,6 @@ def test_bands_of_many_lives_are_the_quantiles_of_those_lives(world: Path) -> No
 def test_one_of_many_replications_can_be_run_again_in_full(world: Path) -> None:
     whole, banded = ms.run(world), ms.run(world, record="bands")
     alone = banded.replication(4)
-    with pytest.warns(DeprecationWarning, match="replication now"):
-        assert banded.life(4).cells.equals(alone.cells)
     assert digest(alone.cells) == digest(whole.cells.filter(pl.col("rep") == 4))
     assert digest(alone.events) == digest(whole.events.filter(pl.col("rep") == 4))
     cell = alone.memory.cells.filter(pl.col("object") == "pump")["handle"][0]

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.sim import bench
 from malsim.sim.clock import DAY
 from malsim.sim.settings.claim_faults import ClaimFault

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import malsim as ms
-from malsim.errors import MalsimError
+from malsim.base.errors import MalsimError
 from malsim.sim.record.manifest import digest
 from malsim.sim.run import FRAMES
 from malsim.sim.settings.claim_faults import ClaimFault

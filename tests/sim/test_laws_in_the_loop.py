@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import malsim as ms
+from malsim.base.errors import MalsimError
 from malsim.cli import main
-from malsim.errors import MalsimError
 from malsim.scenario.file.scenario_file import read
 from malsim.sim.record.manifest import digest
 from malsim.sim.settings.askable import askable

@@ -10,8 +10,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from malsim import api
+from malsim.base.errors import MalsimError, ScenarioError
 from malsim.cli import main
-from malsim.errors import MalsimError, ScenarioError
 from malsim.scenario.file.scenario_file import parse, read
 from malsim.scenario.judge.judge import judge_run
 from malsim.scenario.rerun import rerun

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.memory.explain import explain
 from malsim.memory.schema import RELATIONS
 from malsim.netlist.evaluate import cells_read, evaluate

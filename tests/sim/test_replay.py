@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.errors import DataError, UsageError
+from malsim.base.errors import DataError, UsageError
 from malsim.memory import Rules
 from malsim.sim.record.scoring import metrics, score
 from malsim.sim.replay.claim_files import read_claims, read_truth

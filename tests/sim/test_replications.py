@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.memory.port import HoldsGraph
 from malsim.scenario.file.scenario_file import read
@@ -73,7 +73,7 @@ def test_so_it_is_in_every_shipped_scenario_and_each_of_its_events_has_its_cause
 
 HASHES = """
 import sys
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import malsim as ms
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.sim import bench
 from malsim.sim.clock import DAY
 from malsim.sim.settings.timing import Timing

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from malsim.base.errors import ScenarioError, UsageError
 from malsim.cli import main
-from malsim.errors import ScenarioError, UsageError
 from malsim.lab.studies.triage import compare_policies
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from malsim.errors import MalsimError
-from malsim.finite import day
+from malsim.base.errors import MalsimError
+from malsim.base.finite import day
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim.clock import DAY

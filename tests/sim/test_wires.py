@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.errors import MalsimError, ScenarioError
+from malsim.base.errors import MalsimError, ScenarioError
 from malsim.scenario.file.scenario_file import parse, read
 from malsim.scenario.judge.judge import judge
 from malsim.sim.bench import run

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.sim import bench, writers
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 from malsim.sim.settings.population import Population

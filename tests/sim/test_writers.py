@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.memory import schema
 from malsim.memory.schema import NONE
 from malsim.sim import bench

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from malsim.adapters.calls import LIMIT
 from malsim.adapters.load import load_factory
-from malsim.errors import ScenarioError, UsageError
+from malsim.base.errors import ScenarioError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

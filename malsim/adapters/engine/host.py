@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from malsim.adapters.load import make_memory, takes_limit
-from malsim.finite import is_number
+from malsim.base.finite import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -185,7 +185,7 @@ def _new_hand() -> queue.SimpleQueue[_Batch]:
 def _broken(place: int, problem: Exception) -> Breakdown:
     if isinstance(problem, _WrongAnswerError):
         return Breakdown(place, problem.problem, problem.given, problem.allowed)
-    from malsim.errors import AdapterError
+    from malsim.base.errors import AdapterError
 
     if isinstance(problem, AdapterError):
         return Breakdown(place, str(problem))

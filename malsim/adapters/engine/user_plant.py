@@ -12,7 +12,7 @@ from malsim.adapters.engine.crew import Crew
 from malsim.adapters.engine.host import MAKE, Ask, Breakdown
 from malsim.adapters.engine.interpreter import Interpreter, WrongItemError, edge_of
 from malsim.adapters.engine.item_table import ItemTable
-from malsim.errors import AdapterError
+from malsim.base.errors import AdapterError
 from malsim.memory.port import Verdicts
 from malsim.memory.schema import NONE, VERDICT
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
-from malsim.errors import LawError, UsageError, nearest
+from malsim.base.errors import LawError, UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from malsim.axioms.engine.axiom import BROKEN, ERROR, find_axiom, shipped_axioms
 from malsim.axioms.engine.matrix import Matrix, matrix, witness
 from malsim.axioms.engine.search import judge
 from malsim.axioms.engine.subjects import subject_of
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,7 +8,7 @@ from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
 from malsim.axioms.engine.events import event_table
 from malsim.axioms.engine.show import replay_code
 from malsim.axioms.engine.witness_svg import picture
-from malsim.outputs import save_text
+from malsim.base.outputs import save_text
 from malsim.report.page_parts import text
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, AxiomVerdict
-from malsim.errors import MalsimError
+from malsim.base.errors import MalsimError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

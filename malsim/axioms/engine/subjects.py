@@ -10,10 +10,10 @@ from malsim.adapters.load import load_factory
 from malsim.adapters.watch import LIMIT, WatchedMemory
 from malsim.axioms.engine.played_laws import GraphMemory, LawMemory
 from malsim.axioms.engine.subject import Subject
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
+from malsim.base.parameters import checked
 from malsim.laws import Law, find_law, plant_of, shipped_laws
 from malsim.memory import Rules
-from malsim.parameters import checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

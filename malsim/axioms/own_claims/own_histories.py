@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.axioms.engine.events import UNSTATED
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.scenario.file.initial_store import initial_memory_from
 
 if TYPE_CHECKING:

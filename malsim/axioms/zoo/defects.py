@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import UsageError, nearest
+from malsim.base.errors import UsageError, nearest
 from malsim.examples import examples
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, cast
 
-from malsim.errors import StoreError, UsageError
+from malsim.base.errors import StoreError, UsageError
 from malsim.importers.building.assemble import ImportedMemory, assemble
 from malsim.importers.reading.records import Options, Records
 from malsim.importers.reading.source import Source, open_source

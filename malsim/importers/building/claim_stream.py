@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from malsim.errors import DataError, StoreError
+from malsim.base.errors import DataError, StoreError
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options
 from malsim.memory.store import Store

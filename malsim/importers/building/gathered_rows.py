@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from malsim.base.outputs import writing
 from malsim.importers.building.assemble import day_0, with_masses
 from malsim.importers.building.completed_rows import completed, digests_of, with_short_handles
 from malsim.importers.building.key_index import KeyIndex
@@ -18,7 +19,6 @@ from malsim.importers.reading.successors import with_lines
 from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.rules import Rules
-from malsim.outputs import writing
 
 __all__ = ["GatheredRows"]
 

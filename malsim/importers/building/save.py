@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from malsim.errors import StoreError
+from malsim.base.errors import StoreError
 from malsim.importers.building.assemble import ImportedMemory
 from malsim.importers.reading.records import EXTRAS
 from malsim.memory.store import Store

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from malsim.finite import is_number
+from malsim.base.finite import is_number
 from malsim.importers.reading.records import text_of
 
 __all__ = ["dicts", "first_text", "from_json", "relation_of", "share_of", "texts_of", "to_json"]

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from malsim.errors import StoreError
+from malsim.base.errors import StoreError
 from malsim.importers.reading.notes import MOST_BYTES
 
 __all__ = ["FileChange", "changes", "repository"]

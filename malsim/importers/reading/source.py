@@ -14,10 +14,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from malsim.errors import StoreError
-from malsim.limits import within
+from malsim.base.errors import StoreError
+from malsim.base.limits import within
+from malsim.base.sqlite_file import MAGIC
 from malsim.memory.tables.connect import refusing
-from malsim.sqlite_file import MAGIC
 
 __all__ = ["Source", "open_source"]
 

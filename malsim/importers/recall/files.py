@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from malsim.errors import StoreError
+from malsim.base.errors import StoreError
 from malsim.importers.reading.dates import days
 from malsim.importers.reading.fields import from_json
 from malsim.importers.reading.put import EDGES

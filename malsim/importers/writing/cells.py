@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from malsim.errors import DataError
+from malsim.base.errors import DataError
 from malsim.importers.building.save import extras
 from malsim.memory import Memory
 from malsim.memory.store import Store

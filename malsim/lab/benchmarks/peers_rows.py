@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.benchmarks.ratios import Ratio, peer
 from malsim.lab.studies.real import RealClaims, read_real
 from malsim.memory import Rules

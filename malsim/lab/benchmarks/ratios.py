@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.cadence.invariants import HISTORY, LAWS, Invariant, paired, reads_change_nothing, same_currency, second_tick
 from malsim.lab.space.settings import scenario_of
 from malsim.lab.studies.pool import executor_of, in_order

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from scipy.stats import CensoredData, ecdf
 
-from malsim.intervals import ends, resamples
+from malsim.base.intervals import ends, resamples
 from malsim.lab.decay.likelihood import Likelihood
 from malsim.sim.record.scoring import BINS, CLIPPED
 

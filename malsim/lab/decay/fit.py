@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.decay.choice import SCORES, choose
 from malsim.lab.decay.laws import LAWS
 from malsim.lab.decay.likelihood import Likelihood

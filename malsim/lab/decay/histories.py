@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import DataError, UsageError
+from malsim.base.errors import DataError, UsageError
 from malsim.lab.decay.sightings import ALONE, sightings
 
 if TYPE_CHECKING:

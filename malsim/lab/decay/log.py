@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import DataError, UsageError
+from malsim.base.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.intervals import poisson
+from malsim.base.intervals import poisson
 from malsim.lab.decay.chain import Chain
 from malsim.lab.decay.likelihood import CHI_SQUARE
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
-from malsim.intervals import kaplan_meier
+from malsim.base.errors import UsageError
+from malsim.base.intervals import kaplan_meier
 from malsim.lab.decay.laws import LAWS
 
 if TYPE_CHECKING:

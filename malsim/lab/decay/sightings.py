@@ -10,7 +10,7 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.memory.push.ten_cells import WRITER
 from malsim.memory.store import Store
 

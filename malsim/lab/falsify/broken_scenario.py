@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.errors import MalsimError
+from malsim.base.errors import MalsimError
 from malsim.lab.falsify.predicates import property_run
 from malsim.lab.falsify.schedule import Disturbance, table, with_disturbance
 from malsim.scenario.file.scenario_file import parse

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.errors import MalsimError, UsageError
+from malsim.base.errors import MalsimError, UsageError
+from malsim.base.limits import within
 from malsim.lab.falsify.broken_scenario import Break, shrink, text_of
 from malsim.lab.falsify.margin_search import search
 from malsim.lab.falsify.predicates import PropertyRun, margin, property_run, scales
 from malsim.lab.falsify.schedule import PLACES, Disturbance, WriteSchedule, with_disturbance
 from malsim.lab.space.settings import scenario_of
-from malsim.limits import within
-from malsim.moved import old_names, renamed
 from malsim.scenario.judge.checks import Goal
 from malsim.scenario.properties.parse import parse
 from malsim.sim import bench
@@ -37,7 +36,6 @@ __all__ = ["Falsification", "falsify"]
 PILOT = 8  # runs that the predicates' scales are taken from
 
 
-@old_names(found="disturbance")
 @dataclass(frozen=True)
 class Falsification:
     """What became of the search.
@@ -182,6 +180,3 @@ def _check(scenario: Scenario, text: str) -> Check:
     except MalsimError as problem:
         raise UsageError("no such check, and no property", given=text, allowed=", ".join(by_name)) from problem
     return Check(name=text, property=text)
-
-
-__getattr__ = renamed(__name__, {"Falsified": "Falsification"})

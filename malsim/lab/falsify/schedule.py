@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.space.settings import changed
 from malsim.lab.space.space import Space
 from malsim.memory.gate.claims import as_claims, from_mappings

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.errors import DataError, MalsimError
-from malsim.finite import finite
+from malsim.base.errors import DataError, MalsimError
+from malsim.base.finite import finite
+from malsim.base.outputs import whole_file
+from malsim.base.table_files import read_table
 from malsim.lab.scope.trigger import Trigger
-from malsim.outputs import whole_file
-from malsim.table_files import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.errors import AddressError, UsageError
+from malsim.base.errors import AddressError, UsageError
 from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.language.address import Path, Reduced
 from malsim.netlist.language.address import address as read_address

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import DataError, UsageError
+from malsim.base.errors import DataError, UsageError
 from malsim.lab.scope.capture import CHANNELS, EVENTS, SAMPLES, Capture
 from malsim.lab.scope.channels import Channel, Recording
 from malsim.lab.scope.trigger import Trigger, fires

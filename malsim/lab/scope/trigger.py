@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from malsim.errors import UsageError
-from malsim.intervals import student
+from malsim.base.errors import UsageError
+from malsim.base.intervals import student
 from malsim.lab.space.settings import settings_of
 from malsim.lab.space.space import Dimension, Space
 

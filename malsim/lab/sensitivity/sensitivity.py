@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
+from malsim.base.limits import within
+from malsim.base.plain_text import listed
 from malsim.lab.sensitivity.one_at_a_time import alike, moves, nudges, of_rules, swings
 from malsim.lab.sensitivity.sobol import sobol
 from malsim.lab.space.settings import changed, scenario_of
 from malsim.lab.space.space import Space
 from malsim.lab.studies.measure import label_of, measured_by_running, name_of
 from malsim.lab.studies.pool import executor_of, in_order, must_travel
-from malsim.limits import within
-from malsim.plain_text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from malsim.errors import UsageError
-from malsim.intervals import ends
+from malsim.base.errors import UsageError
+from malsim.base.intervals import ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from malsim.errors import UsageError, nearest
+from malsim.base.errors import UsageError, nearest
 from malsim.lab.shell import edits, files, listing
 from malsim.lab.shell.looking import capture_of
 from malsim.netlist import parse

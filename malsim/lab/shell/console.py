@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import MalsimError, UsageError, nearest
+from malsim.base.errors import MalsimError, UsageError, nearest
 from malsim.lab.shell.commands import Commands
 from malsim.lab.shell.complete import candidates
 from malsim.lab.shell.hal_script import open_script

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from malsim.errors import UsageError, nearest
+from malsim.base.errors import UsageError, nearest
 from malsim.lab.shell.session import signals_by_pin
 from malsim.netlist.hal.removal import without_functions, without_instances, without_pins
 from malsim.netlist.language.facts import instances as names_of

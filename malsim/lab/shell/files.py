@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
+from malsim.base.outputs import save_text
 from malsim.lab.shell.session import WIRING, Session
 from malsim.memory.store import Store
-from malsim.moved import renamed
 from malsim.netlist import Document, NetlistError, read, render, save
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.files import read_what_can_be
 from malsim.netlist.hal import read_hal
 from malsim.netlist.language.statements import Blank
-from malsim.outputs import save_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -125,6 +124,3 @@ def _spaced(statements: Iterable[Statement]) -> list[Statement]:
 
 def _empty(statement: Statement) -> bool:
     return isinstance(statement, Blank) and not statement.comment
-
-
-__getattr__ = renamed(__name__, {"Opened": "SessionFile"})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.errors import DataError, UsageError
+from malsim.base.errors import DataError, UsageError
 from malsim.lab.shell import edits
 from malsim.lab.shell.session import Session, signals_by_pin
 from malsim.netlist.engine.engine import DAY

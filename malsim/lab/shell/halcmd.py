@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatch
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.shell import edits, listing
 from malsim.lab.shell.commands import Commands
 from malsim.netlist.hal.state import SIGNAL_TYPES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from malsim.errors import AddressError, UsageError, nearest
+from malsim.base.errors import AddressError, UsageError, nearest
 from malsim.lab.shell.session import signals_by_pin
 from malsim.memory.graph.handles import beginning_so
 from malsim.netlist.evaluate import Frames, evaluate

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.scope import Recording, Trigger, capture
 from malsim.lab.scope.capture import EVENTS
 from malsim.netlist.language.values import number

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
+from malsim.base.limits import within
 from malsim.lab.space.settings import setting
 from malsim.lab.space.space import Space
-from malsim.limits import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

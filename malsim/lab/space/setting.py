@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 
 __all__ = ["Setting"]
 

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
-from malsim.errors import UsageError, nearest
+from malsim.base.errors import UsageError, nearest
 from malsim.lab.space.op_settings import op_settings, with_op_settings
 from malsim.lab.space.setting import Setting
 from malsim.laws import find_law
@@ -25,7 +25,7 @@ from malsim.sim.settings.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from malsim.parameters import Param
+    from malsim.base.parameters import Param
 
 __all__ = ["ScenarioOrPath", "Setting", "changed", "scenario_of", "setting", "settings_of"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.space.settings import setting
 from malsim.memory import Rules
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.stability.critical import HIGHEST, Continuation, critical, norm_bound
 from malsim.lab.stability.frequency import eigenvalues, gain_margin, phase_margin
 from malsim.lab.stability.loop import LARGE, Array, TickLoop

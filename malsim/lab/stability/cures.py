@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.stability.analysis import stability
 from malsim.lab.stability.asynchronous import asynchronous, settle_one_by_one
 from malsim.lab.stability.fixed_point import fixed_point, polished

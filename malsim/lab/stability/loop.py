@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.memory.law import effective, factors_at, slopes
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.stability import portraits
 from malsim.lab.stability.frequency import gain_margin, phase_margin, response
 

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from malsim.errors import MalsimError, UsageError, nearest
-from malsim.intervals import student
+from malsim.base.errors import MalsimError, UsageError, nearest
+from malsim.base.intervals import student
 from malsim.lab.studies.warmup import steady_mean
 from malsim.scenario.judge.checks import value_of
 from malsim.scenario.judge.series_metrics import METRICS as SERIES

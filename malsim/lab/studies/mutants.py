@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.space.rewire import breaks, rewired
 from malsim.lab.space.settings import Setting, changed, setting, settings_of
 from malsim.sim.settings.claim_faults import ClaimFault

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 import numpy as np
 import polars as pl
 
-from malsim.errors import MalsimError, UsageError
+from malsim.base.errors import MalsimError, UsageError
 from malsim.lab.studies.mutants import mutants, mutated
 from malsim.scenario.judge.judge import judge
 from malsim.sim.run import FRAMES
@@ -21,7 +21,7 @@ from malsim.sim.settings.size import check_size
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from malsim.limits import Limits
+    from malsim.base.limits import Limits
     from malsim.scenario.judge.judge import Judged
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import MalsimError, UsageError
-from malsim.intervals import student
+from malsim.base.errors import MalsimError, UsageError
+from malsim.base.intervals import student
+from malsim.base.outputs import writing
 from malsim.lab.space.settings import changed
 from malsim.lab.studies.measure import measured_by_running, name_of
-from malsim.outputs import writing
 from malsim.sim.record.manifest import constants
 
 if TYPE_CHECKING:

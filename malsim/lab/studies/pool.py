@@ -14,8 +14,8 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from malsim.errors import UsageError
-from malsim.limits import Limits
+from malsim.base.errors import UsageError
+from malsim.base.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

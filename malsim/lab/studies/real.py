@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
-from malsim.intervals import wilson
+from malsim.base.errors import UsageError
+from malsim.base.intervals import wilson
 from malsim.lab.studies.laws.claims import file_of
 from malsim.memory import Memory, Rules, schema, settle
 from malsim.memory.graph.index import scattered
 from malsim.memory.scoring.answers import answers
-from malsim.moved import old_names
 from malsim.sim.record.scoring import METRICS, metrics
 from malsim.sim.replay.claim_files import read_claims, read_truth
 from malsim.sim.replay.feed import replay
@@ -29,7 +28,6 @@ TICKS = 60
 STILL = 1e-4
 
 
-@old_names(judged="answers", voted="majority")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RealClaims:
     """Claims with truth: the memory they make, and what is true (object, value), one pair for each day that is asked about.

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
-from malsim.intervals import CONFIDENCE, student
+from malsim.base.errors import UsageError
+from malsim.base.intervals import CONFIDENCE, student
 from malsim.lab.space.settings import scenario_of
 from malsim.lab.studies.measure import Estimate, estimate, label_of, measured_by_running, name_of
-from malsim.moved import old_names, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +38,6 @@ FEWEST = 100
 INFLATED = 2.5
 
 
-@old_names(asked="targets")
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ReplicationResult:
     """What replicate() found: an estimate a metric, and whether every half-width asked was reached.
@@ -275,6 +273,3 @@ def _exact(ones: int, count: int) -> tuple[float, float]:
 
     tail = (1.0 - STOPPED) / 2.0
     return float(betaincinv(ones, count - ones + 1, tail)), float(betaincinv(ones + 1, count - ones, 1.0 - tail))
-
-
-__getattr__ = renamed(__name__, {"Replicated": "ReplicationResult"})

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.space.design import designed
 from malsim.lab.space.settings import scenario_of, setting
 from malsim.lab.studies.measure import code_of, label_of, name_of
 from malsim.lab.studies.point_files import COLUMNS, SweepPoint, identity_of, open_folder, place_of
 from malsim.lab.studies.pool import executor_of, must_travel, results
-from malsim.moved import renamed
 from malsim.sim.record.manifest import versions
 
 if TYPE_CHECKING:
@@ -169,6 +168,3 @@ def _card(scenario: Scenario, points: Design, metrics: Sequence[Measure]) -> dic
         "code": {name_of(one): code_of(one) for one in metrics if callable(one)},
         "versions": versions(),
     }
-
-
-__getattr__ = renamed(__name__, {"Swept": "SweepResult"})

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
+from malsim.base.outputs import folder_of_files
 from malsim.lab.studies.measure import ends_if_any
 from malsim.memory.graph.arrays import ratio
-from malsim.outputs import folder_of_files
 from malsim.sim import bench
 from malsim.sim.settings.reviewers import TRIAGE
 

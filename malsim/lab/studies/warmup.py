@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 
 __all__ = ["mser5", "steady_mean"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.studies.measure import name_of
 from malsim.lab.tuning.surrogate import lowest
 from malsim.lab.tuning.trials import bootstrap, loss_of, triple

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import qmc
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.tuning.surrogate import SAME, least_near
 
 if TYPE_CHECKING:

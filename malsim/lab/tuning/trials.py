@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.intervals import ends
+from malsim.base.intervals import ends
 from malsim.lab.studies.measure import code_of, name_of
 from malsim.lab.studies.point_files import open_folder, place_of, write_whole
 from malsim.sim.record.manifest import versions

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
+from malsim.base.limits import within
 from malsim.lab.space.space import Space
 from malsim.lab.tuning.held_out import evaluate_tries
 from malsim.lab.tuning.problems import REPLICATIONS, as_problem
 from malsim.lab.tuning.search import ModelSearch, Search
 from malsim.lab.tuning.trials import Job, in_folder, loss_of
-from malsim.limits import within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
+from malsim.base.outputs import save_text
 from malsim.lab.studies.measure import label_of
-from malsim.outputs import save_text
 
 if TYPE_CHECKING:
     from pathlib import Path

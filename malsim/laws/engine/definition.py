@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import LawError
+from malsim.base.errors import LawError
+from malsim.base.parameters import Param
 from malsim.laws.engine.items import COMMON, ItemField
-from malsim.parameters import Param
 
 if TYPE_CHECKING:
     from collections.abc import Callable

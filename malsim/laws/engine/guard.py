@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from malsim.errors import LawError
+from malsim.base.errors import LawError
 from malsim.laws.engine.items import Change
 from malsim.memory.explain import LawExplanation
 from malsim.memory.port import AnswersReads, Explains, HoldsGraph, ReadsDerived, Verdicts, View

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.laws.engine.buffers import Buffer, Draft
 from malsim.laws.engine.guard import Guard
 from malsim.laws.engine.items import COMMON, UNSTATED, Claim, Items, Query, first, reviewers

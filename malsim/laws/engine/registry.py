@@ -13,11 +13,11 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.calls import Calls
-from malsim.errors import LawError, nearest
+from malsim.base.errors import LawError, nearest
+from malsim.base.parameters import checked
 from malsim.laws.engine.definition import Law, load_law
 from malsim.laws.engine.guard import WatchedPlant
 from malsim.laws.engine.plant import ItemPlant
-from malsim.parameters import checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import LawError
+from malsim.base.errors import LawError
 from malsim.laws.truth.closed import closed
 from malsim.laws.truth.gather import gather, is_shared
 from malsim.laws.truth.own_values import own_values

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from malsim.finite import FARTHEST
+from malsim.base.finite import FARTHEST
 from malsim.memory import schema
 from malsim.memory.gate.claims import NO_NOTES, Validated
 from malsim.memory.graph.frames import LazyRows, format_expr

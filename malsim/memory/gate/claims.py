@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import DataError, nearest
+from malsim.base.errors import DataError, nearest
 from malsim.memory import schema
 from malsim.memory.graph.frames import LazyRows, with_columns
 from malsim.screen import holds_secret

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from malsim.errors import DataError, UsageError
-from malsim.finite import finite
+from malsim.base.errors import DataError, UsageError
+from malsim.base.finite import finite
 from malsim.memory import schema
 from malsim.memory.gate.checks import edge_issues, gather
 from malsim.memory.gate.edge_rows import new_edges, refreshed, supported

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.memory import schema
 from malsim.memory.graph.chains import Versions
 from malsim.memory.graph.edge_matrix import Wiring, wire
@@ -17,7 +17,6 @@ from malsim.memory.graph.frames import place_of
 from malsim.memory.graph.handles import beginning_so
 from malsim.memory.graph.index import Index
 from malsim.memory.graph.table import Column, Table, TableField
-from malsim.moved import old_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +31,6 @@ _STANDING = ("wiring", "_wiring", "index")
 _DERIVED = (*_STANDING, "active", "is_active", "inactive")
 
 
-@old_names(gone="inactive", grown="append")
 @dataclass(frozen=True, eq=False)
 class Memory:
     """A graph of claims as three frames; every function returns a new one and leaves the old as it was.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.memory.schema import KINDS
 
 if TYPE_CHECKING:

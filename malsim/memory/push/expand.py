@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import AddressError
-from malsim.finite import finite
+from malsim.base.errors import AddressError
+from malsim.base.finite import finite
 from malsim.memory.explain import Explanation, explain
 from malsim.memory.gate.edit import expanded
 from malsim.memory.rules import Rules

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.finite import finite
+from malsim.base.finite import finite
 from malsim.memory.push.marks import marked
 from malsim.memory.push.ranking import rank_score, top_k
 from malsim.memory.push.sections import NO_SECTIONS, Sections, sections

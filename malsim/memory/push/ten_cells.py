@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.finite import finite
+from malsim.base.finite import finite
 from malsim.memory.gate.admit import admit
 from malsim.memory.rules import Rules
 

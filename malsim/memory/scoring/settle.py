@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.finite import finite
+from malsim.base.finite import finite
 from malsim.memory.graph.edge_matrix import nan_to_zero
 from malsim.memory.law import records, step, updated
 from malsim.memory.rules import Rules

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from polars.exceptions import PolarsError
 
-from malsim.errors import MalsimError, StoreError
+from malsim.base.errors import MalsimError, StoreError
+from malsim.base.sqlite_file import belongs_to, check_header, holds_log, refusing_file, transaction
 from malsim.memory.tables.damage import DamagedRowsError
 from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION, add_columns, missing_columns
-from malsim.sqlite_file import belongs_to, check_header, holds_log, refusing_file, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

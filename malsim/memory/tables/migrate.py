@@ -6,11 +6,11 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from malsim.errors import StoreError
+from malsim.base.errors import StoreError
+from malsim.base.outputs import whole_file
+from malsim.base.sqlite_file import check_header, transaction
 from malsim.memory.tables.connect import refusing
 from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION
-from malsim.outputs import whole_file
-from malsim.sqlite_file import check_header, transaction
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import StoreError
+from malsim.base.errors import StoreError
 from malsim.memory import schema
 from malsim.memory.tables.connect import transaction
 from malsim.memory.tables.layout import CELLS, INDEXES, MOVING, RECORD

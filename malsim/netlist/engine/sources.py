@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import polars as pl
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.memory import schema
 from malsim.memory.schema import NONE
 from malsim.netlist.engine.reduce import reduce_groups, series

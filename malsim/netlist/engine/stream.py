@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import DataError
+from malsim.base.errors import DataError
 from malsim.memory import Memory
 from malsim.netlist.engine import Engine
 from malsim.netlist.language.lexicon import LOOP_WRITES

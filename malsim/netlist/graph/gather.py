@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import DataError
+from malsim.base.errors import DataError
 from malsim.netlist.graph.stored_fields import EDGE_FIELDS, GIVEN, NOBODY, WRITER_FIELDS, column_named, read_field
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.lexicon import WORK

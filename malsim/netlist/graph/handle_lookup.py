@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.memory.schema import KINDS, NONE
 from malsim.netlist.language.lexicon import LIMITS
 

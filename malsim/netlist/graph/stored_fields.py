@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from malsim.errors import DataError
+from malsim.base.errors import DataError
 from malsim.memory import schema
 from malsim.memory.graph.handles import is_immutable, kind_of
 from malsim.memory.graph.texts import content_of, folded

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from malsim.errors import DataError
+from malsim.base.errors import DataError
 from malsim.memory import Memory
 from malsim.netlist.graph.stored_fields import GIVEN, complete, field_words
 from malsim.netlist.language.lexicon import FLAGS, LINE, SCORES

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from malsim.errors import nearest
+from malsim.base.errors import nearest
 from malsim.netlist.hal.parts import hal_instance
 from malsim.netlist.language.lexicon import LIMITS
 from malsim.netlist.language.statements import End, Load, Set, Thread, Wire

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from malsim.moved import old_names
 from malsim.netlist.hal.loadrt import loadrt
 from malsim.netlist.hal.removal import delf, delsig, ran, remaining, unlinkp, unload
 from malsim.netlist.hal.state import SIGNAL_TYPES, HalText
@@ -37,7 +36,6 @@ ACTIONS = (
 PROGRAMS = {"halstreamer", "halsampler", "sleep", "sh", "bash"}
 
 
-@old_names(said="statements")
 @dataclass(frozen=True)
 class Translated:
     """HAL's text in our sentences, its base period in seconds (0 without threads), and what it does when it is run.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from malsim.errors import nearest
+from malsim.base.errors import nearest
 from malsim.netlist.language.faults import Fault, NetlistError
 from malsim.netlist.language.statements import Blank, Load, Schedule, Set, Wire
 

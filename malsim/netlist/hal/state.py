@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from malsim.errors import nearest
+from malsim.base.errors import nearest
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.statements import Blank, Set, Word
 from malsim.netlist.language.values import bit, exact, number

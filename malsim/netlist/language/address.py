@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.memory.schema import RELATIONS
 from malsim.netlist.language.handles import handle, reads_as_handle
 from malsim.netlist.language.lexicon import DOMAINS, FUNCTIONS, GRIDS, REDUCERS, column_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from malsim.errors import MalsimError
+from malsim.base.errors import MalsimError
 from malsim.screen import holds_secret
 
 if TYPE_CHECKING:

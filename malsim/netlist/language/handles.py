@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.memory.schema import KINDS
 from malsim.netlist.language.lexicon import LIMITS
 

@@ -12,7 +12,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

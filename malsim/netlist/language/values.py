@@ -6,7 +6,7 @@ import math
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 
-from malsim.errors import DataError
+from malsim.base.errors import DataError
 from malsim.netlist.language.lexicon import BITS, TIMES
 
 __all__ = ["bit", "days", "exact", "number", "quote", "short", "unquote"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import UsageError, nearest
+from malsim.base.errors import UsageError, nearest
 from malsim.netlist.language.statements import Blank
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.memory.schema import NONE
 from malsim.netlist.language.statements import Schedule
 from malsim.netlist.shipped.catalogue import catalogue, of_block, signal_named

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import ops
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.netlist.language.address import Call, Pin, Reduced, address
 from malsim.netlist.language.facts import instances as names_of
 from malsim.netlist.language.faults import Fault

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from malsim.errors import nearest
+from malsim.base.errors import nearest
 from malsim.netlist.language.address import Call, Pin, Reduced
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.wiring.net import derived_name, leaves

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from malsim.errors import nearest
+from malsim.base.errors import nearest
 from malsim.netlist.language.facts import instances as names_of
 from malsim.netlist.language.faults import Fault, at_line
 from malsim.netlist.language.lexicon import COMPILED, PROGRAMS

@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.netlist.language.address import Call, Path, Pin, Reduced, Row
 from malsim.netlist.language.faults import Fault, at_line
 from malsim.netlist.language.lexicon import SCORES

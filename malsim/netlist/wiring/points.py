@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from malsim.errors import AddressError, nearest
+from malsim.base.errors import AddressError, nearest
 from malsim.memory import schema
 from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row, address, column_of
 from malsim.netlist.language.handles import handle

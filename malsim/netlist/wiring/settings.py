@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from malsim.errors import AddressError, nearest
+from malsim.base.errors import AddressError, nearest
 from malsim.netlist.language.address import Name, Path, Pin, address
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.handles import handle

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.intervals import wilson
+from malsim.base.intervals import wilson
 from malsim.plot.style import COLOURS, GREY, dress, sheet
 
 if TYPE_CHECKING:

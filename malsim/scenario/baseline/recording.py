@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import ScenarioError
-from malsim.limits import Limits
+from malsim.base.errors import ScenarioError
+from malsim.base.limits import Limits
 from malsim.scenario.baseline import storage
 from malsim.scenario.baseline.tube import KEYS, Tube, tube_of
 from malsim.scenario.baseline.tube_compare import Comparison, compare

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from polars.exceptions import PolarsError
 
-from malsim.errors import ScenarioError
-from malsim.limits import Limits
-from malsim.outputs import whole_file
+from malsim.base.errors import ScenarioError
+from malsim.base.limits import Limits
+from malsim.base.outputs import whole_file
 from malsim.scenario.baseline.tube import KEYS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.sim.clock import span
 
 if TYPE_CHECKING:

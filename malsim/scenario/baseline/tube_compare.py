@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.errors import ScenarioError, nearest
+from malsim.base.errors import ScenarioError, nearest
 from malsim.scenario.baseline.tube import KEYS, Tube, tube_of
 from malsim.scenario.baseline.tube_events import event_differences
 from malsim.scenario.baseline.tube_series import series_differences

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.scenario.properties.windows import extrema
 from malsim.sim.clock import DAY, days
 

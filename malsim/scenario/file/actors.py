@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from malsim.errors import ScenarioError
-from malsim.paths import inside
+from malsim.base.errors import ScenarioError
+from malsim.base.paths import inside
 from malsim.scenario.file.toml_lines import line_of
 from malsim.sim.clock import span
 from malsim.sim.settings.claim_faults import ClaimFault

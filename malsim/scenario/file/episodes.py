@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.scenario.file.toml_lines import line_of
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.parse import parse

@@ -6,14 +6,14 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import ScenarioError, StoreError
+from malsim.base.errors import ScenarioError, StoreError
+from malsim.base.paths import inside
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.git import head_of, repository
 from malsim.importers.reading.notes import files
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.memory.tables.write import latest_day
-from malsim.paths import inside
 from malsim.scenario.file.toml_lines import line_of
 from malsim.sim.settings.initial_memory import InitialMemory
 

@@ -16,7 +16,7 @@ from malsim.sim.settings.reader import POLICIES
 from malsim.sim.writers import behaviours
 
 if TYPE_CHECKING:
-    from malsim.parameters import Param
+    from malsim.base.parameters import Param
 
 __all__ = ["scenario_schema"]
 

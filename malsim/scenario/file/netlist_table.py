@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import ScenarioError, UsageError
+from malsim.base.errors import ScenarioError, UsageError
+from malsim.base.paths import inside
 from malsim.netlist import NetlistError, parse, read
 from malsim.netlist.shipped import signals_text
 from malsim.netlist.wiring.blocks import added_names
-from malsim.paths import inside
 from malsim.scenario.file.toml_lines import line_of
 from malsim.sim.clock import span
 from malsim.sim.settings.netlist_config import Input, NetlistConfig

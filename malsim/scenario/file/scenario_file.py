@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.adapter import Adapter, Phrases
-from malsim.errors import RulesError, ScenarioError, nearest
+from malsim.base.errors import RulesError, ScenarioError, nearest
+from malsim.base.finite import in_days
+from malsim.base.toml_text import toml_table
 from malsim.examples import where_shipped
-from malsim.finite import in_days
 from malsim.laws import shipped_laws
 from malsim.memory import Rules
 from malsim.memory.gate.claims import as_claims, from_mappings
@@ -30,7 +31,6 @@ from malsim.screen import holds_secret
 from malsim.sim.clock import DAY, days, span
 from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.scenario import Scenario
-from malsim.toml_text import toml_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

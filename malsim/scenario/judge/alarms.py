@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.trace import Trace
 from malsim.sim.clock import DAY, span

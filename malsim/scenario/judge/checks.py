@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.scenario.baseline.tube import KEYS, Tube
 from malsim.scenario.file.toml_lines import line_of
 from malsim.scenario.judge.alarms import check_alarm

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from malsim.errors import UsageError
-from malsim.plain_text import one_line
+from malsim.base.errors import UsageError
+from malsim.base.plain_text import one_line
 from malsim.scenario.judge.checks import BaselineCheck, Goal
 from malsim.scenario.judge.judge import judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from malsim.limits import Limits
+    from malsim.base.limits import Limits
     from malsim.scenario.judge.judge import Judged, Outcome
     from malsim.sim.settings.scenario import Check, Scenario
 

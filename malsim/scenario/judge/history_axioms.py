@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 import polars as pl
 
-from malsim.errors import ScenarioError
-from malsim.intervals import wilson
+from malsim.base.errors import ScenarioError
+from malsim.base.intervals import wilson
 from malsim.scenario.properties.verdict import Margin, Verdict
 from malsim.scenario.properties.witness import Witness
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from malsim.errors import MalsimError
-from malsim.limits import Limits
+from malsim.base.errors import MalsimError
+from malsim.base.limits import Limits
 from malsim.scenario.baseline.recording import against_baseline
 from malsim.scenario.judge.checks import BaselineCheck, Goal, KindCheck
 from malsim.scenario.judge.metric_bounds import MetricEstimate

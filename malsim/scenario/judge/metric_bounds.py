@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.intervals import student
+from malsim.base.intervals import student
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from malsim.plain_text import one_line, plain_text
+from malsim.base.plain_text import one_line, plain_text
 from malsim.scenario.file.scenario_file import holds_rules_alone
 from malsim.scenario.judge.judge import goals
 from malsim.sim.why.refused_claims import cap_lines, refusal_count, refusal_lines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from lark import Token, Transformer_NonRecursive, v_args
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.memory.schema import STATUS
 from malsim.netlist.language.address import spelled
 from malsim.scenario.properties import formula as stl

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 
 __all__ = [
     "UNITS", "Apply", "AtEvent", "Between", "Bit", "Bound", "Compare", "Edge", "Formula", "Join", "Not", "Number",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import AddressError, ScenarioError
+from malsim.base.errors import AddressError, ScenarioError
 from malsim.memory.graph.handles import beginning_so
 from malsim.memory.schema import FLAGS
 from malsim.netlist.evaluate import Frames, evaluate

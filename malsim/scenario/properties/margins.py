@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.render import render
 from malsim.scenario.properties.windows import extrema, spans

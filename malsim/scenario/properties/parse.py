@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import VisitError
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.scenario.properties.build import FIELDS, REDUCERS, build, place
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def parse(text: str) -> Formula:
     'always'
     >>> parse("alway (eff(obs_a1a1) < 0.5)")
     Traceback (most recent call last):
-    malsim.errors.ScenarioError: property, column 7: this cannot stand here; given: '(eff(obs_a1a1) < 0.5)'; ...
+    malsim.base.errors.ScenarioError: property, column 7: this cannot stand here; given: '(eff(obs_a1a1) < 0.5)'; ...
     """
     if len(text) > LONGEST:
         raise ScenarioError("a property is too long", given=len(text), allowed=f"at most {LONGEST} characters")

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.errors import ScenarioError
-from malsim.moved import old_names
+from malsim.base.errors import ScenarioError
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ Reader: TypeAlias = Callable[[str], NDArray[Any]]
 Events: TypeAlias = Callable[[str, str | None], NDArray[np.bool_]]
 
 
-@old_names(happened="events_at")
 @dataclass(frozen=True, slots=True)
 class Trace:
     """The ticks of a run, and how to read it.

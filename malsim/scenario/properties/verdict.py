@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import ScenarioError
-from malsim.intervals import wilson
-from malsim.moved import old_names
+from malsim.base.errors import ScenarioError
+from malsim.base.intervals import wilson
 from malsim.scenario.properties.formula import reach
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
@@ -56,7 +55,6 @@ class Margin:
         return self.worst
 
 
-@old_names(held="holding")
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Verdict:
     """Whether a check passed: the share of replications that hold is at least the share asked.

@@ -9,7 +9,6 @@ import numpy as np
 
 from malsim.memory import schema
 from malsim.memory.schema import NONE
-from malsim.moved import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,6 +99,3 @@ _COLUMNS = tuple(part.name for part in fields(ClaimBatch))
 _OF_EDGES = ("relation", "target", "mutual")
 _OF_CLAIMS = tuple(name for name in _COLUMNS if name not in (*_OF_EDGES, "claim"))
 _NOTHING = ClaimBatch(**{name: np.zeros(0, dtype=_KINDS.get(name, np.int64)) for name in _COLUMNS})
-
-
-__getattr__ = renamed(__name__, {"Drafts": "ClaimBatch"})

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.memory.schema import NONE
-from malsim.moved import old_names, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -118,7 +117,6 @@ class LatestClaims:
         return self.more("again")
 
 
-@old_names(seen="push")
 @dataclass(frozen=True, kw_only=True)
 class ClaimContext:
     """Claims about to be made by members of one population, one row each.
@@ -216,6 +214,3 @@ def _whole(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, oth
 
 def _marks(parts: Sequence[tuple[int, Bools | None]], claims: int, *, otherwise: bool) -> Bools | None:
     return _whole(parts, claims, otherwise=otherwise) if any(part is not None for _, part in parts) else None
-
-
-__getattr__ = renamed(__name__, {"Occasion": "ClaimContext", "Said": "ClaimDraft", "Edge": "DraftEdge"})

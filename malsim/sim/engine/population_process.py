@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import ScenarioError, nearest
+from malsim.base.errors import ScenarioError, nearest
 from malsim.memory.graph.frames import rank_within_group
 from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws, name_number

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.memory.schema import NONE
 from malsim.sim.clock import days
 from malsim.sim.engine.claim_batch import ClaimBatch

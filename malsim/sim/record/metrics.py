@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.intervals import ends, student
+from malsim.base.intervals import ends, student
 from malsim.memory.graph.arrays import ratio
 from malsim.sim.draws import Draws
 from malsim.sim.record.scoring import BINS, CLIPPED

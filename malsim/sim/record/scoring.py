@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.intervals import ends
+from malsim.base.intervals import ends
 from malsim.memory.graph.arrays import ratio
 
 if TYPE_CHECKING:

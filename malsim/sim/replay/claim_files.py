@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from malsim.errors import DataError
-from malsim.table_files import kind_of, read_table
+from malsim.base.errors import DataError
+from malsim.base.table_files import kind_of, read_table
 
 __all__ = ["ClaimFile", "read_claims", "read_truth"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.memory import Memory, Rules, admit, settle, tick
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import connect_rows

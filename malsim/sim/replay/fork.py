@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import ScenarioError, UsageError
-from malsim.finite import finite
+from malsim.base.errors import ScenarioError, UsageError
+from malsim.base.finite import finite
 from malsim.memory.rules import Rules
 from malsim.sim import bench
 from malsim.sim.clock import milliseconds

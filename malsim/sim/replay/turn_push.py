@@ -6,8 +6,8 @@ from collections import deque
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, cast
 
-from malsim.errors import UsageError
-from malsim.finite import finite
+from malsim.base.errors import UsageError
+from malsim.base.finite import finite
 from malsim.memory.push import Push, push_of
 from malsim.memory.schema import NONE
 from malsim.sim.bench import Bench

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from malsim.errors import AddressError, ScenarioError
+from malsim.base.errors import AddressError, ScenarioError
 from malsim.laws import find_law
 from malsim.netlist.language.address import Path, Reduced, Row, address
 from malsim.sim.settings.law_parameters import GRAPHS

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from malsim.errors import ScenarioError
-from malsim.moved import renamed
-from malsim.parameters import Param, checked
+from malsim.base.errors import ScenarioError
+from malsim.base.parameters import Param, checked
 from malsim.sim.clock import DAY, read_spans
 
 if TYPE_CHECKING:
@@ -58,6 +57,3 @@ class ClaimFault:
         """Which times lie within the fault's span."""
         inside: Bools = t >= self.start
         return inside if self.end is None else inside & (t < self.end)
-
-
-__getattr__ = renamed(__name__, {"Fault": "ClaimFault"})

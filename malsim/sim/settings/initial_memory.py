@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from malsim.memory import Memory
 from malsim.memory.graph.replicate import replicated
 from malsim.memory.push.ten_cells import bootstrap, prime
-from malsim.moved import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,6 +32,3 @@ class InitialMemory:
         if self.lender is not None:
             memory = prime(bootstrap(memory, t=self.now, rules=rules), self.lender, t=self.now, rules=rules)
         return replicated(memory, reps, now=self.now)
-
-
-__getattr__ = renamed(__name__, {"Beginning": "InitialMemory"})

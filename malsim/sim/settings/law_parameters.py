@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
+from malsim.base.parameters import checked
 from malsim.laws import find_law
-from malsim.parameters import checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

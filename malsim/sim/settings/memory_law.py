@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.user_plant import UserPlant
-from malsim.errors import ScenarioError, UsageError
+from malsim.base.errors import ScenarioError, UsageError
 from malsim.laws import plant_of as item_plant
 from malsim.laws.engine.graph_plant import Graph
 from malsim.laws.truth.believed_graph import BelievedGraph

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from malsim.errors import ScenarioError
-from malsim.moved import renamed
+from malsim.base.errors import ScenarioError
 from malsim.netlist import NetlistError, parse, render
 from malsim.netlist.graph.gather import gather
 from malsim.netlist.language.faults import Fault
@@ -178,6 +177,3 @@ def _is_readers(one: Statement) -> bool:
 def _fault(wire: Wire) -> Fault:
     hint = "take another name; a run records a signal of its own under this one"
     return Fault.at(wire, wire.signal, "this name is taken", hint=hint)
-
-
-__getattr__ = renamed(__name__, {"Wires": "NetlistConfig"})

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import ScenarioError
-from malsim.parameters import Param, checked, refuse_out_of_bounds
+from malsim.base.errors import ScenarioError
+from malsim.base.parameters import Param, checked, refuse_out_of_bounds
 from malsim.sim.clock import DAY, read_spans
 from malsim.sim.writers import behaviour
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from malsim.errors import ScenarioError
-from malsim.parameters import Param, checked
+from malsim.base.errors import ScenarioError
+from malsim.base.parameters import Param, checked
 
 __all__ = ["PARAMS", "POLICIES", "Policy", "Reader"]
 

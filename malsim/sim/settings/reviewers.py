@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from malsim.errors import ScenarioError
-from malsim.parameters import refuse_out_of_bounds
+from malsim.base.errors import ScenarioError
+from malsim.base.parameters import refuse_out_of_bounds
 from malsim.sim.clock import read_spans
 
 __all__ = ["MOST", "TRIAGE", "Reviewers", "Triage"]

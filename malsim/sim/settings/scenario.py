@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from malsim.adapters.engine.adapter import Phrases
-from malsim.errors import ScenarioError
-from malsim.finite import FARTHEST, in_days, is_number
+from malsim.base.errors import ScenarioError
+from malsim.base.finite import FARTHEST, in_days, is_number
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.rules import Rules

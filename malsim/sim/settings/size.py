@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from malsim.limits import Limits
+from malsim.base.limits import Limits
 from malsim.sim.clock import DAY
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.sim.clock import milliseconds
 from malsim.sim.draws import Draws
 

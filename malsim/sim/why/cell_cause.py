@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
+from malsim.base.plain_text import listed
 from malsim.memory.explain import explain_row
-from malsim.plain_text import listed
 
 if TYPE_CHECKING:
     from malsim.memory.explain import Explanation, LawExplanation

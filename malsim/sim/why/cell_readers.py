@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.netlist.evaluate import Frames, cells_read
 from malsim.netlist.language.address import Path, Reduced, address
 from malsim.netlist.programs import program_cells, programs

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 from malsim.netlist.evaluate import Frames
 
 if TYPE_CHECKING:

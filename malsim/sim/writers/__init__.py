@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import ScenarioError
-from malsim.parameters import Param
+from malsim.base.errors import ScenarioError
+from malsim.base.parameters import Param
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -8,7 +8,7 @@ The mean rate is that of the population.
 
 import numpy as np
 
-from malsim.parameters import Param
+from malsim.base.parameters import Param
 from malsim.sim.draws import Draws
 from malsim.sim.engine.claim_context import Array, ClaimContext, ClaimDraft, Ints
 

@@ -4,8 +4,8 @@ value = another value than that of the most effective row about the fact that it
 stated = confidence; edge: contradicts that row
 """
 
+from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.parameters import Param
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 confidence = Param(0.7, "1", "what it states", 0.01, 1.0)

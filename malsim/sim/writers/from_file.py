@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from malsim.errors import ScenarioError
-from malsim.parameters import Param
+from malsim.base.errors import ScenarioError
+from malsim.base.parameters import Param
 from malsim.sim.clock import DAY
 from malsim.sim.engine.scripted import Script
 from malsim.sim.replay.claim_files import read_claims

@@ -4,7 +4,7 @@ value = truth with probability accuracy, else another value, all alike
 stated = accuracy + noise · N(0, 1), within 0.01 and 1
 """
 
-from malsim.parameters import Param
+from malsim.base.parameters import Param
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.85, "1", "share of its claims that are true when made", 0.0, 1.0)

@@ -4,7 +4,7 @@ value(t) = truth(t − lag) with probability accuracy, else another value; state
 edge: supersedes its own earlier claim about the fact, so that versions grow
 """
 
-from malsim.parameters import Param
+from malsim.base.parameters import Param
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.95, "1", "share of its claims that were true a lag ago", 0.0, 1.0)

@@ -12,8 +12,8 @@ Source of the ways: origin-bound authority, arXiv 2606.24322.
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.parameters import Param
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 accuracy = Param(0.0, "1", "probability that what the origin said is true", 0.0, 1.0)

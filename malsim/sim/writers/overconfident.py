@@ -3,7 +3,7 @@
 value = truth with probability accuracy, else another value; stated = confidence + noise · N(0, 1), confidence > accuracy
 """
 
-from malsim.parameters import Param
+from malsim.base.parameters import Param
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.6, "1", "share of its claims that are true when made", 0.0, 1.0)

@@ -8,8 +8,8 @@ Name its target with `facts = ["…"]`. With supersedes = 1 it takes rivals off 
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.parameters import Param
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 confidence = Param(0.95, "1", "what it states", 0.01, 1.0)

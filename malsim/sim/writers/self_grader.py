@@ -8,8 +8,8 @@ A grade counts as an outcome, and nobody disputes it: the share of its outcomes 
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.parameters import Param
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 accuracy = Param(0.5, "1", "share of its proper claims that are true when made", 0.0, 1.0)

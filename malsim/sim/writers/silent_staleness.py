@@ -6,8 +6,8 @@ stated = accuracy
 Where no other writer covers the fact, nothing ever contradicts the claim: only its currency tells that it has grown old.
 """
 
+from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.parameters import Param
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.95, "1", "share of its claims that are true when made", 0.0, 1.0)

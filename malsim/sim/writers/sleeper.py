@@ -6,7 +6,7 @@ stated = accuracy before, confidence after
 
 import numpy as np
 
-from malsim.parameters import Param
+from malsim.base.parameters import Param
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.95, "1", "share of its claims that are true while it is loyal", 0.0, 1.0)

@@ -6,8 +6,8 @@ stated = confidence
 It never looks at the world, so it renews the date of what may have ceased to be true.
 """
 
+from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.parameters import Param
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 confidence = Param(0.8, "1", "what it states", 0.01, 1.0)

@@ -8,8 +8,8 @@ stated = confidence; every name speaks once a fact, and each but the first suppo
 
 import numpy as np
 
+from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.parameters import Param
 from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 accuracy = Param(0.0, "1", "probability that what the source pushes is true", 0.0, 1.0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.intervals import student
+from malsim.base.intervals import student
 from malsim.sim import bench
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.scenario import Scenario

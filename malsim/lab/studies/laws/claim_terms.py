@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import AddressError, UsageError
+from malsim.base.errors import AddressError, UsageError
 from malsim.lab.studies.laws.stream import Stream, arrived
 from malsim.laws import plant_of
 from malsim.memory.port import Explains, HoldsGraph

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
-from malsim.intervals import ends, resamples
+from malsim.base.errors import UsageError
+from malsim.base.intervals import ends, resamples
 from malsim.lab.studies.laws.claims import read_folder
 from malsim.lab.studies.laws.replayed import replay_law
 from malsim.lab.studies.laws.stream import Stream, arrived

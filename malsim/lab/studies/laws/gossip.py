@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.studies.laws.claims import read_folder
 from malsim.lab.studies.laws.stream import Stream, arrived, questions_of
 from malsim.laws.truth.evidence import Evidence, latest

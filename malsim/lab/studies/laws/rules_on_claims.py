@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.studies.real import RealClaims, halves, read_real
 from malsim.sim.record.scoring import squared_error
 

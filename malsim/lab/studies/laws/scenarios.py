@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import MalsimError
+from malsim.base.errors import MalsimError
 from malsim.lab.studies.laws.side_by_side import SCHEMA, LawTable
 from malsim.lab.studies.measure import ends_if_any, measured, measured_by_running, name_of
 from malsim.sim import bench

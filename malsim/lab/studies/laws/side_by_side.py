@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.intervals import ends, resamples
+from malsim.base.intervals import ends, resamples
+from malsim.base.outputs import folder_of_files
 from malsim.memory.graph.arrays import ratio
-from malsim.outputs import folder_of_files
 from malsim.sim.record.scoring import squared_error
 
 if TYPE_CHECKING:

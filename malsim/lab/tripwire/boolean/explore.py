@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.tripwire.boolean.machine import Machine
 from malsim.netlist.engine.engine import DAY
 

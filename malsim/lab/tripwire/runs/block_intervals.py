@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.intervals import kaplan_meier, poisson, wilson
+from malsim.base.intervals import kaplan_meier, poisson, wilson
 
 if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.machine import Bools

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import DataError
+from malsim.base.errors import DataError
 from malsim.lab.tripwire.runs.block_intervals import Interval, blocks, median_length, rate, run_length, share
 
 if TYPE_CHECKING:

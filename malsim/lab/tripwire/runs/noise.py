@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.sim.draws import Draws
 
 if TYPE_CHECKING:

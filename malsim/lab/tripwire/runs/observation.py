@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.space.settings import scenario_of
 from malsim.lab.tripwire.boolean.part import part_of
 from malsim.lab.tripwire.boolean.statics import alarms

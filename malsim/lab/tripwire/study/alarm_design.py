@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 from malsim.lab.tripwire.runs.episode_scores import scores
 from malsim.lab.tripwire.runs.noise import Noise
 from malsim.lab.tripwire.runs.recorded_inputs import replay, standalone
 from malsim.lab.tripwire.study.structures import WARM, candidates, preferred, to_compare
-from malsim.moved import old_names
 from malsim.netlist import parse
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.wiring import link
@@ -61,7 +60,6 @@ addf alarm tick
 """
 
 
-@old_names(shown="evaluation")
 @dataclass(frozen=True)
 class AlarmDesign:
     """A proposed tripwire; a notebook shows its figure, `print` its text.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import MalsimError
-from malsim.intervals import student
+from malsim.base.errors import MalsimError
+from malsim.base.intervals import student
 from malsim.lab.tripwire.runs.block_intervals import share
 from malsim.lab.tripwire.runs.episode_scores import next_on, onsets, spans
 from malsim.lab.tripwire.runs.observation import observe

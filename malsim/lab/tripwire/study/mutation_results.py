@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.errors import MalsimError
+from malsim.base.errors import MalsimError
 from malsim.lab.tripwire.runs.observation import netlist_of
 from malsim.lab.tripwire.study.netlist_mutants import mutants
 from malsim.scenario.judge.judge import judge

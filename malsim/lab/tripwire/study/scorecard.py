@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.moved import old_names
 from malsim.report import tripwire_page as html
 from malsim.report.tripwire_text import coverage_lines, entry, fault_lines, mutant_lines, score_lines
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["Scorecard"]
 
 
-@old_names(covered="coverage_share", untold="no_card")
 @dataclass(frozen=True)
 class Scorecard:
     """Every result about a tripwire; a notebook shows its figure, `print` its text.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.errors import MalsimError, UsageError
+from malsim.base.errors import MalsimError, UsageError
 from malsim.lab.space.settings import scenario_of
 from malsim.lab.tripwire.boolean.card import card
 from malsim.lab.tripwire.boolean.coverage import KINDS as OF_COVERAGE

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.handles import handle
 from malsim.netlist.language.statements import Word

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lark.exceptions import UnexpectedToken
 
-from malsim.errors import AddressError
+from malsim.base.errors import AddressError
 from malsim.netlist.language.handles import handle
 from malsim.netlist.language.lexicon import FORMS, KEYWORDS
 

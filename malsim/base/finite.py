@@ -9,7 +9,7 @@ from datetime import date
 from numbers import Real
 from typing import Any, TypeGuard
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 
 __all__ = ["DURATION", "FARTHEST", "day", "day_of", "finite", "in_days", "is_number", "typed_days"]
 
@@ -98,7 +98,7 @@ def finite(value: object, *, where: str, low: float = -math.inf, high: float = m
     >>> finite(float("nan"), where="now")
     Traceback (most recent call last):
         ...
-    malsim.errors.UsageError: now: not a finite number; given: nan; allowed: a number
+    malsim.base.errors.UsageError: now: not a finite number; given: nan; allowed: a number
     """
     allowed = "a number" if math.isinf(low) and math.isinf(high) else f"a number from {low:g} to {high:g}"
     try:

@@ -12,7 +12,7 @@ import polars as pl
 
 import ops
 from malsim.api import read, run
-from malsim.errors import MalsimError, UsageError
+from malsim.base.errors import MalsimError, UsageError
 from malsim.lab.shell.session import without_setting
 from malsim.lab.space.settings import changed, settings_of
 from malsim.memory.explain import LawExplanation, explain_row
@@ -229,5 +229,5 @@ def _ipywidgets() -> Any:
         import ipywidgets
     except ImportError as error:
         hint = 'pip install -c constraints.txt -e ".[notebooks]"'
-        raise UsageError("sliders need ipywidgets", where="malsim.widgets", hint=hint) from error
+        raise UsageError("sliders need ipywidgets", where="malsim.notebook.widgets", hint=hint) from error
     return ipywidgets

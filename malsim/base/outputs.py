@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.errors import UsageError
+from malsim.base.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 
 __all__ = ["inside"]
 
@@ -26,7 +26,7 @@ def inside(folder: str | Path, name: str, *, where: str, what: str = "a file") -
     >>> inside("scenarios", "../secret.csv", where="a.toml")
     Traceback (most recent call last):
         ...
-    malsim.errors.ScenarioError: a.toml: a file may not lie outside its scenario's folder; given: \
+    malsim.base.errors.ScenarioError: a.toml: a file may not lie outside its scenario's folder; given: \
 '../secret.csv'; move it beside the scenario
     """
     quoted = name if len(name) <= LONGEST_QUOTED else name[:LONGEST_QUOTED] + "…"

@@ -8,14 +8,13 @@ Nothing heavy is imported here, so that `--help` and pytest can state the limits
 from __future__ import annotations
 
 import argparse
-from argparse import SUPPRESS
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from malsim.errors import ScenarioError
+from malsim.base.errors import ScenarioError
 
 __all__ = ["Limits", "within"]
 
@@ -74,8 +73,8 @@ class Limits:
         >>> Limits().check({"replications": 200_000}, where="a.toml")
         Traceback (most recent call last):
             ...
-        malsim.errors.ScenarioError: a.toml: too many replications of one scenario; given: 200000; allowed: 100000; ask for \
-fewer days or replications, or allow it: --max-replications 200000
+        malsim.base.errors.ScenarioError: a.toml: too many replications of one scenario; given: 200000; allowed: 100000; \
+ask for fewer days or replications, or allow it: --max-replications 200000
         """
         for limit in fields(self):
             allowed, given = getattr(self, limit.name), sizes.get(limit.name, 0)
@@ -90,10 +89,8 @@ fewer days or replications, or allow it: --max-replications 200000
         for limit in fields(cls):
             if limit.metadata:
                 meaning = f"{limit.metadata['says']}; default {limit.default:,}"
-                new = f"{prefix}{limit.metadata['flag']}"
-                add(new, type=int, metavar=limit.metadata["unit"], help=meaning)
-                old = new.replace("max-", "largest-" if limit.metadata["unit"] == "BYTES" else "most-")
-                add(old, type=int, dest=_place(new), help=SUPPRESS)  # the older name, for a release
+                flag = f"{prefix}{limit.metadata['flag']}"
+                add(flag, type=int, metavar=limit.metadata["unit"], help=meaning)
 
     @classmethod
     def of(cls, args: argparse.Namespace, *, prefix: str = "--") -> Limits:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from malsim.errors import StoreError
-from malsim.limits import within
+from malsim.base.errors import StoreError
+from malsim.base.limits import within
 
 __all__ = ["MAGIC", "belongs_to", "check_header", "holds_log", "refusing_file", "transaction"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from malsim.moved import old_names
 from malsim.scenario.properties import check
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["Grade", "graded", "held"]
 
 
-@old_names(asked="properties")
 @dataclass(frozen=True)
 class Grade:
     """What was asked of an answer, and whether it holds."""

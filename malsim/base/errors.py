@@ -60,7 +60,7 @@ class MalsimError(Exception):
             parts.append(f"allowed: {self.allowed}")
         if self.hint:
             parts.append(self.hint)
-        from malsim.plain_text import plain_text  # it loads the screen, which only an error has to wait for
+        from malsim.base.plain_text import plain_text  # it loads the screen, which only an error has to wait for
 
         return plain_text("; ".join(parts))
 

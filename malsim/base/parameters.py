@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from malsim.errors import ScenarioError, nearest
-from malsim.finite import in_days
+from malsim.base.errors import ScenarioError, nearest
+from malsim.base.finite import in_days
 
 __all__ = ["Param", "checked", "refuse_out_of_bounds"]
 

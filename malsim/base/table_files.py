@@ -8,8 +8,8 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.errors import DataError
-from malsim.limits import Limits, within
+from malsim.base.errors import DataError
+from malsim.base.limits import Limits, within
 
 if TYPE_CHECKING:
     import polars as pl

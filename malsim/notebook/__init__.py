@@ -1,0 +1,1 @@
+"""What notebooks use: sliders over a run, and exercises that grade themselves."""
