@@ -20,13 +20,13 @@ from malsim.plot.runs.waterfall import waterfall
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
 from malsim.sim.agent.netlist_runner import ALARMS
-from malsim.sim.clock import DAY
 from malsim.sim.record.bands import bands_of
 from malsim.sim.replay.fork import fork as forked_run
 from malsim.sim.replay.turn_push import TurnPush, push_on
 from malsim.sim.run import Run as BareRun
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.why.scope_channels import wired
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,9 +23,10 @@ from malsim.importers.reading.dates import days
 from malsim.importers.reading.put import EDGES, put
 from malsim.importers.recall.cells import rows_of
 from malsim.importers.recall.proposals import NOBODY, Gate, Proposal, read
-from malsim.memory import Admission, Memory, Rules, admit, law, schema, scores, tick
+from malsim.memory import Admission, Memory, Rules, admit, law, schema, tick
 from malsim.memory.gate.edit import expanded
 from malsim.memory.gate.numbering import look_up
+from malsim.memory.scoring.first_scores import bumped_salience
 from malsim.netlist import render
 from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.language.address import Field, path
@@ -94,7 +95,7 @@ def rows_of_scores(name: str) -> list[dict[str, Any]]:
 def test_effective_confidence() -> None:
     rows = rows_of_scores("effectiveConfidence")
     names = ("stated", "calibration", "supportMass", "challengeMass")
-    ours = scores.effective(*(column(rows, name) for name in names))
+    ours = law.effective(*(column(rows, name) for name in names))
     np.testing.assert_allclose(ours, column(rows, "out"), rtol=0, atol=EXACT)
 
 
@@ -102,16 +103,16 @@ def test_currency() -> None:
     rows = rows_of_scores("currency")
     for floor in {row.get("cFloor", 0.1) for row in rows}:
         alike = [row for row in rows if row.get("cFloor", 0.1) == floor]
-        ours = scores.currency(*(column(alike, name) for name in ("c0", "dt", "tau")), floor=floor)
+        ours = law.currency(*(column(alike, name) for name in ("c0", "dt", "tau")), floor=floor)
         np.testing.assert_allclose(ours, column(alike, "out"), rtol=0, atol=EXACT)
 
 
 def test_salience() -> None:
     leak, bump = rows_of_scores("salienceDecay"), rows_of_scores("salienceBump")
-    ours = scores.decayed_salience(column(leak, "seed"), column(leak, "dt"))
+    ours = law.salience(column(leak, "seed"), column(leak, "dt"))
     np.testing.assert_allclose(ours, column(leak, "out"), rtol=0, atol=EXACT)
     for row in bump:
-        raised = scores.bumped_salience(np.array([row["seed"]]), bump=row.get("gain", 0.2))
+        raised = bumped_salience(np.array([row["seed"]]), bump=row.get("gain", 0.2))
         assert math.isclose(raised[0], row["out"], abs_tol=EXACT)
 
 

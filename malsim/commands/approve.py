@@ -10,7 +10,7 @@ from malsim.base.limits import Limits
 
 if TYPE_CHECKING:
     from malsim.scenario.baseline.tube_compare import Comparison
-    from malsim.scenario.judge.checks import BaselineCheck
+    from malsim.scenario.checks.checks import BaselineCheck
     from malsim.sim.run import Run
 
 
@@ -51,7 +51,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _baseline_check(checks: tuple[object, ...], path: str) -> BaselineCheck:
     from malsim.base.errors import ScenarioError
-    from malsim.scenario.judge.checks import BaselineCheck
+    from malsim.scenario.checks.checks import BaselineCheck
 
     baseline = next((check for check in checks if isinstance(check, BaselineCheck)), None)
     if baseline is None:

@@ -82,7 +82,7 @@ def _on_scenarios(laws: list[str], args: argparse.Namespace) -> LawTable:
 def _on_claims(folders: list[Path], laws: list[str], args: argparse.Namespace) -> LawTable:
     from malsim.base.errors import UsageError
     from malsim.lab.studies.laws import LawTable, compare_on_claims, compare_with_echo, read_folder
-    from malsim.sim.clock import DAY, span
+    from malsim.sim.world.clock import DAY, span
 
     memories = args.memory or ", ".join(law for law in laws if ":" in law)
     if memories or not laws:

@@ -60,7 +60,7 @@ def _on_claims(args: argparse.Namespace) -> dict[str, pl.DataFrame]:
     """The tables of real claims."""
     from malsim.lab.studies.laws.ablations import ablation_table, halving_table
     from malsim.lab.studies.laws.evidence_tables import answers_of, reliability_table, score_table
-    from malsim.sim.clock import DAY, span
+    from malsim.sim.world.clock import DAY, span
 
     rules, laws = _rules(args), [name.strip() for name in args.laws.split(",")]
     ask, sets = span(args.ask, where="--ask") / DAY, []

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from malsim.lab.studies.laws.replayed import LawReplay
     from malsim.sim.record.scoring import Score
-    from malsim.sim.replay.claim_files import ClaimFile
     from malsim.sim.replay.feed import Replay
+    from malsim.sim.writers.engine.claim_files import ClaimFile
 
 GRAPHS = {"mal": "default", "recall_v5": "recall_v5"}  # the laws that are a graph of claims, and their rules
 
@@ -91,7 +91,7 @@ def _read(args: argparse.Namespace) -> tuple[pl.DataFrame, pl.DataFrame | None]:
     """Claims and truth, from two files or from the folder that holds both; what was left out or clipped is said."""
     from malsim.importers.building.claim_stream import is_memory
     from malsim.lab.studies.laws import file_of
-    from malsim.sim.replay.claim_files import read_claims, read_truth
+    from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 
     given, truth = Path(args.claims), args.truth
     if given.is_dir() and any(given.glob("claims.*")):
@@ -109,7 +109,7 @@ def _memory(args: argparse.Namespace) -> ClaimFile:
     import polars as pl
 
     from malsim.importers.building.claim_stream import stream
-    from malsim.sim.replay.claim_files import ClaimFile
+    from malsim.sim.writers.engine.claim_files import ClaimFile
 
     source = stream(args.claims, confidence=args.confidence)
     for what, count in source.left_out.items():

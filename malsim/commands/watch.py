@@ -53,7 +53,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.shadow.follow import Follower
     from malsim.shadow.judge_history import HistorySource
     from malsim.shadow.webhook import Webhook
-    from malsim.sim.clock import span
+    from malsim.sim.world.clock import span
 
     if (args.store is None) == (args.events is None):
         raise UsageError("what is to be watched?", hint="name a store, or --events LOG")

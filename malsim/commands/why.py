@@ -58,7 +58,7 @@ def _of_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanation, 
     from malsim.importers.building.claim_stream import is_memory, stream
     from malsim.lab.studies.laws.claim_terms import explain_claim
     from malsim.memory.tables.connect import is_store
-    from malsim.sim.replay.claim_files import read_claims
+    from malsim.sim.writers.engine.claim_files import read_claims
 
     law, params = _law(args)
     stored = is_store(Path(args.source))

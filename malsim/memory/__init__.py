@@ -13,7 +13,7 @@ from malsim.memory.law import effective_at, tick
 from malsim.memory.push import mini_index
 from malsim.memory.push.expand import expand
 from malsim.memory.rules import Rules
-from malsim.memory.scoring.settle import Settled, settle
+from malsim.memory.settle import Settled, settle
 from malsim.memory.store import open_memory, save_memory
 
 Memory.open, Memory.save, Memory.mini_index, Memory.expand = open_memory, save_memory, mini_index, expand

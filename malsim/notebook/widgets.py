@@ -16,7 +16,7 @@ from malsim.base.errors import MalsimError, UsageError
 from malsim.lab.shell.session import without_setting
 from malsim.lab.space.settings import changed, settings_of
 from malsim.memory.explain import LawExplanation, explain_row
-from malsim.memory.scores import effective
+from malsim.memory.law import effective
 from malsim.netlist import Document
 from malsim.netlist.language.statements import Set
 from malsim.plot.runs.live import Screen

@@ -10,14 +10,14 @@ import polars as pl
 
 from malsim.base.errors import MalsimError
 from malsim.scenario.baseline.recording import LINES, TUBES, tube_frames
-from malsim.scenario.judge.checks import BaselineCheck, KindCheck, MetricCheck, value_of
+from malsim.scenario.checks.checks import BaselineCheck, KindCheck, MetricCheck, value_of
 from malsim.scenario.judge.safe_sets import Region, regions
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.formula import Number
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.render import render
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from malsim.scenario.judge.judge import Judged

@@ -85,7 +85,7 @@ class ScenarioFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item a check, and one a goal that no earlier file named; a file with neither is an error."""
-        from malsim.scenario.judge.checks import Goal
+        from malsim.scenario.checks.checks import Goal
 
         checks = self.scenario().checks
         if not checks:

@@ -10,7 +10,7 @@ import numpy as np
 from malsim.base.errors import AddressError, ScenarioError
 from malsim.base.limits import Limits
 from malsim.base.plain_text import one_line
-from malsim.scenario.judge.checks import AxiomCheck, Goal, KindCheck, kind_of
+from malsim.scenario.checks.checks import AxiomCheck, Goal, KindCheck, kind_of
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.witness import Witness, witness

@@ -14,8 +14,8 @@ from malsim.base.errors import DataError
 from malsim.base.finite import FARTHEST, is_number
 from malsim.base.limits import Limits
 from malsim.shadow.history_frames import CHANGES, CLAIMS, History, about_objects, as_columns
-from malsim.sim.clock import DAY
 from malsim.sim.record.recorder import EVENTS
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ import numpy as np
 
 from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.margins import Margins
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,13 +12,13 @@ import polars as pl
 from malsim.base.errors import StoreError
 from malsim.base.limits import Limits
 from malsim.memory import Memory, schema
-from malsim.memory.gate.account import verdict_events
+from malsim.memory.gate.verdicts import verdict_events
 from malsim.memory.tables import read
 from malsim.memory.tables.connect import connect, is_made, is_store, refusing, sound
 from malsim.memory.tables.layout import MOVING, RECORD
 from malsim.shadow.history_frames import CHANGES, CLAIMS, History, about_objects, as_columns
-from malsim.sim.clock import DAY
 from malsim.sim.record.recorder import EVENTS, WRITERS
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     import sqlite3

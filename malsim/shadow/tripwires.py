@@ -12,11 +12,11 @@ from malsim.base.errors import MalsimError, ScenarioError
 from malsim.netlist.why import why
 from malsim.shadow.history_frames import as_columns
 from malsim.sim.agent.netlist_runner import ALARMS, NetlistRunner
-from malsim.sim.agent.run_context import RunContext
-from malsim.sim.clock import DAY
-from malsim.sim.record.event_log import EventLog
+from malsim.sim.context.event_log import EventLog
+from malsim.sim.context.run_context import RunContext
 from malsim.sim.record.recorder import SIGNALS
 from malsim.sim.world import World
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from malsim.shadow.history_frames import History

@@ -18,26 +18,26 @@ from malsim.memory.gate.edit import verified
 from malsim.memory.port import AnswersReads, HoldsGraph, ReadsDerived
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
-from malsim.sim.agent.cell_index import CellIndex
 from malsim.sim.agent.netlist_runner import NetlistRunner
 from malsim.sim.agent.oversight.triage_desk import pool_of
-from malsim.sim.agent.run_context import RunContext
-from malsim.sim.agent.snapshot import Snapshot
 from malsim.sim.agent.tick_context import TickContext
 from malsim.sim.agent.turns import Session
-from malsim.sim.clock import DAY, days, milliseconds
-from malsim.sim.engine.claim_batch import ClaimBatch
+from malsim.sim.context.cell_index import CellIndex
+from malsim.sim.context.run_context import RunContext
+from malsim.sim.context.snapshot import Snapshot
+from malsim.sim.context.turn_counters import TurnCounters
 from malsim.sim.engine.inbox import Inbox
 from malsim.sim.engine.intake import Intake
 from malsim.sim.engine.populations import Populations
 from malsim.sim.record.recorder import Recorder
 from malsim.sim.record.running_scores import FinalScores
-from malsim.sim.record.turn_counters import TurnCounters
 from malsim.sim.run import Run
 from malsim.sim.settings.memory_law import plant_of
 from malsim.sim.settings.size import check_size
 from malsim.sim.settings.timing import Timing
 from malsim.sim.world import World
+from malsim.sim.world.clock import DAY, days, milliseconds
+from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 if TYPE_CHECKING:
     from collections.abc import Generator

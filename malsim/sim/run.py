@@ -13,9 +13,9 @@ from malsim.base.outputs import folder_of_files
 from malsim.memory.port import Explains, HoldsGraph
 from malsim.netlist.evaluate import evaluate
 from malsim.sim.record.bands import BANDS
+from malsim.sim.record.endings import endings
 from malsim.sim.record.manifest import manifest
 from malsim.sim.record.metrics import metrics
-from malsim.sim.replay.endings import endings
 from malsim.sim.settings.memory_law import graph_of
 from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import readers
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory
     from malsim.memory.explain import Explanation, LawExplanation
+    from malsim.memory.graph.arrays import Ints
     from malsim.memory.port import Plant, View, Vocabulary
-    from malsim.sim.engine.claim_context import Ints
     from malsim.sim.record.change_scores import ChangeScores
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario

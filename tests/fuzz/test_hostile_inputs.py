@@ -31,13 +31,13 @@ from malsim.netlist import NetlistError
 from malsim.netlist import parse as parse_netlist
 from malsim.netlist.hal import read_hal
 from malsim.scenario.baseline import storage
+from malsim.scenario.checks.alarms import series
 from malsim.scenario.file.scenario_file import parse
-from malsim.scenario.judge.alarms import series
 from malsim.scenario.properties import Trace, check
 from malsim.scenario.rerun import rerun
 from malsim.screen import credentials, personal_data
-from malsim.sim.replay.claim_files import read_claims
 from malsim.sim.settings.size import check_size
+from malsim.sim.writers.engine.claim_files import read_claims
 from tests.fuzz.hostile import hostile_bytes, hostile_text
 
 if TYPE_CHECKING:

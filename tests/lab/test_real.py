@@ -12,8 +12,8 @@ import malsim as ms
 from malsim.base.errors import UsageError
 from malsim.lab.studies.real import halves, read_real
 from malsim.memory import Rules
-from malsim.sim.replay.claim_files import read_claims, read_truth
 from malsim.sim.replay.feed import replay
+from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 LAWS = {

@@ -13,7 +13,7 @@ import malsim as ms
 from malsim.base.errors import MalsimError, UsageError
 from malsim.lab.studies.replications import sequential
 from malsim.scenario.file.scenario_file import parse
-from malsim.sim.draws import Draws
+from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from malsim.lab.space.settings import changed, setting, settings_of
 from malsim.lab.space.space import Dimension, Space
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     import malsim as ms

@@ -17,7 +17,7 @@ from malsim.lab.tripwire.runs.episode_scores import MEANINGS, onsets, scores, wa
 from malsim.lab.tripwire.runs.recorded_inputs import replay, standalone
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
-from malsim.sim.draws import Draws
+from malsim.sim.world.draws import Draws
 
 REPS = np.arange(400)
 

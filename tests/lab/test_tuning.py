@@ -21,7 +21,7 @@ from malsim.lab.tuning.held_out import pareto_front
 from malsim.lab.tuning.search import Search
 from malsim.lab.tuning.trials import bootstrap, loss_of
 from malsim.memory import Rules
-from malsim.memory.scores import effective
+from malsim.memory.law import effective
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.base.errors import ScenarioError
-from malsim.scenario.judge.alarms import STATES, check_alarm, series, states
+from malsim.scenario.checks.alarms import STATES, check_alarm, series, states
 from malsim.scenario.properties import Trace
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from malsim.base.errors import ScenarioError
 from malsim.memory import Rules
 from malsim.scenario.file.json_schema import scenario_schema
 from malsim.scenario.file.scenario_file import parse, read
-from malsim.scenario.file.toml_lines import line_of, lines_of
-from malsim.sim.clock import span
+from malsim.scenario.toml_lines import line_of, lines_of
+from malsim.sim.world.clock import span
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 CLAIM = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\n'

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from malsim.base.errors import ScenarioError
-from malsim.scenario.judge.checks import MetricCheck
-from malsim.scenario.judge.series_metrics import METRICS, Array, measure
+from malsim.scenario.checks.checks import MetricCheck
+from malsim.scenario.checks.series_metrics import METRICS, Array, measure
 from malsim.scenario.properties import Trace
 
 PEER = {

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from malsim.cli import main
+from malsim.scenario.checks.checks import KINDS, KindCheck
 from malsim.scenario.file import json_schema
 from malsim.scenario.file.json_schema import scenario_schema
-from malsim.scenario.judge.checks import KINDS, KindCheck
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

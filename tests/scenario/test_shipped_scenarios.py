@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from malsim.lab.studies.mutants import mutated
+from malsim.scenario.checks.checks import Goal
 from malsim.scenario.file.scenario_file import read
-from malsim.scenario.judge.checks import Goal
 from malsim.scenario.judge.judge import judge
 from malsim.sim.agent import hooks
-from malsim.sim.clock import DAY
 from malsim.sim.settings.claim_faults import ClaimFault
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.sim.agent.turn import Turn
-    from malsim.sim.engine.claim_batch import ClaimBatch
-    from malsim.sim.record.turn_counters import TurnCounters
+    from malsim.sim.context.turn import Turn
+    from malsim.sim.context.turn_counters import TurnCounters
     from malsim.sim.settings.scenario import Scenario
+    from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 HOW = """has checks that nothing is shown to break: {missing}.

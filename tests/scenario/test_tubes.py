@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from malsim.base.errors import ScenarioError
 from malsim.base.limits import Limits
 from malsim.scenario.baseline.storage import read, write
-from malsim.scenario.baseline.tube import Tube
 from malsim.scenario.baseline.tube_compare import Comparison, compare
 from malsim.scenario.baseline.tube_events import unmatched
+from malsim.scenario.checks.tube import Tube
 
 Array = NDArray[np.float64]
 

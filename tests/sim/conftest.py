@@ -16,8 +16,6 @@ from hypothesis import strategies as st
 from malsim.memory import Memory, Rules
 from malsim.memory.port import HoldsGraph
 from malsim.sim import bench
-from malsim.sim.clock import DAY
-from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.inbox import Inbox
 from malsim.sim.record.event_kinds import KINDS
 from malsim.sim.record.manifest import digest
@@ -28,7 +26,9 @@ from malsim.sim.settings.reader import POLICIES, Reader
 from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
+from malsim.sim.world.clock import DAY
 from malsim.sim.writers import behaviours
+from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

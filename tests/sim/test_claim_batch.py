@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.memory.schema import NONE, RELATIONS
-from malsim.sim.engine.claim_batch import ClaimBatch
-from malsim.sim.engine.claim_context import DraftEdge
+from malsim.sim.writers.engine.claim_batch import ClaimBatch
+from malsim.sim.writers.engine.claim_context import DraftEdge
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DataObject

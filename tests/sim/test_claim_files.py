@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from malsim.base.errors import DataError
-from malsim.sim.replay.claim_files import read_claims
+from malsim.sim.writers.engine.claim_files import read_claims
 
 if TYPE_CHECKING:
     from pathlib import Path

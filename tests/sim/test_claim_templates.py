@@ -18,9 +18,9 @@ from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import Validated
 from malsim.memory.gate.verdicts import GateResult
 from malsim.memory.schema import NONE, RELATIONS
-from malsim.sim.engine.claim_batch import ClaimBatch
 from malsim.sim.engine.claim_templates import ClaimForm, ClaimTemplates
 from malsim.sim.world import Fact
+from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 FACTS = (Fact(name="tide", topic="sea"), Fact(name="wind", values=(0.0, 1.5, 3.0), stability="ephemeral"))
 LEAK = "pass" + "word: hunter2222"  # in two pieces, so that no scanner takes it for one

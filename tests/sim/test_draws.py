@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from malsim.sim.draws import Array, Draws
+from malsim.sim.world.draws import Array, Draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable

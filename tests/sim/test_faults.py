@@ -11,11 +11,11 @@ from scipy import stats
 
 from malsim.base.errors import ScenarioError
 from malsim.sim import bench
-from malsim.sim.clock import DAY
 from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

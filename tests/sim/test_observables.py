@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from malsim.lab.benchmarks import loop_rows as loop
 from malsim.sim import bench
-from malsim.sim.agent.snapshot import Snapshot
-from malsim.sim.record import bands, observables
+from malsim.sim.context import observables
+from malsim.sim.context.snapshot import Snapshot
+from malsim.sim.record import bands
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from malsim.sim.draws import Draws
 from malsim.sim.engine.claim_schedule import DueClaims
 from malsim.sim.engine.own_claims import OwnClaims
+from malsim.sim.world.draws import Draws
 
 
 def test_of_claims_made_in_one_turn_the_first_that_the_gate_took_is_the_populations_first() -> None:

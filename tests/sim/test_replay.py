@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from malsim.base.errors import DataError, UsageError
 from malsim.memory import Rules
 from malsim.sim.record.scoring import metrics, score
-from malsim.sim.replay.claim_files import read_claims, read_truth
 from malsim.sim.replay.disputes import disputes
 from malsim.sim.replay.feed import replay
+from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 needs_data = pytest.mark.skipif(

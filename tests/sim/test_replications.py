@@ -19,8 +19,8 @@ from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.memory.port import HoldsGraph
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
-from malsim.sim.clock import DAY
 from malsim.sim.record.manifest import digest
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ from malsim.base.errors import ScenarioError
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 from malsim.sim.record.manifest import digest
 run = bench.run(read(sys.argv[1]).replace(days=9.0, replications=2, first=int(sys.argv[2])))
 print([digest(getattr(run, name)) for name in ("cells", "events", "signals", "writers")])

@@ -21,13 +21,13 @@ from malsim.sim import bench
 from malsim.sim.agent import hooks
 from malsim.sim.agent.reader_policy import ReaderPolicy
 from malsim.sim.agent.turns import Session
-from malsim.sim.clock import DAY
-from malsim.sim.record.event_log import EventLog
+from malsim.sim.context.event_log import EventLog
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import POLICIES, Reader
 from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DataObject, SearchStrategy

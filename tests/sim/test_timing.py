@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import malsim as ms
 from malsim.base.errors import ScenarioError
 from malsim.sim import bench
-from malsim.sim.clock import DAY
 from malsim.sim.settings.timing import Timing
+from malsim.sim.world.clock import DAY
 
 SHARES = st.floats(0.0, 1.0)
 

@@ -19,12 +19,12 @@ from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
 from malsim.sim.agent.oversight.priorities import value_of_look
 from malsim.sim.agent.oversight.triage_signal import TriageSignal
-from malsim.sim.clock import DAY
 from malsim.sim.settings.netlist_config import NetlistConfig
 from malsim.sim.settings.reviewers import TRIAGE, Reviewers
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.snapshot import Snapshot
+    from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 

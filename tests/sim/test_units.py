@@ -10,13 +10,13 @@ from malsim.base.errors import MalsimError
 from malsim.base.finite import day
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse
-from malsim.sim.clock import DAY
 from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
+from malsim.sim.world.clock import DAY
 
 ENTRIES = {
     "rules": (Rules(tau_volatile="3d"), Rules(tau_volatile=3.0)),  # type: ignore[arg-type]

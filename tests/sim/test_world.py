@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from malsim.sim.clock import DAY
 from malsim.sim.world import Fact, World
+from malsim.sim.world.clock import DAY
 
 END = 5 * DAY
 fact: st.SearchStrategy[dict[str, Any]] = st.one_of(

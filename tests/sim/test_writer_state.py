@@ -11,10 +11,10 @@ import pytest
 
 from malsim.base.errors import ScenarioError
 from malsim.sim import bench, writers
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 if TYPE_CHECKING:
     from malsim.sim.run import Run

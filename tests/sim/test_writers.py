@@ -16,23 +16,23 @@ from malsim.base.errors import ScenarioError
 from malsim.memory import schema
 from malsim.memory.schema import NONE
 from malsim.sim import bench
-from malsim.sim.agent.snapshot import Snapshot
-from malsim.sim.clock import DAY
-from malsim.sim.draws import Draws
-from malsim.sim.engine.claim_context import LEAST_STATED, ClaimContext, ClaimDraft, LatestClaims, ShownRows
+from malsim.sim.context.snapshot import Snapshot
 from malsim.sim.engine.population_process import _parameters_of
 from malsim.sim.engine.populations import Populations
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact, Sight, World
+from malsim.sim.world.clock import DAY
+from malsim.sim.world.draws import Draws
 from malsim.sim.writers import behaviours
+from malsim.sim.writers.engine.claim_context import LEAST_STATED, ClaimContext, ClaimDraft, LatestClaims, ShownRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hypothesis.strategies import DataObject
 
-    from malsim.sim.engine.claim_context import Ints
+    from malsim.memory.graph.arrays import Ints
 
     Posted = Callable[[Scenario], pl.DataFrame]
 

@@ -7,7 +7,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, TypeVar
 
 from malsim.adapters import Claim, Edge
-from malsim.sim.draws import Draws
+from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from malsim.importers.recall.replay import timeline
-from malsim.memory import schema, scores
+from malsim.memory import law, schema
 from malsim.memory.graph.edge_matrix import wire
 from malsim.memory.graph.table import Table
 from malsim.memory.rules import Rules
@@ -128,4 +128,4 @@ class _Histories:
         rules = self.rules
         stated, factor = self.stated[row], self.factor[row]
         ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
-        return scores.effective(stated, factor, support, challenge, **ceilings)
+        return law.effective(stated, factor, support, challenge, **ceilings)

@@ -16,9 +16,9 @@ from malsim.lab.studies.pool import executor_of, in_order
 from malsim.memory import settle, tick
 from malsim.scenario.properties.formula import UNITS
 from malsim.sim import bench
-from malsim.sim.clock import DAY, span
 from malsim.sim.record.metrics import by_replication
 from malsim.sim.settings.timing import Timing
+from malsim.sim.world.clock import DAY, span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

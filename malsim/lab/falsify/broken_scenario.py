@@ -15,7 +15,7 @@ from malsim.lab.falsify.schedule import Disturbance, table, with_disturbance
 from malsim.scenario.file.scenario_file import parse
 from malsim.scenario.file.toml_writer import toml
 from malsim.sim import bench
-from malsim.sim.clock import DAY, span
+from malsim.sim.world.clock import DAY, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,7 +15,7 @@ from malsim.lab.falsify.margin_search import search
 from malsim.lab.falsify.predicates import PropertyRun, margin, property_run, scales
 from malsim.lab.falsify.schedule import PLACES, Disturbance, WriteSchedule, with_disturbance
 from malsim.lab.space.settings import scenario_of
-from malsim.scenario.judge.checks import Goal
+from malsim.scenario.checks.checks import Goal
 from malsim.scenario.properties.parse import parse
 from malsim.sim import bench
 from malsim.sim.settings.scenario import Check

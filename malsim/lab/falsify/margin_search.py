@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.sim.draws import Draws
+from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence

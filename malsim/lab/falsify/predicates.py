@@ -12,7 +12,7 @@ from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.trace import Trace
 from malsim.scenario.properties.verdict import Property
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from malsim.base.errors import UsageError
 from malsim.lab.space.settings import changed
 from malsim.lab.space.space import Space
 from malsim.memory.gate.claims import as_claims, from_mappings
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

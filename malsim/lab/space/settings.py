@@ -13,7 +13,6 @@ from malsim.laws import find_law
 from malsim.memory import Rules
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.scenario.file.scenario_file import read
-from malsim.sim.clock import DAY, milliseconds
 from malsim.sim.settings.claim_faults import BAD, NOISE
 from malsim.sim.settings.netlist_config import with_reader_ops
 from malsim.sim.settings.population import HABITS, MOST_MEMBERS
@@ -21,6 +20,7 @@ from malsim.sim.settings.reader import PARAMS, POLICIES, Trust
 from malsim.sim.settings.reviewers import MOST as MOST_REVIEWERS
 from malsim.sim.settings.reviewers import TRIAGE
 from malsim.sim.settings.scenario import Scenario
+from malsim.sim.world.clock import DAY, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -17,7 +17,7 @@ from malsim.lab.stability.loop_figures import LoopFigures
 from malsim.lab.stability.periods import of_trail, word
 from malsim.lab.stability.simulate import measured_ceiling
 from malsim.memory import Memory, Rules
-from malsim.sim.replay.endings import endings
+from malsim.sim.record.endings import endings
 from malsim.sim.run import Run
 
 if TYPE_CHECKING:

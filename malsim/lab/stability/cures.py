@@ -17,7 +17,7 @@ from malsim.lab.stability.loop import TickLoop
 from malsim.lab.stability.periods import of_trail, word
 from malsim.lab.studies.real import RealClaims, read_real
 from malsim.memory import Memory, Rules, admit
-from malsim.scenario.judge.series_metrics import measure
+from malsim.scenario.checks.series_metrics import measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from malsim.base.errors import MalsimError, UsageError, nearest
 from malsim.base.intervals import student
 from malsim.lab.studies.warmup import steady_mean
-from malsim.scenario.judge.checks import value_of
-from malsim.scenario.judge.series_metrics import METRICS as SERIES
-from malsim.scenario.judge.series_metrics import measure
+from malsim.scenario.checks.checks import value_of
+from malsim.scenario.checks.series_metrics import METRICS as SERIES
+from malsim.scenario.checks.series_metrics import measure
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
 from malsim.sim import bench
-from malsim.sim.clock import DAY
 from malsim.sim.record.metrics import METRICS, by_replication, calibration_errors
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

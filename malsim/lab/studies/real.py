@@ -16,8 +16,8 @@ from malsim.memory import Memory, Rules, schema, settle
 from malsim.memory.graph.index import scattered
 from malsim.memory.scoring.answers import answers
 from malsim.sim.record.scoring import METRICS, metrics
-from malsim.sim.replay.claim_files import read_claims, read_truth
 from malsim.sim.replay.feed import replay
+from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 
 if TYPE_CHECKING:
     from collections.abc import Callable

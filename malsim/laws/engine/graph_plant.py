@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.memory.gate.account import account
 from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import expanded
+from malsim.memory.gate.verdicts import account
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.table import Column
 from malsim.memory.law import scaled, tick

@@ -16,10 +16,10 @@ from malsim.memory.gate.claims import Claims, Validated, as_claims
 from malsim.memory.gate.numbering import number
 from malsim.memory.gate.order import first_doubt
 from malsim.memory.gate.resolve import NOTHING, replacements, resolve
+from malsim.memory.gate.sequential import recompute
 from malsim.memory.gate.verdicts import GateResult
 from malsim.memory.graph.frames import LazyRows, format_expr
 from malsim.memory.rules import Rules
-from malsim.memory.scoring.sequential import recompute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

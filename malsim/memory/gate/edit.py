@@ -19,7 +19,7 @@ from malsim.memory.graph.frames import LazyRows, stack_rows
 from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.rules import Rules
 from malsim.memory.schema import NONE
-from malsim.memory.scores import bumped_salience
+from malsim.memory.scoring.first_scores import bumped_salience
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

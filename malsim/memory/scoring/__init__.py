@@ -1,1 +1,1 @@
-"""Beside the law: which outcomes count, what a memory answers, settling, and recomputing at admission."""
+"""Beside the law: which outcomes count against a writer, and what a memory answers."""

@@ -12,15 +12,15 @@ import polars as pl
 from malsim.base.errors import ScenarioError
 from malsim.base.limits import Limits
 from malsim.scenario.baseline import storage
-from malsim.scenario.baseline.tube import KEYS, Tube, tube_of
 from malsim.scenario.baseline.tube_compare import Comparison, compare
 from malsim.scenario.baseline.tube_series import series_label
-from malsim.sim.clock import DAY
+from malsim.scenario.checks.tube import KEYS, Tube, tube_of
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.scenario.judge.checks import BaselineCheck
+    from malsim.scenario.checks.checks import BaselineCheck
     from malsim.sim.run import Run
 
 __all__ = ["LINES", "TUBES", "against_baseline", "place", "recorded_columns", "tube_frames"]

@@ -13,7 +13,7 @@ from polars.exceptions import PolarsError
 from malsim.base.errors import ScenarioError
 from malsim.base.limits import Limits
 from malsim.base.outputs import whole_file
-from malsim.scenario.baseline.tube import KEYS
+from malsim.scenario.checks.tube import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

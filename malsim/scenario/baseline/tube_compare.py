@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.base.errors import ScenarioError, nearest
-from malsim.scenario.baseline.tube import KEYS, Tube, tube_of
 from malsim.scenario.baseline.tube_events import event_differences
 from malsim.scenario.baseline.tube_series import series_differences
+from malsim.scenario.checks.tube import KEYS, Tube, tube_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

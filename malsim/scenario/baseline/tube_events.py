@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.sim.clock import days, milliseconds
+from malsim.sim.world.clock import days, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from malsim.scenario.baseline.tube import Tube
+    from malsim.scenario.checks.tube import Tube
 
 __all__ = ["event_differences"]
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from malsim.base.errors import ScenarioError
 from malsim.scenario.properties.windows import extrema
-from malsim.sim.clock import DAY, days
+from malsim.sim.world.clock import DAY, days
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from malsim.scenario.baseline.tube import Tube
+    from malsim.scenario.checks.tube import Tube
 
 __all__ = ["series_differences", "series_label"]
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from malsim.base.errors import ScenarioError
 from malsim.base.paths import inside
-from malsim.scenario.file.toml_lines import line_of
-from malsim.sim.clock import span
+from malsim.scenario.toml_lines import line_of
 from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
 from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.world import Fact
+from malsim.sim.world.clock import span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.scenario.file.toml_lines import Lines
+    from malsim.scenario.toml_lines import Lines
 
 __all__ = ["actors"]
 

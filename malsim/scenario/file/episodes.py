@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.base.errors import ScenarioError
-from malsim.scenario.file.toml_lines import line_of
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.parse import parse
-from malsim.sim.clock import span
+from malsim.scenario.toml_lines import line_of
 from malsim.sim.settings.scenario import Episode
+from malsim.sim.world.clock import span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
-    from malsim.scenario.file.toml_lines import Lines
     from malsim.scenario.properties import Trace
+    from malsim.scenario.toml_lines import Lines
 
 __all__ = ["during", "episodes_of"]
 

@@ -14,14 +14,14 @@ from malsim.importers.reading.notes import files
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.memory.tables.write import latest_day
-from malsim.scenario.file.toml_lines import line_of
+from malsim.scenario.toml_lines import line_of
 from malsim.sim.settings.initial_memory import InitialMemory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.memory import Memory
-    from malsim.scenario.file.toml_lines import Lines
+    from malsim.scenario.toml_lines import Lines
 
 __all__ = ["initial_memory_from", "initial_memory_of"]
 

@@ -11,13 +11,13 @@ from malsim.base.paths import inside
 from malsim.netlist import NetlistError, parse, read
 from malsim.netlist.shipped import signals_text
 from malsim.netlist.wiring.blocks import added_names
-from malsim.scenario.file.toml_lines import line_of
-from malsim.sim.clock import span
+from malsim.scenario.toml_lines import line_of
 from malsim.sim.settings.netlist_config import Input, NetlistConfig
+from malsim.sim.world.clock import span
 
 if TYPE_CHECKING:
     from malsim.netlist import Document
-    from malsim.scenario.file.toml_lines import Lines
+    from malsim.scenario.toml_lines import Lines
 
 __all__ = ["netlist_of"]
 

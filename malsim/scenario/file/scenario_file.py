@@ -20,24 +20,24 @@ from malsim.examples import where_shipped
 from malsim.laws import shipped_laws
 from malsim.memory import Rules
 from malsim.memory.gate.claims import as_claims, from_mappings
+from malsim.scenario.checks.checks import checks_of
 from malsim.scenario.file.actors import actors
 from malsim.scenario.file.episodes import episodes_of
 from malsim.scenario.file.initial_store import initial_memory_of
 from malsim.scenario.file.json_schema import scenario_schema
 from malsim.scenario.file.netlist_table import netlist_of
-from malsim.scenario.file.toml_lines import line_of, lines_of
-from malsim.scenario.judge.checks import checks_of
+from malsim.scenario.toml_lines import line_of, lines_of
 from malsim.screen import holds_secret
-from malsim.sim.clock import DAY, days, span
 from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.scenario import Scenario
+from malsim.sim.world.clock import DAY, days, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from jsonschema_rs import ValidationError
 
-    from malsim.scenario.file.toml_lines import Lines
+    from malsim.scenario.toml_lines import Lines
 
 __all__ = ["holds_checks_alone", "holds_rules_alone", "parse", "read"]
 

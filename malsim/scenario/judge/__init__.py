@@ -1,1 +1,1 @@
-"""Checks of a scenario and their verdicts."""
+"""What a scenario that was run comes to: each check and goal judged, also on fresh seeds and as a suite."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from malsim.base.errors import UsageError
 from malsim.base.plain_text import one_line
-from malsim.scenario.judge.checks import BaselineCheck, Goal
+from malsim.scenario.checks.checks import BaselineCheck, Goal
 from malsim.scenario.judge.judge import judge
 
 if TYPE_CHECKING:

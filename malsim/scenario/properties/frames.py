@@ -14,8 +14,8 @@ from malsim.memory.schema import FLAGS
 from malsim.netlist.evaluate import Frames, evaluate
 from malsim.scenario.properties.build import REDUCERS
 from malsim.scenario.properties.trace import Trace, unknown
-from malsim.sim.clock import DAY
 from malsim.sim.record.event_kinds import KINDS
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

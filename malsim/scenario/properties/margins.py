@@ -26,7 +26,7 @@ from malsim.base.errors import ScenarioError
 from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.render import render
 from malsim.scenario.properties.windows import extrema, spans
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from malsim.scenario.properties.trace import Trace

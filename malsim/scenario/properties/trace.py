@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.base.errors import ScenarioError
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

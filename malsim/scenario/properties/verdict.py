@@ -16,7 +16,7 @@ from malsim.scenario.properties.parse import parse
 from malsim.scenario.properties.render import render
 from malsim.scenario.properties.trace import Trace
 from malsim.scenario.properties.witness import Witness, witness
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.render import render
 from malsim.scenario.properties.windows import spans
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from malsim.scenario.properties.trace import Trace

@@ -11,17 +11,17 @@ from malsim.memory import Memory, admit
 from malsim.memory.graph.frames import LazyRows
 from malsim.memory.graph.replicate import replicated
 from malsim.memory.push.ten_cells import MAP, ten_cells
-from malsim.sim.agent.turn import Turn
-from malsim.sim.engine.claim_batch import ClaimBatch
+from malsim.sim.context.turn import Turn
+from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.sim.agent.netlist_runner import NetlistRunner
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.engine.claim_context import Bools, Ints
-    from malsim.sim.record.event_log import EventLog
-    from malsim.sim.record.turn_counters import TurnCounters
+    from malsim.sim.context.event_log import EventLog
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.context.turn_counters import TurnCounters
     from malsim.sim.settings.reader import Reader
     from malsim.sim.settings.scenario import Scenario
 

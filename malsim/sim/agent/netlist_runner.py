@@ -16,20 +16,20 @@ from malsim.netlist.engine import Engine
 from malsim.netlist.engine.rows import Rows
 from malsim.netlist.language.statements import Body, Cell, Edges, Prop
 from malsim.netlist.shipped import surfaced_of, surfaced_on
-from malsim.sim.clock import days
 from malsim.sim.settings.netlist_config import READER_OPS, NetlistConfig, op_cell
+from malsim.sim.world.clock import days
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from malsim.memory import Memory, Rules
+    from malsim.memory.graph.arrays import Array
     from malsim.netlist.engine import Scan
     from malsim.netlist.shipped import SurfacedLines
     from malsim.sim.agent.oversight.written_ops import WrittenOps
     from malsim.sim.agent.reviewer_pool import ReviewerPool
-    from malsim.sim.agent.run_context import RunContext
-    from malsim.sim.engine.claim_context import Array
-    from malsim.sim.record.turn_counters import TurnCounters
+    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.turn_counters import TurnCounters
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["ALARMS", "NetlistRunner"]

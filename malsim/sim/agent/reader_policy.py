@@ -10,9 +10,9 @@ import numpy as np
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.agent.turn import ReleaseCheck, Turn
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.context.turn import ReleaseCheck, Turn
     from malsim.sim.settings.reader import Reader
 
 __all__ = ["ReaderPolicy"]

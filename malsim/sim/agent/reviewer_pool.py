@@ -8,15 +8,15 @@ import numpy as np
 
 from malsim.memory.schema import NONE
 from malsim.sim.agent.oversight.review_cases import ReviewCases
-from malsim.sim.draws import Draws
-from malsim.sim.engine.claim_batch import ClaimBatch
-from malsim.sim.engine.claim_context import LEAST_STATED, DraftEdge
 from malsim.sim.world import SENSES
+from malsim.sim.world.draws import Draws
+from malsim.sim.writers.engine.claim_batch import ClaimBatch
+from malsim.sim.writers.engine.claim_context import LEAST_STATED, DraftEdge
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.run_context import RunContext
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.engine.claim_context import Bools, Ints
+    from malsim.memory.graph.arrays import Bools, Ints
+    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.settings.reviewers import Reviewers
 
 __all__ = ["ReviewerPool"]

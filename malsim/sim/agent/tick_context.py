@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from malsim.memory.graph.arrays import Ints
     from malsim.sim.agent.netlist_runner import NetlistRunner
     from malsim.sim.agent.reviewer_pool import ReviewerPool
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.engine.claim_context import Ints
-    from malsim.sim.record.turn_counters import TurnCounters
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.context.turn_counters import TurnCounters
 
 __all__ = ["TickContext"]
 

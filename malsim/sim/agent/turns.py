@@ -12,23 +12,23 @@ from malsim.sim.agent import hooks
 from malsim.sim.agent.oversight.output_checks import OutputCheck, TurnAudit
 from malsim.sim.agent.oversight.written_ops import WrittenOps
 from malsim.sim.agent.reader_policy import ReaderPolicy
-from malsim.sim.clock import milliseconds
-from malsim.sim.draws import Draws
-from malsim.sim.engine.claim_batch import ClaimBatch
-from malsim.sim.engine.claim_context import LEAST_STATED, DraftEdge
 from malsim.sim.world import SENSES
+from malsim.sim.world.clock import milliseconds
+from malsim.sim.world.draws import Draws
+from malsim.sim.writers.engine.claim_batch import ClaimBatch
+from malsim.sim.writers.engine.claim_context import LEAST_STATED, DraftEdge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import polars as pl
 
+    from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.agent.netlist_runner import NetlistRunner
-    from malsim.sim.agent.run_context import RunContext
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.agent.turn import Turn
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
-    from malsim.sim.record.turn_counters import TurnCounters
+    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.context.turn import Turn
+    from malsim.sim.context.turn_counters import TurnCounters
     from malsim.sim.settings.reader import Reader
 
 __all__ = ["Session"]

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
-from malsim.sim.clock import DAY
-from malsim.sim.draws import Draws, exponential
+from malsim.sim.world.clock import DAY
+from malsim.sim.world.draws import Draws, exponential
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from malsim.sim.agent.run_context import RunContext
-    from malsim.sim.engine.claim_context import Array, Ints
+    from malsim.memory.graph.arrays import Array, Ints
+    from malsim.sim.context.run_context import RunContext
     from malsim.sim.settings.population import Population
 
 __all__ = ["NEVER", "ClaimSchedule", "DueClaims", "whole_gap"]

@@ -18,7 +18,7 @@ from malsim.memory.gate.numbering import all_differ
 from malsim.memory.graph.frames import LazyRows, frame_of, places, to_array
 from malsim.memory.graph.texts import contents
 from malsim.memory.schema import NONE
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory import Memory, Rules
-    from malsim.sim.engine.claim_batch import ClaimBatch
-    from malsim.sim.engine.claim_context import Ints
+    from malsim.memory.graph.arrays import Ints
     from malsim.sim.world import Fact
+    from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
     Texts: TypeAlias = Callable[[], dict[str, pl.Series]]
 

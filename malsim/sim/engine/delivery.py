@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.sim.clock import DAY
-from malsim.sim.draws import Draws
-from malsim.sim.engine.claim_context import LEAST_STATED
 from malsim.sim.settings.claim_faults import SHARES
+from malsim.sim.world.clock import DAY
+from malsim.sim.world.draws import Draws
+from malsim.sim.writers.engine.claim_context import LEAST_STATED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.sim.agent.run_context import RunContext
-    from malsim.sim.engine.claim_batch import ClaimBatch
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.context.run_context import RunContext
     from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.settings.claim_faults import ClaimFault
+    from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 __all__ = ["DeliveryLine"]
 

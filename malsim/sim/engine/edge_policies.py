@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.schema import NONE
-from malsim.sim.engine.claim_context import DraftEdge
+from malsim.sim.writers.engine.claim_context import DraftEdge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.sim.engine.claim_context import Bools, ClaimDraft, LatestClaims, ShownRows
+    from malsim.memory.graph.arrays import Bools
     from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.settings.population import Population
+    from malsim.sim.writers.engine.claim_context import ClaimDraft, LatestClaims, ShownRows
 
 __all__ = ["EdgePolicies"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
-from malsim.sim.clock import milliseconds
-from malsim.sim.engine.claim_batch import ClaimBatch
+from malsim.sim.world.clock import milliseconds
+from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 __all__ = ["Inbox"]
 

@@ -12,17 +12,17 @@ from malsim.memory.gate.admit import screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.port import Claims, Edges, Vocabulary
 from malsim.memory.schema import NONE
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from malsim.memory import Memory, Rules
     from malsim.memory.gate.claims import Validated
-    from malsim.sim.engine.claim_batch import ClaimBatch
-    from malsim.sim.engine.claim_context import Bools, Ints
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.sim.engine.claim_templates import ClaimTemplates
     from malsim.sim.world import Fact
+    from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 __all__ = ["Intake"]
 

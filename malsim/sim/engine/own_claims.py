@@ -9,12 +9,12 @@ import numpy as np
 
 from malsim.memory.graph.frames import rank_within_group
 from malsim.memory.schema import NONE
-from malsim.sim.engine.claim_context import LatestClaims
+from malsim.sim.writers.engine.claim_context import LatestClaims
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from malsim.sim.engine.claim_context import Bools, Ints
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.sim.engine.claim_schedule import DueClaims
 
 __all__ = ["OwnClaims"]

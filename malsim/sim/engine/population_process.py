@@ -10,21 +10,22 @@ import numpy as np
 
 from malsim.base.errors import ScenarioError, nearest
 from malsim.memory.graph.frames import rank_within_group
-from malsim.sim.clock import milliseconds
-from malsim.sim.draws import Draws, name_number
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
 from malsim.sim.engine.claim_schedule import NEVER, whole_gap
 from malsim.sim.world import SENSES
+from malsim.sim.world.clock import milliseconds
+from malsim.sim.world.draws import Draws, name_number
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from malsim.sim.agent.run_context import RunContext
-    from malsim.sim.engine.claim_context import Array, Bools, Ints, LatestClaims, ShownRows
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.context.run_context import RunContext
     from malsim.sim.engine.claim_schedule import DueClaims
-    from malsim.sim.engine.scripted import Script
     from malsim.sim.settings.population import Population
     from malsim.sim.world import World
+    from malsim.sim.writers.engine.claim_context import LatestClaims, ShownRows
+    from malsim.sim.writers.engine.scripted import Script
 
 __all__ = ["PopulationProcess"]
 

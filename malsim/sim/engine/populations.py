@@ -10,25 +10,25 @@ import numpy as np
 
 from malsim.base.errors import ScenarioError
 from malsim.memory.schema import NONE
-from malsim.sim.clock import days
-from malsim.sim.engine.claim_batch import ClaimBatch
-from malsim.sim.engine.claim_context import ClaimDraft, ShownRows
 from malsim.sim.engine.claim_schedule import ClaimSchedule
 from malsim.sim.engine.claim_templates import ClaimForm, ClaimTemplates
 from malsim.sim.engine.delivery import DeliveryLine
 from malsim.sim.engine.edge_policies import EdgePolicies
 from malsim.sim.engine.own_claims import OwnClaims
 from malsim.sim.engine.population_process import PopulationProcess
+from malsim.sim.world.clock import days
+from malsim.sim.writers.engine.claim_batch import ClaimBatch
+from malsim.sim.writers.engine.claim_context import ClaimDraft, ShownRows
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.run_context import RunContext
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.engine.claim_context import Ints
+    from malsim.memory.graph.arrays import Ints
+    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.engine.claim_schedule import DueClaims
-    from malsim.sim.engine.scripted import Script
     from malsim.sim.settings.population import Population
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.world import World
+    from malsim.sim.writers.engine.scripted import Script
 
 __all__ = ["READER", "REVIEWERS", "Populations"]
 

@@ -10,7 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
 
 __all__ = ["BANDS", "LEVELS", "Bands", "bands_of"]
 

@@ -9,13 +9,13 @@ import polars as pl
 
 from malsim.base.intervals import ends, student
 from malsim.memory.graph.arrays import ratio
-from malsim.sim.draws import Draws
 from malsim.sim.record.scoring import BINS, CLIPPED
+from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.record.run_data import RunData
     from malsim.sim.record.running_scores import FinalScores
 

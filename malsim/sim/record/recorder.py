@@ -8,22 +8,22 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import schema
-from malsim.memory.gate.account import KINDS
+from malsim.memory.gate.verdicts import KINDS
 from malsim.memory.graph.frames import format_expr, frame_of, places
 from malsim.memory.schema import NONE
 from malsim.screen.frames import without_credentials
-from malsim.sim.record import observables
+from malsim.sim.context import observables
+from malsim.sim.context.event_log import EVENTS, EventLog
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import ChangeScores
-from malsim.sim.record.event_log import EVENTS, EventLog
 from malsim.sim.record.running_scores import RunningScores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.port import Claims, Verdicts, View
     from malsim.sim.agent.tick_context import TickContext
-    from malsim.sim.engine.claim_context import Array, Ints
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["CELLS", "EVENTS", "SIGNALS", "WRITERS", "Recorder"]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from malsim.memory import Memory
-    from malsim.sim.engine.claim_context import Ints
+    from malsim.memory.graph.arrays import Ints
     from malsim.sim.record.change_scores import ChangeScores
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario

@@ -9,14 +9,14 @@ import numpy as np
 
 from malsim.memory.graph.arrays import ratio
 from malsim.memory.schema import NONE
-from malsim.sim.record import observables
+from malsim.sim.context import observables
 from malsim.sim.record.scoring import squared_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.context.snapshot import Snapshot
 
 __all__ = ["FinalScores", "RunningScores"]
 

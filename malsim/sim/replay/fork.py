@@ -12,10 +12,10 @@ from malsim.base.errors import ScenarioError, UsageError
 from malsim.base.finite import finite
 from malsim.memory.rules import Rules
 from malsim.sim import bench
-from malsim.sim.clock import milliseconds
 from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.law_parameters import GRAPHS
 from malsim.sim.settings.scenario import Scenario
+from malsim.sim.world.clock import milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

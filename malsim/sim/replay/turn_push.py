@@ -11,15 +11,15 @@ from malsim.base.finite import finite
 from malsim.memory.push import Push, push_of
 from malsim.memory.schema import NONE
 from malsim.sim.bench import Bench
-from malsim.sim.clock import days
 from malsim.sim.settings.law_parameters import GRAPHS
+from malsim.sim.world.clock import days
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from malsim.memory import Memory
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.agent.turn import Turn
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.context.turn import Turn
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["TurnPush", "push_on"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from malsim.base.errors import ScenarioError
 from malsim.base.parameters import Param, checked
-from malsim.sim.clock import DAY, read_spans
+from malsim.sim.world.clock import DAY, read_spans
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

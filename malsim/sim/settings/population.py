@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import ScenarioError
 from malsim.base.parameters import Param, checked, refuse_out_of_bounds
-from malsim.sim.clock import DAY, read_spans
+from malsim.sim.world.clock import DAY, read_spans
 from malsim.sim.writers import behaviour
 
 if TYPE_CHECKING:

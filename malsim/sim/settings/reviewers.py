@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from malsim.base.errors import ScenarioError
 from malsim.base.parameters import refuse_out_of_bounds
-from malsim.sim.clock import read_spans
+from malsim.sim.world.clock import read_spans
 
 __all__ = ["MOST", "TRIAGE", "Reviewers", "Triage"]
 

@@ -11,9 +11,9 @@ from malsim.base.finite import FARTHEST, in_days, is_number
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.rules import Rules
-from malsim.sim.clock import DAY, milliseconds, read_spans
 from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.netlist_config import NetlistConfig, with_reader_ops
+from malsim.sim.world.clock import DAY, milliseconds, read_spans
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from malsim.base.limits import Limits
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario

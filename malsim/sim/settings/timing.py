@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.base.errors import ScenarioError
-from malsim.sim.clock import milliseconds
-from malsim.sim.draws import Draws
+from malsim.sim.world.clock import milliseconds
+from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario

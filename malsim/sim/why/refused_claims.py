@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from malsim.memory.gate.account import issues_as_text
+from malsim.memory.gate.verdicts import issues_as_text
 
 __all__ = ["cap_lines", "claim_lines", "refusal_count", "refusal_lines", "refusals", "replay_lines"]
 

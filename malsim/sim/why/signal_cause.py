@@ -13,10 +13,10 @@ from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.programs import programs
 from malsim.netlist.programs.members import members
 from malsim.netlist.why import why
-from malsim.sim.clock import days
 from malsim.sim.settings.netlist_config import READER_OPS, NetlistConfig, op_cell, op_name
 from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import as_of
+from malsim.sim.world.clock import days
 
 if TYPE_CHECKING:
     from malsim.netlist.language.address import Address

@@ -9,8 +9,9 @@ The mean rate is that of the population.
 import numpy as np
 
 from malsim.base.parameters import Param
-from malsim.sim.draws import Draws
-from malsim.sim.engine.claim_context import Array, ClaimContext, ClaimDraft, Ints
+from malsim.memory.graph.arrays import Array, Ints
+from malsim.sim.world.draws import Draws
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.85, "1", "share of its claims that are true when made", 0.0, 1.0)
 burst = Param(8.0, "claims", "claims in a burst", 1.0, 10_000.0)

@@ -7,7 +7,7 @@ stated = confidence; edges: supports, both ways, to the latest claim of every ot
 import numpy as np
 
 from malsim.base.parameters import Param
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 accuracy = Param(0.0, "1", "probability that what they agreed on is true", 0.0, 1.0)
 confidence = Param(0.7, "1", "what each of them states", 0.01, 1.0)

@@ -6,7 +6,7 @@ stated = confidence; edge: contradicts that row
 
 from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 confidence = Param(0.7, "1", "what it states", 0.01, 1.0)
 habits = {"disputes": 0.0}

@@ -5,7 +5,7 @@ stated = accuracy + noise · N(0, 1), within 0.01 and 1
 """
 
 from malsim.base.parameters import Param
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.85, "1", "share of its claims that are true when made", 0.0, 1.0)
 noise = Param(0.05, "1", "spread of what it states around its accuracy", 0.0, 1.0)

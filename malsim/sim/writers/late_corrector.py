@@ -5,7 +5,7 @@ edge: supersedes its own earlier claim about the fact, so that versions grow
 """
 
 from malsim.base.parameters import Param
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.95, "1", "share of its claims that were true a lag ago", 0.0, 1.0)
 lag = Param(5.0, "d", "how late its news is", 0.0, 100_000.0)

@@ -14,7 +14,7 @@ import numpy as np
 
 from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 accuracy = Param(0.0, "1", "probability that what the origin said is true", 0.0, 1.0)
 confidence = Param(0.8, "1", "what each states", 0.01, 1.0)

@@ -4,7 +4,7 @@ value = truth with probability accuracy, else another value; stated = confidence
 """
 
 from malsim.base.parameters import Param
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.6, "1", "share of its claims that are true when made", 0.0, 1.0)
 confidence = Param(0.95, "1", "what it states", 0.01, 1.0)

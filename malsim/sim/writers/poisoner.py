@@ -10,7 +10,7 @@ import numpy as np
 
 from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 confidence = Param(0.95, "1", "what it states", 0.01, 1.0)
 supersedes = Param(0.0, "1", "probability of superseding the rival instead of contradicting it", 0.0, 1.0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 accuracy = Param(0.5, "1", "share of its proper claims that are true when made", 0.0, 1.0)
 confidence = Param(0.9, "1", "what it states", 0.01, 1.0)

@@ -8,7 +8,7 @@ Where no other writer covers the fact, nothing ever contradicts the claim: only 
 
 from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.95, "1", "share of its claims that are true when made", 0.0, 1.0)
 habits = {"disputes": 0.0}

@@ -7,7 +7,7 @@ stated = accuracy before, confidence after
 import numpy as np
 
 from malsim.base.parameters import Param
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.95, "1", "share of its claims that are true while it is loyal", 0.0, 1.0)
 loyal = Param(20.0, "claims", "claims it makes before it turns", 0.0, 1e9)

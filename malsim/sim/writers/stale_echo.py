@@ -8,7 +8,7 @@ It never looks at the world, so it renews the date of what may have ceased to be
 
 from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
-from malsim.sim.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
+from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
 confidence = Param(0.8, "1", "what it states", 0.01, 1.0)
 habits = {"disputes": 0.0, "supports": 0.0}

@@ -12,8 +12,8 @@ from malsim.lab.studies.laws.side_by_side import LawTable, law_rows
 from malsim.lab.studies.laws.stream import Stream, arrived, ask, questions_of
 from malsim.laws import find_law, plant_of
 from malsim.memory import Rules
-from malsim.sim.replay.claim_files import read_claims, read_truth
 from malsim.sim.replay.feed import replay
+from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

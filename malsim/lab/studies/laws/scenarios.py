@@ -12,7 +12,7 @@ from malsim.base.errors import MalsimError
 from malsim.lab.studies.laws.side_by_side import SCHEMA, LawTable
 from malsim.lab.studies.measure import ends_if_any, measured, measured_by_running, name_of
 from malsim.sim import bench
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

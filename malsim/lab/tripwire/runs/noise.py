@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.base.errors import UsageError
-from malsim.sim.draws import Draws
+from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.machine import Bools

@@ -15,7 +15,7 @@ from malsim.lab.tripwire.runs.noise import Noise
 from malsim.scenario.file.episodes import during
 from malsim.scenario.properties.frames import trace_of
 from malsim.sim import bench
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.sim.clock import DAY
-from malsim.sim.draws import Draws
 from malsim.sim.settings.claim_faults import ClaimFault
+from malsim.sim.world.clock import DAY
+from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

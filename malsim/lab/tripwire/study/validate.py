@@ -28,7 +28,7 @@ from malsim.lab.tripwire.study.mutation_results import mutation_results
 from malsim.lab.tripwire.study.scorecard import Scorecard
 from malsim.netlist import Document, parse, read
 from malsim.netlist.lint import lint
-from malsim.scenario.judge.checks import Goal
+from malsim.scenario.checks.checks import Goal
 from malsim.scenario.properties import Property
 from malsim.sim.settings.netlist_config import NetlistConfig
 

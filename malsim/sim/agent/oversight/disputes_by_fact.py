@@ -9,8 +9,8 @@ import numpy as np
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.context.snapshot import Snapshot
 
 __all__ = ["DisputesByFact"]
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.schema import NONE, VERIFICATION
-from malsim.sim.clock import milliseconds
-from malsim.sim.draws import Draws
-from malsim.sim.engine.claim_batch import ClaimBatch
-from malsim.sim.engine.claim_context import LEAST_STATED, DraftEdge
 from malsim.sim.world import SENSES
+from malsim.sim.world.clock import milliseconds
+from malsim.sim.world.draws import Draws
+from malsim.sim.writers.engine.claim_batch import ClaimBatch
+from malsim.sim.writers.engine.claim_context import LEAST_STATED, DraftEdge
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.run_context import RunContext
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.agent.turn import Turn
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
-    from malsim.sim.record.turn_counters import TurnCounters
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.context.turn import Turn
+    from malsim.sim.context.turn_counters import TurnCounters
     from malsim.sim.settings.reader import Reader
     from malsim.sim.world import World
 

@@ -13,8 +13,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from malsim.memory.graph.arrays import Array
     from malsim.sim.agent.oversight.disputes_by_fact import DisputesByFact
-    from malsim.sim.engine.claim_context import Array
 
 __all__ = ["PRIORITIES", "TriageContext", "value_of_look"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
 
 __all__ = ["ReviewCases"]
 

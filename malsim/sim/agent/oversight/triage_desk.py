@@ -12,15 +12,15 @@ from malsim.sim.agent.oversight.priorities import PRIORITIES, TriageContext
 from malsim.sim.agent.oversight.review_cases import ReviewCases
 from malsim.sim.agent.oversight.triage_signal import TriageSignal
 from malsim.sim.agent.reviewer_pool import ReviewerPool
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
-    from malsim.sim.agent.run_context import RunContext
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.engine.claim_batch import ClaimBatch
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.settings.reviewers import Reviewers
     from malsim.sim.settings.scenario import Scenario
+    from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 __all__ = ["TriageDesk", "pool_of"]
 

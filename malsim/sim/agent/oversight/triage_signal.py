@@ -16,8 +16,8 @@ from malsim.netlist.wiring import link
 
 if TYPE_CHECKING:
     from malsim.memory import Rules
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.engine.claim_context import Array, Ints
+    from malsim.memory.graph.arrays import Array, Ints
+    from malsim.sim.context.snapshot import Snapshot
 
 __all__ = ["TriageSignal"]
 

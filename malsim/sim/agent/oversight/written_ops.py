@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory, Rules
     from malsim.memory.gate.verdicts import GateResult
-    from malsim.sim.agent.run_context import RunContext
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.agent.turn import Turn
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.context.turn import Turn
     from malsim.sim.settings.reader import Reader
 
 __all__ = ["WrittenOps"]

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.sim.engine.claim_context import Array, Bools, DraftEdge, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.writers.engine.claim_context import DraftEdge
 
 __all__ = ["ClaimBatch"]
 

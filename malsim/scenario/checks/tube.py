@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import ScenarioError
-from malsim.sim.clock import span
+from malsim.sim.world.clock import span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from malsim.memory.graph.frames import rank_within_group
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from malsim.sim.engine.claim_context import Bools, Ints
+    from malsim.memory.graph.arrays import Bools, Ints
 
 __all__ = ["TopicIndex"]
 

@@ -10,16 +10,16 @@ import polars as pl
 
 from malsim.memory.schema import NONE
 from malsim.screen.frames import without_credentials
-from malsim.sim.clock import DAY
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.port import View
-    from malsim.sim.agent.turn import Turn
-    from malsim.sim.engine.claim_batch import ClaimBatch
-    from malsim.sim.engine.claim_context import Bools, Ints
+    from malsim.sim.context.turn import Turn
     from malsim.sim.world import Fact, TruthChanges
+    from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 __all__ = ["EVENTS", "EventLog"]
 

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from malsim.base.errors import ScenarioError
 from malsim.base.parameters import refuse_out_of_bounds
-from malsim.sim.clock import DAY, read_spans
-from malsim.sim.draws import Draws, name_number
+from malsim.sim.world.clock import DAY, read_spans
+from malsim.sim.world.draws import Draws, name_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from malsim.sim.engine.claim_context import Array
+    from malsim.memory.graph.arrays import Array, Ints
 
 __all__ = ["SENSES", "Fact", "Sight", "TruthChanges", "World"]
 
-Ints: TypeAlias = NDArray[np.int64]
 SENSES = ("errs", "error")  # what is drawn for a look at the world
 MOST_CHANGES = 20_000_000
 MOST_VALUES = 100

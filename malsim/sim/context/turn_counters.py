@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
 
 __all__ = ["COUNTS", "TurnCounters"]
 

@@ -5,34 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from malsim.sim.draws import Draws
+    from numpy.typing import NDArray
 
-__all__ = [
-    "LEAST_STATED",
-    "Array",
-    "Bools",
-    "ClaimContext",
-    "ClaimDraft",
-    "DraftEdge",
-    "Ints",
-    "LatestClaims",
-    "Senses",
-    "ShownRows",
-]
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.world.draws import Draws
 
-Array: TypeAlias = NDArray[np.float64]
-Bools: TypeAlias = NDArray[np.bool_]
-Ints: TypeAlias = NDArray[np.int64]
+__all__ = ["LEAST_STATED", "ClaimContext", "ClaimDraft", "DraftEdge", "LatestClaims", "Senses", "ShownRows"]
 
 LEAST_STATED = 0.01
 

@@ -10,7 +10,7 @@ from malsim.memory.graph.frames import rank_within_group
 from malsim.memory.graph.table import Column
 from malsim.memory.push.ten_cells import WRITER
 from malsim.memory.schema import NONE, RELATIONS
-from malsim.sim.agent.topic_index import TopicIndex
+from malsim.sim.context.topic_index import TopicIndex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import View
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
     from malsim.sim.world import Fact
 
 __all__ = ["CellIndex"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from malsim.base.errors import ScenarioError
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.trace import Trace
-from malsim.sim.clock import DAY, span
+from malsim.sim.world.clock import DAY, span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,14 +10,14 @@ import numpy as np
 
 from malsim.memory.push.ranking import top_k
 from malsim.memory.schema import NONE
-from malsim.sim.engine.claim_context import ShownRows
+from malsim.sim.writers.engine.claim_context import ShownRows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import View
-    from malsim.sim.agent.cell_index import CellIndex
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
+    from malsim.sim.context.cell_index import CellIndex
 
 __all__ = ["Pushed", "Snapshot"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from malsim.sim.engine.claim_context import Ints
-    from malsim.sim.record.event_log import EventLog
+    from malsim.memory.graph.arrays import Ints
+    from malsim.sim.context.event_log import EventLog
     from malsim.sim.world import World
 
 __all__ = ["RunContext"]

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     import polars as pl
 
-    from malsim.sim.engine.claim_context import Array, Ints
+    from malsim.memory.graph.arrays import Array, Ints
 
 __all__ = ["Script"]
 

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from malsim.base.errors import ScenarioError
-from malsim.scenario.baseline.tube import KEYS, Tube
-from malsim.scenario.file.toml_lines import line_of
-from malsim.scenario.judge.alarms import check_alarm
-from malsim.scenario.judge.history_axioms import HISTORY_AXIOMS, Recorded, check_axiom
-from malsim.scenario.judge.metric_bounds import MetricEstimate
-from malsim.scenario.judge.series_metrics import METRICS, STEPS, measure
+from malsim.scenario.checks.alarms import check_alarm
+from malsim.scenario.checks.history_axioms import HISTORY_AXIOMS, Recorded, check_axiom
+from malsim.scenario.checks.metric_bounds import MetricEstimate
+from malsim.scenario.checks.series_metrics import METRICS, STEPS, measure
+from malsim.scenario.checks.tube import KEYS, Tube
 from malsim.scenario.properties.formula import Compare, Number, about
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.parse import parse
-from malsim.sim.clock import DAY, span
+from malsim.scenario.toml_lines import line_of
 from malsim.sim.settings.scenario import Check
+from malsim.sim.world.clock import DAY, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from malsim.scenario.file.toml_lines import Lines
-    from malsim.scenario.judge.alarms import AlarmVerdict
+    from malsim.scenario.checks.alarms import AlarmVerdict
     from malsim.scenario.properties import Trace, Verdict
     from malsim.scenario.properties.formula import Formula, Value
+    from malsim.scenario.toml_lines import Lines
     from malsim.sim.run import Run
 
 __all__ = [

@@ -12,9 +12,9 @@ from malsim.memory.schema import NONE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.sim.agent.snapshot import Snapshot
-    from malsim.sim.engine.claim_context import Array, Bools, Ints
-    from malsim.sim.record.turn_counters import TurnCounters
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.context.turn_counters import TurnCounters
     from malsim.sim.world import Fact
 
 __all__ = [

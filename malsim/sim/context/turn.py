@@ -10,9 +10,9 @@ import numpy as np
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.netlist.shipped import SurfacedLines
-    from malsim.sim.agent.snapshot import Pushed
-    from malsim.sim.engine.claim_context import Bools, Ints
+    from malsim.sim.context.snapshot import Pushed
 
 __all__ = ["ReleaseCheck", "Turn"]
 

@@ -1,0 +1,5 @@
+"""The world of a run: facts whose truth changes, the clock, and chance that has addresses."""
+
+from malsim.sim.world.truth import SENSES, Fact, Sight, TruthChanges, World
+
+__all__ = ["SENSES", "Fact", "Sight", "TruthChanges", "World"]
