@@ -13,9 +13,10 @@ from malsim.base.limits import Limits
 from malsim.importers.building.bring import bring
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
+from malsim.netlist.evaluate import crosses
 from malsim.scenario.checks.checks import BaselineCheck, Goal, KindCheck
 from malsim.scenario.judge.judge import Judged, Outcome, judge_check
-from malsim.scenario.properties.frames import crosses, trace_of
+from malsim.scenario.properties.frames import trace_of
 from malsim.shadow.log_history import log_history
 from malsim.shadow.store_history import store_history
 from malsim.shadow.tripwires import with_signals

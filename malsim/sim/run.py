@@ -11,7 +11,7 @@ import polars as pl
 from malsim.base.finite import finite
 from malsim.base.outputs import folder_of_files
 from malsim.memory.port import Explains, HoldsGraph
-from malsim.netlist.evaluate import evaluate
+from malsim.netlist.evaluate import Frames, edges_by_handle, evaluate
 from malsim.sim.record.bands import BANDS
 from malsim.sim.record.endings import endings
 from malsim.sim.record.manifest import manifest
@@ -20,7 +20,6 @@ from malsim.sim.settings.memory_law import graph_of
 from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import readers
 from malsim.sim.why.refused_claims import claim_lines
-from malsim.sim.why.scope_channels import frames_of
 from malsim.sim.why.signal_cause import because, is_program, is_signal, of_program
 
 if TYPE_CHECKING:
@@ -143,12 +142,19 @@ class Run:
     def _of_item(self, plant: Explains[Any], cell: str, t: float | None, rep: int) -> LawExplanation:
         return cell_cause.explain_item(plant, self.state, self.cells, cell, t=t, rep=rep, first=self.scenario.first)
 
+    @cached_property
+    def frames(self) -> Frames:
+        """What addresses are looked up in: the frames, the edges of the graph if there is one, the signals on pins."""
+        edges = edges_by_handle(self.memory) if isinstance(self.plant, HoldsGraph) else None
+        pins = self.scenario.netlist.pins if self.scenario.netlist else {}
+        return Frames(self.cells, edges, self.writers, self.signals, pins)
+
     def evaluate(self, address: str, t: float | None = None) -> pl.DataFrame:
         """The value of an address, `mean(dec_a3ee.~supports.*-scores-eff)`: t, rep, value, and row where there are many.
 
         At every recorded tick, or at the last not after `t` days.
         """
-        return evaluate(address, frames_of(self), at=t)
+        return evaluate(address, self.frames, at=t)
 
     def metrics(self) -> pl.DataFrame:
         """The figures of the run with their intervals over replications: metric, value, low, high, replications, meaning."""

@@ -229,7 +229,7 @@ def test_a_log_that_a_killed_writer_left_is_not_played_in(tmp_path: Path) -> Non
         (["absent.sqlite", "--once"], "no such store"),
         (["checks.toml", "--once"], "no store of malsim's"),
         (["memory.sqlite", "--once", "--every", "soon"], "--every"),
-        (["memory.sqlite", "--once", "--checks", "typo.toml"], "skipped: a: the run has no cell of this name"),
+        (["memory.sqlite", "--once", "--checks", "typo.toml"], "skipped: a: this handle's tag is not lowercase hex"),
     ],
 )
 def test_what_cannot_be_watched_is_said(

@@ -15,7 +15,6 @@ from malsim.memory.schema import RELATIONS
 from malsim.netlist.evaluate import cells_read, evaluate
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim.bench import run
-from malsim.sim.why.scope_channels import frames_of
 
 if TYPE_CHECKING:
     from malsim.sim.run import Run
@@ -126,7 +125,7 @@ STARTS = st.sampled_from(["dec_a3ee", "obs_b0b1", "obs_c0c2", "obs_c0c1", "prg_d
 
 @given(where=st.one_of(st.just("cell"), st.builds("{}{}".format, STARTS, st.lists(HOPS, max_size=3).map("".join))))
 def test_the_cells_read_are_those_whose_values_are_reduced(made: Run, where: str) -> None:
-    frames = frames_of(made)
+    frames = made.frames
     read = cells_read(f"sum({where}-scores-eff)", frames).join(frames.cells, on=["t", "rep", "cell"])
     total = read.group_by("t").agg(pl.col("effective").sum().alias("read"))
     summed = evaluate(f"sum({where}-scores-eff)", frames).join(total, on="t", how="left").fill_null(0.0)
@@ -135,6 +134,6 @@ def test_the_cells_read_are_those_whose_values_are_reduced(made: Run, where: str
 
 def test_signals_and_writers_are_no_cells(made: Run) -> None:
     for where in ("low", "alarm.out", "writer(ann)-claims", "mean(writer-calibration)"):
-        assert cells_read(where, frames_of(made)).is_empty()
+        assert cells_read(where, made.frames).is_empty()
     with pytest.raises(AddressError, match="no such cell"):
-        cells_read("dec_ffff-scores-eff", frames_of(made))
+        cells_read("dec_ffff-scores-eff", made.frames)

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from malsim.base.errors import AddressError, UsageError
-from malsim.netlist.evaluate import Frames, evaluate
-from malsim.netlist.language.address import Path, Reduced
-from malsim.netlist.language.address import address as read_address
-from malsim.netlist.language.lexicon import DOMAINS
+from malsim.netlist.evaluate import Frames, SignalRow, edges_by_handle, one_value, read
 from malsim.netlist.language.values import bit, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from malsim.memory import Memory
-    from malsim.netlist.language.address import Address
     from malsim.sim.run import Run
 
 __all__ = ["Channel", "Recording"]
 
-_ROW = re.compile(r"([^()\s]+)\(([^()]*)\)")
 _SETTINGS: dict[str, Callable[[str], Any]] = {"gain": number, "offset": number, "digital": bit, "label": str}
 
 
@@ -74,7 +67,6 @@ class Recording:
     days: pl.Series
     events: pl.DataFrame
     rep: int
-    has_edges: bool = True
 
     @classmethod
     def of(cls, run: Run, rep: int | None = None) -> Recording:
@@ -106,62 +98,18 @@ class Recording:
             hint = "a run of bands keeps no replications; record cells or addresses" if not reps else None
             allowed = ", ".join(map(str, reps))
             raise AddressError("nothing was recorded of this replication", given=rep, allowed=allowed or None, hint=hint)
-        edges = Frames.of(memory).edges.filter(pl.col("rep") == rep) if memory is not None else _no_edges()
-        return cls(Frames(own[0], edges, own[2], own[1], pins or {}), days, own[3], rep, has_edges=memory is not None)
-
-    @cached_property
-    def _signals(self) -> frozenset[str]:
-        return frozenset(() if self.frames.signals is None else self.frames.signals["signal"].unique().to_list())
+        edges = None if memory is None else edges_by_handle(memory).filter(pl.col("rep") == rep)
+        return cls(Frames(own[0], edges, own[2], own[1], pins or {}), days, own[3], rep)
 
     def signal(self, address: str) -> str:
         """The signal that an address is, or that is on the pin it names, or whose row it names; empty for none."""
-        row = _ROW.fullmatch(address)
-        name = row[1] if row else address
-        signal = self.frames.pins.get(name, name)
-        return signal if signal in self._signals else ""
+        point = read(address, self.frames)
+        return point.signal if isinstance(point, SignalRow) else ""
 
     def values(self, address: str) -> pl.Series:
         """A channel's value at each tick, null where it had none."""
-        frame = self._at(address)
-        if "row" in frame.columns:
-            rows = frame["row"].unique().sort().head(6).to_list()
-            hint = f"name one, as {self._row(address, rows[0])}, or reduce them, as mean(…)" if rows else None
-            raise AddressError("many values stand at this address", given=address, allowed=", ".join(rows), hint=hint)
+        frame = one_value(address, self.frames)
         if not (frame["value"].dtype.is_numeric() or frame["value"].dtype in {pl.Boolean, pl.Null}):
             raise AddressError("a scope shows numbers and bits", given=address, hint="name a field: …-scores-eff")
         ticks = pl.DataFrame({"t": self.days})
         return ticks.join(frame.select("t", "value"), on="t", how="left", maintain_order="left")["value"]
-
-    def _row(self, address: str, row: str) -> str:
-        """The address of one row of many: of a signal, of a domain, of the cells that a wildcard reaches."""
-        head, dash, fields = address.partition("-")
-        if self.signal(address):
-            return f"{address}({row})"
-        return f"{head}({row}){dash}{fields}" if head in DOMAINS else f"{row}{dash}{fields}"
-
-    def _at(self, address: str) -> pl.DataFrame:
-        """What stands at an address; `right(pump)` is the row `pump` of the signal `right`."""
-        row, signals = _ROW.fullmatch(address), self.frames.signals
-        if row is not None and signals is not None and (name := self.signal(address)):
-            own = signals.filter(pl.col("signal") == name)
-            rows = own.filter(pl.col("row") == row[2])
-            if rows.is_empty():
-                keys = own["row"].unique().sort().head(8).to_list()
-                raise AddressError("the signal has no such row", given=address, allowed=", ".join(map(str, keys)))
-            return rows.select("t", "value")
-        if not self.has_edges and _crosses(read_address(address)):
-            hint = "scope the scenario itself, or run.scope in Python"
-            raise AddressError("these frames were kept without their edges", given=address, hint=hint)
-        return evaluate(address, self.frames)
-
-
-def _crosses(where: Address) -> bool:
-    """Whether an address needs edges: by a hop, or by a version."""
-    path = where.inner if isinstance(where, Reduced) else where
-    return isinstance(path, Path) and (bool(path.hops) or path.version is not None)
-
-
-def _no_edges() -> pl.DataFrame:
-    return pl.DataFrame(
-        schema={"source": pl.String, "relation": pl.String, "target": pl.String, "weight": pl.Float64, "t": pl.Float64}
-    )

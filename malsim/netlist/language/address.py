@@ -178,18 +178,19 @@ def address(text: str) -> Address:
 def _address(tree: Tree[Token], text: str) -> Address:
     if tree.data == "point":
         return _point(tree, text)
-    head, *rest = tree.children
+    word, *rest = tree.children
     inside = [one for one in rest if isinstance(one, Tree)]
+    head = "cell" if word == "item" else str(word)  # what a law of items calls its cells
     if head in DOMAINS and len(rest) > len(inside) == 1 and inside[0].data != "within":
-        return Row(str(head), _fields(rest[1:], text), "".join(map(str, inside[0].children)))
+        return Row(head, _fields(rest[1:], text), "".join(map(str, inside[0].children)))
     if head in FUNCTIONS and len(inside) == len(rest):
-        if len(inside) != FUNCTIONS[str(head)]:
-            raise AddressError(f"{head} takes another number of arguments", given=text, allowed=str(FUNCTIONS[str(head)]))
-        return Call(str(head), tuple(_argument(one, text) for one in inside))
+        if len(inside) != FUNCTIONS[head]:
+            raise AddressError(f"{head} takes another number of arguments", given=text, allowed=str(FUNCTIONS[head]))
+        return Call(head, tuple(_argument(one, text) for one in inside))
     if head in REDUCERS and len(inside) == len(rest) == 1:
         inner = _argument(inside[0], text)
         if not isinstance(inner, (Constant, Name, Reduced)):
-            return Reduced(str(head), inner)
+            return Reduced(head, inner)
         problem = "this is no address: a reducer reads many values"
         raise AddressError(problem, given=text, allowed=f"{head}(dec_a3ee.supports.*-scores-eff)")
     raise AddressError("no such reducer or domain", given=text, allowed=" ".join([*REDUCERS, *FUNCTIONS, *DOMAINS]))

@@ -12,7 +12,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from malsim.base.errors import AddressError
+from malsim.base.errors import AddressError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +58,8 @@ def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str
     words = {"scores": SCORES, "flags": FLAGS}.get(group, {})
     column = words.get(name, name) if group in {"scores", "flags", ""} and len(fields) <= 2 else ""  # noqa: PLR2004
     if column not in columns or (group and column not in words.values()):
-        names = " ".join([*(f"scores-{score}" for score in SCORES), *(f"flags-{flag}" for flag in FLAGS)])
-        raise AddressError("no such field", given=str(where), allowed=f"{names}, or a column")
+        names = [*(f"scores-{score}" for score in SCORES), *(f"flags-{flag}" for flag in FLAGS)]
+        choices = names if "cell" in columns or group else columns
+        allowed, hint = f"{' '.join(choices)}, or a column", nearest(name, [*SCORES, *FLAGS, *columns]) or None
+        raise AddressError("no such field", given=str(where), allowed=allowed, hint=hint)
     return column

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import AddressError
-from malsim.netlist.evaluate import Frames, cells_read
+from malsim.netlist.evaluate import Frames, cells_read, edges_by_handle
 from malsim.netlist.language.address import Path, Reduced, address
 from malsim.netlist.programs import program_cells, programs
 from malsim.netlist.programs.members import members
@@ -78,7 +78,7 @@ class _CellReaders:
     @cached_property
     def _frames(self) -> Frames:
         here = (pl.col("t") == self.t) & (pl.col("rep") == self.rep)
-        return Frames(self.run.cells.filter(here), Frames.of(self.run.memory).edges.filter(pl.col("rep") == self.rep))
+        return Frames(self.run.cells.filter(here), edges_by_handle(self.run.memory).filter(pl.col("rep") == self.rep))
 
     def _reads(self, where: Address) -> bool:
         """Whether an address reads the cell; one that names its first cell by key or version is looked up."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import ScenarioError
-from malsim.netlist.evaluate import Frames
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,15 +14,9 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Signal
     from malsim.sim.record.run_data import RunData
 
-__all__ = ["frames_of", "wired"]
+__all__ = ["wired"]
 
 MOST = 24
-
-
-def frames_of(run: RunData) -> Frames:
-    """What addresses are looked up in: a run's frames, its graph's edges, and which signal is on which pin."""
-    wires = run.scenario.netlist
-    return Frames(run.cells, Frames.of(run.memory).edges, run.writers, run.signals, wires.pins if wires else {})
 
 
 def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -2,62 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import polars as pl
 
-from malsim.base.errors import AddressError
+from malsim.base.errors import AddressError, nearest
 from malsim.memory.graph.handles import beginning_so
+from malsim.netlist.evaluate.look_up_names import Frames, SignalRow, needs_edges, read
 from malsim.netlist.graph.handle_lookup import at_version
 from malsim.netlist.language.address import Call, Name, Path, Pin, Reduced, Row, address, column_of
+from malsim.netlist.language.lexicon import DOMAINS
 from malsim.netlist.wiring.net import leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from malsim.memory import Memory
     from malsim.netlist.language.address import Address, Hop
 
-__all__ = ["Frames", "cells_read", "evaluate"]
+__all__ = ["cells_read", "evaluate", "one_value"]
 
-Plain: TypeAlias = Path | Row | Reduced | Pin | Name
 _INSTANT = ("t", "rep")
 
 
-@dataclass(frozen=True)
-class Frames:
-    """What addresses are looked up in: a run's frames, or one memory's.
+Plain: TypeAlias = Path | Row | Reduced | Pin | Name | SignalRow
 
-    `cells` has one row per t, rep and cell (its handle) with the fields as columns; `edges` names source and target by
-    handle, with relation, weight and the time t it was written, and rep where replications differ; `writers` has one row
-    per t, rep and writer; `signals` one per t, rep, signal and row, with its value; `pins` says which signal is on a pin.
-    """
 
-    cells: pl.DataFrame
-    edges: pl.DataFrame
-    writers: pl.DataFrame | None = None
-    signals: pl.DataFrame | None = None
-    pins: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, memory: Memory, *, t: float = 0.0) -> Frames:
-        """The frames of one memory as it stands, at time t."""
-        handle = memory.cells["handle"]
-        cells = memory.cells.with_columns(
-            pl.lit(t, pl.Float64).alias("t"),
-            handle.alias("cell"),
-            handle.gather(memory.cells["successor"]).alias("successor"),
+def one_value(where: Address | SignalRow | str, frames: Frames) -> pl.DataFrame:
+    """Look an address up that reads one value an instant: t, rep, value; raises `AddressError` where there are many."""
+    values = evaluate(where, frames)
+    if values["value"].dtype == pl.List or "row" in values.columns:
+        rows = values["row"].drop_nulls().unique().sort().head(6).to_list() if "row" in values.columns else []
+        hint = f"name one, as {_of_one(str(where), str(rows[0]), frames)}, or reduce them: " if rows else "reduce them: "
+        allowed = ", ".join(map(str, rows)) or None
+        raise AddressError(
+            "many values stand at this address", given=str(where), allowed=allowed, hint=f"{hint}mean(…), max(…), share(…)"
         )
-        edges = memory.edges.with_columns(
-            memory.cells["rep"].gather(memory.edges["source"]).alias("rep"),
-            handle.gather(memory.edges["source"]).alias("source"),
-            handle.gather(memory.edges["target"]).alias("target"),
-        )
-        return cls(cells, edges, memory.writers.with_columns(pl.lit(t, pl.Float64).alias("t")))
+    return values
 
 
-def evaluate(where: Address | str, frames: Frames | Memory, *, at: float | None = None) -> pl.DataFrame:
+def _of_one(text: str, row: str, frames: Frames) -> str:
+    """The address of one row of many: of a signal, of a domain, of the cells that a wildcard reaches."""
+    head, dash, fields = text.partition("-")
+    if isinstance(read(text, frames), SignalRow):
+        return f"{text}({row})"
+    return f"{head}({row}){dash}{fields}" if head in DOMAINS else f"{row}{dash}{fields}"
+
+
+def evaluate(where: Address | SignalRow | str, frames: Frames | Memory, *, at: float | None = None) -> pl.DataFrame:
     """Look an address up.
 
     Parameters
@@ -85,11 +76,13 @@ def evaluate(where: Address | str, frames: Frames | Memory, *, at: float | None 
     >>> evaluate("dec_a3ee-scores-eff", Frames(cells, edges))["value"].to_list()
     [0.6]
     """
-    point = _plain(address(where) if isinstance(where, str) else where)
     frames = frames if isinstance(frames, Frames) else Frames.of(frames)
+    point = _plain(read(where, frames) if isinstance(where, str) else where)
     if isinstance(point, Path):
         values = _path(point, frames)
-        if not any(hop.every for hop in point.hops):
+        if not point.hops:
+            values = values.drop("row")
+        elif not any(hop.every for hop in point.hops):
             values = _one(values, point)
     elif isinstance(point, Reduced):
         values = _reduce(point, frames)
@@ -100,8 +93,10 @@ def evaluate(where: Address | str, frames: Frames | Memory, *, at: float | None 
     return values if at is None else values.filter(pl.col("t") == pl.col("t").filter(pl.col("t") <= at).max())
 
 
-def _plain(point: Address) -> Plain:
+def _plain(point: Address | SignalRow) -> Plain:
     """The address, unless only a netlist that runs works it out."""
+    if isinstance(point, SignalRow):
+        return point
     hops = any(isinstance(leaf, Row) and leaf.hops for leaf in leaves(point))
     if isinstance(point, Call) or (isinstance(point, Reduced) and isinstance(point.inner, Call)) or hops:
         hint = "net NAME op.in < THIS, and ask for the signal NAME"
@@ -131,42 +126,66 @@ def cells_read(where: Address | str, frames: Frames) -> pl.DataFrame:
 
 def _path(point: Path, frames: Frames) -> pl.DataFrame:
     """Every cell the path reaches: t, rep, row (its handle), value."""
-    cells = _cells_at(point, frames)
-    column = column_of(point.fields, frames.cells.columns, point) if point.fields else "cell"
-    values = frames.cells.select(*_INSTANT, "cell", pl.col(column).alias("value"))
-    return values.join(cells, on=[*_INSTANT, "cell"], how="semi").rename({"cell": "row"})
+    cells = frames.cells
+    if needs_edges(point):
+        cells = cells.join(_cells_at(point, frames), on=[*_INSTANT, "cell"], how="semi")
+    else:
+        cells = cells.filter(pl.col("cell") == _whole(point, frames))
+    column = column_of(point.fields, cells.columns, point) if point.fields else "cell"
+    return cells.select(*_INSTANT, pl.col("cell").alias("row"), pl.col(column).alias("value"))
 
 
 def _cells_at(point: Path, frames: Frames) -> pl.DataFrame:
     cells = _start(point, frames)
     for hop in point.hops:
-        cells = _across(cells, hop, frames)
+        cells = _across(cells, hop, frames, _edges(point, frames))
     return cells
 
 
 def _start(point: Path, frames: Frames) -> pl.DataFrame:
-    cells = frames.cells.select(*_INSTANT, "cell")
-    handle = point.handle
-    if not (is_it := cells["cell"] == handle).any():
-        handle = beginning_so(handle, cells["cell"].cast(pl.String)) or handle
-        is_it = cells["cell"] == handle
-    if not is_it.any():
-        near = cells.filter(pl.col("cell").str.starts_with(point.handle[:5]))["cell"].unique().sort().head(3).to_list()
-        raise AddressError("no such cell", given=str(point), hint=f"near it: {', '.join(near)}" if near else None)
+    cells, handle = frames.cells.select(*_INSTANT, "cell"), _whole(point, frames)
     if point.version is None:
-        return cells.filter(is_it)
-    versions = at_version(handle, point.version, frames.cells, frames.edges)
+        return cells.filter(pl.col("cell") == handle)
+    versions = at_version(handle, point.version, frames.cells, _edges(point, frames))
     own = pl.DataFrame(
         {"rep": list(versions), "cell": list(versions.values())}, schema_overrides={"rep": cells["rep"].dtype}
     )
     return cells.join(own, on=["rep", "cell"], how="semi")
 
 
-def _across(cells: pl.DataFrame, hop: Hop, frames: Frames) -> pl.DataFrame:
+def _whole(point: Path, frames: Frames) -> str:
+    """The handle of the cell that a path begins at; its beginning will do where one cell alone begins so."""
+    names = frames.cells["cell"].cast(pl.String)
+    if (names == point.handle).any():
+        return point.handle
+    if (longer := beginning_so(point.handle, names)) is None:
+        raise _no_such("cell", point.handle, names)
+    return longer
+
+
+def _no_such(what: str, name: str, names: pl.Series) -> AddressError:
+    """The error that nothing is called so, with the nearest names that are."""
+    every = sorted(names.drop_nulls().unique().to_list())
+    more = f" … ({len(every)} in all)" if len(every) > FEW else ""
+    allowed = " ".join(every[:FEW]) + more or None
+    return AddressError(f"no such {what}", given=name, allowed=allowed, hint=nearest(name, every) or None)
+
+
+FEW = 12
+
+
+def _edges(point: Path, frames: Frames) -> pl.DataFrame:
+    if frames.edges is None:
+        hint = "read it through a netlist signal, or from the run itself"
+        raise AddressError("these frames hold no edges to follow", given=str(point), hint=hint)
+    return frames.edges
+
+
+def _across(cells: pl.DataFrame, hop: Hop, frames: Frames, edges: pl.DataFrame) -> pl.DataFrame:
     """The active cells at the other end of every edge of the hop's relation that was written by then."""
     near, far = ("target", "source") if hop.incoming else ("source", "target")
-    rep = ["rep"] if "rep" in frames.edges.columns else []
-    edges = frames.edges.select(
+    rep = ["rep"] if "rep" in edges.columns else []
+    edges = edges.select(
         pl.col(near).alias("cell"), pl.col(far).alias("other"), "relation", pl.col("t").alias("written"), *rep
     )
     if hop.relation != "*":
@@ -217,18 +236,22 @@ def _rows(point: Row, frames: Frames) -> pl.DataFrame:
     values = frame.select(*_INSTANT, pl.col(key).alias("row"), pl.col(column).alias("value"))
     if not point.name:
         return values
-    values = values.filter(pl.col("row") == point.name)
-    if values.is_empty():
-        raise AddressError(f"no such {point.domain}", given=str(point))
-    return values.drop("row")
+    own = values.filter(pl.col("row") == point.name)
+    if own.is_empty():
+        raise _no_such(point.domain, point.name, values["row"])
+    return own.drop("row")
 
 
-def _signal(point: Pin | Name, frames: Frames) -> pl.DataFrame:
+def _signal(point: Pin | Name | SignalRow, frames: Frames) -> pl.DataFrame:
     if frames.signals is None:
         raise AddressError("nothing here has signals", given=str(point), hint="run a scenario with a netlist")
-    values = frames.signals.filter(pl.col("signal") == frames.pins.get(str(point), str(point)))
+    name, row = (point.signal, point.row) if isinstance(point, SignalRow) else (str(point), "")
+    values = frames.signals.filter(pl.col("signal") == frames.pins.get(name, name))
     if values.is_empty():
-        names = frames.signals["signal"].unique().sort().head(12).to_list()
-        raise AddressError("no such signal", given=str(point), allowed=" ".join(names))
+        raise _no_such("signal", name, frames.signals["signal"])
     values = values.select(*_INSTANT, "row", "value")
+    if row and not (own := values.filter(pl.col("row").cast(pl.String) == row)).is_empty():
+        return own.drop("row")
+    if row:
+        raise _no_such(f"row of {name}", row, values["row"].cast(pl.String))
     return values.drop("row") if values["row"].is_null().all() else values
