@@ -1,20 +1,58 @@
-"""Hypothesis for every test: no clock, and the same examples each run; HYPOTHESIS_PROFILE=search looks further."""
+"""Hypothesis for every test: no clock, and the same examples each run; HYPOTHESIS_PROFILE=search looks further.
+
+A test is quick unless `slow.txt` lists it: `pytest -m quick`. `pytest --note-slow` writes that list anew.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
-
-if TYPE_CHECKING:
-    import pytest
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
+SLOW = Path(__file__).parent / "slow.txt"
+LIMIT = 0.15  # seconds a case, on average over a test's cases
+_SECONDS: defaultdict[str, list[float]] = defaultdict(list)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let long runs of tests/fuzz be asked for."""
+    """Let long runs of tests/fuzz be asked for, and the list of slow tests."""
     parser.addoption("--fuzz-seconds", type=float, default=0.0, metavar="N", help="try inputs of each format for so long")
+    parser.addoption("--note-slow", action="store_true", help=f"write the tests over {LIMIT} s a case to tests/slow.txt")
+
+
+def name_of(nodeid: str) -> str:
+    """A test's name without its case; a scenario's file, as its checks share one run.
+
+    The first check of a file would carry the run, and the next one if that were left out.
+    """
+    file, _, _ = nodeid.partition("::")
+    return file if file.endswith(".toml") else nodeid.partition("[")[0]
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as quick what is neither slow nor for the night."""
+    slow = set(SLOW.read_text(encoding="utf-8").splitlines())
+    for item in items:
+        if name_of(item.nodeid) not in slow and item.get_closest_marker("nightly") is None:
+            item.add_marker("quick")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note how long a test took, what it needs included."""
+    if report.when != "teardown":
+        _SECONDS[name_of(report.nodeid)].append(report.duration)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the list, where it was asked for and all tests ran here."""
+    if session.config.getoption("--note-slow") and not hasattr(session.config, "workerinput"):
+        slow = sorted(name for name, seconds in _SECONDS.items() if sum(seconds) > LIMIT * len(seconds))
+        SLOW.write_text("\n".join([*slow, ""]), encoding="utf-8")

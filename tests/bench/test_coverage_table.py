@@ -60,6 +60,6 @@ def test_what_is_promised_is_kept(name: str) -> None:
             covered += not unsure and result["x"].low <= truth <= result["x"].high
         usable = RUNS - doubtful - refusals
         message = f"{covered / usable:.3f} of {usable} promised"
-        print(f"{name:14} ± {width:<5} {message}, {doubtful} doubted, {refusals} refused, {np.median(count):.0f} runs")  # noqa: T201
+        print(f"{name:14} ± {width:<5} {message}, {doubtful} doubted, {refusals} refused, {np.median(count):.0f} runs")
         assert covered >= LEAST * usable
         assert usable >= RUNS / 2

@@ -60,7 +60,7 @@ def test_the_interval_holds_the_planted_constant_in_95_lives_of_100(tau: float, 
     covered = sum(low <= tau <= high for _, low, high in results)
     untold = sum(low == 0.0 and high == float("inf") for _, low, high in results)
     width = statistics.median(high / low if low else float("inf") for _, low, high in results)
-    print(f"\n| {tau} | {writers} | {covered / RUNS:.3f} | {untold / RUNS:.3f} | {width:.2f} |")  # noqa: T201  # the table
+    print(f"\n| {tau} | {writers} | {covered / RUNS:.3f} | {untold / RUNS:.3f} | {width:.2f} |")  # the table
     assert covered >= LEAST * RUNS
 
 

@@ -92,7 +92,7 @@ def test_no_claimed_ceiling_lies_above_the_simulated_onset() -> None:
             seen["within 2 %" if 0.98 / APART <= ratio <= 1.02 else "claimed lower" if ratio < 1 else "claimed higher"] += 1
             if ratio > 1.02:
                 over.append((seed, claimed, first))
-    print("\n".join(f"{count:5} {what}" for what, count in sorted(seen.items())))  # noqa: T201
+    print("\n".join(f"{count:5} {what}" for what, count in sorted(seen.items())))
     assert not over
 
 

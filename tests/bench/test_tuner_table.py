@@ -90,5 +90,5 @@ def test_the_search_is_never_worse_than_others_on_the_same_budget(make: Callable
         search.__name__: float(np.median([search(make(seed), seed) for seed in SEEDS]))
         for search in (ours, parzen, evolution)
     }
-    print(f"{make.__name__:12}" + "".join(f"{name:>12} {value:<10.3g}" for name, value in medians.items()))  # noqa: T201
+    print(f"{make.__name__:12}" + "".join(f"{name:>12} {value:<10.3g}" for name, value in medians.items()))
     assert medians["ours"] <= max(NEAR, min(medians["parzen"], medians["evolution"]))

@@ -97,6 +97,7 @@ def test_the_command_prints_rows_and_writes_a_page(tmp_path: Path, capsys: pytes
     assert "graphiti" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not DATA.is_dir(), reason="the data set mmkb_years does not lie beside the project")
 def test_the_headline_comes_out_as_measured_on_the_minimal_models() -> None:
     claims, truth = read_folder(DATA)

@@ -52,12 +52,6 @@ def said_of(flag: str) -> str:
     return next(str(limit.metadata["says"]) for limit in fields(Limits) if limit.metadata.get("flag") == flag)
 
 
-def test_the_older_names_of_the_flags_still_work(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["test", path, "--most-replications", "2"]) == 2
-    assert "too many replications" in capsys.readouterr().out
-    assert main(["test", path, "--most-replications", "3", "--largest-input", "100000"]) == 0
-
-
 def test_a_manifest_asks_for_no_more_than_a_file(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", path, "--no-plots"]) == 0
     assert main(["rerun", "out/x/manifest.json", "--max-ticks", "11"]) == 2

@@ -186,6 +186,7 @@ SWITCHES: dict[str, Callable[..., ClaimBatch]] = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_each_check_fails_when_what_it_watches_is_broken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = read(path)

@@ -198,6 +198,7 @@ def test_the_interval_holds_the_value_and_nothing_to_score_is_not_a_number() -> 
     assert math.isnan(score(np.zeros(0), np.zeros(0, dtype=bool)).value["accuracy"])
 
 
+@pytest.mark.nightly
 @needs_data
 @pytest.mark.parametrize(("contradictions", "measured"), [("forward", 0.830), ("mutual", 0.898)])
 def test_crowd_judgements_come_out_where_they_were_measured(contradictions: str, measured: float) -> None:
