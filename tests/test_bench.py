@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim import repository
 from malsim.cli import main
-from malsim.lab import benchmarks
-from malsim.lab.benchmarks import Ratio, compare
+from tests.bench.rows import ratios
+from tests.bench.rows.ratios import Ratio, compare
 
 if TYPE_CHECKING:
     import pytest
@@ -37,7 +39,7 @@ def test_the_command_prints_rows_and_fails_on_a_broken_promise(
         del only, left_out
         return [Ratio(name="a", ours=1.0, theirs=1.0, limit=2.0), Ratio(name="b", ours=3.0, theirs=1.0, limit=2.0)]
 
-    monkeypatch.setattr(benchmarks, "every_row", two)
+    monkeypatch.setattr(ratios, "every_row", two)
     assert main(["bench", "--json"]) == 1
     assert json.loads(capsys.readouterr().out) == [
         {"name": "a", "ratio": 1.0, "limit": 2.0, "ok": True},
@@ -56,7 +58,7 @@ def test_a_row_of_shares_without_a_limit_is_printed_and_never_fails(
         del only, left_out
         return [row]
 
-    monkeypatch.setattr(benchmarks, "every_row", one)
+    monkeypatch.setattr(ratios, "every_row", one)
     assert main(["bench"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].split() == ["wrong", "answers", "2.00", "50.000", "%", "25.000", "%"]
     assert main(["bench", "--json"]) == 0
@@ -72,3 +74,12 @@ def test_a_peer_that_is_not_installed_is_named_and_its_rows_are_left_out(
     assert json.loads(said.out) == []
     assert "crowdkit" in said.err
     assert "pip install crowd-kit" in said.err
+
+
+def test_a_wheel_alone_says_what_is_only_in_the_repository(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(repository, "ROOT", tmp_path)
+    for command in (["bench", "--only", "peers"], ["signals", "--scorecard"]):
+        assert main(command) == 2
+        assert "this needs malsim's repository" in capsys.readouterr().err

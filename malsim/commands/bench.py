@@ -1,4 +1,4 @@
-"""Measure the speed ratios this project promises, each within one run."""
+"""Measure the speed ratios this project promises, each within one run; needs the repository."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from malsim.base.errors import UsageError
-    from malsim.lab.benchmarks import Ratio
+    from tests.bench.rows.ratios import Ratio
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,13 +20,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Measure and print every row; exit 1 if a ratio passes its limit."""
     from malsim.base.limits import Limits
-    from malsim.lab.benchmarks import every_row
+    from malsim.repository import from_repository
 
+    ratios = from_repository("tests.bench.rows.ratios", where="malsim bench")
     Limits.put_in_force(None)  # every row is this project's own, and some are large on purpose
     rows = []
     if not args.json:
         print(f"{'name':<68} {'ratio':>9} {'limit':>9}     {'ours':>11} {'theirs':>11}")
-    for row in every_row(args.only, left_out=_say):
+    for row in ratios.every_row(args.only, left_out=_say):
         rows.append(row)
         if not args.json:
             print(_line(row))

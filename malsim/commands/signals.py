@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--on", metavar="STORE", help="say what each reads on a store, which is not changed")
     add("--ticks", type=int, default=1, metavar="N", help="with --on: the last N ticks, for signals of rates (1)")
     add("--every", type=day, default=1.0, metavar="DAYS", help="with --on: between two ticks (1)")
-    add("--scorecard", action="store_true", help="measure each on its streams and on ordinary work")
+    add("--scorecard", action="store_true", help="measure each on its streams and on ordinary work (needs the repository)")
     add(
         "--seeds",
         type=int,
@@ -85,9 +85,10 @@ def _read(store: str, names: list[str], ticks: int, every: float) -> int:
 def _scorecard(names: list[str], seeds: int, quiet: int, output: Path | None) -> int:
     """Print the table; exit code 1 where a signal misses its fault or fires on what is benign."""
     from malsim.base.outputs import save_table
-    from malsim.netlist.shipped.scorecard import scorecard
+    from malsim.repository import from_repository
 
-    table = scorecard(names, seeds=seeds, quiet=quiet)
+    measure = from_repository("tests.netlist.standing.scorecard", where="malsim signals --scorecard")
+    table: pl.DataFrame = measure.scorecard(names, seeds=seeds, quiet=quiet)
     print(f"{'signal':<27} {'shown':<9} fires silent  delay misses    ARL0  95 %")
     for row in table.iter_rows(named=True):
         delay = "–" if row["delay"] is None else f"{row['delay']:.1f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from malsim.lab.benchmarks import Ratio, every_row
+from tests.bench.rows.ratios import Ratio, every_row
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,10 @@ from malsim.memory import Memory
 from malsim.netlist import parse
 from malsim.netlist.engine import Engine, State
 from malsim.netlist.shipped import catalogue, readings, signal_named, signals_text
-from malsim.netlist.shipped.cases import CASES, ONSET
-from malsim.netlist.shipped.scorecard import first_firings, of_case, scorecard
-from malsim.netlist.shipped.streams import merged, ordinary, play
 from malsim.netlist.wiring import link
+from tests.netlist.standing.cases import CASES, ONSET
+from tests.netlist.standing.scorecard import first_firings, of_case, scorecard
+from tests.netlist.standing.streams import merged, ordinary, play
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.lab.benchmarks import loop_rows as loop
 from malsim.sim import bench
 from malsim.sim.context import observables
 from malsim.sim.context.snapshot import Snapshot
 from malsim.sim.record import bands
+from tests.bench.rows import loop
 
 
 @pytest.fixture(scope="module")

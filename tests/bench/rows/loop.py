@@ -5,18 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from malsim.lab.benchmarks.memory_rows import bare_tick
-from malsim.lab.benchmarks.ratios import compare
 from malsim.sim import bench
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
+from tests.bench.rows.memory import bare_tick
+from tests.bench.rows.ratios import compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from malsim.lab.benchmarks.ratios import Ratio
+    from tests.bench.rows.ratios import Ratio
 
 __all__ = ["rows"]
 

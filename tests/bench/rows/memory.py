@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from malsim.lab.benchmarks.ratios import compare
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import connect_rows
@@ -21,11 +20,12 @@ from malsim.memory.gate.screen import joined_formats
 from malsim.memory.law import CALIBRATIONS, currency, factors, salience, terms
 from malsim.memory.schema import NONE
 from malsim.memory.scoring.outcomes import accusations
+from tests.bench.rows.ratios import compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from malsim.lab.benchmarks.ratios import Ratio
+    from tests.bench.rows.ratios import Ratio
 
 __all__ = ["bare_tick", "full_tick", "graph", "rows"]
 
@@ -165,7 +165,7 @@ def _imports() -> Iterator[Ratio]:
     python = sys.executable
 
     def process(*arguments: str) -> Callable[[], object]:
-        return lambda: subprocess.run([python, *arguments], check=True, capture_output=True)  # noqa: S603  # our own words
+        return lambda: subprocess.run([python, *arguments], check=True, capture_output=True)  # our own words
 
     yield compare("malsim --help, beside importing numpy and polars", process("-m", "malsim", "--help"),
                   process("-c", "import numpy, polars"), limit=1.0, repeats=9)  # fmt: skip

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from malsim.lab.benchmarks.memory_rows import full_tick, graph
-from malsim.lab.benchmarks.ratios import compare
 from malsim.lab.stability import stability
 from malsim.memory import tick
+from tests.bench.rows.memory import full_tick, graph
+from tests.bench.rows.ratios import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from malsim.lab.benchmarks.ratios import Ratio
+    from tests.bench.rows.ratios import Ratio
 
 __all__ = ["rows"]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import UsageError
-from malsim.lab.benchmarks.ratios import Ratio, peer
 from malsim.lab.studies.real import RealClaims, read_real
 from malsim.memory import Rules
+from tests.bench.rows.ratios import Ratio, peer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

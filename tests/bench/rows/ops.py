@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ops
-from malsim.lab.benchmarks.ratios import compare, peer
+from tests.bench.rows.ratios import compare, peer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from malsim.lab.benchmarks.ratios import Ratio
+    from tests.bench.rows.ratios import Ratio
 
 __all__ = ["rows"]
 

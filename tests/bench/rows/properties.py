@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.lab.benchmarks.ratios import compare
 from malsim.scenario.properties import Property, Trace
+from tests.bench.rows.ratios import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from malsim.lab.benchmarks.ratios import Ratio
+    from tests.bench.rows.ratios import Ratio
 
 __all__ = ["rows"]
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.lab.benchmarks.memory_rows import full_tick, graph
-from malsim.lab.benchmarks.ratios import compare
 from malsim.memory import Memory, tick
 from malsim.netlist import lint, load, parse
 from malsim.netlist.engine import Engine
 from malsim.netlist.shipped import catalogue, signals_text
 from malsim.netlist.wiring import link
+from tests.bench.rows.memory import full_tick, graph
+from tests.bench.rows.ratios import compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from malsim.lab.benchmarks.ratios import Ratio
+    from tests.bench.rows.ratios import Ratio
 
 __all__ = ["rows"]
 

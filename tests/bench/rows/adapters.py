@@ -12,10 +12,10 @@ import numpy as np
 from malsim.adapters.contract import Claim, Query
 from malsim.adapters.engine.adapter import Adapter, Phrases
 from malsim.adapters.engine.user_plant import UserPlant
-from malsim.lab.benchmarks.ratios import Ratio, compare
 from malsim.memory.port import Claims, Vocabulary
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
+from tests.bench.rows.ratios import Ratio, compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.importers.building.bring import bring
-from malsim.lab.benchmarks.ratios import compare
+from tests.bench.rows.ratios import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from malsim.lab.benchmarks.ratios import Ratio
+    from tests.bench.rows.ratios import Ratio
 
 __all__ = ["rows"]
 
@@ -65,7 +65,7 @@ def _lines(path: Path) -> Path:
             observations = [f"listens on port {place}", f"is owned by team {place % 97} since release {place // 7}"]
             entity = {"type": "entity", "name": f"service-{place}", "entityType": "service", "observations": observations}
             ends = {"from": f"service-{place}", "to": f"service-{place // 2}", "relationType": "writes_to"}
-            file.write(json.dumps({"type": "relation", **ends} if place % 4 == 3 else entity) + "\n")  # noqa: PLR2004
+            file.write(json.dumps({"type": "relation", **ends} if place % 4 == 3 else entity) + "\n")
     return path
 
 

@@ -12,15 +12,15 @@ from malsim.base.intervals import poisson
 from malsim.netlist.engine import Engine
 from malsim.netlist.engine.rows import Rows
 from malsim.netlist.language.parse import parse
-from malsim.netlist.shipped.cases import CASES, ONSET
 from malsim.netlist.shipped.catalogue import catalogue, signal_named, signals_text
-from malsim.netlist.shipped.streams import merged, ordinary, play
 from malsim.netlist.wiring import link
+from tests.netlist.standing.cases import CASES, ONSET
+from tests.netlist.standing.streams import merged, ordinary, play
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from malsim.netlist.shipped.streams import Events
+    from tests.netlist.standing.streams import Events
 
 __all__ = ["FiringCase", "first_firings", "of_case", "scorecard"]
 

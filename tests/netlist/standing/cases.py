@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from malsim.netlist.shipped.streams import Edit, Events, cell, merged
+from tests.netlist.standing.streams import Edit, Events, cell, merged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.lab.benchmarks.memory_rows import WORDS, graph
-from malsim.lab.benchmarks.ratios import compare
 from malsim.memory import Memory
 from malsim.memory.push import POOL, push
 from malsim.memory.store import Store
 from malsim.memory.tables.rows import plain
+from tests.bench.rows.memory import WORDS, graph
+from tests.bench.rows.ratios import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from malsim.lab.benchmarks.ratios import Ratio
+    from tests.bench.rows.ratios import Ratio
 
 __all__ = ["rows"]
 

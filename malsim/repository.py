@@ -1,0 +1,24 @@
+"""What stands in malsim's repository and not in its wheel: benchmarks, and the streams that try the standing signals."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from malsim.base.errors import UsageError
+
+__all__ = ["from_repository"]
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def from_repository(module: str, *, where: str) -> Any:
+    """A module of the repository that this package is run from; `UsageError` in a wheel."""
+    if not ROOT.joinpath(*module.split(".")).with_suffix(".py").is_file():
+        hint = "clone it, and install it with pip install -e '.[test,bench]'"
+        raise UsageError("this needs malsim's repository, and only the installed package is here", where=where, hint=hint)
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+    return importlib.import_module(module)
