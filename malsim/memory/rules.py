@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.base.errors import RulesError, nearest
-from malsim.base.finite import DURATION, is_number, typed_days
+from malsim.base.finite import DURATION, typed_days
 from malsim.base.toml_text import toml_table
 from malsim.memory import schema
 
@@ -230,7 +230,7 @@ class Rules:
             if name not in names:
                 hint = nearest(name, names, "`malsim schema` lists them")
                 raise RulesError("unknown rule", where=where, given=name, hint=hint)
-        return replace(self, **changes)  # type: ignore[arg-type]  # each value is checked against its field below
+        return replace(self, **changes) if changes else self  # type: ignore[arg-type]  # each value is checked against its field below
 
     def set(self, *assignments: str) -> Rules:
         """The same rules but for assignments as typed on a command line, one after the other.
@@ -282,7 +282,7 @@ def _check(rule: Field[Any], value: object) -> None:
             raise RulesError("unknown choice", where=where, given=value, allowed=", ".join(meta["choices"]))
     elif "unit" in meta:
         whole = isinstance(rule.default, int)
-        if not isinstance(value, int if whole else (int, float)) or not (is_number(value) or isinstance(value, float)):
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
             raise RulesError("not a number", where=where, given=value, allowed="a whole number" if whole else "a number")
         low, high = meta["low"], meta["high"]
         if not (low < value if meta["above"] else low <= value) or not value <= high:

@@ -1,4 +1,4 @@
-"""How far one claim travels: files, functions and moves between files, of its admission and of its tick.
+"""How far one claim, one scenario file and four lines of a netlist travel: files, functions and moves between files.
 
 `python tests/memory/test_trace.py` prints every function on the way.
 """
@@ -6,12 +6,16 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import malsim
 from malsim.memory import Memory, admit, tick
+from malsim.netlist import parse
+from malsim.netlist.wiring import link
+from malsim.scenario.file.scenario_file import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +24,23 @@ if TYPE_CHECKING:
 ROOT = str(Path(malsim.__file__).parent)
 COMPREHENSIONS = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
 CLAIM = {"handle": "dec_a3ee", "writer": "ann", "title": "use SQLite", "confidence": 0.9, "verification": "external"}
+
+SCENARIO = """
+why = "One claim."
+run = { days = 6 }
+
+[[claim]]
+at = "0d"
+writer = "ann"
+handle = "dec_a3ee"
+title = "use SQLite"
+confidence = 0.9
+"""
+NETLIST = """loadrt watch names=weak
+net low weak.in < dec_a3ee-scores-eff
+net is-weak weak.below
+addf weak tick
+"""
 
 
 @dataclass
@@ -63,10 +84,20 @@ def traced(call: Callable[[], object]) -> Trace:
 
 
 def traces() -> dict[str, Trace]:
-    """Of an admission of one claim and of its tick; what is made once a process is there already."""
+    """Of an admission of one claim and its tick, of file to scenario and lines to net, once warm."""
     tick(admit(Memory.empty(), [CLAIM]).memory, 1.0)
     empty, memory = Memory.empty(), admit(Memory.empty(), [CLAIM]).memory
-    return {"admit": traced(lambda: admit(empty, [CLAIM])), "tick": traced(lambda: tick(memory, 1.0))}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "one.toml"
+        file.write_text(SCENARIO, encoding="utf-8")
+        calls: dict[str, Callable[[], object]] = {
+            "admit": lambda: admit(empty, [CLAIM]),
+            "tick": lambda: tick(memory, 1.0),
+            "read": lambda: read(file),
+            "link": lambda: link(parse(NETLIST)),
+        }
+        calls["read"](), calls["link"]()
+        return {name: traced(call) for name, call in calls.items()}
 
 
 def test_the_tick_of_one_cell_passes_few_files_and_functions() -> None:
@@ -80,6 +111,18 @@ def test_the_admission_of_one_claim_passes_few_files_and_functions() -> None:
     assert len(trace.files) <= 12, trace
     assert len(trace.functions) <= 60, trace
     assert trace.moves <= 60, trace
+
+
+def test_a_file_becomes_a_scenario_by_few_files_and_functions() -> None:
+    trace = traces()["read"]
+    assert len(trace.files) <= 14, trace
+    assert len(trace.functions) <= 33, trace
+    assert trace.moves <= 20, trace
+
+
+def test_four_lines_become_a_net_by_few_files() -> None:
+    trace = traces()["link"]
+    assert len(trace.files) <= 20, trace
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from dataclasses import dataclass, fields
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -81,7 +82,7 @@ class CountCheck(KindCheck):
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = scenario_schema()
+    schema = deepcopy(scenario_schema())
     keys = schema["properties"]["check"]["items"]["properties"]
     keys |= {"cells": {"type": "string"}, "most": {"type": "number"}}
     monkeypatch.setitem(KINDS, "cells", CountCheck)

@@ -9,7 +9,7 @@ import polars as pl
 from malsim.importers.reading.put import ROW
 from malsim.importers.reading.records import Options
 from malsim.memory import schema
-from malsim.memory.scoring.first_scores import source_quality
+from malsim.memory.gate.append import source_quality
 
 __all__ = ["ASSUMED", "completed", "dated_from", "digests_of", "free_handle", "with_handles", "with_short_handles"]
 

@@ -16,11 +16,11 @@ from malsim.importers.recall.importer import first_day
 from malsim.importers.recall.orders import unexplained
 from malsim.importers.recall.replay import replayed_memory
 from malsim.memory import schema
+from malsim.memory.gate.append import source_quality
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.law import salience as decayed_salience
 from malsim.memory.law import tick
 from malsim.memory.rules import Rules
-from malsim.memory.scoring.first_scores import source_quality
 
 __all__ = ["Verification", "verify"]
 

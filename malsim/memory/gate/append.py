@@ -17,7 +17,6 @@ from malsim.memory.graph.frames import LazyRows, frame_of, places
 from malsim.memory.graph.handles import is_immutable
 from malsim.memory.graph.index import name_cells
 from malsim.memory.schema import NONE
-from malsim.memory.scoring.first_scores import source_quality, thousandths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
     from malsim.memory.gate.claims import Validated
     from malsim.memory.gate.numbering import Batch
     from malsim.memory.gate.resolve import Demotions, Resolution
-    from malsim.memory.graph.arrays import Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.rules import Rules
 
-__all__ = ["BatchResult", "build"]
+__all__ = ["BatchResult", "build", "source_quality", "thousandths"]
 
 
 @dataclass(frozen=True)
@@ -223,3 +222,22 @@ def _cells(claims: LazyRows, names: LazyRows, numbers: Mapping[str, NDArray[Any]
         "read": _NEVER.new_from_index(0, frame.height),
     }
     return frame_of({name: columns[name] for name in schema.CELLS})
+
+
+def source_quality(stated: Array) -> Array:
+    """A claim's source quality by its stated confidence: 1 from .8 on, .66 from .5 on, else .33.
+
+    >>> source_quality(np.array([0.8, 0.5, 0.49])).tolist()
+    [1.0, 0.66, 0.33]
+    """
+    return np.where(stated >= 0.8, 1.0, np.where(stated >= 0.5, 0.66, 0.33))  # noqa: PLR2004  # the published steps
+
+
+def thousandths(value: Array) -> Array:
+    """Rounded to three decimals, halves upwards, as the reference rounds.
+
+    >>> thousandths(np.array([0.0625, 0.1005])).tolist()
+    [0.063, 0.101]
+    """
+    nearest: Array = np.floor(value * 1000.0 + 0.5) / 1000.0
+    return nearest

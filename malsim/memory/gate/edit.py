@@ -19,17 +19,16 @@ from malsim.memory.graph.frames import LazyRows, stack_rows
 from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.rules import Rules
 from malsim.memory.schema import NONE
-from malsim.memory.scoring.first_scores import bumped_salience
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from malsim.memory.graph.arrays import Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
 
 __all__ = [
-    "Connection", "annex", "check_author", "connect", "connect_rows", "expanded", "reinstate", "set_flag", "update",
-    "verified",
+    "Connection", "annex", "bumped_salience", "check_author", "connect", "connect_rows", "expanded", "reinstate", "set_flag",
+    "update", "verified",
 ]  # fmt: skip
 
 _COLUMNS: dict[str, tuple[pl.DataType | type[pl.DataType], object]] = {
@@ -272,3 +271,14 @@ def _only(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_only
     here = np.zeros(memory.height, dtype=bool)
     here[row] = True
     return here
+
+
+def bumped_salience(seed: Array, *, bump: float = 0.2) -> Array:
+    """The salience seed after the cell was expanded.
+
+    seed' = clamp01(seed + (1 − seed) · bump)
+
+    >>> bumped_salience(np.array([0.5])).tolist()
+    [0.6]
+    """
+    return np.clip(seed + (1.0 - seed) * bump, 0.0, 1.0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ops
-from malsim.memory.scoring.first_scores import thousandths
+from malsim.memory.gate.append import thousandths
 from malsim.netlist.language.values import number
 
 if TYPE_CHECKING:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from malsim.scenario.toml_lines import Lines
 
-__all__ = ["actors"]
+__all__ = ["ACTORS", "actors"]
+
+ACTORS = frozenset(("facts", "writers", "faults", "gap", "reader", "reviewers"))
 
 T = TypeVar("T")
 SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late": "late"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,9 @@ DERIVED = {  # rules that name a derived value
 }
 
 
+@cache
 def scenario_schema() -> dict[str, Any]:
-    """The published schema, ready for JSON; editors complete from it."""
+    """The published schema, ready for JSON; editors complete from it. One a process: copy it to change it."""
     schema, checks = (_data(name) for name in ("scenario.schema.json", "check.schema.json"))
     schema["properties"] |= checks
     parts = schema["$defs"]

@@ -21,7 +21,7 @@ from malsim.laws import shipped_laws
 from malsim.memory import Rules
 from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.scenario.checks.checks import checks_of
-from malsim.scenario.file.actors import actors
+from malsim.scenario.file.actors import ACTORS, actors
 from malsim.scenario.file.episodes import episodes_of
 from malsim.scenario.file.initial_store import initial_memory_of
 from malsim.scenario.file.json_schema import scenario_schema
@@ -112,27 +112,21 @@ def parse(
         rules = Rules.of(table.get("rules", {}))
     except RulesError as error:
         raise ScenarioError(str(error), where=where) from error
-    law, law_settings = _law(table, lines, where)
-    if law == "recall_v5":
-        rules = Rules.recall_v5().replace(**table.get("rules", {}))
-    return Scenario(
-        name=name,
-        why=table["why"],
-        seed=table.get("seed", 0),
-        rules=rules,
-        law=law,
-        law_settings=law_settings,
-        **_adapter(table.get("memory", {}), where),
-        claims=as_claims(from_mappings([_claim(claim) for claim in table.get("claim", [])])),
-        checks=checks_of(table, lines, where),
-        episodes=episodes_of(table, lines, where),
-        **actors(table, lines, where),
-        netlist=netlist_of(table, text, lines, where, recorded=netlist),
-        initial_memory=initial_memory_of(table, lines, where, recorded=stores),
-        text=text,
-        path=where,
-        **_run(table.get("run", {}), where),
-    )
+    parts: dict[str, Any] = {"rules": rules, **_run(table.get("run", {}), where)}
+    if "claim" in table:
+        parts["claims"] = as_claims(from_mappings([_claim(claim) for claim in table["claim"]]))
+    if table.keys() & {"memory", "law"}:
+        parts |= _memory(table, lines, where)
+        parts["initial_memory"] = initial_memory_of(table, lines, where, recorded=stores)
+    if table.keys() & {"check", "baseline", "goal"}:
+        parts["checks"] = checks_of(table, lines, where)
+    if "episode" in table:
+        parts["episodes"] = episodes_of(table, lines, where)
+    if table.keys() & ACTORS:
+        parts |= actors(table, lines, where)
+    if table.keys() & {"netlist", "derive"}:
+        parts["netlist"] = netlist_of(table, text, lines, where, recorded=netlist)
+    return Scenario(name=name, why=table["why"], seed=table.get("seed", 0), text=text, path=where, **parts)
 
 
 def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
@@ -156,11 +150,13 @@ def _claim(claim: dict[str, Any]) -> dict[str, Any]:
     return {"body": "", **rest, "t": days(span(claim["at"]))}
 
 
-def _law(table: dict[str, Any], lines: Lines, where: str) -> tuple[str, dict[str, Any]]:
-    """The law of the memory and its parameters."""
+def _memory(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
+    """The law of the memory and its parameters, or the memory of the user's own, and the phrases it is spoken to in."""
     name, settings = table.get("memory", {}).get("law", "mal"), table.get("law", {})
     at = ("memory", "law") if not settings or name not in shipped_laws() else ("law",)
-    return checked_law(name, settings, where=f"{where}:{line_of(lines, at)}: {_dotted(at)}")
+    law, settings = checked_law(name, settings, where=f"{where}:{line_of(lines, at)}: {_dotted(at)}")
+    rules = {"rules": Rules.recall_v5().replace(**table.get("rules", {}))} if law == "recall_v5" else {}
+    return {"law": law, "law_settings": settings, **rules, **_adapter(table.get("memory", {}), where)}
 
 
 def _adapter(table: dict[str, Any], where: str) -> dict[str, Any]:

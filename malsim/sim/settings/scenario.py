@@ -127,7 +127,8 @@ class Scenario:
             law, settings = checked_law(law, self.law_settings, where=f"{self.name}: law")
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "law_settings", settings)
-        object.__setattr__(self, "netlist", with_reader_ops(self.netlist, self.reader))
+        if self.reader:
+            object.__setattr__(self, "netlist", with_reader_ops(self.netlist, self.reader))
         self._check_derived()
         names = [fact.name for fact in self.facts]
         for name in names:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import Memory, tick
-from malsim.memory.scoring.first_scores import thousandths
+from malsim.memory.gate.append import thousandths
 from malsim.netlist.load import load
 
 if TYPE_CHECKING:
