@@ -30,19 +30,21 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.study.validate import compare_tripwires, validate
     from malsim.lab.tuning import Tuner, tune
     from malsim.memory import Memory, Rules
+    from malsim.price import price
     from malsim.sim.replay.feed import replay
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = [
     "Capture", "Memory", "Rules", "Run", "Scenario", "Trigger", "Tuner", "axioms", "cadence", "compare",
     "compare_laws", "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "fit_decay", "fork",
-    "histories", "read", "read_real", "replay", "replicate", "run", "scope", "sensitivity", "stability", "sweep",
+    "histories", "price", "read", "read_real", "replay", "replicate", "run", "scope", "sensitivity", "stability", "sweep",
     "tune", "validate",
 ]  # fmt: skip
 
 _HOMES = {
     "malsim.api": ("Run", "fork", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
+    "malsim.price.pricing": ("price",),
     "malsim.sim.replay.feed": ("replay",),
     "malsim.sim.settings.scenario": ("Scenario",),
     "malsim.lab.cadence": ("cadence",),
@@ -65,8 +67,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is first asked for, so that `malsim --help` loads nothing heavy."""
-    if name == "axioms":  # a package that can be called
-        return importlib.import_module("malsim.axioms")
+    if name in ("axioms", "price"):  # packages that can be called
+        return importlib.import_module(f"malsim.{name}")
     for home, names in _HOMES.items():
         if name in names:
             return getattr(importlib.import_module(home), name)

@@ -22,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     at = "the day of the tick, a number or a date; default a day after the last write"
     add("--now", metavar="DAY", help=at)
     add("--signals", metavar="A,B", help="then say what these standing signals read")
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or guarded")
 
 
 def main(args: argparse.Namespace) -> int:

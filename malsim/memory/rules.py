@@ -21,13 +21,14 @@ from malsim.memory import schema
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Formula", "Rules"]
+__all__ = ["PRESETS", "Formula", "Rules"]
 
 Formula = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], Any]
 
 _DERIVED = re.compile(r"cell-derived-[a-z0-9-]+")
 PUBLISHED = "published design"
 BLOG = "published design, on calibration"
+PRESETS = ("default", "recall_v5", "guarded")
 OURS = "malsim: the design's promise, kept"
 
 
@@ -72,8 +73,6 @@ class Rules:
     Times are in days, or text with its unit (`tau_volatile="36h"`); confidences and masses' weights are pure numbers. A
     value outside its bounds raises `RulesError` naming the rule, what was given and what is allowed.
 
-    >>> Rules(challenge_ceiling=0.45, tau_volatile="36h").tau_volatile
-    1.5
     >>> Rules(challenge_ceiling=1.5)
     Traceback (most recent call last):
     malsim.base.errors.RulesError: rules.challenge_ceiling: out of bounds; given: 1.5; allowed: 0 to 1
@@ -185,6 +184,11 @@ class Rules:
         )
 
     @classmethod
+    def guarded(cls) -> Rules:
+        """The graph where writers may lie: beliefs of `records`, nobody supersedes another's (`malsim docs price`)."""
+        return cls(effective="records", supersede_by="own")
+
+    @classmethod
     def of(cls, table: Mapping[str, object], *, where: str = "rules") -> Rules:
         """Rules from a table as it stands in a file: `preset` first, then the fields that differ from it.
 
@@ -193,19 +197,20 @@ class Rules:
         """
         rest = dict(table)
         preset = rest.pop("preset", "default")
-        if preset not in ("default", "recall_v5"):
-            raise RulesError("unknown preset", where=f"{where}.preset", given=preset, allowed="default, recall_v5")
-        return (cls.recall_v5() if preset == "recall_v5" else cls()).replace(where=where, **rest)
+        if preset not in PRESETS:
+            raise RulesError("unknown preset", where=f"{where}.preset", given=preset, allowed=", ".join(PRESETS))
+        rules: Rules = cls() if preset == "default" else getattr(cls, str(preset))()
+        return rules.replace(where=where, **rest)
 
     @classmethod
     def read(cls, source: str | Path) -> Rules:
-        """Rules by the name of a preset (`default`, `recall_v5`) or from a TOML file with a `[rules]` table."""
-        if source in ("default", "recall_v5"):
+        """Rules by the name of a preset (`default`, `recall_v5`, `guarded`) or from a TOML file with a `[rules]` table."""
+        if source in PRESETS:
             return cls.of({"preset": source})
 
         path = Path(source)
         if not path.is_file():
-            raise RulesError("no such rules", given=str(source), allowed="default, recall_v5 or a TOML file")
+            raise RulesError("no such rules", given=str(source), allowed=f"{', '.join(PRESETS)} or a TOML file")
         try:
             table = toml_table(path.read_text(encoding="utf-8"))
         except RecursionError as error:

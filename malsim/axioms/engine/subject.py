@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from malsim.adapters import Claim, Item
     from malsim.axioms.engine.events import Event
+    from malsim.memory.port import Vocabulary
 
-__all__ = ["PeekResult", "Playable", "Subject"]
+__all__ = ["Fresh", "PeekResult", "Playable", "Subject", "happen"]
 
 NOWHERE = float("-inf")
 
@@ -38,6 +39,16 @@ class Playable(Protocol):
 
     def close(self) -> object:
         """Let go."""
+
+
+class Fresh(Protocol):
+    """Makes a memory anew, for the names that will be used (None: those of the axioms).
+
+    The claims of a graph are verified from outside and contradict mutually, unless `verified` is off.
+    """
+
+    def __call__(self, vocabulary: Vocabulary | None = None, *, verified: bool = True) -> Playable:
+        """An empty memory."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +82,7 @@ class Subject:
     """
 
     name: str
-    fresh: Callable[[], Playable]
+    fresh: Fresh
     belief: bool = True
     edges: bool = False
     half_life: float | None = None
@@ -88,11 +99,11 @@ class Subject:
                 now = max(now, t)
                 several = list(group)
                 for part in [several] if together and do == "write" else [[event] for event in several]:
-                    answer = _happen(memory, do, part, now, looks, answer)
+                    answer = happen(memory, do, part, now, looks, answer)
         return looks
 
 
-def _happen(memory: Playable, do: str, part: list[Event], now: float, looks: list[PeekResult], answer: Any) -> Any:
+def happen(memory: Playable, do: str, part: Sequence[Event], now: float, looks: list[PeekResult], answer: Any) -> Any:
     """Let one event, or the claims of one call, happen; returns what the last read gave."""
     query = Query(part[0].object, f"what is {part[0].object}?")
     if do in ("write", "nothing"):

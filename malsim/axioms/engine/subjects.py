@@ -18,9 +18,11 @@ from malsim.memory import Rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from malsim.memory.port import Vocabulary
+
 __all__ = ["PRESETS", "every_subject", "subject_of"]
 
-PRESETS: dict[str, Callable[[], Rules]] = {"mal": Rules, "recall_v5": Rules.recall_v5}
+PRESETS: dict[str, Callable[[], Rules]] = {"mal": Rules, "recall_v5": Rules.recall_v5, "guarded": Rules.guarded}
 GRAPH_CASES = 4  # a graph takes longer over a claim than a law of items
 
 
@@ -74,7 +76,11 @@ def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
     params = checked(settings or {}, law.params, where=law.name)
     half_life = float(params["half_life"]) if "half_life" in params else None
     code = f"{law.name!r}, settings={dict(settings)!r}" if settings else ""
-    return Subject(law.name, lambda: LawMemory(plant_of(law, params)), belief=law.belief, half_life=half_life, code=code)
+
+    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> LawMemory:  # laws of items ask no one
+        return LawMemory(plant_of(law, params), vocabulary)
+
+    return Subject(law.name, fresh, belief=law.belief, half_life=half_life, code=code)
 
 
 def _user(name: str, factory: Callable[..., Any], limit: float) -> Subject:
@@ -82,7 +88,11 @@ def _user(name: str, factory: Callable[..., Any], limit: float) -> Subject:
     declares = {part: getattr(memory.memory, part, None) for part in ("belief", "edges", "half_life")}
     memory.close()
     half_life = None if declares["half_life"] is None else float(declares["half_life"])
+
+    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> WatchedMemory:  # it reads names
+        return WatchedMemory(factory, name, limit=limit)
+
     return Subject(
-        name, lambda: WatchedMemory(factory, name, limit=limit), belief=declares["belief"] is not False,
+        name, fresh, belief=declares["belief"] is not False,
         edges=bool(declares["edges"]), half_life=half_life,
     )  # fmt: skip

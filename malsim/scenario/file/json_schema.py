@@ -10,6 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from malsim.memory import Rules
+from malsim.memory.rules import PRESETS
 from malsim.sim.settings.claim_faults import BAD, NOISE
 from malsim.sim.settings.population import HABITS
 from malsim.sim.settings.reader import PARAMS as READER
@@ -37,7 +38,7 @@ def scenario_schema() -> dict[str, Any]:
     rules = {rule.name: _rule(rule, duration) for rule in dataclasses.fields(Rules) if rule.name not in DERIVED}
     for name, pattern in (("effective", "^(records|cell-derived-[a-z0-9-]+)$"), ("tau_scale", "^cell-derived-[a-z0-9-]+$")):
         rules[name] = {"type": "string", "pattern": pattern, "description": DERIVED[name]}
-    preset = {"enum": ["default", "recall_v5"], "description": "the rules to start from; default default"}
+    preset = {"enum": list(PRESETS), "description": "the rules to start from; default default"}
     parts["rules"] = {"type": "object", "additionalProperties": False, "properties": {"preset": preset, **rules}}
     _add_population(parts["population"]["properties"], duration)
     reader = parts["reader"]["properties"]

@@ -1,0 +1,70 @@
+"""Count what it takes to make a memory believe a lie, and the truth: claims, identities, days.
+
+malsim price majority mal my_memory:Latest -o price.png
+malsim price records --honest 5 --json
+malsim price mal --on memory.sqlite --fact pump
+malsim price --all -o price.png --html price.html
+"""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from malsim.price.prices import PriceTable
+
+GROUP = "judge"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("memory", nargs="*", help="a law, a preset of rules, package.module:factory or mcp:COMMAND, whose code is run")
+    add("--all", action="store_true", help="every shipped law and preset")
+    add("--honest", type=int, default=3, metavar="K", help="honest writers who say the truth (3)")
+    add("--most", type=int, default=12, metavar="N", help="steps of each strategy that are tried (12)")
+    add("--strategy", action="append", default=[], metavar="NAME", help="this strategy of a liar alone; repeatable")
+    add("--on", metavar="STORE", help="begin from a store's claims, or from what malsim import reads")
+    add("--fact", metavar="NAME", help="with --on: the object whose answer is to be overturned")
+    add("--limit", type=float, default=10.0, metavar="S", help="seconds a call of your own memory may take (10)")
+    add("--json", action="store_true", help="print doubt and price by strategy and way")
+    add("--html", metavar="FILE", help="write a page that opens offline")
+    add("-o", "--output", metavar="FILE", help="write the figure")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Count, show, write."""
+    table = _prices(args)
+    if args.json:
+        from json import dumps
+
+        print(dumps(table.counts(), indent=1))
+    else:
+        print(table)
+    if args.html:
+        from malsim.price.price_page import write_page
+
+        write_page(table, args.html)
+    if args.output:
+        table.figure().savefig(args.output)
+    return 0
+
+
+def _prices(args: argparse.Namespace) -> PriceTable:
+    from malsim.axioms.engine.subjects import every_subject
+    from malsim.base.errors import UsageError
+    from malsim.base.progress import progress
+    from malsim.price import price, price_on
+
+    if not args.memory and not args.all:
+        raise UsageError("which memory?", where="price", hint="name one, or --all")
+    if bool(args.on) != bool(args.fact):
+        raise UsageError("a store and a fact of it go together", where="--on, --fact", hint="give both")
+    memories = [*args.memory, *(every_subject() if args.all else [])]
+
+    watch = partial(progress, what="price", unit="memory")
+    about: dict[str, Any] = {"most": args.most, "strategies": args.strategy, "limit": args.limit, "watch": watch}
+    if args.on:
+        return price_on(args.on, args.fact, *memories, **about)
+    return price(*memories, honest=args.honest, **about)

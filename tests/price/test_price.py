@@ -1,0 +1,144 @@
+"""Prices equal the published table, hold for memories of one's own and stores, and what cannot be priced is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import malsim as ms
+from malsim.axioms.engine.subjects import subject_of
+from malsim.base.errors import UsageError
+from malsim.cli import main
+from malsim.memory import Memory, Rules, admit
+from malsim.memory.store import save_memory
+from malsim.price import STRATEGIES, WAYS, closed_world, price_of, price_on
+from malsim.price.counting import Stage
+from malsim.price.worlds import with_ticks
+from tests.axioms.memories import Sound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.adapters import Claim
+
+TABLE: dict[str, Any] = json.loads((Path(__file__).parents[1] / "vectors" / "price" / "k3.json").read_text())
+
+
+@pytest.mark.parametrize("law", TABLE)
+def test_a_laws_prices_are_those_of_the_table(law: str) -> None:
+    assert price_of(subject_of(law), closed_world()).counts() == TABLE[law]
+
+
+@given(
+    honest=st.integers(1, 5), n=st.integers(1, 8), name=st.sampled_from([*STRATEGIES]), gap=st.floats(0.1, 3.0),
+)  # fmt: skip
+@settings(max_examples=50, deadline=None)
+def test_a_stream_is_in_order_and_ends_with_a_tick_within_a_day(honest: int, n: int, name: str, gap: float) -> None:
+    world = closed_world(honest, gap=gap)
+    events = STRATEGIES[name](world, n)
+    stream = with_ticks(world, events)
+    assert [event.t for event in stream] == sorted(event.t for event in stream)
+    assert [event.do for event in stream].count("write") == len(world.past) + sum(event.do == "write" for event in events)
+    assert stream[-1].do == "tick"
+    assert 0.0 < stream[-1].t - events[-1].t <= 1.0
+    assert {event.writer for event in stream} <= {*world.vocabulary.writers, "ann"}  # who reads and ticks has no name
+
+
+@pytest.mark.parametrize(
+    ("honest", "numbers"), [(3, {}), (3, {"stated": 0.9, "gap": 0.1}), (4, {"stated": 0.6, "lie_stated": 0.99, "gap": 2.0})]
+)
+def test_guarded_rules_take_four_liars_and_no_more_honest_than_a_majority(honest: int, numbers: dict[str, float]) -> None:
+    found = price_of(subject_of(Rules.guarded()), closed_world(honest, most=honest + 2, **numbers))
+    assert all(
+        one.price is None or len({event.writer for event in one.witness}) >= max(4, honest) for one in found.lie.values()
+    )
+    assert found.truth["each"].price == honest // 2 + 1
+
+
+class Voices(Sound):
+    """Believes whom most writers say, each once."""
+
+    def believed(self, object_: str, value: str, now: float) -> float:  # noqa: ARG002
+        claims = [claim for each in self.said[object_].values() for claim in each]
+        last = {claim.writer: claim.value for claim in sorted(claims, key=lambda claim: claim.time)}
+        return sum(said == value for said in last.values()) / len(last)
+
+
+def test_a_memory_of_ones_own_is_priced_as_the_law_that_it_is() -> None:
+    mine, law = ms.price(Voices, "majority", most=4).prices
+    assert mine.counts() == law.counts()
+    assert (mine.lie_claims, mine.lie_identities, mine.truth_claims, mine.gap) == (4, 4, 2, 2.0)
+    assert mine.lie_days == 1.5
+    assert [event.writer for event in mine.witness] == ["s1", "s2", "s3", "s4"]
+
+
+class Mute(Sound):
+    def write(self, claims: Sequence[Claim], now: float) -> None:
+        """Forget at once."""
+
+    def items(self, object_: str, now: float) -> list[dict[str, Any]]:  # noqa: ARG002
+        return [{"id": 1, "object": object_, "value": "B", "rank": 0.5, "belief": 0.5}]
+
+
+def test_a_memory_that_never_answers_the_truth_is_refused_with_what_it_answered() -> None:
+    with pytest.raises(UsageError, match=r"Mute: never answers A about x before the lie begins; given: 'B: 0\.5'"):
+        ms.price(Mute)
+
+
+def test_from_a_stores_claims(tmp_path: Path) -> None:
+    claims = [(0.0, "ann", "pump", 1.0), (3.0, "bob", "pump", 1.0), (5.0, "cid", "pump", 2.0), (6.0, "ann", "valve", 3.0)]
+    rows = [
+        {
+            "t": t,
+            "writer": writer,
+            "kind": "obs",
+            "title": f"{writer} {t}",
+            "object": what,
+            "value": value,
+            "confidence": 0.6,
+        }
+        for t, writer, what, value in claims
+    ]
+    store = tmp_path / "memory.sqlite"
+    save_memory(admit(Memory.empty(), rows)[0], store)
+    found = price_on(store, "pump", "majority").prices[0]
+    assert (found.lie["sybils"].price, found.lie["repeats"].price) == (3, None)
+    with pytest.raises(UsageError, match="pumb"):
+        price_on(store, "pumb", "majority")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["majority", "--honest", "0"], "honest: too few; given: 0; allowed: 1 and more"),
+        (["majority", "--most", "0"], "most: too few"),
+        (["majority", "--strategy", "sybil"], "unknown strategy"),
+        (["majority", "--on", "memory.sqlite"], "a store and a fact of it go together"),
+        ([], "which memory?"),
+    ],
+)
+def test_bad_input_is_refused(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["price", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_table_page_and_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, figure = tmp_path / "price.html", tmp_path / "price.png"
+    assert main(["price", "last_write", "majority", "--html", str(page), "-o", str(figure)]) == 0
+    assert "3/4" in capsys.readouterr().out
+    assert "s4 says x is B" in page.read_text()
+    assert figure.stat().st_size > 0
+    assert main(["price", "majority", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"majority": TABLE["majority"]}
+
+
+def test_a_fork_does_not_touch_the_memory_that_it_is_of() -> None:
+    stage = Stage(subject_of("mal"), closed_world())
+    first = stage.lead(WAYS["corrects"](closed_world(), 2))
+    stage.lead(STRATEGIES["repeats"](closed_world(), 3))
+    assert stage.lead(WAYS["corrects"](closed_world(), 2)) == first < 0
