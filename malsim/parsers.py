@@ -1,22 +1,27 @@
-"""The parsers of the command line, one a command: each module of `malsim.commands` declares its own arguments."""
+"""The parsers of the command line, one a command: each module of `malsim.commands` declares its heading and arguments."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import pkgutil
+import re
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol, cast
 
 from malsim.base.limits import Limits
 
-__all__ = ["Command", "command_parsers", "main_parser"]
+__all__ = ["HEADINGS", "Command", "command_parsers", "main_parser"]
+
+HEADINGS = ("run and look", "judge", "compare and bring memories", "tune and study", "wire", "store")
+"""What commands are for, in the order in which they are used."""
 
 
 class Command(Protocol):
-    """A module of `malsim.commands`: its first line is its help; every heavy import waits inside `main`."""
+    """A module of `malsim.commands`: its first clause is its help; every heavy import waits inside `main`."""
 
     __doc__: str | None
+    HEADING: str
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's arguments."""
@@ -25,12 +30,25 @@ class Command(Protocol):
         """Do it, and return the exit code."""
 
 
+class _MainParser(argparse.ArgumentParser):
+    """The whole command line, whose help lists the commands under headings, a line each."""
+
+    def format_help(self) -> str:
+        lines = [f"{self.prog}: {self.description}", f"usage: {self.prog} [--version] COMMAND …   or COMMAND --help"]
+        by_heading: dict[str, list[str]] = {heading: [] for heading in HEADINGS}
+        for name, sub in _subparsers(self).items():
+            by_heading[cast("Command", sub.get_default("command")).HEADING].append(f"  {name:<12} {_clause(sub)}")
+        for heading, commands in by_heading.items():
+            lines += [heading, *commands]
+        return "\n".join([*lines, f"{self.epilog}\n"])
+
+
 def main_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = _MainParser(
         prog="malsim",
-        description="A test bench for agent memories that many writers share.",
-        epilog="Exit codes: 0 done or yes, 1 the answer is no, 2 bad input. `malsim docs` lists the manual's pages.",
+        description="a test bench for memories that many agents share",
+        epilog="Exit codes: 0 done or yes, 1 the answer is no, 2 bad input. `malsim docs`: the manual.",
     )
     parser.add_argument("--version", action="version", version=f"malsim {_version()}")
     _add_commands(parser)
@@ -46,21 +64,31 @@ def _version() -> str:
 
 def command_parsers() -> dict[str, argparse.ArgumentParser]:
     """The parser of each command, by the command's name."""
-    return _add_commands(argparse.ArgumentParser(prog="malsim"))
+    return _subparsers(main_parser())
 
 
-def _add_commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    parsers: dict[str, argparse.ArgumentParser] = {}
+def _add_commands(parser: argparse.ArgumentParser) -> None:
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser)
     for module in pkgutil.iter_modules(importlib.import_module("malsim.commands").__path__):
         command = cast("Command", importlib.import_module(f"malsim.commands.{module.name}"))
         lines = (command.__doc__ or "").strip()
-        name = module.name.rstrip("_")
         sub = subparsers.add_parser(
-            name, help=lines.split("\n", 1)[0], description=lines, formatter_class=argparse.RawDescriptionHelpFormatter
+            module.name.rstrip("_"),
+            help=lines.split("\n", 1)[0],
+            description=lines,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.arguments(sub)
         Limits.options(sub.add_argument_group("limits", "more is refused unless allowed here").add_argument)
         sub.set_defaults(command=command)
-        parsers[name] = sub
-    return parsers
+
+
+def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parsers of the commands, by name."""
+    actions = parser._actions  # noqa: SLF001  # argparse lists them nowhere else
+    return {name: sub for action in actions if isinstance(action.choices, dict) for name, sub in action.choices.items()}
+
+
+def _clause(sub: argparse.ArgumentParser) -> str:
+    """What a command does: its first line up to a semicolon or a colon."""
+    return re.split("[;:]", (sub.description or "").split("\n", 1)[0])[0].rstrip(".")

@@ -14,9 +14,9 @@ import pytest
 from malsim.base import outputs, sqlite_file
 from malsim.base.errors import StoreError, UsageError
 from malsim.cli import main
-from malsim.commands import evidence
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import refusing
+from tests.bench.evidence.__main__ import _write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ def test_a_command_that_finds_the_disk_full_leaves_no_part(
 def test_tables_of_a_study_are_all_there_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pl.DataFrame, "write_parquet", full_of_polars)
     with pytest.raises(UsageError, match="the disk is full"):
-        evidence._write({"scores": FRAME}, tmp_path / "out")
+        _write({"scores": FRAME}, tmp_path / "out")
     assert not list(tmp_path.iterdir())
 
 

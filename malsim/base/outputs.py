@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["folder_of_files", "save_table", "save_text", "whole_file", "writing"]
+__all__ = ["drawable", "folder_of_files", "save_table", "save_text", "whole_file", "writing"]
 
+PICTURES = (".png", ".svg", ".pdf")
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")  # polars keeps the system's number in its text alone
 
 _REASONS = {
@@ -32,6 +33,13 @@ _REASONS = {
     errno.ENOENT: ("no such folder", "make it first"),
     errno.ENAMETOOLONG: ("this name is too long", "name a shorter one"),
 }
+
+
+def drawable(path: str) -> str:
+    """The path of a picture, refused before any work where no picture is written so."""
+    if Path(path).suffix not in PICTURES:
+        raise UsageError("no picture of this kind is drawn", given=path, allowed=" ".join(PICTURES))
+    return path
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Put memories to the axioms that any sound memory keeps; exit 1 if one is broken, with the smallest witness found.
+"""Put memories to the axioms of any sound memory; exit 1 if one is broken, with the smallest witness found.
 
 malsim axioms my_package.my_module:MyMemory --html axioms.html
 malsim axioms membrane --set law.half_life=7 --on memory.sqlite
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.axiom import Axiom
     from malsim.axioms.engine.matrix import Matrix
     from malsim.axioms.engine.subject import Subject
+
+
+HEADING = "judge"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

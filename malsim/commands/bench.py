@@ -1,4 +1,4 @@
-"""Measure the speed ratios this project promises, each within one run; needs the repository."""
+"""Measure the speed ratios this project promises; needs the repository."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from malsim.base.errors import UsageError
     from tests.bench.rows.ratios import Ratio
+
+
+HEADING = "judge"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

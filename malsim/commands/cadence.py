@@ -12,6 +12,8 @@ from malsim.base.finite import day
 from malsim.base.outputs import save_table
 from malsim.scenario.law_options import set_arguments, under_law
 
+HEADING = "tune and study"
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument

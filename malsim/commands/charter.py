@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
 
 
+HEADING = "store"
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("store", metavar="STORE", help="a store's file; made, with its ten cells, where there is none")

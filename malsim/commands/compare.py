@@ -1,4 +1,4 @@
-"""Compare laws: on scenarios, replication by replication, or on folders of claims with truth, question by question.
+"""Compare laws, on scenarios or on claims with truth: replication by replication, or question by question.
 
 malsim compare scenarios/poisoner.toml scenarios/sleeper.toml --laws mal,graphiti,last_write --replications 200
 malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without gossip --json
@@ -14,6 +14,9 @@ from malsim.scenario.law_options import memory_arguments, one_of_own, with_memor
 
 if TYPE_CHECKING:
     from malsim.lab.studies.laws import LawTable
+
+
+HEADING = "compare and bring memories"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

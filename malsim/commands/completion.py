@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SHELLS = ("bash", "zsh", "fish")
 
 
+HEADING = "run and look"
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=SHELLS, help="whose completion to print")
 

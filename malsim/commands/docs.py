@@ -1,4 +1,4 @@
-"""Read the manual: list its pages, show one, or write all as a static site.
+"""Read the manual; list its pages, show one, or write all as a site.
 
 malsim docs                        the pages
 malsim docs tune                   one page
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+
+HEADING = "run and look"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

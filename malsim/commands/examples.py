@@ -1,4 +1,4 @@
-"""List the shipped scenarios, notebooks, netlists, rules and sample claims, or copy them into a folder.
+"""List or copy what ships: scenarios, notebooks, netlists, rules and sample claims.
 
 malsim examples                            what there is
 malsim examples poisoner.toml -o .         one, with the files that it names
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+
+HEADING = "run and look"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from malsim.base.outputs import whole_file
 
+HEADING = "compare and bring memories"
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument

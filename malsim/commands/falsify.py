@@ -14,6 +14,8 @@ from typing import Any
 from malsim.base.outputs import save_text
 from malsim.scenario.law_options import set_arguments, under_law
 
+HEADING = "judge"
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument

@@ -1,4 +1,4 @@
-"""A shell over a live graph and its wiring, after LinuxCNC's halcmd, on a store, a netlist or the end of a run.
+"""A shell over a live graph, after LinuxCNC's halcmd: on a store, a netlist or the end of a run.
 
 malsim hal memory.sqlite                       a store's memory; nothing is written to it until you say save
 malsim hal alarm.malnet                        a netlist's graph and wiring
@@ -21,17 +21,20 @@ if TYPE_CHECKING:
     from malsim.lab.shell.files import SessionFile
 
 
+HEADING = "wire"
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    targets(parser)
+    add("target", nargs="?", metavar="TARGET", help="a store, a netlist, or a scenario; empty if not given")
+    session_options(parser)
     add("-f", "--file", metavar="SCRIPT", help="run the commands of a file, and stop at the first that fails")
     add("-k", "--keep-going", action="store_true", help="with -f: go on after a line that failed")
     add("-c", dest="lines", action="append", default=[], metavar="LINE", help="run this command; repeat")
 
 
-def targets(parser: argparse.ArgumentParser) -> None:
-    """Declare what a session is opened on."""
-    parser.add_argument("target", nargs="?", metavar="TARGET", help="a store, a netlist, or a scenario; empty if not given")
+def session_options(parser: argparse.ArgumentParser) -> None:
+    """Declare how a session is opened."""
     parser.add_argument("--tick", metavar="TIME", help="the time between two ticks (1d; a run and .hal text keep their own)")
     parser.add_argument("--rules", metavar="FILE", help="tick under these rules: a TOML file, default or recall_v5")
 
@@ -42,7 +45,7 @@ def main(args: argparse.Namespace) -> int:
 
     from malsim.lab.shell import Console
 
-    console = Console(opened(args), draw=_draw)
+    console = Console(opened(args.target, args), draw=_draw)
     if args.file:
         return console.script(Path(args.file).read_bytes(), args.file, keep_going=args.keep_going)
     if args.lines:
@@ -64,24 +67,24 @@ def _prompt(console: Console) -> int:
             return 0
 
 
-def opened(args: argparse.Namespace) -> SessionFile:
-    """The session a command line asks for."""
+def opened(target: str | None, args: argparse.Namespace) -> SessionFile:
+    """The session on a target that a command line asks for."""
     from malsim.lab.shell.files import of_run, open_session
     from malsim.memory import Rules
     from ops.pin.units import number
 
     rules = Rules.read(args.rules) if args.rules else None
-    if args.target is not None and args.target.endswith(".toml"):
+    if target is not None and target.endswith(".toml"):
         from malsim import api
 
-        scenario = api.read(args.target).replace(replications=1, first=0)
+        scenario = api.read(target).replace(replications=1, first=0)
         scenario = scenario if rules is None else scenario.replace(rules=rules)
         return of_run(api.run(scenario))
     tick = None if args.tick is None else number(args.tick, unit="ms", where="--tick")
-    return open_session(args.target, rules=rules, tick=tick)
+    return open_session(target, rules=rules, tick=tick)
 
 
 def _draw(capture: Capture, path: str) -> None:
-    from malsim.commands.scope import drawable
+    from malsim.base.outputs import drawable
 
     capture.figure.savefig(drawable(path))

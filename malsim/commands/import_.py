@@ -1,4 +1,4 @@
-"""Bring another memory's file or folder into a store of malsim's, or prime a store from another one."""
+"""Bring another memory's file or folder into a store; or prime a store from another one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from malsim.importers.reading.records import Options
+
+
+HEADING = "compare and bring memories"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""List the laws that a memory can be run under, or print one's data sheet: equation, parameters, state, source."""
+"""List the laws a memory can be run under; or print one's data sheet: equation, parameters, state, source."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from malsim.laws import Law
 
 RANK_ONLY = "a rank only: its number is meant as no probability"
+
+
+HEADING = "compare and bring memories"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from malsim.memory.store import Store
 
 
+HEADING = "run and look"
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("store", metavar="STORE", help="a store's file, such as memory.sqlite, which is only read, or a scenario")

@@ -1,9 +1,11 @@
-"""Bring a store of an older malsim to the present schema, in one transaction; a copy of what it was is kept beside it."""
+"""Bring an older store to the present schema; in one transaction, with a copy of what it was kept beside it."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+
+HEADING = "store"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

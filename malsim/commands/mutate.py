@@ -14,10 +14,13 @@ from malsim.base.errors import UsageError
 from malsim.base.outputs import save_table
 
 if TYPE_CHECKING:
-    from malsim.lab.studies.mutation import MutationScore
+    from malsim.lab.suite.mutation import MutationScore
 
 EACH, RULES, TRIED = 6, 40, 12
 SAID = {"broke off": "broke off", "equivalent": "change nothing that is recorded", "impossible": "cannot be made"}
+
+
+HEADING = "judge"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +39,7 @@ def main(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from malsim.base.limits import Limits
-    from malsim.lab.studies.mutation import sample_mutants, score, suite_mutants
+    from malsim.lab.suite.mutation import sample_mutants, score, suite_mutants
     from malsim.scenario.file.scenario_file import read
     from malsim.scenario.judge.judge import judge
     from malsim.scenario.judge.suite_summary import scenario_files

@@ -1,4 +1,4 @@
-"""Check, format, lint, compare, draw, load, render or run a netlist, or ask why one of its signals is what it is.
+"""Check, format, lint, compare, draw, load, run a netlist; or render it, or ask why one of its signals is what it is.
 
 malsim netlist check alarm.malnet                              every fault, with its place; .hal files too
 malsim netlist fmt --write alarm.malnet                        canonical text, in place
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.netlist import Document
     from malsim.netlist.wiring import Net
+
+
+HEADING = "wire"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -24,6 +24,9 @@ TEMPLATES = {  # the file of each, the ending of what is written, and what to do
 }
 
 
+HEADING = "run and look"
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, metavar="FILE", help="the file to write, such as my.toml")
     parser.add_argument("--template", choices=list(TEMPLATES), default="world", help="what to start from; default world")

@@ -1,4 +1,4 @@
-"""List the op palette, print an op's data sheet, draw its answer to a signal, or run it over a recorded frame.
+"""List ops, print a data sheet, draw an answer, run one; over a recorded frame.
 
 malsim op                                                     the palette
 malsim op pid                                                 its data sheet
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 OPTIONS = ("x", "by", "t", "tick", "outs")
 SIGNALS = ("step", "ramp", "impulse", "sine", "frequency")
+
+
+HEADING = "wire"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

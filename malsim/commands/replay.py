@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 GRAPHS = {"mal": "default", "recall_v5": "recall_v5"}  # the laws that are a graph of claims, and their rules
 
 
+HEADING = "compare and bring memories"
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(

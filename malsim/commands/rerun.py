@@ -1,4 +1,4 @@
-"""Make a run again from its manifest, and say how it was compared and whether it came out the same."""
+"""Make a run again from its manifest; say how it was compared and whether it came out the same."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 
 from malsim.base.limits import Limits
+
+HEADING = "run and look"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

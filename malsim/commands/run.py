@@ -1,4 +1,4 @@
-"""Run a scenario file; write its frames and figures, and say what happened."""
+"""Run a scenario file: write its frames and figures, and say what happened."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 
 from malsim.scenario.law_options import memory_arguments, set_arguments
+
+HEADING = "run and look"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,9 +1,11 @@
-"""Print the JSON Schema of scenario files, for editors and checks."""
+"""Print the JSON Schema of scenario files; for editors and checks."""
 
 from __future__ import annotations
 
 import argparse
 import json
+
+HEADING = "judge"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

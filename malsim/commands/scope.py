@@ -1,9 +1,13 @@
-"""Look at a run as through an oscilloscope: channels, a trigger, cursors; captures are saved and opened again.
+"""See a run on an oscilloscope, or meter one value; channels, a trigger, cursors; captures are saved and opened again.
 
 malsim scope scenarios/mutual_dispute.toml -c obs_a1a1-scores-eff -c obs_d4d4-scores-eff -o scope.png
 malsim scope out/mutual_dispute -c obs_a1a1-scores-eff --trigger obs_a1a1-scores-eff --level .1 --record 12 --position .25
 malsim scope out/mutual_dispute -c "obs_a1a1-scores-eff gain=2 offset=-.5" --cursor 10 --cursor 11 --save ring.parquet
 malsim scope ring.parquet -o scope.png
+malsim scope memory.sqlite --meter dec_a3ee-scores-eff        read again whenever another process writes to the store
+malsim scope alarm.malnet --meter alarm.out --samples 3       a tick after each reading
+
+In a terminal a meter follows until Ctrl-C; elsewhere it says the value once, or as often as --samples asks.
 """
 
 from __future__ import annotations
@@ -13,17 +17,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.finite import day
+from malsim.base.outputs import drawable
+from malsim.commands.hal import opened, session_options
 
 if TYPE_CHECKING:
     from malsim.lab.scope import Capture, Recording
 
 MOST = 4
-PICTURES = (".png", ".svg", ".pdf")
+
+
+HEADING = "run and look"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("run", metavar="RUN", help="a scenario, the folder of a run, or a saved capture (.parquet)")
+    add(
+        "run",
+        metavar="RUN",
+        help="a scenario, the folder of a run, or a saved capture (.parquet); to meter, a store, a netlist or a scenario",
+    )
     add(
         "-c", "--channel", action="append", default=[], metavar="WORDS",
         help='a signal or an address, with "gain=2 offset=.5 digital=yes label=a" after it; repeat',
@@ -39,12 +51,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--replication", type=int, metavar="K", help="which replication; default the first")
     add("--save", metavar="FILE", help="keep the capture, as .parquet, or its samples alone as .csv")
     add("-o", "--output", metavar="FILE", help="draw it, as .png or .svg; otherwise it is shown in letters")
+    add("--meter", metavar="ADDRESS", help="read one value live instead, as LinuxCNC's halmeter does")
+    add("--samples", type=int, metavar="N", help="with --meter: stop after so many readings")
+    add("--every", type=float, default=0.1, metavar="SECONDS", help="with --meter, in a terminal: between readings (0.1)")
+    session_options(parser)
 
 
 def main(args: argparse.Namespace) -> int:
     """Capture or open, then draw, keep, or show."""
     from malsim.lab.scope import Capture
 
+    if args.meter:
+        return _meter(args)
     if args.output:
         drawable(args.output)
     capture = Capture.open(args.run) if Path(args.run).is_file() and args.run.endswith(".parquet") else _capture(args)
@@ -58,13 +76,29 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def drawable(path: str) -> str:
-    """The path of a picture, refused before any work where no picture is written so."""
-    from malsim.base.errors import UsageError
+def _meter(args: argparse.Namespace) -> int:
+    """Read, show, wait, again."""
+    import sys
+    import time
 
-    if Path(path).suffix not in PICTURES:
-        raise UsageError("no picture of this kind is drawn", given=path, allowed=" ".join(PICTURES))
-    return path
+    from malsim.lab.shell.listing import read
+    from malsim.lab.shell.meter import sessions
+
+    live = sys.stdout.isatty()
+    left = args.samples if args.samples is not None else None if live else 1
+    try:
+        for session in sessions(opened(args.run, args)):
+            if left is not None and left < 1:
+                break
+            line = f"day {session.day:g}  {args.meter}  {read(session, args.meter)}"
+            print(f"\r{line}\033[K" if live else line, end="" if live else "\n", flush=True)
+            left = None if left is None else left - 1
+            time.sleep(args.every if live and left != 0 else 0.0)
+    except KeyboardInterrupt:  # how one leaves a meter
+        pass
+    if live:
+        print()
+    return 0
 
 
 def _capture(args: argparse.Namespace) -> Capture:

@@ -1,4 +1,4 @@
-"""List the standing signals, say what each reads on a store, or how well each does: delay, misses, false alarms.
+"""List the standing signals, or read them on a store; or measure each: delay, misses, false alarms.
 
 malsim signals                                 the palette, axis by axis
 malsim signals dependency-rot                  one signal's text, to copy and change
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 STORE = (".sqlite", ".sqlite3", ".db")
+
+
+HEADING = "wire"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 MOST_LINES = 12
 
 
+HEADING = "tune and study"
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")

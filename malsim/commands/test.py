@@ -12,11 +12,14 @@ from malsim.base.outputs import save_text
 from malsim.scenario.law_options import memory_arguments, set_arguments, under_law, with_memory
 
 if TYPE_CHECKING:
-    from malsim.lab.studies.mutation import MutationScore
+    from malsim.lab.suite.mutation import MutationScore
     from malsim.memory import Rules
     from malsim.scenario.judge.suite_summary import Suite
     from malsim.shadow.judge_history import HistorySource
     from malsim.sim.settings.scenario import Scenario
+
+
+HEADING = "judge"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,12 +44,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--html", type=Path, metavar="FILE", help="write one HTML file with a picture of each check")
     add("--mutate", action="store_true", help="also break the suite, one thing at a time, and name what no check notices")
     add("--mutants", type=int, metavar="N", help="break N of these things alone, spread evenly over all; implies --mutate")
+    add("--approve", action="store_true", help="show what changed against the [baseline] of each file; record it on yes")
+    add("--yes", action="store_true", help="with --approve: record without asking")
+    add("--plot", type=Path, metavar="FILE", help="with --approve: where the plot goes; default out/NAME/baseline.png")
 
 
 def main(args: argparse.Namespace) -> int:
     """Judge each file, print a line a check, and say how many passed."""
     from malsim.base.errors import UsageError
 
+    if args.approve:
+        return _approve(args)
     suite = _suite(args)
     if not (suite.unread or any(one.scenario.checks or one.error for one in suite.judged)):
         hint = "write a [[check]]" if not args.check else "see the names in the file"
@@ -64,6 +72,17 @@ def main(args: argparse.Namespace) -> int:
     return max(suite.exit_code, _seeds(suite, args)) if args.seeds is not None else suite.exit_code
 
 
+def _approve(args: argparse.Namespace) -> int:
+    """Record each file's baseline on yes; 1 if the answer was no."""
+    from malsim.lab.suite.approval import approve
+    from malsim.scenario.judge.suite_summary import scenario_files
+
+    limits = Limits.of(args)
+    return max(
+        approve(str(path), limits=limits, say=print, yes=args.yes, plot=args.plot) for path in scenario_files(args.paths)
+    )
+
+
 def _seeds(suite: Suite, args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
@@ -78,7 +97,7 @@ def _seeds(suite: Suite, args: argparse.Namespace) -> int:
 def _score(suite: Suite, limits: Limits, count: int | None) -> MutationScore:
     from tqdm import tqdm
 
-    from malsim.lab.studies.mutation import evenly, score, suite_mutants
+    from malsim.lab.suite.mutation import evenly, score, suite_mutants
 
     mutants = suite_mutants(suite.judged)
     sample = mutants if count is None else evenly(mutants, count)

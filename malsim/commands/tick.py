@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array
 
 
+HEADING = "store"
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("store", metavar="STORE", help="a store's file, such as memory.sqlite")

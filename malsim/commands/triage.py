@@ -10,6 +10,8 @@ from pathlib import Path
 
 from malsim.scenario.law_options import set_arguments, under_law
 
+HEADING = "tune and study"
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument

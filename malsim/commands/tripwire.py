@@ -1,4 +1,4 @@
-"""Score a tripwire: what it detects, what it misses, its false alarms, and whether it still works.
+"""Score a tripwire, or design one: what it detects, what it misses, its false alarms, and whether it still works.
 
 malsim tripwire scenarios/tripwire.malnet --scenario scenarios/tripwire.toml --html scorecard.html -o scorecard.png
 malsim tripwire --scenario scenarios/tripwire.toml                       the scenario's own netlist
@@ -18,6 +18,9 @@ from malsim.scenario.law_options import set_arguments, under_law
 
 if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
+
+
+HEADING = "judge"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Search rules for the least loss on scenarios or real claims, and write them as a rules file if they hold up.
+"""Search rules of least loss; on scenarios or real claims, written as a rules file if they hold up.
 
 malsim tune scenarios/honest.toml --space rules.challenge_ceiling=0.1:0.9 --objective brier -o rules.toml
 malsim tune claims_folder --space rules.calibration=none,brier,overconfidence --space rules.support_ceiling=0:0.9
@@ -16,6 +16,9 @@ from malsim.scenario.law_options import set_arguments, under_law
 
 if TYPE_CHECKING:
     from malsim.lab.tuning import TuningResult
+
+
+HEADING = "tune and study"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Rewrite fields of a cell in a store that are not the claim itself; whoever does it is named, and the texts are screened.
+"""Rewrite fields of a cell in a store; those that are not the claim itself, by somebody named, with texts screened.
 
 malsim update memory.sqlite dec_a3ee --writer ann --verification checked
 malsim update memory.sqlite dec_a3ee --writer ann --body "measured again: 12 ms" --now 41
@@ -12,6 +12,9 @@ from malsim.base.finite import day
 
 TEXTS = ("body", "summary", "verification", "stability")
 LISTS = ("topics", "entities", "source_refs")
+
+
+HEADING = "store"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

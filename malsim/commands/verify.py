@@ -1,8 +1,10 @@
-"""Compute a Recall store's recorded scores anew under the preset; exit 1 with the cells that differ."""
+"""Compute a Recall store's scores anew; under the preset, exit 1 with the cells that differ."""
 
 from __future__ import annotations
 
 import argparse
+
+HEADING = "compare and bring memories"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

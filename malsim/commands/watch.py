@@ -1,4 +1,4 @@
-"""Follow a live store, or a log of events, and tell when a check fails or a tripwire trips; it is only read.
+"""Follow a live store or a log, and tell what fails or trips: checks and tripwires; it is only read.
 
 malsim watch memory.sqlite --checks checks.toml --every 10s
 malsim watch --events log.jsonl --checks checks.toml --once
@@ -33,6 +33,9 @@ axiom = "anchor"
 name = "age raises nothing"
 axiom = "monotone-age"
 """
+
+
+HEADING = "judge"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from malsim.memory.explain import Explanation, LawExplanation
 
 
+HEADING = "run and look"
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("source", metavar="SOURCE", help="a scenario, a store, what malsim import reads, or a file of claims")

@@ -17,6 +17,9 @@ from malsim.base.finite import day_of
 ENDS = (2, 3)
 
 
+HEADING = "store"
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("store", metavar="STORE", help="a store's file; made where there is none")

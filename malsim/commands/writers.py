@@ -1,4 +1,4 @@
-"""List the behaviours of writers, readers and faults, with their equations and parameters."""
+"""List behaviours of writers, readers and faults; with their equations and parameters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from malsim.base.parameters import Param
+
+
+HEADING = "run and look"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

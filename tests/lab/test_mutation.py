@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
-from malsim.lab.studies.mutants import mutants, mutated
-from malsim.lab.studies.mutation import Fate, MutationScore, fate, sample_mutants, score, suite_mutants
+from malsim.lab.suite.mutants import mutants, mutated
+from malsim.lab.suite.mutation import Fate, MutationScore, fate, sample_mutants, score, suite_mutants
 from malsim.scenario.file.scenario_file import parse, read
 from malsim.scenario.judge.judge import judge
 from malsim.sim.settings.scenario import Scenario
@@ -65,7 +65,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four mutants a scenario, for what does not depend on which they are."""
     moves = (f"rules.{rule}" for rule in ("challenge_ceiling = 0", "challenge_ceiling = 1", "rank_degree = 0"))
     names = (*moves, "without claim.obs_b2b2.edges.0")
-    monkeypatch.setattr("malsim.lab.studies.mutation.mutants", lambda _: names)
+    monkeypatch.setattr("malsim.lab.suite.mutation.mutants", lambda _: names)
 
 
 @pytest.mark.parametrize(

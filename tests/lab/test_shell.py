@@ -438,15 +438,15 @@ def test_a_pipe_is_a_script(files: Path) -> None:
 
 
 def test_the_meter_command_reads_a_store_a_netlist_and_a_run(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["meter", "dec_a3ee-scores-eff", str(files / "memory.sqlite"), "--samples", "2"]) == 0
-    assert main(["meter", "weak.above", str(files / "alarm.malnet"), "--samples", "2"]) == 0
-    assert main(["meter", "mean(cell-scores-eff)", "scenarios/worked_example.toml"]) == 0
+    assert main(["scope", str(files / "memory.sqlite"), "--meter", "dec_a3ee-scores-eff", "--samples", "2"]) == 0
+    assert main(["scope", str(files / "alarm.malnet"), "--meter", "weak.above", "--samples", "2"]) == 0
+    assert main(["scope", "scenarios/worked_example.toml", "--meter", "mean(cell-scores-eff)"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["day 0  dec_a3ee-scores-eff  0.9"] * 2
     assert lines[2:4] == ["day 0  weak.above  FALSE", "day 1  weak.above  TRUE"]
     assert lines[4].startswith("day 12  mean(cell-scores-eff)  0.")
     assert len(lines) == 5
-    assert main(["meter", "nothing", str(files / "alarm.malnet")]) == 2
+    assert main(["scope", str(files / "alarm.malnet"), "--meter", "nothing"]) == 2
 
 
 def test_an_error_is_one_of_ours() -> None:

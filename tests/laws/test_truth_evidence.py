@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from malsim.cli import main
-from malsim.lab.studies.laws.ablations import ABLATIONS, ablation_table, halving_table
-from malsim.lab.studies.laws.adversaries import WORLDS, told_right
-from malsim.lab.studies.laws.evidence_tables import MEAN, answers_of, reliability_table, score_table
+from malsim.base.errors import UsageError
+from tests.bench.evidence.__main__ import main
+from tests.bench.evidence.ablations import ABLATIONS, ablation_table, halving_table
+from tests.bench.evidence.adversaries import WORLDS, told_right
+from tests.bench.evidence.tables import MEAN, answers_of, reliability_table, score_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +89,8 @@ def test_the_command_writes_tables_and_a_figure(
     folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = [str(folder) for folder in folders]
-    assert main(["evidence", *paths, "--laws", "records,majority", "--halves", "-o", str(tmp_path), "--json"]) == 0
+    assert main([*paths, "--laws", "records,majority", "--halves", "-o", str(tmp_path), "--json"]) == 0
     assert set(json.loads(capsys.readouterr().out)) == {"scores", "reliability", "ablations", "halves"}
     assert {path.name for path in tmp_path.iterdir()} >= {"scores.parquet", "reliability.png"}
-    assert main(["evidence"]) == 2
+    with pytest.raises(UsageError, match="nothing to measure"):
+        main([])

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import malsim as ms
-from malsim.lab.studies.laws.gossip import SETTINGS, gossip_table
 from malsim.laws.truth.voices import copies, echoes
+from tests.bench.evidence.gossip import SETTINGS, gossip_table
 
 if TYPE_CHECKING:
     from pathlib import Path

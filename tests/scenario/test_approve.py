@@ -1,4 +1,4 @@
-"""Baselines of a scenario: recorded on yes, compared by `malsim test`, changed only by `malsim approve`."""
+"""Baselines of a scenario: recorded on yes, compared by `malsim test`, changed only by `malsim test --approve`."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def edit(path: Path, old: str, new: str) -> None:
 def test_what_is_approved_is_what_is_asked_from_then_on(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test", str(path)]) == 2  # nothing is recorded: an error, never a pass
     assert "no baseline is recorded" in capsys.readouterr().out
-    assert main(["approve", str(path), "--yes"]) == 0
+    assert main(["test", "--approve", str(path), "--yes"]) == 0
     assert sorted(each.name for each in path.parent.glob("x.*.csv")) == ["x.cells.csv", "x.events.csv"]
     assert main(["test", str(path)]) == 0
-    assert main(["approve", str(path)]) == 0
+    assert main(["test", "--approve", str(path)]) == 0
     assert "nothing to approve" in capsys.readouterr().out
     edit(path, "confidence = 0.5", "confidence = 0.58")
     assert main(["test", str(path)]) == 0  # inside its tube
@@ -51,12 +51,12 @@ def test_what_is_approved_is_what_is_asked_from_then_on(path: Path, capsys: pyte
 def test_it_shows_what_changed_and_asks(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["approve", str(path), "--yes"]) == 0
+    assert main(["test", "--approve", str(path), "--yes"]) == 0
     before = Path("x.cells.csv").read_bytes()
     edit(path, "confidence = 0.5", "confidence = 0.9")
     for answer, code in (("", 1), ("no", 1), ("y", 0)):
         monkeypatch.setattr("builtins.input", lambda _, answer=answer: answer)
-        assert main(["approve", str(path)]) == code
+        assert main(["test", "--approve", str(path)]) == code
         said = capsys.readouterr().out
         assert "obs_a1a1, replication 0" in said
         assert "1 series left their tube" in said
@@ -68,22 +68,22 @@ def test_it_shows_what_changed_and_asks(
 
 def test_one_replication_alone_is_compared_with_its_own(path: Path) -> None:
     edit(path, "days = 5", "days = 5\nreplications = 3")
-    assert main(["approve", str(path), "--yes"]) == 0
+    assert main(["test", "--approve", str(path), "--yes"]) == 0
     assert main(["test", str(path), "--replication", "2"]) == 0
     assert main(["test", str(path), "--replication", "7"]) == 2  # nothing of it is recorded
 
 
 def test_other_columns_than_recorded_are_an_error_and_a_large_file_needs_a_flag(path: Path) -> None:
-    assert main(["approve", str(path), "--yes"]) == 0
+    assert main(["test", "--approve", str(path), "--yes"]) == 0
     assert main(["test", str(path), "--max-baseline", "10"]) == 2
     edit(path, '"cells.status", ', "")
     assert main(["test", str(path)]) == 2
     edit(path, "cells.effective", "cells.efective")
     assert main(["test", str(path)]) == 2
-    assert main(["approve", str(path), "--yes"]) == 2
+    assert main(["test", "--approve", str(path), "--yes"]) == 2
 
 
 def test_a_scenario_without_a_baseline_has_nothing_to_approve(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edit(path, BASELINE, "")
-    assert main(["approve", str(path), "--yes"]) == 2
+    assert main(["test", "--approve", str(path), "--yes"]) == 2
     assert "add [baseline]" in capsys.readouterr().err

@@ -29,13 +29,15 @@ LIMITS = pytest.mark.parametrize(("flag", "asked"), ASKED.items())
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.toml").write_text(SCENARIO, encoding="utf-8")
-    assert main(["approve", "x.toml", "--yes"]) == 0
+    assert main(["test", "--approve", "x.toml", "--yes"]) == 0
     return "x.toml"
 
 
 @LIMITS
 @pytest.mark.parametrize(
-    "command", [["test"], ["run", "--no-plots"], ["approve", "--yes"], ["stability"]], ids=lambda command: command[0]
+    "command",
+    [["test"], ["run", "--no-plots"], ["test", "--approve", "--yes"], ["stability"]],
+    ids=lambda command: command[0],
 )
 def test_a_command_refuses_what_asks_too_much_and_a_flag_allows_it(
     command: list[str], flag: str, asked: int, path: str, capsys: pytest.CaptureFixture[str]
@@ -70,7 +72,7 @@ def test_a_large_baseline_is_refused_unread_and_a_flag_allows_it(
     assert "x.cells.csv: this baseline has too many bytes or values; given: 10737418240; allowed: 104857600" in said
     assert "--max-baseline 10737418240" in said
     (tmp_path / "x.cells.csv").unlink()
-    assert main(["approve", path, "--yes"]) == 0
+    assert main(["test", "--approve", path, "--yes"]) == 0
     size = held.stat().st_size
     assert main(["test", path, "--max-baseline", str(size - 1)]) == 2
     assert main(["test", path, "--max-baseline", str(size), "--html", "r.html"]) == 0

@@ -109,7 +109,7 @@ def test_a_baseline_that_is_not_what_it_was_is_an_error_never_a_pass(
     old: str, new: str, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "x.toml").write_text(f"{HEAD}[baseline]\n", encoding="utf-8")
-    assert main(["approve", "x.toml", "--yes"]) == 0
+    assert main(["test", "--approve", "x.toml", "--yes"]) == 0
     baseline = folder / "x.cells.csv"
     text = baseline.read_text(encoding="utf-8")
     assert old in text
@@ -121,7 +121,7 @@ def test_a_baseline_that_is_not_what_it_was_is_an_error_never_a_pass(
 
 def test_a_column_that_the_run_has_not_is_no_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.toml").write_text(f"{HEAD}[baseline]\n", encoding="utf-8")
-    assert main(["approve", "x.toml", "--yes"]) == 0
+    assert main(["test", "--approve", "x.toml", "--yes"]) == 0
     (folder / "x.toml").write_text(f'{HEAD}[baseline]\ncolumns = ["cells.efective"]\n', encoding="utf-8")
     refused("x.toml", r":10: .*the run has no such column; given: 'cells\.efective'; allowed: .*effective", capsys)
 

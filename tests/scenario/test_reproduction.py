@@ -85,5 +85,5 @@ def test_checks_of_every_kind_fail_again_alone(folder: Path, capsys: pytest.Capt
 def test_a_tube_that_is_left_under_a_proposal_is_left_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.toml").write_text(f"{WORLD}[baseline]\n", encoding="utf-8")
     (folder / "new rules").write_text("confidence_cap = 0.2\n", encoding="utf-8")
-    assert main(["approve", "x.toml", "--yes"]) == 0
+    assert main(["test", "--approve", "x.toml", "--yes"]) == 0
     fails_again(capsys, ["x.toml", "--rules", "new rules"], 1)

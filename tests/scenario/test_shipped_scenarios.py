@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from malsim.lab.studies.mutants import mutated
+from malsim.lab.suite.mutants import mutated
 from malsim.scenario.checks.checks import Goal
 from malsim.scenario.file.scenario_file import read
 from malsim.scenario.judge.judge import judge
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 HOW = """has checks that nothing is shown to break: {missing}.
 Name, in BROKEN, mutants that turn each red; `malsim test {path} --mutate` lists what there is to break,
-and `malsim.lab.studies.mutants.mutated` says how a mutant is written."""
+and `malsim.lab.suite.mutants.mutated` says how a mutant is written."""
 
 # By scenario, the mutants (or the switches below) under which its checks turn red, all of them together.
 BROKEN: dict[str, tuple[str, ...]] = {

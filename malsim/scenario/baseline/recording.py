@@ -63,7 +63,7 @@ def against_baseline(check: BaselineCheck, run: Run, *, limits: Limits | None = 
         If nothing is recorded, or not the columns now asked for, or for none of these replications.
     """
     then, now = storage.read(*place(run), limits=limits), recorded_columns(check.columns, run)
-    hint = f"record it: malsim approve {run.scenario.path}"
+    hint = f"record it: malsim test --approve {run.scenario.path}"
     if {name: frame.columns for name, frame in then.items()} != {name: frame.columns for name, frame in now.items()}:
         allowed = ", ".join(f"{name}.{column}" for name, frame in then.items() for column in frame.columns)
         raise ScenarioError("the baseline holds other columns than are asked for", allowed=allowed, hint=hint)

@@ -1,7 +1,7 @@
 """Measure whom to believe: laws and votes on folders of real claims, ablations, reliability, and lying writers.
 
-malsim evidence ../shared/data/* -o out/evidence
-malsim evidence --adversaries 20
+python -m tests.bench.evidence FOLDER FOLDER -o out/evidence
+python -m tests.bench.evidence --adversaries 20
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what may be asked."""
     add = parser.add_argument
     add("folders", nargs="*", type=Path, metavar="FOLDER", help="folders that hold claims and truth")
     laws = "which, by commas; the first is what the others are compared with; tuned: mal under --rules"
@@ -33,14 +35,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=Path, metavar="DIR", help="folder for tables (Parquet) and the figure")
 
 
-def main(args: argparse.Namespace) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Ask, score, say."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments(parser)
+    return _main(parser.parse_args(argv))
+
+
+def _main(args: argparse.Namespace) -> int:
     from malsim.base.errors import UsageError
-    from malsim.lab.studies.laws.adversaries import adversary_table
-    from malsim.lab.studies.laws.gossip import gossip_table
+    from tests.bench.evidence.adversaries import adversary_table
+    from tests.bench.evidence.gossip import gossip_table
 
     if not args.folders and args.adversaries < 1 and not args.gossip:
-        raise UsageError("nothing to measure", where="malsim evidence", hint="name folders of claims, or --adversaries 5")
+        raise UsageError("nothing to measure", hint="name folders of claims, or --adversaries 5")
     tables = _on_claims(args) if args.folders else {}
     if args.adversaries > 0:
         tables["adversaries"] = adversary_table(replications=args.adversaries, seed=args.seed)
@@ -58,9 +66,9 @@ def main(args: argparse.Namespace) -> int:
 
 def _on_claims(args: argparse.Namespace) -> dict[str, pl.DataFrame]:
     """The tables of real claims."""
-    from malsim.lab.studies.laws.ablations import ablation_table, halving_table
-    from malsim.lab.studies.laws.evidence_tables import answers_of, reliability_table, score_table
     from malsim.sim.world.clock import DAY, span
+    from tests.bench.evidence.ablations import ablation_table, halving_table
+    from tests.bench.evidence.tables import answers_of, reliability_table, score_table
 
     rules, laws = _rules(args), [name.strip() for name in args.laws.split(",")]
     ask, sets = span(args.ask, where="--ask") / DAY, []
@@ -104,7 +112,7 @@ def _text(name: str, table: pl.DataFrame) -> str:
 
 def _write(tables: dict[str, pl.DataFrame], folder: Path) -> None:
     from malsim.base.outputs import folder_of_files
-    from malsim.plot.studies.evidence_curves import gossips, said_and_right
+    from tests.bench.evidence.curves import gossips, said_and_right
 
     with folder_of_files(folder) as place:
         for name, table in tables.items():
@@ -113,3 +121,7 @@ def _write(tables: dict[str, pl.DataFrame], folder: Path) -> None:
             said_and_right(tables["reliability"]).savefig(place / "reliability.png")
         if "gossip" in tables:
             gossips(tables["gossip"]).savefig(place / "gossip.png", dpi=130)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import MalsimError, UsageError
-from malsim.lab.studies.mutants import mutants, mutated
+from malsim.lab.suite.mutants import mutants, mutated
 from malsim.scenario.judge.judge import judge
 from malsim.sim.run import FRAMES
 from malsim.sim.settings.size import check_size
