@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from malsim.api import Run, fork, read, run
     from malsim.axioms.engine.check import axioms
+    from malsim.base.errors import MalsimError
     from malsim.lab.cadence.cadence import cadence
     from malsim.lab.decay import fit_decay, histories
     from malsim.lab.falsify.falsify import falsify
@@ -35,13 +36,14 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = [
-    "Capture", "Memory", "Rules", "Run", "Scenario", "Trigger", "Tuner", "axioms", "cadence", "compare",
+    "Capture", "MalsimError", "Memory", "Rules", "Run", "Scenario", "Trigger", "Tuner", "axioms", "cadence", "compare",
     "compare_laws", "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "fit_decay", "fork",
     "histories", "price", "read", "read_real", "replay", "replicate", "run", "scope", "sensitivity", "stability", "sweep",
     "tune", "validate",
 ]  # fmt: skip
 
 _HOMES = {
+    "malsim.base.errors": ("MalsimError",),
     "malsim.api": ("Run", "fork", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
     "malsim.price.pricing": ("price",),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from malsim.price.prices import PriceTable
 
-GROUP = "judge"
+HEADING = "judge"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

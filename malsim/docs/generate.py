@@ -102,17 +102,26 @@ def events() -> str:
     return "`run.events` has one row an event.\n\n" + table(("kind", "its cause"), KINDS.items()) + "\n"
 
 
+PUBLIC = ("malsim.memory", "malsim.adapters", "malsim.axioms", "ops")
+
+
 def python() -> str:
-    """What `import malsim as ms` gives, from the docstrings."""
+    """The names that stay: what `import malsim as ms` gives, and the packages beside it, from the docstrings."""
+    import importlib
     import inspect
 
     import malsim
 
-    parts = ["What `import malsim as ms` gives.\n"]
+    packages = ", ".join(f"`{package}`" for package in PUBLIC)
+    parts = [f"What `import malsim as ms` gives, then the public names of {packages}. All else may change.\n"]
     for name in malsim.__all__:
         item = getattr(malsim, name)
         text = inspect.cleandoc(item.__doc__ or "")
         parts.append(f"## ms.{name}\n\n```text\n{name}{_signature(item)}\n\n{text}\n```\n")
+    for package in PUBLIC:
+        module = importlib.import_module(package)
+        rows = ((f"`{name}`", (inspect.getdoc(getattr(module, name)) or "").partition("\n")[0]) for name in module.__all__)
+        parts.append(f"## {package}\n\n{table(('name', 'what it is'), rows)}\n")
     return "\n".join(parts)
 
 

@@ -1,0 +1,32 @@
+"""The public names are these, and each stands on the manual's page: everything else may change."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from malsim.docs import page
+
+NAMES = {
+    "malsim": """
+        Capture MalsimError Memory Rules Run Scenario Trigger Tuner axioms cadence compare compare_laws compare_tripwires
+        cures design design_tripwire falsify fit_decay fork histories price read read_real replay replicate run scope
+        sensitivity stability sweep tune validate
+    """,
+    "malsim.memory": "Admission Memory Rules Settled admit effective_at settle tick",
+    "malsim.adapters": "Claim Edge Item Query UserMemory",
+    "malsim.axioms": "Matrix axioms check",
+    "ops": "OpError Sheet call frequency load names over respond restore run save sheets start step",
+}
+
+
+@pytest.mark.parametrize("package", NAMES)
+def test_the_public_names_are_frozen_and_in_the_manual(package: str) -> None:
+    module = importlib.import_module(package)
+    assert sorted(module.__all__) == sorted(NAMES[package].split())
+    text = page("python").read()
+    _, _, own = text.partition(f"## {package}\n")
+    for name in NAMES[package].split():
+        assert getattr(module, name).__doc__
+        assert f"## ms.{name}\n" in text if package == "malsim" else f"| `{name}` |" in own
