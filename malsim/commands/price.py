@@ -3,6 +3,7 @@
 malsim price majority mal my_memory:Latest -o price.png
 malsim price records --honest 5 --json
 malsim price mal --on memory.sqlite --fact pump
+malsim price records --search 200
 malsim price --all -o price.png --html price.html
 """
 
@@ -28,6 +29,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--on", metavar="STORE", help="begin from a store's claims, or from what malsim import reads")
     add("--fact", metavar="NAME", help="with --on: the object whose answer is to be overturned")
     add("--limit", type=float, default=10.0, metavar="S", help="seconds a call of your own memory may take (10)")
+    add("--search", type=int, metavar="BUDGET", help="look for cheaper lies than the strategies', in so many streams")
+    add("--seed", type=int, default=0, help="of the search (0)")
     add("--json", action="store_true", help="print doubt and price by strategy and way")
     add("--html", metavar="FILE", help="write a page that opens offline")
     add("-o", "--output", metavar="FILE", help="write the figure")
@@ -42,6 +45,8 @@ def main(args: argparse.Namespace) -> int:
         print(dumps(table.counts(), indent=1))
     else:
         print(table)
+    if args.search is not None:
+        _search(args, table)
     if args.html:
         from malsim.price.price_page import write_page
 
@@ -49,6 +54,23 @@ def main(args: argparse.Namespace) -> int:
     if args.output:
         table.figure().savefig(args.output)
     return 0
+
+
+def _search(args: argparse.Namespace, table: PriceTable) -> None:
+    """Look for cheaper lies in the closed world, one memory after the other."""
+    import sys
+
+    from malsim.axioms.engine.subjects import subject_of
+    from malsim.base.errors import UsageError
+    from malsim.lab.falsify.price_search import search_price
+    from malsim.price import closed_world
+
+    if args.on or args.search < 1:
+        raise UsageError("needs the closed world and a budget", where="--search", given=args.search, allowed="1 and more")
+    world = closed_world(args.honest, most=args.most)
+    for one in table.prices:
+        result = search_price(subject_of(one.memory, limit=args.limit), world, one, budget=args.search, seed=args.seed)
+        print(result, file=sys.stderr if args.json else sys.stdout)
 
 
 def _prices(args: argparse.Namespace) -> PriceTable:

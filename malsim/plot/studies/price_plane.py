@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["price_figure"]
 
-NAMES = 6  # of one place, the rest are counted
+NAMES = 4  # of one place; of more the first two are named, and the rest are counted
 
 
 def price_figure(frame: pl.DataFrame, *, most: int) -> Sheet:
@@ -29,7 +29,7 @@ def price_figure(frame: pl.DataFrame, *, most: int) -> Sheet:
     axes.text(over * 0.62, over * 0.58, "below: a lie is cheaper than news", rotation=45, color=GREY, fontsize=9,
               rotation_mode="anchor", va="top", transform_rotates_text=True)  # fmt: skip
     for (truth, lie), here in points.group_by("truth", "lie", maintain_order=True):
-        _place(axes, float(truth), float(lie), here["memory"].to_list(), over)
+        _place(axes, float(truth), float(lie), here["memory"].to_list())
     ticks = np.arange(0, most + 1, 2)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_ticks([*ticks, over], [*map(str, ticks), f"over {most}"])
@@ -40,9 +40,13 @@ def price_figure(frame: pl.DataFrame, *, most: int) -> Sheet:
     return figure
 
 
-def _place(axes: Axes, truth: float, lie: float, names: list[str], over: float) -> None:
+def _place(axes: Axes, truth: float, lie: float, names: list[str]) -> None:
     colour = COLOURS[2] if lie > truth else COLOURS[5] if lie < truth else COLOURS[0]
     axes.scatter([truth], [lie], s=30.0 + 22.0 * len(names), color=colour, alpha=0.85, zorder=3)
-    more = f"\nand {len(names) - NAMES} more" if len(names) > NAMES else ""
-    axes.annotate("\n".join(names[:NAMES]) + more, (truth, lie), xytext=(9.0, 0.0), textcoords="offset points",
-                  fontsize=8, va="top" if lie >= over else "center")  # fmt: skip
+    if len(names) > NAMES:
+        label, place, align = f"{', '.join(names[:2])}\nand {len(names) - 2} more", (-24.0, 18.0), ("left", "bottom")
+    elif len(names) > 1 and lie < truth:  # what lies low has its label below, or it would meet its neighbour's
+        label, place, align = "\n".join(names), (0.0, -8.0), ("center", "top")
+    else:
+        label, place, align = "\n".join(names), (9.0, 0.0 if len(names) > 1 else 5.0), ("left", "center")
+    axes.annotate(label, (truth, lie), xytext=place, textcoords="offset points", fontsize=8, ha=align[0], va=align[1])
