@@ -2,7 +2,7 @@
 
 malsim docs                        the pages
 malsim docs tune                   one page
-malsim docs --html site            all pages as HTML, offline
+malsim docs --html site            all pages as HTML with search, offline
 """
 
 from __future__ import annotations
