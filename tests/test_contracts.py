@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from malsim.parsers import HEADINGS, command_parsers
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -180,3 +182,8 @@ def test_no_file_names_a_registry_or_a_place_on_one_machine(suffix: str) -> None
             text = path.read_text(encoding="utf-8")
             assert not [host for host in HOSTS if host in text], path
             assert MACHINE.search(text) is None, path
+
+
+def test_a_command_stands_under_a_heading() -> None:
+    for name, parser in command_parsers().items():
+        assert getattr(parser.get_default("command"), "HEADING", None) in HEADINGS, name

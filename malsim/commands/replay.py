@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from malsim.sim.replay.feed import Replay
     from malsim.sim.writers.engine.claim_files import ClaimFile
 
-GRAPHS = {"mal": "default", "recall_v5": "recall_v5"}  # the laws that are a graph of claims, and their rules
-
 
 HEADING = "compare and bring memories"
 
@@ -80,11 +78,13 @@ def _refusals(result: Replay | LawReplay) -> int:
 def _rules(args: argparse.Namespace, law: str) -> Any:  # rules, or the parameters of a law
     """The rules of a graph of claims, or the parameters of another law."""
     from malsim.base.errors import UsageError
+    from malsim.laws import plant_of
+    from malsim.laws.engine.graph_plant import Graph
     from malsim.memory import Rules
     from malsim.scenario.law_options import law_settings
 
-    if law in GRAPHS:
-        return Rules.read(args.rules or GRAPHS[law]).set(*args.set)
+    if isinstance(plant := plant_of(law), Graph):
+        return (Rules.read(args.rules) if args.rules else plant.rules).set(*args.set)
     if args.rules:
         raise UsageError("rules are of the law mal", where="--rules", given=args.rules, hint="leave out --law, or --rules")
     return law_settings(args.set)
@@ -126,9 +126,10 @@ def _replay(
 ) -> Replay | LawReplay:
     from malsim.base.progress import progress
     from malsim.lab.studies.laws.replayed import dawid_skene, replay_law
+    from malsim.memory import Rules
     from malsim.sim.replay.feed import replay
 
-    if law not in GRAPHS:
+    if not isinstance(rules, Rules):
         return replay_law(claims, truth, law=law, params=rules, seed=args.seed)
     watch = partial(progress, what="replay", unit="batch")
     result = replay(claims, truth, rules=rules, contradictions=args.contradictions, seed=args.seed, watch=watch)

@@ -11,7 +11,7 @@ from malsim.base.errors import UsageError
 from malsim.lab.studies.laws.side_by_side import LawTable, law_rows
 from malsim.lab.studies.laws.stream import Stream, arrived, ask, questions_of
 from malsim.laws import find_law, plant_of
-from malsim.memory import Rules
+from malsim.laws.engine.graph_plant import Graph
 from malsim.sim.replay.feed import replay
 from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["compare_on_claims", "compare_with_echo", "file_of", "read_folder"]
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".ndjson", ".ndjson.gz", ".jsonl")
-GRAPHS = {"mal": Rules(), "recall_v5": Rules.recall_v5()}  # the laws that are a graph of claims, with their rules
 
 
 def read_folder(folder: str | Path, *, on_bad_rows: str = "stop") -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -105,9 +104,10 @@ def compare_with_echo(
 
 def _answers(name: str, stream: pl.DataFrame, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
     law = find_law(name)
-    if name not in GRAPHS:
-        return ask(plant_of(law), Stream.of(stream, questions, alone=not law.pools), ticks=law.pools)
-    answers = replay(claims, questions.select("object", "value", "asked"), rules=GRAPHS[name]).answers
+    plant = plant_of(law)
+    if not isinstance(plant, Graph):
+        return ask(plant, Stream.of(stream, questions, alone=not law.pools), ticks=law.pools)
+    answers = replay(claims, questions.select("object", "value", "asked"), rules=plant.rules).answers
     key = ["object"] if questions["asked"].null_count() == questions.height else ["object", "asked"]
     both = questions.join(answers, on=key, how="left", maintain_order="left")
     return both.select(pl.col("right").fill_null(value=False).cast(pl.Float64), "probability")
