@@ -1,23 +1,29 @@
 """Find out whom to believe: writers' records and confusions, learnt from what they agree on, weigh every claim.
 
-    one claim a writer and object, the latest;  e_i = exp(−age_i / tau), 1 without tau;  twenty sweeps, anew at each tick:
-    A       = (Σ e P(v_i) + .7 KP) / (Σ e + KP), within [1/K + .02, .98]
-    a_w     = (Σ_w e P(v_i) + KW A) / (Σ_w e + KW), within [.02, .98]
-    M(k,v)  = Σ e P(k) [v_i = v] + KP one(k,v), each row summing to 1;  one = A on the diagonal, (1 − A)/(K − 1) beside it
+    one claim a writer and object, the latest;  e_i = exp(−age_i / tau), 1 without tau;  n_o claims about o
+    u_i     = e_i [n_o ≥ 2], times PIN where o is verified: what a claim weighs in learning
+    P       = the share of the claims about o; then, anew at each tick, twenty sweeps:
+    A       = (Σ u P(v_i) + .7 KP) / (Σ u + KP), within [1/K + .02, .98]
+    a_w     = (Σ_w u P(v_i) + KW A) / (Σ_w u + KW), within [.02, .98]
+    M(k,v)  = Σ u P(k) [v_i = v] + KP one(k,v), each row summing to 1;  one = A on the diagonal, (1 − A)/(K − 1) beside it
     M_w     = M with the odds of its diagonal times odds(a_w) / odds(A)
-    θ_w     = (Σ_w e P(k) [v_i = v] + KC M_w) / (Σ_w e P(k) + KC)
+    θ_w     = (Σ_w u P(k) [v_i = v] + KC M_w) / (Σ_w u P(k) + KC)
     c(i)    = log P(bin of stated | agreed) − log P(bin | did not)
-    T_i(k)  = e_i (log max(θ_w(k, v_i), .001) + S c(i) [k = v_i]) / (1 + R_IN (n_o − 1))
-    P_o(k)  ∝ prior(k) exp(Σ_i T_i(k))
-    score = belief = (1 − EPS) sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K
+    λ       = Σ n_o (n_o − 1)/2 / (Σ n_o (n_o − 1)/2 + H · writers · K (K − 1))
+    L_i(k)  = λ log max(θ_w(k, v_i), .001) + ((1 − λ) log(a_w (K − 1)/(1 − a_w)) + S c(i)) [k = v_i]
+    T_i(k)  = e_i L_i(k) / (1 + R_IN (n_o − 1))
+    P_o(k)  ∝ prior(k)^λ exp(Σ_i T_i(k))
+    worth   = (1 − EPS) sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K
+    score = belief = worth / max(1, Σ worth over the object's values)
 
 Where objects have values of their own (`values`: auto, shared or own) a writer has one record, and
 T_i = e_i (log(a_w (K_o − 1)/(1 − a_w)) + S c(i)) / (1 + R_IN (n_o − 1)) for its own value.
-What a reviewer says, or a claim of verification external, is pinned: P is 1 there, and the records begin from the pinned
-facts.
-KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05. Until its first tick an item is worth what it states.
-Source: found on 38 sets of claims of people and models, its constants fixed; a relative of Dawid and Skene 1979.
-Off by default: `tau`, `lineage`. Left out: copying between writers.
+A claim about what nobody else speaks of teaches nothing of its writer: a liar's own facts would earn him a record.
+What a reviewer says, or a claim of verification external, is pinned: P is 1 there, the records begin from the pinned
+facts, and a claim about one counts as PIN in learning.
+KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05, H 3, PIN 5. Until its first tick an item is worth what it
+states. Source: found on 38 sets of claims of people and models, its constants fixed; a relative of Dawid and Skene 1979.
+Off by default: `tau`, `lineage`. Left out: copying between writers, liars who share facts of their own.
 
 >>> from malsim.laws import play
 >>> [(value, round(worth, 3)) for value, worth in play("records", "0 A by u", "0 A by v", "0 B by w", "1 tick")]

@@ -43,6 +43,7 @@ def test_terms_add_up_to_what_is_believed(seed: int, values: int, form: str, pin
     belief = memory.view(state, 10.0).belief
     assert belief is not None
     alive = np.flatnonzero(state["alive"])
+    shares: dict[int, dict[int, tuple[float, float]]] = {}
     for row in alive.tolist():
         explanation = memory.explain(state, alive, row, 10.0)
         assert explanation.effective == belief[row]
@@ -51,8 +52,8 @@ def test_terms_add_up_to_what_is_believed(seed: int, values: int, form: str, pin
         k = values if form == "shared" else max(2, len(set(state["value"][about].tolist())))
         claims = (state["verified"][about] == 0.0).sum()
         odds = np.clip(float(explanation.evidence["log_odds"].sum()), -27.6310211, 27.6310211)
-        effective = (1 - EPS) / (1 + np.exp(-odds / (3.0 + 0.2 * (claims - 1)))) + EPS / k
-        assert effective == pytest.approx(explanation.effective, abs=1e-7)  # 1 − P has few digits where P is near 1
+        alone = (1 - EPS) / (1 + np.exp(-odds / (3.0 + 0.2 * (claims - 1)))) + EPS / k
+        shares.setdefault(int(state["object"][row]), {})[int(state["value"][row])] = (alone, explanation.effective)
         writers = (
             set(explanation.evidence["writer"].drop_nulls()) if claims and not chained(explanation, "verified") else set()
         )
@@ -61,6 +62,13 @@ def test_terms_add_up_to_what_is_believed(seed: int, values: int, form: str, pin
             mean, low, high = (float(part.strip("[],")) for part in one.split()[2:5])
             assert 0.0 <= low <= mean <= high <= 1.0
             assert int(one.split()[-2]) == ((alive_writer(state, alive) == one[0]) & (state["verified"][alive] == 0.0)).sum()
+    for own in shares.values():
+        apart, together = np.array(list(own.values())).T
+        assert together.sum() <= 1.0 + 1e-9
+        np.testing.assert_allclose(
+            apart / together, (apart / together)[0], rtol=1e-6
+        )  # 1 − P has few digits where P is near 1
+        assert (apart / together)[0] >= 1.0 - 1e-6
 
 
 def chained(explanation: Any, word: str) -> bool:

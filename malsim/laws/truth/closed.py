@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from malsim.laws.truth.evidence import Constants, TruthEstimate, pinned_weights, share, stated_terms, worth
+from malsim.laws.truth.evidence import Constants, TruthEstimate, learning_weights, pinned_weights, share, stated_terms, worth
 
 if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
@@ -27,29 +27,39 @@ class _Records(NamedTuple):
 
 def closed(evidence: Evidence, constants: Constants = Constants()) -> TruthEstimate:  # noqa: B008  # frozen
     """Posterior and effective confidence of every value of every object; see the law `records` for the equations."""
-    p, scale = _pinned(evidence, _start(evidence)), evidence.scale(constants)
+    p, scale, depth = _pinned(evidence, _start(evidence)), evidence.scale(constants), depths(evidence, constants)
     cell = evidence.object * evidence.values + evidence.value
     if (evidence.pinned >= 0).any():
         learnt = _learn(replace(evidence, weight=pinned_weights(evidence)), p, constants)
-        p, _, _ = _believe(evidence, learnt, np.zeros(len(evidence.writer)), p, scale)
+        p, _, _ = _believe(evidence, learnt, np.zeros(len(evidence.writer)), p, scale, depth)
     terms, prior = np.zeros((evidence.values, len(evidence.writer))), np.zeros((evidence.reps, evidence.values))
-    learnt = _Records(np.zeros(len(evidence.writer_rep)), np.zeros(0))
+    learnt, teaching = _Records(np.zeros(0), np.zeros(0)), replace(evidence, weight=learning_weights(evidence, constants))
     for _ in range(constants.sweeps):
-        learnt = _learn(evidence, p, constants)
-        stated = constants.share_stated * stated_terms(evidence, p.ravel().take(cell), constants)
-        p, terms, prior = _believe(evidence, learnt, stated, p, scale)
+        learnt = _learn(teaching, p, constants)
+        stated = constants.share_stated * stated_terms(teaching, p.ravel().take(cell), constants)
+        p, terms, prior = _believe(evidence, learnt, stated, p, scale, depth)
     effective = worth(p, evidence.voices[:, None], evidence.values, constants)
-    return TruthEstimate(posterior=p, effective=effective, record=learnt.record, terms=terms.T, prior=prior)
+    effective /= np.maximum(1.0, effective.sum(axis=1, keepdims=True))
+    return TruthEstimate(posterior=p, effective=effective, record=learnt.record, terms=terms.T, prior=prior, depth=depth)
+
+
+def depths(evidence: Evidence, constants: Constants) -> Array:
+    """λ of each replication: how far confusions are believed, by the pairs of claims that they can be learnt from.
+
+    λ = Σ n_o (n_o − 1) / 2 / (Σ n_o (n_o − 1) / 2 + H · writers · K (K − 1))
+    """
+    pairs = share(evidence.voices * (evidence.voices - 1.0) / 2.0, evidence.object_rep, evidence.reps)
+    writers = np.bincount(evidence.writer_rep, minlength=evidence.reps)
+    needed = constants.pairs * np.maximum(writers, 1) * evidence.values * (evidence.values - 1)
+    depth: Array = pairs / (pairs + needed)
+    return depth
 
 
 def _start(evidence: Evidence) -> Array:
-    """Shares of the claims about each object, weighted; unweighted where the weights underflow."""
+    """Shares of the claims about each object."""
     size, cell = len(evidence.object_rep), evidence.object * evidence.values + evidence.value
-    counts = [np.bincount(cell, weights=each, minlength=size * evidence.values) for each in (evidence.weight, None)]
-    weighted, plain = (count.reshape(size, -1).astype(np.float64) for count in counts)
-    total = weighted.sum(axis=1, keepdims=True)
-    votes = np.where(total > 0.0, weighted, plain)
-    shares: Array = votes / np.maximum(votes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    votes = np.bincount(cell, minlength=size * evidence.values).reshape(size, -1).astype(np.float64)
+    shares: Array = votes / np.maximum(votes.sum(axis=1, keepdims=True), 1.0)  # 0 where all there is was verified
     return shares
 
 
@@ -93,17 +103,21 @@ def _tilted(shared: Array, record: Array, pool: Array) -> Array:
     return scaled
 
 
-def _believe(evidence: Evidence, learnt: _Records, stated: Array, p: Array, scale: Array) -> tuple[Array, Array, Array]:
+def _believe(
+    evidence: Evidence, learnt: _Records, stated: Array, p: Array, scale: Array, depth: Array
+) -> tuple[Array, Array, Array]:
     """P of every object, with the terms of its claims [values, claims] and the log prior of each replication."""
     k, objects = evidence.values, len(evidence.object_rep)
     cell, flat = evidence.writer * k * k + evidence.value, learnt.log_theta.ravel()
     terms = np.stack([flat.take(cell + truth * k) for truth in range(k)])  # [truth, claim]
-    terms[evidence.value, np.arange(len(cell))] += stated
+    deep, right = depth[evidence.object_rep[evidence.object]], learnt.record[evidence.writer]
+    terms *= deep
+    terms[evidence.value, np.arange(len(cell))] += (1.0 - deep) * np.log(right * (k - 1.0) / (1.0 - right)) + stated
     terms *= scale
     total = np.stack([share(row, evidence.object, objects) for row in terms], axis=1)
     mass = np.stack([share(column, evidence.object_rep, evidence.reps) for column in p.T], axis=1)
     count = np.bincount(evidence.object_rep, minlength=evidence.reps)[:, None]
-    prior = np.log((mass + 2.0 / k) / (count + 2.0))
+    prior = depth[:, None] * np.log((mass + 2.0 / k) / (count + 2.0))
     height = prior[evidence.object_rep] + total
     height = np.exp(height - height.max(axis=1, keepdims=True))
     return _pinned(evidence, height / height.sum(axis=1, keepdims=True)), terms, prior

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
-__all__ = ["BINS", "Constants", "Evidence", "TruthEstimate", "latest", "stated_bins", "worth"]
+__all__ = ["BINS", "Constants", "Evidence", "TruthEstimate", "latest", "learning_weights", "stated_bins", "worth"]
 
 BINS = (0.5001, 0.6, 0.7, 0.8, 0.9, 0.95, 0.985)  # where bins of stated confidence end; a bin holds its upper end
 SURE = 1e-12  # how near to 0 and 1 a logit goes
@@ -19,7 +19,7 @@ SURE = 1e-12  # how near to 0 and 1 a logit goes
 
 @dataclass(frozen=True)
 class Constants:
-    """The constants of the law, claims where a count is meant: KW, KC, KP, KB, S, R_IN, D0, R_OUT, EPS of its equations."""
+    """The constants of the law, claims where a count is meant: KW, KC, KP, KB, S, R_IN, D0, R_OUT, EPS, H, PIN."""
 
     record: float = 4.0
     confusion: float = 8.0
@@ -30,6 +30,8 @@ class Constants:
     divisor: float = 3.0
     voices_out: float = 0.2
     floor: float = 0.05
+    pairs: float = 3.0
+    verified: float = 5.0
     sweeps: int = 20
 
 
@@ -87,6 +89,7 @@ class TruthEstimate:
 
     `posterior` is P and `effective` what is believed: [objects, values], or [items] in the open form. `record` is a_w of the
     last sweep. `terms` are T, [claims, values] or [claims] of the own value; `prior` is what P starts from beside them.
+    `depth` is λ of each replication, None in the open form.
     """
 
     posterior: Array
@@ -94,6 +97,7 @@ class TruthEstimate:
     record: Array
     terms: Array
     prior: Array
+    depth: Array | None = None
 
 
 def latest(writer: Ints, object_: Ints, time: Array) -> Ints:
@@ -124,8 +128,22 @@ def share(weights: Array, group: Ints, groups: int) -> Array:
     return total
 
 
+def learning_weights(evidence: Evidence, constants: Constants) -> Array:
+    """What a claim weighs in learning of its writer: nothing where nobody else speaks about its object.
+
+    u_i = e_i [n_o ≥ 2], times PIN where o is pinned: whoever speaks alone would always agree with himself
+    """
+    heard = evidence.voices > 1.0
+    factor = heard * np.where(evidence.pinned >= 0, constants.verified, 1.0)
+    learnt: Array = evidence.weight * factor[evidence.object]
+    return learnt
+
+
 def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Array:
-    """c(i): how much more often what it stated is stated by claims that agree than by those that do not; a log ratio."""
+    """c(i): how much more often what it stated is stated by claims that agree than by those that do not; a log ratio.
+
+    0 in a bin that no claim of any weight states.
+    """
     width, rows, bins = len(BINS) + 1, evidence.stating, evidence.bins
     weight = evidence.weight[rows]
     counts = [np.bincount(bins, weights=each, minlength=evidence.reps * width) for each in (agreed[rows] * weight, weight)]
@@ -136,8 +154,7 @@ def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Arr
         (count + constants.stated * common) / (count.sum(axis=1, keepdims=True) + constants.stated)
         for count in (right, every - right)
     ]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.log(likely[0] / likely[1])
+    ratio = np.log(np.divide(*likely, out=np.ones_like(common), where=common > 0.0))
     terms = np.zeros(len(agreed))
     terms[rows] = ratio.ravel()[bins]
     return terms
@@ -146,7 +163,7 @@ def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Arr
 def worth(posterior: Array, voices: Array, values: Array | int, constants: Constants) -> Array:
     """The effective confidence: the posterior's logit over a divisor that grows with the voices, and a floor.
 
-    effective = (1 − EPS) · sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K
+    effective = (1 − EPS) · sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K; values of one object share it later
     """
     p = np.clip(posterior, SURE, 1.0 - SURE)
     logit = np.log(p / (1.0 - p)) / (constants.divisor + constants.voices_out * (voices - 1.0))

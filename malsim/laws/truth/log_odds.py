@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["LogOdds", "LogRatio", "log_odds", "log_ratio", "reasons_of"]
 
 VISIBLE = 0.005
+SHOWN = 1.005
 
 
 class LogRatio(NamedTuple):
@@ -38,11 +39,12 @@ class LogOdds(NamedTuple):
     """The odds of a value against all others, and the chain from there to the number shown.
 
     log P / (1 − P) = prior + Σ terms + others + limit
-    effective       = (1 − EPS) sigmoid(log P / (1 − P) / divisor) + EPS / K
+    effective       = ((1 − EPS) sigmoid(log P / (1 − P) / divisor) + EPS / K) / shared
 
     `terms` are of log P(value) / P(rival), one for each of `claims` (rows of the evidence); `others` is what the values
     beside the rival take, `limit` what keeps P within 1e-12 of 0 and 1. A `pinned` value has a limit only. `rival` is
     the place of the likeliest other value, -1 for one that nobody claimed; `nothing` is the worth without evidence.
+    `shared` is what the values of the object would be worth together, 1 at least.
     """
 
     rival: int
@@ -55,6 +57,7 @@ class LogOdds(NamedTuple):
     divisor: float
     posterior: float
     nothing: float
+    shared: float
     effective: float
 
     @property
@@ -92,12 +95,13 @@ def log_odds(
     sure = min(max(posterior, SURE), 1.0 - SURE)
     aim, pinned = float(np.log(sure / (1.0 - sure))), bool(evidence.pinned[object_] >= 0)
     nothing = worth(np.array([0.5]), np.ones(1), len(places), constants)
+    alone = worth(np.array([posterior]), evidence.voices[[object_]], len(places), constants)
     return LogOdds(
         rival=rival, prior=0.0 if pinned else ratio.prior, terms=ratio.terms[: 0 if pinned else None],
         claims=ratio.claims[: 0 if pinned else None], others=0.0 if pinned else others,
         limit=aim if pinned else aim - (ratio.total + others), pinned=pinned,
         divisor=float(constants.divisor + constants.voices_out * (evidence.voices[object_] - 1.0)), posterior=posterior,
-        nothing=float(nothing[0]), effective=effective,
+        nothing=float(nothing[0]), shared=max(1.0, float(alone[0]) / effective), effective=effective,
     )  # fmt: skip
 
 
@@ -133,7 +137,12 @@ def reasons_of(items: Items, data: ItemEvidence, estimate: TruthEstimate, row: i
     chain = f"log odds{limited}: P {odds.posterior:.3f} against {against}; divided by {odds.divisor:.2f} for {voices} voices"
     of_claims = np.zeros(0, dtype=np.int64) if odds.pinned else np.flatnonzero(data.claim)[odds.claims]
     records = _records(items, data.evidence, estimate, of_claims, odds.claims)
-    return Reasons(parts, odds.nothing, odds.effective, chain + ", then the floor", records)
+    chain += ", then the floor" + (
+        f"; shared with other values, divided by {odds.shared:.2f}" if odds.shared > SHOWN else ""
+    )
+    if estimate.depth is not None:
+        chain += f"; confusions believed to λ {float(estimate.depth[data.evidence.object_rep[about]]):.2f}"
+    return Reasons(parts, odds.nothing, odds.effective, chain, records)
 
 
 def _records(

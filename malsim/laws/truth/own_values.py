@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.laws.truth.evidence import Constants, TruthEstimate, pinned_weights, share, stated_terms, worth
+from malsim.laws.truth.evidence import Constants, TruthEstimate, learning_weights, pinned_weights, share, stated_terms, worth
 
 if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
@@ -26,21 +26,21 @@ def own_values(evidence: Evidence, constants: Constants = Constants()) -> TruthE
         record = _learn(replace(evidence, weight=pinned_weights(evidence)), p, constants)
         p, _ = _believe(evidence, record, np.zeros(len(evidence.writer)), values - claimed, constants)
     record, terms = np.zeros(len(evidence.writer_rep)), np.zeros(len(evidence.writer))
+    teaching = replace(evidence, weight=learning_weights(evidence, constants))
     for _ in range(constants.sweeps):
-        record = _learn(evidence, p, constants)
-        stated = stated_terms(evidence, p[evidence.value], constants)
+        record = _learn(teaching, p, constants)
+        stated = stated_terms(teaching, p[evidence.value], constants)
         p, terms = _believe(evidence, record, stated, values - claimed, constants)
     effective = worth(p, evidence.voices[items], values[items], constants)
+    effective /= np.maximum(1.0, share(effective, items, len(evidence.object_rep)))[items]
     return TruthEstimate(posterior=p, effective=effective, record=record, terms=terms, prior=np.zeros(len(p)))
 
 
 def _start(evidence: Evidence) -> Array:
-    items, objects = evidence.items, len(evidence.object_rep)
-    weighted = share(evidence.weight, evidence.value, len(items))
-    plain = np.bincount(evidence.value, minlength=len(items)).astype(np.float64)
-    votes = np.where(share(weighted, items, objects)[items] > 0.0, weighted, plain)
-    total = share(votes, items, objects)[items]
-    shares: Array = votes / np.where(total > 0.0, total, 1.0)  # where all there is was verified, nobody else claims anything
+    """Shares of the claims about each object."""
+    votes = np.bincount(evidence.value, minlength=len(evidence.items)).astype(np.float64)
+    total = share(votes, evidence.items, len(evidence.object_rep))[evidence.items]
+    shares: Array = votes / np.maximum(total, 1.0)  # where all there is was verified, nobody else claims anything
     return shares
 
 
