@@ -82,7 +82,7 @@ def test_every_ratio_of_records2_is_the_prior_and_the_terms(case: int) -> None:
 
 
 def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int, int]]) -> dict[tuple[int, int], float]:
-    """The open form as its equations stand, loop by loop: claims (writer, item) -> effective by item, an object and a value."""
+    """The open form as its equations stand, loop by loop: the effective of each (object, value)."""
     items = sorted({item for _, item in claims} | set(pins.values()))
     voices = {about: sum(item[0] == about for _, item in claims) for about, _ in items}
     several = {about: max(2, sum(item[0] == about for item in items)) for about, _ in items}
@@ -152,7 +152,7 @@ def test_values_of_their_own_are_what_the_equations_say(said: dict[tuple[int, in
 @pytest.mark.parametrize("liars", [1, 2])
 @pytest.mark.parametrize("form", ["shared", "own"])
 def test_a_flood_of_facts_of_their_own_buys_liars_nothing(liars: int, form: str) -> None:
-    """Five honest writers at .85 over eighty facts; each liar inverts them, and writes 500 facts that nobody else speaks of."""
+    """Five honest writers at .85 over eighty facts; each liar inverts them and writes 500 of its own."""
     draw = np.random.default_rng(liars)
     truth = draw.integers(0, 2, 80)
     said = [(w, o, int(t if draw.random() < 0.85 else 1 - t)) for w in range(5) for o, t in enumerate(truth)]
