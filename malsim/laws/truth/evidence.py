@@ -150,11 +150,11 @@ def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Arr
     right, every = (count.reshape(-1, width) for count in counts)
     total = every.sum(axis=1, keepdims=True)
     common = every / np.where(total == 0.0, 1.0, total)
-    likely = [
+    agree, differ = (
         (count + constants.stated * common) / (count.sum(axis=1, keepdims=True) + constants.stated)
         for count in (right, every - right)
-    ]
-    ratio = np.log(np.divide(*likely, out=np.ones_like(common), where=common > 0.0))
+    )
+    ratio = np.log(np.divide(agree, differ, out=np.ones_like(common), where=common > 0.0))
     terms = np.zeros(len(agreed))
     terms[rows] = ratio.ravel()[bins]
     return terms
