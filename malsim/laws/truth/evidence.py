@@ -133,8 +133,8 @@ def learning_weights(evidence: Evidence, constants: Constants) -> Array:
 
     u_i = e_i [n_o ≥ 2], times PIN where o is pinned: whoever speaks alone would always agree with himself
     """
-    heard = evidence.voices > 1.0
-    factor = heard * np.where(evidence.pinned >= 0, constants.verified, 1.0)
+    shared = evidence.voices > 1.0
+    factor = shared * np.where(evidence.pinned >= 0, constants.verified, 1.0)
     learnt: Array = evidence.weight * factor[evidence.object]
     return learnt
 
