@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from malsim.base.errors import StoreError
 from malsim.base.limits import within
 
-__all__ = ["MAGIC", "belongs_to", "check_header", "holds_log", "refusing_file", "transaction"]
+__all__ = [
+    "MAGIC", "belongs_to", "check_header", "holds_log", "holds_table", "make_tables", "refusing_file", "transaction",
+]  # fmt: skip
 
 MAGIC = b"SQLite format 3\0"
 HEADER = 100
@@ -76,6 +78,38 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+
+
+def make_tables(
+    connection: sqlite3.Connection,
+    statements: Sequence[str],
+    *,
+    application: int,
+    version: int,
+    table: str,
+    log: bool = True,
+) -> None:
+    """The tables of a file, where `table` is not there yet, by these statements in one step, and with a `log` of writes.
+
+    The file says whose it is before anything else is in it. One that is made already is opened without waiting for whoever
+    is writing.
+    """
+    if connection.execute("PRAGMA application_id").fetchone()[0] != application:
+        with transaction(connection):
+            connection.execute(f"PRAGMA user_version = {version}")
+            connection.execute(f"PRAGMA application_id = {application}")
+    if log:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+    if not holds_table(connection, table):
+        with transaction(connection):
+            for statement in () if holds_table(connection, table) else statements:  # another process may have been first
+                connection.execute(statement)
+
+
+def holds_table(connection: sqlite3.Connection, table: str) -> bool:
+    """Whether a table is there."""
+    return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone())
 
 
 def _is_full(path: Path | str) -> bool:

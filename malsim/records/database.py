@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from malsim.base.errors import MalsimError, StoreError
-from malsim.base.sqlite_file import check_header, refusing_file, transaction
+from malsim.base.sqlite_file import check_header, make_tables, refusing_file, transaction
 from malsim.records.hashing import canonical
 
 __all__ = ["APPLICATION", "COLUMNS", "Database", "any_word"]
@@ -68,29 +68,18 @@ class Database:
             self._connection = sqlite3.connect(path, isolation_level=None, timeout=wait, check_same_thread=False)
             self._connection.row_factory = sqlite3.Row
             try:
-                self._make()
+                logged = self.where != IN_MEMORY
+                make_tables(
+                    self._connection,
+                    STATEMENTS,
+                    application=APPLICATION,
+                    version=VERSION,
+                    table="memory_records",
+                    log=logged,
+                )
             except BaseException:
                 self._connection.close()
                 raise
-
-    def _make(self) -> None:
-        """Tables, where there are none yet; the file says whose it is before it has a log, in one step."""
-        if self._connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-            with transaction(self._connection):
-                self._connection.execute(f"PRAGMA user_version = {VERSION}")
-                self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        if self.where != IN_MEMORY:
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = FULL")
-        if not self.is_made:
-            with transaction(self._connection):
-                for statement in () if self.is_made else STATEMENTS:  # another process may have been first
-                    self._connection.execute(statement)
-
-    @property
-    def is_made(self) -> bool:
-        """Whether the tables are there: they came all at once."""
-        return bool(self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'memory_records'").fetchone())
 
     @contextmanager
     def change(self) -> Iterator[None]:

@@ -12,9 +12,9 @@ from malsim.cli import main
 from malsim.importers.building.bring import bring
 from malsim.importers.building.save import write
 from malsim.importers.recall.files import read
-from malsim.importers.recall.programs import programs_of
 from malsim.importers.recall.verify import verify
 from malsim.importers.writing.cells import opened
+from malsim.importers.writing.recall_programs import programs_of
 from malsim.memory import Memory, Rules
 from malsim.netlist.programs import run
 

@@ -1,4 +1,4 @@
-"""Where names, contents and writers are found, and how cells are name_cells that bring no name.
+"""Where names, contents and writers are found, and the names that cells get which bring none.
 
 One index grows along with a memory and is shared by those that came of it.
 """

@@ -67,12 +67,12 @@ class Column:
         return Column(room[:height], room, [height])
 
 
-MOST_LOOSE = 1_000  # pieces that may wait to be stack_rows: rows admitted one by one each hold a frame of their own
+MOST_LOOSE = 1_000  # pieces that may wait to be stacked: rows admitted one by one each hold a frame of their own
 
 
 @dataclass(slots=True, eq=False)
 class ChunkedRows:
-    """Rows on top of those that came before. What is stack_rows lies on nothing any more, and so lets the pieces go.
+    """Rows in pieces, each on top of those before it; once they are one frame, the pieces are let go.
 
     >>> pile = ChunkedRows.of(pl.DataFrame({"n": [1, 2]})).append(LazyRows.of(pl.DataFrame({"n": [3]})))
     >>> pile.frame["n"].to_list(), pile.since(1)["n"].to_list()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from polars.exceptions import PolarsError
 
 from malsim.base.errors import MalsimError, StoreError
-from malsim.base.sqlite_file import belongs_to, check_header, holds_log, refusing_file, transaction
+from malsim.base.sqlite_file import belongs_to, check_header, holds_log, holds_table, make_tables, refusing_file, transaction
 from malsim.memory.tables.damage import DamagedRowsError
 from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION, add_columns, missing_columns
 
@@ -42,6 +42,7 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
         return connection
 
 
+_FIRST = "meta"
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)  # for the index of a log, which is not needed where there is no log
 
@@ -83,28 +84,16 @@ def blank() -> sqlite3.Connection:
 
 
 def _make(connection: sqlite3.Connection) -> None:
-    """Tables, where there are none yet; the file says whose it is before anything else is in it, in one step.
-
-    A store that is made already is opened without waiting for whoever is writing.
-    """
-    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-        with transaction(connection):
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    if not is_made(connection):
-        with transaction(connection):
-            for statement in () if is_made(connection) else STATEMENTS:  # another process may have been first
-                connection.execute(statement)
-    elif missing_columns(connection):
+    """Tables, where there are none yet, and columns that came since."""
+    make_tables(connection, STATEMENTS, application=APPLICATION, version=VERSION, table=_FIRST)
+    if missing_columns(connection):
         with transaction(connection):
             add_columns(connection)
 
 
 def is_made(connection: sqlite3.Connection) -> bool:
     """Whether the tables are there: they came all at once."""
-    return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone())
+    return holds_table(connection, _FIRST)
 
 
 @contextmanager
