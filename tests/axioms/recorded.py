@@ -14,6 +14,7 @@ DERIVED = "derived_from has the weight 0"
 KNOWN: dict[str, dict[str, str]] = {
     "mal": {"consistency": EDGES, "truth-may-return": EDGES, "derived-falls": DERIVED,
             "settling": "three mutual rivals of .3 ring under the plain tick; damping cures it"},
+    "guarded": {"consistency": UNSWEPT, "truth-may-return": UNSWEPT, "derived-falls": DERIVED},
     "recall_v5": {"consistency": EDGES, "truth-may-return": EDGES, "derived-falls": DERIVED},
     "abes": {"anchor": SWEEP, "cadence": SWEEP, "consistency": ADDS, "echo-independence": ECHO,
              "survival-floor": "a rate of 1.2 a day deletes within days"},
