@@ -2,6 +2,7 @@
 
 malsim tick memory.sqlite                    a day after the last write
 malsim tick memory.sqlite --now 41 --signals contradiction-load,dependency-rot
+malsim tick memory.sqlite --signals all
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("store", metavar="STORE", help="a store's file, such as memory.sqlite")
     at = "the day of the tick, a number or a date; default a day after the last write"
     add("--now", metavar="DAY", help=at)
-    add("--signals", metavar="A,B", help="then say what these standing signals read")
+    add("--signals", metavar="A,B", help="then say what these standing signals read, or all")
     add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or guarded")
 
 
@@ -37,9 +38,10 @@ def main(args: argparse.Namespace) -> int:
     from malsim.base.errors import StoreError, UsageError
     from malsim.memory import Rules
     from malsim.memory.store import Store
-    from malsim.netlist.shipped import readings, signal_named
+    from malsim.netlist.shipped import catalogue, readings, signal_named
 
-    names = [signal_named(name).name for name in args.signals.split(",")] if args.signals else []
+    picks = [*catalogue()] if args.signals == "all" else args.signals.split(",") if args.signals else []
+    names = [signal_named(name).name for name in picks]
     if not Path(args.store).is_file():
         raise StoreError("no such store", where=args.store, hint="make one: malsim import FILE -o memory.sqlite")
     rules = Rules.read(args.rules or "default")

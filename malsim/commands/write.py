@@ -1,8 +1,8 @@
 """Write one claim into a store, through the gate.
 
 malsim write memory.sqlite --writer ann --title "pump 3 runs" --confidence .8 --topics plant --source log:41
-malsim write memory.sqlite --writer bob --title "pump 3 stands still" --edge "contradicts dec_a3ee -.8"
-malsim write memory.sqlite --writer bob --kind prg --title "watch pump 3" --body "addf watch tick [keys: dec_a3ee]"
+malsim write memory.sqlite --writer bob --title "pump 3 stands still" --confidence .6 --edge "contradicts dec_a3ee -.8"
+malsim write memory.sqlite --writer bob --kind prg --title "watch" --confidence .7 --body "addf watch tick [keys: dec_a3ee]"
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--title", required=True, metavar="TEXT", help="the claim in one line")
     add("--body", metavar="TEXT", help="the claim at length")
     add("--kind", default="obs", metavar="KIND", help="dec obs bel tsk obj rsk ref ver hyp prg (obs)")
-    add("--confidence", type=float, default=0.7, metavar="P", help="what the writer would bet on it (0.7)")
+    add("--confidence", type=float, required=True, metavar="P", help="what the writer would bet on it, above 0, at most 1")
     add("--topics", metavar="A,B", help="what it is about")
     add("--source", action="append", default=[], metavar="REF", help="what it rests on; may be repeated")
     add("--edge", action="append", default=[], metavar='"RELATION CELL [WEIGHT]"', help="what it bears on; may be repeated")

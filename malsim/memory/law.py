@@ -165,12 +165,10 @@ def records(memory: Memory, effective: Array, rules: Rules) -> WriterRecords:
     """Every writer's record, from this snapshot."""
     author, writers = memory.column("author"), memory.table("writers").rows.height
     claims = np.bincount(author, minlength=writers)
-    wrong = WRONG[rules.wrong_when](memory, effective, rules)
+    counts = in_record(memory, rules)
+    wrong = WRONG[rules.wrong_when](memory, effective, rules) & counts
     stated = memory.column("stated")
-    penalties, out = nan_to_zero(CALIBRATIONS[rules.calibration](stated, wrong)), np.isnan(stated)
-    if rules.evidence_from == "external":
-        counts = in_record(memory, rules)
-        penalties, out = penalties * counts, out | ~counts
+    penalties, out = nan_to_zero(CALIBRATIONS[rules.calibration](stated, wrong)) * counts, np.isnan(stated) | ~counts
     total = np.bincount(author, weights=penalties, minlength=writers).astype(np.float64)
     count = np.bincount(author[wrong], minlength=writers)
     outcomes = claims - np.bincount(author[out], minlength=writers)

@@ -9,6 +9,7 @@ __all__ = [
 ]  # fmt: skip
 
 NONE = -1  # a row number that is none
+INIT = "_init"  # who writes the first ten cells, and what a global memory lends
 KINDS = ("dec", "obs", "bel", "tsk", "obj", "rsk", "ref", "ver", "hyp", "prg")
 STABILITY = ("stable", "volatile", "ephemeral")
 STATUS = ("active", "superseded", "annexed")

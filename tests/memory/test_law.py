@@ -7,9 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pytest
 
 from malsim.memory import Memory, Rules, admit, law, settle, tick
+from malsim.memory.push.ten_cells import bootstrap, prime
 
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools
@@ -55,3 +57,41 @@ def test_the_slopes_are_those_of_the_terms() -> None:
         more = total(nothing, nothing, mass + shift[0], mass + shift[1]).total
         less = total(nothing, nothing, mass - shift[0], mass - shift[1]).total
         np.testing.assert_allclose(slope, (more - less) / (2 * nudge), atol=1e-8)
+
+
+def _superseding(target: str, writer: str, day: float) -> dict[str, object]:
+    """A claim that supersedes a cell."""
+    edges = [{"relation": "supersedes", "target": target}]
+    claim = {"t": day, "writer": writer, "title": f"{writer} on {target}", "edges": edges}
+    return claim | {"kind": target[:3].lower(), "confidence": 0.9, "source_refs": ["log"]}
+
+
+def test_what_is_no_bet_counts_against_nobody() -> None:
+    """The charter's five questions are answered, and answered anew by somebody else: every factor stays 1."""
+    memory = bootstrap(Memory.empty())
+    questions = memory.cells.filter(~pl.col("locked"))["handle"].to_list()
+    for day, writer in enumerate(("ann", "bob"), start=1):
+        answers = [_superseding(memory.head(handle), writer, float(day)) for handle in questions]
+        memory, verdicts = admit(memory, answers)
+        assert verdicts["verdict"].to_list() == ["admitted"] * 5
+        memory = tick(memory, float(day))
+    assert dict(memory.writers.select("writer", "calibration").rows()) == {"_init": 1.0, "ann": 1.0, "bob": 1.0}
+    assert memory.cells.filter(pl.col("locked"))["effective"].to_list() == [0.7] * 5
+    literal = tick(memory, 3.0, Rules(evidence_from="any")).writers
+    assert literal.filter(pl.col("writer") == "_init")["calibration"].item() < 1.0
+
+
+def test_what_is_lent_is_no_outcome_and_the_claim_after_it_is() -> None:
+    source, _ = admit(Memory.empty(), [_claim(number) for number in range(3)])
+    memory = prime(bootstrap(Memory.empty()), source, t=1.0)
+    for day, writer in ((2.0, "ann"), (3.0, "bob")):
+        heads = [memory.head(f"obs_000{number}") for number in range(3)]
+        memory = admit(memory, [_superseding(handle, writer, day) for handle in heads]).memory
+    memory = tick(memory, 4.0)
+    factors = dict(memory.writers.select("writer", "calibration").rows())
+    assert factors["_init"] == factors["bob"] == 1.0
+    assert factors["ann"] == 0.5
+
+
+def _claim(number: int) -> dict[str, object]:
+    return {"writer": "u", "kind": "obs", "title": f"claim {number}", "confidence": 0.9, "handle": f"obs_000{number}"}

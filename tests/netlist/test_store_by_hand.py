@@ -9,6 +9,7 @@ import pytest
 from malsim.cli import main
 from malsim.memory.store import Store
 from malsim.netlist.programs import checked
+from malsim.netlist.shipped import catalogue
 
 STORES = Path(__file__).parents[2] / "scenarios" / "stores"
 
@@ -37,7 +38,7 @@ def test_the_charter_is_asked_of_a_store_that_began_without_one(store: str, caps
 
 
 def test_a_program_that_does_not_parse_is_refused_with_its_fault(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    program = ["write", store, "--writer", "ann", "--kind", "prg", "--title", "watch it", "--body"]
+    program = ["write", store, "--writer", "ann", "--kind", "prg", "--title", "watch it", "--confidence", ".7", "--body"]
     assert main([*program, "addf wotch tick [keys: dec_a3ee]"]) == 1
     assert "did you mean watch" in capsys.readouterr().out
     assert main([*program, "addf watch tick [keys: dec_a3ee]"]) == 0
@@ -63,9 +64,21 @@ def test_a_tick_says_what_moved_farthest_and_what_signals_ask(store: str, capsys
     assert main(["tick", store, "--now", "2026-03-01"]) == 2
 
 
+def test_a_tick_reads_every_signal_that_there_is(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tick", store, "--now", "2026-04-01", "--signals", "all"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in catalogue())
+
+
+def test_a_claim_states_how_sure_it_is(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["write", store, "--writer", "ann", "--title", "b"])
+    assert "--confidence" in capsys.readouterr().err
+
+
 def test_what_is_wrong_makes_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = tmp_path / "new.sqlite"
-    claim = ["write", str(new), "--writer", "ann", "--title", "b"]
+    claim = ["write", str(new), "--writer", "ann", "--title", "b", "--confidence", ".7"]
     assert main([*claim, "--now", "2026-01-01"]) == 2
     assert main([*claim, "--edge", "nonsense"]) == 2
     assert not new.exists()

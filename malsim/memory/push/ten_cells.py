@@ -11,13 +11,14 @@ import polars as pl
 from malsim.base.finite import finite
 from malsim.memory.gate.admit import admit
 from malsim.memory.rules import Rules
+from malsim.memory.schema import INIT
 
 if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
 
 __all__ = ["MAP", "WRITER", "bootstrap", "prime", "ten_cells"]
 
-WRITER = "_init"  # who writes the ten, and what a global memory lends
+WRITER = INIT
 MAP = "REF_map_0003"
 STATED = 0.7  # no more than the gate lets an unsupported claim have
 LEAST = 1e-6  # a claim is stated above 0

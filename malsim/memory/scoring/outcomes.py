@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.memory.schema import NONE, RELATIONS, WORDS
+from malsim.memory.schema import INIT, NONE, RELATIONS, WORDS
 from malsim.memory.scoring.answers import wrong_by_answer
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["EVIDENCE", "WRONG", "accusations", "contradicted", "in_record", "outside", "replaced"]
+__all__ = ["EVIDENCE", "WRONG", "accusations", "contradicted", "in_record", "no_outcomes", "outside", "replaced"]
 
 _OUTSIDE = {name: words.index("external") for name, words in WORDS.items() if "external" in words}
 
@@ -44,13 +44,36 @@ def accusations(memory: Memory, evidence_from: str) -> tuple[Ints, Ints]:
     return accuser[counts], accused[counts]
 
 
+def no_outcomes(memory: Memory, evidence_from: str) -> Bools:
+    """Which cells say nothing of how sure their writer should be: questions, answers to them, and cells lent by `_init`.
+
+    The constitution, its questions and lent cells are nobody's bets; an answer to a question gives way when the project
+    changes, not because it was wrong. Under `any`, the published reading, every cell is an outcome.
+    """
+    writers = memory.table("writers")
+    if evidence_from == "any" or not writers.height:
+        return np.zeros(memory.height, dtype=bool)
+    mask: Bools = (writers.series("writer") == INIT).to_numpy()[memory.column("author")]
+    if mask.any():
+        charter = mask & (memory.column("origin") == _PROGRAM)
+        while charter.any():
+            mask, heirs = mask | charter, memory.column("successor")[charter]
+            charter = np.zeros_like(mask)
+            charter[heirs[heirs != NONE]] = True
+            charter &= ~mask
+    return mask
+
+
+_PROGRAM = WORDS["origin"].index("program")
+
+
 def replaced(memory: Memory, evidence_from: str) -> Bools:
     """Which cells were superseded by a cell that may count against a writer's record."""
     successor = memory.column("successor")
     mask: Bools = successor != NONE
     rows = np.flatnonzero(mask)
     mask[rows] = EVIDENCE[evidence_from](memory, successor[rows], rows)
-    return mask
+    return mask & ~no_outcomes(memory, evidence_from)
 
 
 def contradicted(memory: Memory, evidence_from: str, effective: Array | None = None) -> Bools:
@@ -64,22 +87,23 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
         stands = effective.take(accuser) > effective.take(accused)
         accuser, accused = accuser[stands], accused[stands]
     wrong[accused[memory.is_active.take(accuser)] if memory.inactive.size else accused] = True
-    return wrong
+    return wrong & ~no_outcomes(memory, evidence_from)
 
 
 def in_record(memory: Memory, rules: Rules) -> Bools:
-    """Which cells count in their writers' records: all; under external evidence, unless answers decide, those it spoke of.
+    """Which cells count in their writers' records: all outcomes; under external evidence, those that it spoke of.
 
     It speaks of a cell by superseding it, or by an edge from an active cell that takes a side.
     """
+    outcomes = ~no_outcomes(memory, rules.evidence_from)
     if rules.evidence_from != "external" or rules.wrong_when == "lost":
-        return np.ones(memory.height, dtype=bool)
+        return outcomes
     mask, edges = replaced(memory, "external"), memory.table("edges")
     speaks = np.isin(edges.column("relation"), _VERDICTS)
     source, target = (edges.column(name)[speaks] for name in ("source", "target"))
     counts = EVIDENCE["external"](memory, source, target) & memory.is_active[source]
     mask[target[counts]] = True
-    return mask
+    return mask & outcomes
 
 
 _VERDICTS = [RELATIONS.index(name) for name in ("supports", "contradicts")]
