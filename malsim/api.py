@@ -27,6 +27,7 @@ from malsim.sim.run import Run as BareRun
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.why.scope_channels import wired
 from malsim.sim.world.clock import DAY
+from malsim.sim.writers.engine.user_process import UserProcess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,17 +187,21 @@ def _with_figures(bare: BareRun) -> Run:
     return Run(**{part.name: getattr(bare, part.name) for part in fields(bare)})
 
 
-def run(scenario: Scenario | str | Path, *, memory: object = None, **changes: Any) -> Run:
+def run(scenario: Scenario | str | Path, *, memory: object = None, processes: Sequence[object] = (), **changes: Any) -> Run:
     """Run a scenario, given as one or as the path of its file; `changes` replace settings: `replications=1000`.
 
     `memory` is one of your own: a class, a function that makes one (`malsim.adapters.contract`), or its name,
-    `package.module:factory`. A path may name code in its file: running it from Python is consent.
+    `package.module:factory`. `processes` are SimPy processes of your own: generator functions of an environment and a
+    desk (`malsim.sim.processes.desk.Desk`), or their names. A path may name code in its file: running it from Python is
+    consent.
 
     Returns a `Run` with frames `cells`, `events`, `writers`, `signals`; `run.plot`, `run.explain`, `run.why`.
     """
     script = scenario if isinstance(scenario, Scenario) else read(scenario, allow_code=True)
     if memory is not None:
         changes["adapter"] = Adapter.of(memory)
+    if processes:
+        changes["processes"] = (*script.processes, *(UserProcess.of(each) for each in processes))
     if changes:
         script = script.replace(**changes)
     return _with_figures(bench.run(script, watch=partial(progress, what=script.name, unit="tick")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "AdapterError",
@@ -10,6 +11,7 @@ __all__ = [
     "DataError",
     "LawError",
     "MalsimError",
+    "ProcessError",
     "RulesError",
     "ScenarioError",
     "StoreError",
@@ -82,6 +84,12 @@ class AdapterError(MalsimError, ValueError):
 
 class LawError(MalsimError, ValueError):
     """A law that is unknown, or whose file or numbers are not what a law's must be."""
+
+
+class ProcessError(MalsimError, RuntimeError):
+    """A process of the user's own that raises, yields what is no event, or posts after the end; `run` is the run so far."""
+
+    run: Any = None
 
 
 class ScenarioError(MalsimError, ValueError):

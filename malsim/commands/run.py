@@ -29,6 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Read, run, write, say."""
     from malsim import api
+    from malsim.base.errors import ProcessError
     from malsim.base.outputs import save_text
     from malsim.memory import Rules
     from malsim.scenario.file.initial_store import initial_memory_from
@@ -43,8 +44,13 @@ def main(args: argparse.Namespace) -> int:
     if args.source:
         changes["initial_memory"] = initial_memory_from(args.source)
     scenario = scenario.replace(**changes)
-    run = api.run(scenario)
     folder = args.output or Path("out") / scenario.name
+    try:
+        run = api.run(scenario)
+    except ProcessError as problem:
+        if problem.run is not None:
+            problem.run.write(folder)
+        raise
     paths = run.write(folder)
     if not args.no_plots:
         paths += run.plot.save(folder)

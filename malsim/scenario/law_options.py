@@ -39,7 +39,7 @@ def memory_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODULE:FACTORY",
         help="run a memory of your own, whose code is run; see malsim docs your-own-memory",
     )
-    parser.add_argument("--allow-code", action="store_true", help="run the memory that a scenario file names as adapter")
+    parser.add_argument("--allow-code", action="store_true", help="run the adapter, the processes that a scenario names")
     parser.add_argument("--call-limit", type=float, metavar="S", help="seconds a call of your own memory may take (10)")
     parser.add_argument("--memory-workers", type=int, metavar="N", help="processes that hold your own memories (one a core)")
 

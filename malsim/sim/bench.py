@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import simpy
 
+from malsim.base.errors import ProcessError
 from malsim.base.limits import Limits
 from malsim.laws.engine.graph_plant import verdicts_of
 from malsim.memory import Memory
@@ -29,6 +30,7 @@ from malsim.sim.context.turn_counters import TurnCounters
 from malsim.sim.engine.inbox import Inbox
 from malsim.sim.engine.intake import Intake
 from malsim.sim.engine.populations import Populations
+from malsim.sim.processes.run_actors import Actors
 from malsim.sim.record.recorder import Recorder
 from malsim.sim.record.running_scores import FinalScores
 from malsim.sim.run import Run
@@ -60,7 +62,7 @@ def run(
 
     The clock counts whole milliseconds. Claims wait in the inbox; each turn the reader works, the scan drains what is
     stamped before its own instant, takes it through the gate with the reader's own claims, ticks, and records.
-    Raises `ScenarioError` for more than the limits in force, if there are any.
+    Raises `ScenarioError` for more than the limits in force, and `ProcessError`, with the run so far, where a process fails.
     """
     if Limits.in_force():
         check_size(scenario)
@@ -68,6 +70,9 @@ def run(
     try:
         bench.calendar.run()
         return bench.result()
+    except ProcessError as problem:
+        problem.run = bench.result()
+        raise
     finally:
         if isinstance(bench.plant, AnswersReads):
             bench.plant.close(bench.state)
@@ -80,27 +85,25 @@ class Bench:
         self, scenario: Scenario, timing: Timing | None = None, watch: Watch = iter,
         later: tuple[int, Scenario] | None = None,
     ) -> None:  # fmt: skip
-        self._later = later
-        self.scenario, self._timing, self._watch = scenario, timing or Timing.regular(scenario), watch
+        self.scenario, self._timing, self._watch, self._later = scenario, timing or Timing.regular(scenario), watch, later
         self.calendar = simpy.Environment(initial_time=0)
         reps = scenario.first + np.arange(scenario.replications)
         world = World(scenario.facts, seed=scenario.seed, reps=reps, end=milliseconds(scenario.days) + 1)
         self.recorder = Recorder(scenario)
         self.context = RunContext(world=world, reps=reps, seed=scenario.seed, log=self.recorder.log)
         self.truth = world.first.copy()
-        populations = self.populations = Populations(scenario, self.context)
-        self.inbox = Inbox()
-        self.cell_index = CellIndex(scenario.facts, scenario.replications, self.populations.templates.statements)
-        self.intake = Intake(
-            scenario.facts, scenario.claims, populations.templates, populations.about, scenario.rules, populations.lineages
-        )
+        self.populations, self.inbox = populations, _ = Populations(scenario, self.context), Inbox()
+        self.actors = Actors(scenario, self.context, populations, self.inbox, lambda: self.snapshot)
+        self.cell_index = CellIndex(scenario.facts, scenario.replications, populations.templates.statements)
+        self.intake = Intake(scenario, populations)
         self.counters = self.session = self.reviewers = None
         if scenario.reader:
             self.counters = TurnCounters(len(reps), compacts=scenario.reader.compact_every > 0)
             self.session = Session(scenario.reader, self.context, self.counters, who=self.populations.reader, form=0)
         if scenario.reviewers:
             acted = self.session.acted if self.session else None
-            self.reviewers = pool_of(scenario.reviewers, scenario, self.context, who=self.populations.reviewers, acted=acted)
+            people = pool_of(scenario.reviewers, scenario, self.context, who=self.populations.reviewers, acted=acted)
+            self.reviewers = self.actors.seated(people)
         self._truth_until = -1  # the changes of truth before this time are recorded
         self.netlist_runner = NetlistRunner.of(scenario, self.context, self.session.ops if self.session else None)
         self.context.log.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
@@ -113,8 +116,7 @@ class Bench:
 
     def result(self) -> Run:
         """The run, once the calendar is empty."""
-        recorder = self.recorder
-        if recorder.changes:
+        if (recorder := self.recorder).changes:
             recorder.changes.close(self.scenario.days)
         return Run(
             scenario=self.scenario, cells=recorder.cells(), signals=recorder.signals(), events=recorder.events(),
@@ -154,11 +156,10 @@ class Bench:
 
     def _populations(self) -> Generator[simpy.Event, None, None]:
         """After each scan, post the claims due before the next one."""
-        if not self.scenario.writers:
-            return
         for start, end in zip([0, *self._timing.at], self._timing.at, strict=False):
-            self.inbox.draft(self.populations.post(self.snapshot, start, end))
+            self.actors.work(start, end)
             yield self._scanned
+        self.actors.close()
 
     def _ticks(self) -> Generator[simpy.Event, None, None]:
         """One turn at each scan: the reader's beats, then the tick; nothing ticks elsewhere."""
@@ -176,22 +177,21 @@ class Bench:
     def _under_rules(self, scenario: Scenario) -> None:
         """Go on under the rules and the law of another scenario, on the memory as it stands."""
         self._later, rules = None, scenario.rules
-        if rules == self.scenario.rules and scenario.law == self.scenario.law:
+        if (rules, scenario.law) == (self.scenario.rules, self.scenario.law):
             return
         self.scenario = self.recorder.scenario = scenario
         self.plant = plant_of(scenario)
         self._settle(replace(self.state, rules=rules), float(self.calendar.now) / DAY)
-        populations = self.populations
-        templates = populations.templates = populations.templates.under(rules)
-        self.intake = Intake(scenario.facts, scenario.claims, templates, populations.about, rules, populations.lineages)
+        self.populations.templates = self.populations.templates.under(rules)
+        self.intake = Intake(scenario, self.populations)
         if self.netlist_runner:
             self.netlist_runner.under(rules)
 
     def _turn(self, number: int, at: int, *, last: bool) -> None:
         now = days(at)
-        state, own = self.state, ClaimBatch.none()
+        state, own = self.actors.opened(self.plant, self.state, now), ClaimBatch.none()
         if self.session:
-            state, own = self._read(self.session, number, now)
+            state, own = self.actors.turn(partial(self._read, self.session, state, number, now))
         reviews = self.reviewers.review(self.snapshot, at) if self.reviewers else ClaimBatch.none()
         self._scan(state, at, [own, reviews])
         if at in self._timing.doubled:
@@ -199,12 +199,13 @@ class Bench:
         if self.reviewers:
             self.reviewers.escalate(self.snapshot, at, now)
         self._follow(at)
+        self.actors.on_tick(self.netlist_runner.of_runs if self.netlist_runner else dict)
         context = TickContext(self.snapshot, self.truth, self.counters, self.reviewers, self.netlist_runner)
         self.recorder.tick(now, last=last, context=context)
 
-    def _read(self, session: Session, number: int, now: float) -> tuple[Any, ClaimBatch]:
+    def _read(self, session: Session, state: Any, number: int, now: float) -> tuple[Any, ClaimBatch]:
         """The reader's turn: its question is a use, before its work where the answer is what it is shown, else after."""
-        state, plant, reps = self.state, self.plant, np.arange(len(self.context.reps))
+        plant, reps = self.plant, np.arange(len(self.context.reps))
         if isinstance(plant, AnswersReads):
             state = plant.answer(state, reps, session.asks(number), int(session.reader.limit), now)
             view = plant.view(state, now)
@@ -236,15 +237,14 @@ class Bench:
             state = self._with_ops(self.session, state, at)
             self.session.close()
         state = self.plant.tick(state, now)
-        if self.netlist_runner:
-            state = self._run_netlist(state, at, self.netlist_runner)
-        self._settle(state, now)
+        self._settle(self._run_netlist(state, at, self.netlist_runner) if self.netlist_runner else state, now)
 
     def _admit(self, state: Any, drafts: ClaimBatch, scripted: pl.DataFrame, now: float) -> Any:
         claims, place = self.intake.claims(drafts, scripted, checked=isinstance(self.plant, HoldsGraph))
         state, verdicts = self.plant.admit(state, claims)
         view = self.plant.view(state, now)
         self.recorder.admitted(verdicts, claims.rep, view, claims)
+        self.actors.on_verdicts(claims, verdicts, lambda: view.name, self.intake.vocabulary)
         row, new = np.full((2, len(drafts) + 1), NONE, dtype=np.int64)
         row[place], new[place] = verdicts.row, np.where(verdicts.verdict == 0, verdicts.row, NONE)
         self.cell_index.on_admitted(self.populations.templates.statement(drafts), new[:-1])

@@ -31,7 +31,8 @@ def own(memory: type, *, workers: int = 0, limit: float = 10.0) -> Adapter:
 
 
 def run(memory: type, *, workers: int = 0, limit: float = 10.0, **changes: object) -> ms.Run:
-    return ms.run(POISONER, memory=own(memory, workers=workers, limit=limit), **{"days": 30.0, "replications": 4} | changes)
+    settings: dict[str, Any] = {"days": 30.0, "replications": 4} | changes
+    return ms.run(POISONER, memory=own(memory, workers=workers, limit=limit), **settings)
 
 
 def test_it_answers_as_the_law_that_does_the_same() -> None:

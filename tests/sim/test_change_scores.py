@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def test_an_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
 
 
 def test_replications_are_independent_of_each_other() -> None:
-    settings = {"days": 40, "record": "bands"}
+    settings: dict[str, Any] = {"days": 40, "record": "bands"}
     many = ms.run("scenarios/poisoner.toml", replications=4, **settings).changes
     alone = ms.run("scenarios/poisoner.toml", first=2, replications=1, **settings).changes
     assert many is not None

@@ -18,6 +18,6 @@ def test_of_claims_made_in_one_turn_the_first_that_the_gate_took_is_the_populati
         zeros, np.array([0, 1]), zeros, zeros, np.array([0, 1]), zeros, zeros, zeros,
         draws=Draws(0, ("a",)), spans=[(0, slice(0, 2))],
     )  # fmt: skip
-    own = known.own(due)
+    own = known.own(due, 0)
     assert own.first.tolist() == [7, 7]
     assert own.row.tolist() == [10, 9]

@@ -1,4 +1,4 @@
-"""The world of a scenario file and who acts in it: facts, writers, reader, faults, reviewers, gaps."""
+"""The world of a scenario file and who acts in it: facts, writers, reader, faults, reviewers, gaps, processes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from malsim.sim.settings.reader import Reader
 from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import span
+from malsim.sim.writers.engine.user_process import UserProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,7 @@ def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
         "writers": each("writers", lambda part, here: _population(part, here, Path(where).parent)),
         "faults": each("faults", lambda part, _: ClaimFault(**part)),
         "gaps": each("gap", lambda part, _: _gap(part)),
+        "processes": each("process", lambda part, _: UserProcess(**part)),
     }
     if "reader" in table:
         fields["reader"] = _read(lambda part, _: Reader(**part), table["reader"], "reader", None, lines, where)

@@ -47,7 +47,7 @@ STAND_INS = {"Infinity": 2**52 - 0.5, "-Infinity": 0.5 - 2**52, "NaN": None}
 
 
 def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
-    """Read a scenario file; only with `allow_code` may the memory that it names as `adapter` be run.
+    """Read a scenario file; only with `allow_code` may the code that it names, a memory as `adapter` or processes, be run.
 
     Raises `ScenarioError` for a file that is missing, larger than 64 MiB, not TOML, or not a scenario; the error names
     file, line and key, what was given, what is allowed and what to try. All such errors of a file come in one message.
@@ -66,7 +66,9 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
         raise ScenarioError("not UTF-8 text", where=str(path), hint="save the file as UTF-8") from error
     scenario = parse(text, name=path.stem, where=str(path))
     if allow_code and scenario.adapter:
-        return scenario.replace(adapter=replace(scenario.adapter, allowed=True))
+        scenario = scenario.replace(adapter=replace(scenario.adapter, allowed=True))
+    if allow_code and scenario.processes:
+        scenario = scenario.replace(processes=tuple(replace(each, allowed=True) for each in scenario.processes))
     return scenario
 
 

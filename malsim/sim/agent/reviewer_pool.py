@@ -31,10 +31,10 @@ class ReviewerPool:
     """
 
     def __init__(self, reviewers: Reviewers, context: RunContext, *, who: int, form: int) -> None:
-        self._reviewers, self._world, self._reps, self._log = reviewers, context.world, context.reps, context.log
+        self.reviewers, self.context, self.who, self.form = reviewers, context, who, form
+        self._world, self._reps, self._log = context.world, context.reps, context.log
         reps = context.reps
         self._draws = Draws(context.seed, "reviewers")
-        self._who, self._form = who, form
         self._escalated = np.zeros(0, dtype=bool)
         self._free_at = np.zeros((len(reps), reviewers.count), dtype=np.int64)
         self._cases = ReviewCases.none()
@@ -64,7 +64,7 @@ class ReviewerPool:
         self._escalated[row] = True
         rep = cell_index.rep[row].astype(np.int64)
         turn = cell_index.ordinal[row].astype(np.int64)
-        self._queue(ReviewCases.of(row=row, rep=rep, turn=turn, accuracy=self._reviewers.accuracy), now)
+        self._queue(ReviewCases.of(row=row, rep=rep, turn=turn, accuracy=self.reviewers.accuracy), now)
         handles = self._log.handles
         self._log.record("escalated", day, rep, subject=lambda: handles.gather(row), detail="an active cell contradicts it",
                          cause=lambda: handles.gather(snapshot.accuser[row]))  # fmt: skip
@@ -78,7 +78,7 @@ class ReviewerPool:
 
     def review(self, snapshot: Snapshot, before: int) -> ClaimBatch:
         """The verdicts that reviewers hand in before a time, as claims."""
-        over = self._cases.due + self._reviewers.late < before
+        over = self._cases.due + self.reviewers.late < before
         alarm = over & (self._cases.row == NONE)
         self.acknowledged = np.bincount(self._cases.rep[alarm], minlength=len(self._reps)) > 0
         done, self._cases = self._cases.rows(over & ~alarm), self._cases.rows(~over)
@@ -95,8 +95,8 @@ class ReviewerPool:
             edges.append(DraftEdge("supports", np.where(agrees, cell, NONE)))
             edges.append(DraftEdge("contradicts", np.where(agrees, NONE, cell)))
         return ClaimBatch.of(
-            edges, rep=done.rep, t=done.due + self._reviewers.late, who=self._who, turn=done.turn, fact=fact, value=value,
-            stated=max(self._reviewers.accuracy, LEAST_STATED), form=self._form,
+            edges, rep=done.rep, t=done.due + self.reviewers.late, who=self.who, turn=done.turn, fact=fact, value=value,
+            stated=max(self.reviewers.accuracy, LEAST_STATED), form=self.form,
         )  # fmt: skip
 
     def _served(self, rep: Ints, now: int) -> Ints:
@@ -106,7 +106,7 @@ class ReviewerPool:
         while left.any():  # one case of each replication at a time
             case = np.flatnonzero(left)[np.unique(rep[left], return_index=True)[1]]
             hands = self._free_at[rep[case]].argmin(axis=1)
-            done[case] = np.maximum(self._free_at[rep[case], hands], now) + self._reviewers.each
+            done[case] = np.maximum(self._free_at[rep[case], hands], now) + self.reviewers.each
             self._free_at[rep[case], hands] = done[case]
             left[case] = False
         return done

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +14,11 @@ from malsim.memory.schema import NONE
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from malsim.memory import Memory, Rules
+    from malsim.memory import Memory
     from malsim.memory.gate.claims import Validated
-    from malsim.memory.graph.arrays import Bools, Ints
-    from malsim.sim.engine.claim_templates import ClaimTemplates
-    from malsim.sim.world import Fact
+    from malsim.memory.graph.arrays import Ints
+    from malsim.sim.engine.populations import Populations
+    from malsim.sim.settings.scenario import Scenario
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 __all__ = ["Intake"]
@@ -31,18 +28,13 @@ class Intake:
     """Puts numbers to what claims say: the world's facts and their values first, then what scripted claims speak of besides.
 
     A scripted claim without an object is about itself: its handle, key or title; one without a value says its title.
+    Users' processes write under their own names; of what these speak for the first time only a graph knows.
     """
 
-    def __init__(
-        self,
-        facts: Sequence[Fact],
-        scripted: pl.DataFrame,
-        templates: ClaimTemplates,
-        about: Bools,
-        rules: Rules,
-        lineages: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        self._templates, self._about, self._rules, self._first = templates, about, rules, templates.first
+    def __init__(self, scenario: Scenario, populations: Populations) -> None:
+        facts, scripted, templates = scenario.facts, scenario.claims, populations.templates
+        self._templates, self._about = templates, populations.about
+        self._rules, self._first = scenario.rules, templates.first
         self._external = templates.external
         self._objects = {fact.name: place for place, fact in enumerate(facts)}
         self._writers = {name: place for place, name in enumerate(templates.writers.to_list())}
@@ -57,6 +49,9 @@ class Intake:
             if says not in self._values[place]:
                 self._values[place][says] = len(labels[place])
                 labels[place].append(says)
+        for process in scenario.processes:
+            self._writers.setdefault(process.name, len(self._writers))
+        lineages = populations.lineages
         kin = [lineages.get(name, "") for name in self._writers] if lineages else ()
         self.vocabulary = Vocabulary(list(self._writers), list(self._objects), labels, kin)
         names = np.array(list(self._writers), dtype=object)
@@ -112,7 +107,7 @@ class Intake:
         return claims
 
     def _numbers(self, scripted: pl.DataFrame) -> dict[str, Any]:
-        rows = [(self._writers[writer], self._objects[name], says) for writer, name, says in _statements(scripted)]
+        rows = [(self._writers[who], self._objects.get(about, NONE), says) for who, about, says in _statements(scripted)]
         return {
             "rep": scripted["rep"].to_numpy() - self._first,
             "t": scripted["t"].to_numpy(),
@@ -121,8 +116,12 @@ class Intake:
             "verified": (scripted["verification"].fill_null("") == "external").to_numpy(),
             "stated": scripted["confidence"].cast(pl.Float64).fill_null(np.nan).to_numpy(),
             "object": np.array([place for _, place, _ in rows], dtype=np.int64),
-            "value": np.array([self._values[place][says] for _, place, says in rows], dtype=np.int64),
+            "value": np.array([self._value(place, says) for _, place, says in rows], dtype=np.int64),
         }
+
+    def _value(self, place: int, says: float | str) -> int:
+        """The place of a value; NONE for what only a process came to say."""
+        return NONE if place == NONE else self._values[place].get(says, NONE)
 
 
 def _statements(scripted: pl.DataFrame) -> list[tuple[str, str, float | str]]:

@@ -36,6 +36,7 @@ class OwnClaims:
         self._first = np.full(len(sizes) * replications * facts, NONE, dtype=np.int32)  # by population, replication, fact
         self._unsuperseded = np.zeros((2, 0), dtype=np.int64)  # place and row
         self._has_unsuperseded = np.zeros(size, dtype=bool)  # by place
+        self._turn, self._spoke = -1, np.zeros(0, dtype=np.int64)  # a turn, and the places that were asked about in it
 
     def on_verdicts(self, population: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
         """Learn which cells claims became, in the order of the gate."""
@@ -49,8 +50,13 @@ class OwnClaims:
         new = np.flatnonzero(self._first[shared] == NONE)[::-1]  # of several, the first is written last
         self._first[shared[new]] = row[new]
 
-    def own(self, due: DueClaims) -> LatestClaims:
-        """What each writer knows of its own claims; each unsuperseded one is handed out once, to the next claim."""
+    def own(self, due: DueClaims, turn: int) -> LatestClaims:
+        """What each writer knows of its own claims; each unsuperseded one is handed out once, to the next claim.
+
+        `turn` is when the turn began; its claims may be asked for together or a few at a time.
+        """
+        if turn != self._turn:
+            self._turn, self._spoke = turn, self._spoke[:0]
         place = due.place * self._facts + due.fact
         row, value = self._row[place].astype(np.int64), self._value[place].astype(np.int64)
         return LatestClaims(row, value, self._take_unsuperseded(place), partial(self.more, due))
@@ -67,7 +73,10 @@ class OwnClaims:
 
     def _again(self, due: DueClaims) -> Bools:
         """Where a claim is not its writer's first about the fact within the turn."""
-        return rank_within_group(due.place * self._facts + due.fact) > 0
+        place = due.place * self._facts + due.fact
+        again: Bools = (rank_within_group(place) > 0) | np.isin(place, self._spoke)
+        self._spoke = np.append(self._spoke, place)
+        return again
 
     def _peers(self, due: DueClaims) -> Ints:
         """The latest cells of the other members about each claim's fact, shape (claims, members)."""

@@ -49,12 +49,12 @@ class Populations:
         self.lineages: dict[str, str] = {}
         self.reader, self.reviewers = 0, 1
         self._processes: list[PopulationProcess] = []
-        self._lines: list[DeliveryLine] = []
+        self.lines: list[DeliveryLine] = []
         _check_names(scenario)
         for population in scenario.writers:
             script = _script(population, context.world, scenario.path)
             process = PopulationProcess(population, context, script)
-            self._lines.append(DeliveryLine.of(scenario.faults, population.name, context, len(names)))
+            self.lines.append(DeliveryLine.of(scenario.faults, population.name, context, len(names)))
             self._processes.append(process)
             for name in process.names:
                 if name in names:
@@ -83,13 +83,29 @@ class Populations:
         Those that read are shown what the last tick left, as of `start`.
         """
         due = self._schedule.take_due(end)
-        if not len(due):
-            return ClaimBatch.none()
-        push, own = self._push(snapshot, due, days(start)), self._own_claims.own(due)
+        return self._carried(self._say(due, snapshot, start), start, end) if len(due) else ClaimBatch.none()
+
+    def places(self) -> list[tuple[int, int]]:
+        """Every writer of every replication: its place in the schedule, and its population's."""
+        population = np.repeat(np.arange(len(self.lines)), np.diff(self._schedule.starts))
+        return list(enumerate(population.tolist()))
+
+    def when(self, place: int) -> int:
+        """When one writer writes next (ms)."""
+        return self._schedule.when(place)
+
+    def say_one(self, place: int, snapshot: Snapshot, start: int) -> ClaimBatch:
+        """The next claim of one writer, of a turn that began at `start`, before anything befalls it."""
+        due = self._schedule.take_due(self._schedule.when(place) + 1, np.array([place]))
+        return self._say(due, snapshot, start)
+
+    def _say(self, due: DueClaims, snapshot: Snapshot, start: int) -> ClaimBatch:
+        """What claims that fall due say, of a turn that began at `start`."""
+        push, own = self._push(snapshot, due, days(start)), self._own_claims.own(due, start)
         parts = []
         for place, here, part in due.parts():
             latest = own.rows(here, partial(self._own_claims.more, part))
-            parts.append(self._processes[place].say(part, push.rows(here), latest, self._lines[place].bad(part)))
+            parts.append(self._processes[place].say(part, push.rows(here), latest, self.lines[place].bad(part)))
         draft = ClaimDraft.joined(parts)
         form = _form(due.population)
         drafts = ClaimBatch.of(
@@ -99,7 +115,7 @@ class Populations:
         )  # fmt: skip
         if draft.speaks is not None and not draft.speaks.all():
             drafts = drafts.rows(np.flatnonzero(draft.speaks))
-        return self._carried(drafts, start, end)
+        return drafts
 
     def _push(self, snapshot: Snapshot, due: DueClaims, now: float) -> ShownRows:
         asks = self._reads[due.population]
@@ -112,11 +128,11 @@ class Populations:
 
     def _carried(self, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
         """Claims that stand by population, as they arrive over its line."""
-        if not any(line.faults for line in self._lines):
+        if not any(line.faults for line in self.lines):
             return drafts
-        edges = np.searchsorted(self._whose[drafts.who], np.arange(len(self._lines) + 1))
-        parts = [drafts.rows(np.arange(*edges[line : line + 2])) for line in range(len(self._lines))]
-        return ClaimBatch.joined([line.carry(part, start, end) for line, part in zip(self._lines, parts, strict=True)])
+        edges = np.searchsorted(self._whose[drafts.who], np.arange(len(self.lines) + 1))
+        parts = [drafts.rows(np.arange(*edges[line : line + 2])) for line in range(len(self.lines))]
+        return ClaimBatch.joined([line.carry(part, start, end) for line, part in zip(self.lines, parts, strict=True)])
 
     def on_verdicts(self, drafts: ClaimBatch, row: Ints) -> None:
         """Hand every population the cells its claims became, NONE for a refusal, in the order of the gate."""
@@ -144,6 +160,10 @@ def _check_names(scenario: Scenario) -> None:
             raise ScenarioError("this name is taken", where="writers", given=name, hint="its draws would be another's")
         if names.count(name) > 1:
             raise ScenarioError("two populations of one name", where="writers", given=name, hint='give one a name = "…"')
+    for process in scenario.processes:
+        if process.name in names or process.name in RESERVED_NAMES:
+            raise ScenarioError("this name is taken", where="process", given=process.name, hint='give it a name = "…"')
+        names.append(process.name)
     for fault in scenario.faults:
         if fault.population not in names:
             where, allowed = "faults.population", ", ".join(names)

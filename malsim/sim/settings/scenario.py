@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from malsim.sim.settings.reader import Reader
     from malsim.sim.settings.reviewers import Reviewers
     from malsim.sim.world import Fact
+    from malsim.sim.writers.engine.user_process import UserProcess
 
 __all__ = ["Check", "Episode", "Scenario"]
 
@@ -71,8 +72,9 @@ class Scenario:
     are numbered from `first`, and one of a number is the same whichever run it is part of. `law` is what the memory makes
     of claims: mal, recall_v5, or one of `malsim.laws` with its parameters. An `adapter` is a memory of the user's own in
     the place of any law, whose name it lends to `law`; `phrases` are the sentences it is spoken to in. `netlist` runs
-    inside the tick. `path` is the file it was read from. `forked` is the day on which a run was continued under these
-    settings.
+    inside the tick. `processes` are the user's own; with `as_processes` the shipped actors of one replication are SimPy
+    processes too, claim by claim the same as together. `path` is the file it was read from. `forked` is the day on which
+    a run was continued under these settings.
     """
 
     name: str = "scenario"
@@ -101,6 +103,8 @@ class Scenario:
     initial_memory: InitialMemory | None = None
     checks: tuple[Check, ...] = ()
     episodes: tuple[Episode, ...] = ()
+    processes: tuple[UserProcess, ...] = ()
+    as_processes: bool = False
     text: str = ""
     path: str = ""
     forked: float | None = None
@@ -116,6 +120,7 @@ class Scenario:
             ("replications", 1 <= self.replications <= LAST_REPLICATION, f"1 to {LAST_REPLICATION}"),
             ("first", 0 <= self.first <= LAST_REPLICATION + 1 - self.replications, f"0 to {LAST_REPLICATION} in all"),
             ("record_every", self.record_every >= 1, "1 or more"),
+            ("as_processes", not self.as_processes or self.replications == 1, "replications = 1"),
             ("seed", 0 <= self.seed < 2**63, "0 to 2^63 - 1"),
         )
         for name, good, allowed in checks:

@@ -66,7 +66,7 @@ class TriageDesk(ReviewerPool):
 
     def escalate(self, snapshot: Snapshot, now: int, day: float) -> None:
         """Hand the first of the open disputes to whoever is free before the next tick."""
-        disputes, policy = self._disputes, self._reviewers.triage
+        disputes, policy = self._disputes, self.reviewers.triage
         self._ticks += 1
         disputes.look(snapshot)
         signal = self._signal.read(snapshot, day) if self._signal else np.zeros(0)
@@ -74,7 +74,7 @@ class TriageDesk(ReviewerPool):
         if not is_open.any():
             return
         luck = self._draws.uniform("triage", rep=self._reps, member=np.arange(len(is_open))[:, None], turn=self._ticks)
-        score = PRIORITIES[policy](TriageContext(disputes, self._acted, luck, self._reviewers.accuracy, self._lasts, signal))
+        score = PRIORITIES[policy](TriageContext(disputes, self._acted, luck, self.reviewers.accuracy, self._lasts, signal))
         order = np.argsort(np.where(is_open, -score, np.inf), axis=0, kind="stable")
         takes = np.take_along_axis(is_open, order, axis=0) & (np.arange(len(order))[:, None] < self._room(now))
         rep, place = np.nonzero(takes.T)
@@ -102,7 +102,7 @@ class TriageDesk(ReviewerPool):
     def _log_cases(self, lead: Ints, rival: Ints, rep: Ints, day: float) -> None:
         handles = self._log.handles
         self._log.record("escalated", day, rep, subject=lambda: handles.gather(lead),
-                         detail=f"chosen by {self._reviewers.triage}", cause=lambda: handles.gather(rival))  # fmt: skip
+                         detail=f"chosen by {self.reviewers.triage}", cause=lambda: handles.gather(rival))  # fmt: skip
 
     def _accuracy(self, fact: Ints, rep: Ints, now: int) -> Array:
         """Of each look: a person who has made n of them today is right less often, never less than by chance."""
@@ -110,17 +110,17 @@ class TriageDesk(ReviewerPool):
         if day != self._day:
             self._today[:], self._day = 0.0, day
         nth = np.arange(len(rep)) - np.searchsorted(rep, rep)
-        before = (self._today[rep] + nth) // self._reviewers.count
+        before = (self._today[rep] + nth) // self.reviewers.count
         self._today += np.bincount(rep, minlength=len(self._today))
         chance = 1.0 / self._world.choices[fact]
-        tired: Array = self._reviewers.accuracy * (1.0 - self._reviewers.tires) ** before
-        return np.minimum(np.maximum(tired, chance), self._reviewers.accuracy)
+        tired: Array = self.reviewers.accuracy * (1.0 - self.reviewers.tires) ** before
+        return np.minimum(np.maximum(tired, chance), self.reviewers.accuracy)
 
     def _room(self, now: int) -> Ints:
         """How many disputes each replication's people can begin before the next tick, within what a week allows."""
         left = now + self._turn_every - np.maximum(self._free_at, now)
-        room: Ints = np.maximum(-(-left // self._reviewers.each), 0).sum(axis=1)
-        weekly = self._reviewers.weekly
+        room: Ints = np.maximum(-(-left // self.reviewers.each), 0).sum(axis=1)
+        weekly = self.reviewers.weekly
         if weekly:
             allowed = np.floor(weekly * now / WEEK + 1e-9).astype(np.int64)
             room = np.minimum(room, allowed - self._begun)

@@ -1,0 +1,96 @@
+"""SimPy's environment with a clock in days, and one sentence for a process that goes wrong."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+import simpy
+from simpy.events import NORMAL
+
+from malsim.base.errors import MalsimError, ProcessError
+from malsim.sim.world.clock import DAY, days
+
+__all__ = ["Environment"]
+
+_NOT_THE_USERS = str(Path(__file__).parents[2]), str(Path(simpy.__file__).parent)
+
+
+class Environment(simpy.Environment):
+    """SimPy's, of one replication: `now` and delays are days, and the clock counts whole milliseconds.
+
+    What is due at a tick is therefore due at it exactly, and happens after it.
+
+    >>> env = Environment()
+    >>> _ = env.timeout(0.1), env.timeout(0.3)
+    >>> env.advance(25_920_000)
+    >>> env.now, env.peek() / DAY
+    (0.3, 0.3)
+    """
+
+    @property
+    def now(self) -> float:
+        """The time in days."""
+        return float(self._now) / DAY
+
+    def schedule(self, event: simpy.Event, priority: Any = NORMAL, delay: float = 0) -> None:
+        """Put an event on the calendar, `delay` days from now."""
+        super().schedule(event, priority, round(delay * DAY))
+
+    def process(self, generator: Any) -> simpy.Process:
+        """Start a process; what it yields must be events."""
+        checked: Any = _Checked(generator) if hasattr(generator, "throw") else generator
+        return simpy.Process(self, checked)
+
+    def advance(self, at: int, *, where: str = "a process") -> None:
+        """Go on to a time (ms), short of what is due at it; raises `ProcessError` with the place where a process failed."""
+        if at <= self._now:
+            return
+        try:
+            self.run(until=days(at))
+        except Exception as problem:
+            raise self._failure(problem, where) from problem
+
+    def _failure(self, problem: Exception, where: str) -> ProcessError:
+        """The failure in one sentence: SimPy raises a copy of it, whose cause is the failure itself."""
+        cause = problem.__cause__
+        first = cause if isinstance(cause, Exception) and type(cause) is type(problem) else problem
+        every = traceback.extract_tb(first.__traceback__)
+        frames = [frame for frame in every if not frame.filename.startswith(_NOT_THE_USERS)]
+        place = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}, " if frames else ""
+        place += f"{where}, day {self.now:g}"
+        if isinstance(first, ProcessError):
+            at = ", ".join(part for part in (first.where, place) if part)
+            return ProcessError(first.problem, where=at, given=first.given, allowed=first.allowed, hint=first.hint)
+        text = str(first) if isinstance(first, MalsimError) else f"{type(first).__name__}: {first}"
+        return ProcessError(f"it raised {text}", where=place)
+
+
+class _Checked:
+    """A generator whose every yield is looked at, so that a wrong one is named with its line."""
+
+    def __init__(self, generator: Any) -> None:
+        self._generator, self.__name__ = generator, getattr(generator, "__name__", "a process")
+
+    @property
+    def gi_frame(self) -> Any:
+        """Where it stands."""
+        return self._generator.gi_frame
+
+    def send(self, value: object) -> simpy.Event:
+        """Go on with a value."""
+        return self._event(self._generator.send(value))
+
+    def throw(self, problem: BaseException) -> simpy.Event:
+        """Go on with an exception."""
+        return self._event(self._generator.throw(problem))
+
+    def _event(self, given: object) -> simpy.Event:
+        if isinstance(given, simpy.Event):
+            return given
+        frame = self._generator.gi_frame
+        raise ProcessError(
+            "it yields what is no event", where=f"{frame.f_code.co_filename}:{frame.f_lineno} in {self.__name__}",
+            given=given, allowed="an event: env.timeout(…), env.event(), desk.ticked, a request, a get or a put",
+        )  # fmt: skip

@@ -1,0 +1,118 @@
+"""The users' processes of a run: a SimPy environment a replication, taken on from tick to tick beside the batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.base.errors import ProcessError
+from malsim.memory.gate.claims import as_claims, from_mappings
+from malsim.memory.schema import NONE, VERDICT
+from malsim.sim.processes.desk import Desk
+from malsim.sim.processes.environment import Environment
+from malsim.sim.processes.room import PostVerdict, Room
+from malsim.sim.world.clock import days
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+
+    import polars as pl
+    import simpy
+
+    from malsim.memory.graph.arrays import Array, Ints
+    from malsim.memory.port import Claims, Verdicts
+    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.settings.claim_faults import ClaimFault
+    from malsim.sim.settings.scenario import Scenario
+    from malsim.sim.writers.engine.user_process import UserProcess
+
+__all__ = ["ProcessCrew"]
+
+
+class ProcessCrew:
+    """Every user's process of every replication.
+
+    Each replication has an environment, processes and random numbers of its own, so that alone it is as among many. What
+    they do between two ticks they do before the second: they see what the first left, and post into the run's inbox.
+    """
+
+    def __init__(self, scenario: Scenario, context: RunContext, look: Callable[[], Snapshot]) -> None:
+        signals = scenario.netlist.net.signals if scenario.netlist else {}
+        names = tuple(name for name, signal in signals.items() if signal.domain == "run")
+        self._room = Room(context, scenario.facts, look, names)
+        self._true: dict[str, Any] = {name: np.zeros(len(context.reps), dtype=bool) for name in names}
+        self._before: Ints = np.zeros(0, dtype=np.int64)  # rows of cells that were disputed once
+        self._environments = [Environment() for _ in context.reps]
+        functions = [(each, each.load()) for each in scenario.processes]
+        self._desks: list[list[Desk]] = []
+        for rep, env in enumerate(self._environments):
+            self._desks.append([self._begin(*each, env, rep, scenario.faults) for each in functions])
+
+    def _begin(
+        self, process: UserProcess, function: Callable[..., Any], env: Environment, rep: int, faults: tuple[ClaimFault, ...]
+    ) -> Desk:
+        """Put a process on the calendar of a replication, with the faults that interrupt it."""
+        desk = Desk(process.name, env, self._room, rep)
+        try:
+            generator = function(env, desk)
+        except Exception as problem:
+            raise ProcessError(f"it cannot begin: {type(problem).__name__}: {problem}", where=process.run) from problem
+        if not hasattr(generator, "throw"):
+            hint = "def my_writer(env, desk): … yield env.timeout(1)"
+            raise ProcessError("it is no generator", where=process.run, given=type(generator).__name__, hint=hint)
+        running = env.process(generator)
+        for fault in faults:
+            if fault.population == process.name:
+                env.process(_interrupt(env, running, fault))
+        return desk
+
+    def work(self, end: int) -> pl.DataFrame | None:
+        """Let everybody work up to a tick (ms); what they post meanwhile, as claims."""
+        room = self._room
+        for number, env in zip(room.context.reps.tolist(), self._environments, strict=True):
+            env.advance(end, where=f"replication {number}")
+        posted, room.posted = room.posted, []
+        return as_claims(from_mappings(posted)) if posted else None
+
+    def take_opened(self) -> tuple[Ints, Ints, Ints]:
+        """The places of replications, the objects and the rows of the cells opened since this was last asked."""
+        opened, self._room.opened = self._room.opened, []
+        rep, rows = np.array(opened, dtype=np.int64).reshape(-1, 2).T
+        return rep, self._room.look().cell_index.fact[rows].astype(np.int64), rows
+
+    def on_verdicts(self, claims: Claims, verdicts: Verdicts, names: pl.Series, writers: Sequence[str]) -> None:
+        """Hand each process what the gate said of its claims."""
+        for rep, desks in enumerate(self._desks):
+            for desk in desks:
+                own = np.flatnonzero((claims.rep == rep) & (claims.writer == writers.index(desk.name)))
+                answers: dict[int, PostVerdict] = {}
+                for claim in own.tolist():
+                    row = int(verdicts.row[claim])
+                    cell = names[row] if row != NONE else ""
+                    answers[int(claims.sequence[claim])] = PostVerdict(VERDICT[int(verdicts.verdict[claim])], cell)
+                if answers:
+                    desk.on_verdicts(answers)
+
+    def on_tick(self, snapshot: Snapshot, signals: Mapping[str, Array]) -> None:
+        """Tell every process of a tick: newly disputed cells, and signals that became true."""
+        true = {name: np.asarray(signals.get(name, was)) > 0.0 for name, was in self._true.items()}
+        rose, self._true = {name: true[name] & ~was for name, was in self._true.items()}, true
+        disputed = np.setdiff1d(np.flatnonzero(snapshot.contradicted & snapshot.active), self._before)
+        self._before = np.append(self._before, disputed)
+        of = snapshot.cell_index.rep[disputed]
+        for rep, desks in enumerate(self._desks):
+            for desk in desks:
+                desk.on_tick({name for name, where in rose.items() if where[rep]}, disputed[of == rep])
+
+    def close(self) -> None:
+        """The run is over."""
+        self._room.open = False
+
+
+def _interrupt(env: Environment, process: simpy.Process, fault: ClaimFault) -> Generator[simpy.Event, None, None]:
+    """Interrupt a process when a fault on it begins; the cause is the fault."""
+    yield env.timeout(days(fault.start))
+    if process.is_alive:
+        process.interrupt(fault)

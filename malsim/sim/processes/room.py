@@ -1,0 +1,108 @@
+"""What the desks of a run share: the memory as the last tick left it, the world, and what they posted and opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.base.errors import ProcessError, nearest
+from malsim.memory.schema import NONE
+from malsim.sim.world.draws import Draws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from malsim.memory.graph.arrays import Bools, Ints
+    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.world import Fact
+
+__all__ = ["CellLine", "PostVerdict", "Room"]
+
+
+@dataclass(frozen=True)
+class CellLine:
+    """A line of a push: a cell, what it says of which object, its belief and whether it bears `^` (`marked`)."""
+
+    cell: str
+    object: str
+    value: float | str
+    belief: float
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class PostVerdict:
+    """What the gate said of a claim: admitted, deduplicated or refused, and the cell it became, "" for none."""
+
+    verdict: str
+    cell: str
+
+
+@dataclass
+class Room:
+    """Shared by the desks of a run; `look` gives the memory as the last tick left it.
+
+    `posted` are claims on their way to the inbox and `opened` the cells opened (place of the replication, row) since the
+    last tick. `open` says that the run is not over; `signals` are those of its netlist that have one value a run.
+    """
+
+    context: RunContext
+    facts: Sequence[Fact]
+    look: Callable[[], Snapshot]
+    signals: tuple[str, ...]
+    open: bool = True
+    posted: list[dict[str, Any]] = field(default_factory=list)
+    opened: list[tuple[int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._places = {fact.name: place for place, fact in enumerate(self.facts)}
+
+    def draws(self, name: str) -> Draws:
+        """What a process of this name draws when it looks at the world."""
+        return Draws(self.context.seed, f"process {name}")
+
+    def fact(self, name: str) -> int:
+        """The place of an object of the world; raises `ProcessError` for another."""
+        if name not in self._places:
+            hint = nearest(name, self._places, "add it under [[facts]]")
+            raise ProcessError("no such object", given=name, allowed=", ".join(self._places) or "none", hint=hint)
+        return self._places[name]
+
+    def number(self, name: object, value: object) -> object:
+        """The number that a claim of a value carries: a word's is its place among those of its object."""
+        place = self._places.get(str(name))
+        if place is None or not isinstance(value, str):
+            return value
+        words = list(self.facts[place].values)
+        if value not in words:
+            texts = [str(word) for word in words]
+            hint = nearest(value, texts, "see [[facts]]")
+            raise ProcessError("no value of this object", where=str(name), given=value, allowed=", ".join(texts), hint=hint)
+        return self.facts[place].number(words.index(value))
+
+    def row(self, cell: str, rep: int) -> int:
+        """The row of a cell of a replication; raises `ProcessError` for a name that is no cell's."""
+        snapshot = self.look()
+        rows = np.flatnonzero((snapshot.view.name == cell).to_numpy() & (snapshot.view.rep == rep))
+        if not rows.size:
+            hint = "a handle as desk.push gives it; a claim is a cell after the tick"
+            raise ProcessError("no such cell", given=cell, hint=hint)
+        return int(rows[0])
+
+    def lines(self, rows: Ints, marked: Bools | None = None) -> list[CellLine]:
+        """Some rows as lines."""
+        if not len(rows):
+            return []
+        snapshot = self.look()
+        names, index = snapshot.view.name.gather(rows).to_list(), snapshot.cell_index
+        marks = [False] * len(rows) if marked is None else marked.tolist()
+        lines = []
+        for row, name, mark in zip(rows.tolist(), names, marks, strict=True):
+            fact, value = int(index.fact[row]), int(index.value[row])
+            of = self.facts[fact] if fact != NONE else None
+            says = of.values[value] if of and value != NONE else ""
+            lines.append(CellLine(name, of.name if of else "", says, float(snapshot.worth[row]), mark))
+        return lines

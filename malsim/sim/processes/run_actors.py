@@ -1,0 +1,76 @@
+"""Who acts between two ticks: the shipped actors together or as processes, and the users' processes beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from malsim.sim.processes.process_crew import ProcessCrew
+from malsim.sim.processes.shipped import ShippedProcesses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
+
+    from malsim.memory.graph.arrays import Array
+    from malsim.memory.port import Claims, Verdicts, Vocabulary
+    from malsim.sim.agent.reviewer_pool import ReviewerPool
+    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.engine.inbox import Inbox
+    from malsim.sim.engine.populations import Populations
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["Actors"]
+
+T = TypeVar("T")
+
+
+class Actors:
+    """Everybody who posts between two ticks of a run; `look` gives the memory as the last tick left it."""
+
+    def __init__(
+        self, scenario: Scenario, context: RunContext, populations: Populations, inbox: Inbox, look: Callable[[], Snapshot]
+    ) -> None:
+        self._populations, self.inbox, self._look = populations, inbox, look
+        self._crew = ProcessCrew(scenario, context, look) if scenario.processes else None
+        self._shipped = ShippedProcesses(populations, inbox, look) if scenario.as_processes else None
+
+    def seated(self, reviewers: ReviewerPool) -> ReviewerPool:
+        """The reviewers, as people who are asked for one by one where all actors are processes."""
+        return self._shipped.seated(reviewers) if self._shipped else reviewers
+
+    def work(self, start: int, end: int) -> None:
+        """Post what is due from one scan to the next (ms)."""
+        if self._shipped:
+            self._shipped.work(start, end)
+        else:
+            self.inbox.draft(self._populations.post(self._look(), start, end))
+        if self._crew and (posted := self._crew.work(end)) is not None:
+            self.inbox.post(posted)
+
+    def turn(self, read: Callable[[], T]) -> T:
+        """The reader's turn."""
+        return self._shipped.turn(read) if self._shipped else read()
+
+    def opened(self, plant: Any, state: Any, now: float) -> Any:
+        """The memory after what users' processes opened since the tick before."""
+        if not self._crew:
+            return state
+        rep, about, rows = self._crew.take_opened()
+        return plant.read(state, rep, about, rows, now) if rows.size else state
+
+    def on_verdicts(self, claims: Claims, verdicts: Verdicts, names: Callable[[], pl.Series], words: Vocabulary) -> None:
+        """Tell users' processes what the gate said of their claims."""
+        if self._crew:
+            self._crew.on_verdicts(claims, verdicts, names(), words.writers)
+
+    def on_tick(self, signals: Callable[[], Mapping[str, Array]]) -> None:
+        """Tell users' processes that a tick is over."""
+        if self._crew:
+            self._crew.on_tick(self._look(), signals())
+
+    def close(self) -> None:
+        """The run is over."""
+        if self._crew:
+            self._crew.close()

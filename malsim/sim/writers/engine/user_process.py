@@ -1,0 +1,55 @@
+"""A process of the user's own: a generator function that a scenario names, or that is given from Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from malsim.adapters.load import load_factory
+from malsim.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["UserProcess"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserProcess:
+    """`run` is `module:function`; `name` is the writer of what it posts, the function's own name by default.
+
+    `allowed` says that its code may be run: what a file of somebody else's names is not, until the user says so.
+    """
+
+    run: str
+    name: str = ""
+    function: Callable[..., Any] | None = None
+    allowed: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or self.run.rpartition(":")[2])
+
+    @classmethod
+    def of(cls, given: object) -> UserProcess:
+        """A function or a name `module:function`, each taken as consent to run it; raises `UsageError` for anything else.
+
+        >>> UserProcess.of("desks:night_shift").name
+        'night_shift'
+        """
+        if isinstance(given, UserProcess):
+            return given
+        if isinstance(given, str) and ":" in given:
+            return cls(run=given, allowed=True)
+        if not callable(given):
+            hint = "def my_writer(env, desk): … yield env.timeout(1)"
+            allowed = "a function or module:function"
+            raise UsageError("no process", where="processes", given=given, allowed=allowed, hint=hint)
+        name = getattr(given, "__name__", type(given).__name__)
+        return cls(run=f"{getattr(given, '__module__', '')}:{name}", function=given, allowed=True)
+
+    def load(self) -> Callable[..., Any]:
+        """The function; raises `UsageError` where the code may not be run, `AdapterError` where it is not there."""
+        if not self.allowed:
+            hint = "read that code, then add --allow-code (malsim run, test, compare), or run it from Python"
+            raise UsageError("this scenario names code to be run", where=f"process {self.name}", given=self.run, hint=hint)
+        return self.function or load_factory(self.run)

@@ -1,0 +1,274 @@
+"""Users' SimPy processes beside the batch, and the shipped actors as processes equal to the batch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+import pytest
+import simpy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import malsim as ms
+from malsim.base.errors import ProcessError, ScenarioError, UsageError
+from malsim.cli import main
+from malsim.scenario.file.scenario_file import parse, read
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from malsim.sim.processes.desk import Desk
+    from malsim.sim.processes.environment import Environment
+    from malsim.sim.settings.scenario import Scenario
+
+    Process: TypeAlias = Generator[simpy.Event, Any, None]
+
+
+WORLD = """
+why = "A gate that may be open or shut, and people who say so."
+seed = 4
+[run]
+days = 8
+[[facts]]
+name = "gate"
+values = ["open", "shut"]
+hazard = 0.1
+"""
+WRITERS = ("honest", "humble", "overconfident", "stale_echo", "sybil", "colluders", "contrarian", "poisoner",
+           "late_corrector", "silent_staleness", "bursty", "sleeper", "self_grader")  # fmt: skip
+
+
+def written(*behaviours: str, besides: str = "") -> Scenario:
+    """The world with some behaviours, each often enough that a turn has several claims of one writer."""
+    text = "".join(f'[[writers]]\nbehaviour = "{name}"\ncount = 3\nrate = 1.5\n' for name in behaviours)
+    return parse(WORLD + text + besides)
+
+
+def same(one: ms.Run, other: ms.Run) -> None:
+    """Hold every frame of two runs equal; events of one instant may stand in another order."""
+    for frame in ("cells", "signals", "writers"):
+        assert getattr(one, frame).equals(getattr(other, frame)), frame
+    columns = one.events.columns
+    assert one.events.sort(columns).equals(other.events.sort(columns))
+
+
+FAULTS = """
+[[faults]]
+population = "{name}"
+noise = {{drop = 0.1, flip = 0.2, double = 0.2, delay = 0.3, reorder = 0.3}}
+bad = {{wrong = 0.2}}
+"""
+PEOPLE = '[reader]\n[reviewers]\ncount = 1\neach = "30h"\n'
+
+
+@given(
+    behaviours=st.lists(st.sampled_from(WRITERS), min_size=1, max_size=3, unique=True),
+    faulty=st.booleans(), people=st.booleans(), first=st.integers(0, 50),
+)  # fmt: skip
+@settings(max_examples=15, deadline=None)
+def test_the_shipped_actors_as_processes_are_the_batch(
+    *, behaviours: list[str], faulty: bool, people: bool, first: int
+) -> None:
+    besides = FAULTS.format(name=behaviours[0]) * faulty + PEOPLE * people
+    scenario = written("honest", *[one for one in behaviours if one != "honest"], besides=besides)
+    together = ms.run(scenario, replications=1, first=first)
+    assert together.cells.height
+    same(together, ms.run(scenario, replications=1, first=first, as_processes=True))
+
+
+@pytest.mark.parametrize("behaviour", WRITERS)
+def test_each_behaviour_alone(behaviour: str) -> None:
+    scenario = written(behaviour, besides=FAULTS.format(name=behaviour) + PEOPLE)
+    same(ms.run(scenario), ms.run(scenario, as_processes=True))
+
+
+def test_many_replications_are_the_batch_s_alone() -> None:
+    with pytest.raises(ScenarioError, match="replications = 1"):
+        ms.run(written("honest"), as_processes=True, replications=2)
+
+
+def guard(env: Environment, desk: Desk) -> Process:
+    """Look at the gate when it pleases, say what is seen, and wait for the verdict."""
+    while True:
+        yield env.timeout(float(desk.random.exponential(0.7)))
+        verdict = yield desk.post(object="gate", value=desk.sense("gate", 0.8), confidence=0.8)
+        assert verdict.verdict in ("admitted", "deduplicated")
+
+
+def review_desk(env: Environment, desk: Desk) -> Process:
+    """Two people; each disputed cell takes one of them a day."""
+    people = simpy.Resource(env, capacity=2)
+
+    def look_into(cell: str) -> Process:
+        with people.request() as person:
+            yield person
+            assert people.count <= 2
+            yield env.timeout(1)
+        text = desk.expand(cell)
+        seen = desk.sense("gate")
+        relation = "supports" if desk.ask("gate") and text["title"].endswith(str(seen)) else "contradicts"
+        yield desk.post(object="gate", value=seen, confidence=0.9, edges=[{"relation": relation, "target": cell}])
+
+    while True:
+        disputed = yield desk.inbox.get()
+        env.process(look_into(disputed.cell))
+
+
+def test_a_replication_alone_is_itself_among_many() -> None:
+    scenario = written("honest", "contrarian", besides=PEOPLE)
+    many = ms.run(scenario, processes=[guard, review_desk], replications=4)
+    wrote = many.cells.join(many.memory.cells.select("rep", pl.col("handle").alias("cell"), "writer"), on=["rep", "cell"])
+    assert {"guard", "review_desk"} <= set(wrote["writer"])
+    for number in (0, 3):
+        alone = ms.run(scenario, processes=[guard, review_desk], first=number, replications=1)
+        for frame in ("cells", "events", "writers"):
+            assert getattr(alone, frame).equals(getattr(many, frame).filter(pl.col("rep") == number)), frame
+
+
+def test_who_only_watches_changes_nothing() -> None:
+    ticks = []
+
+    def watcher(env: Environment, desk: Desk) -> Process:
+        while True:
+            ticks.append((env.now, (yield desk.ticked)))
+            desk.push("gate")
+
+    scenario = written("honest", "contrarian", besides=PEOPLE)
+    same(ms.run(scenario), ms.run(scenario, processes=[watcher]))
+    assert [day for _, day in ticks] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def line_of(desk: Desk) -> str:
+    """The cell that the gate's own object is answered with."""
+    line = desk.ask("gate")
+    assert line
+    return line.cell
+
+
+def test_a_correction_supersedes_and_is_told() -> None:
+    said = []
+
+    def clerk(env: Environment, desk: Desk) -> Process:
+        first = yield desk.post(object="gate", value="open", confidence=0.8)
+        assert line_of(desk) == first.cell
+        second = yield desk.correct(first.cell, object="gate", value="shut", confidence=0.8)
+        said.extend([first, second, desk.ask("gate"), env.now])
+
+    run = ms.run(parse(WORLD), processes=[clerk])
+    first, second, answer, now = said
+    assert (first.verdict, second.verdict) == ("admitted", "admitted")
+    assert (answer.cell, answer.value, now) == (second.cell, "shut", 2.0)
+    assert run.memory.cells.filter(pl.col("handle") == first.cell)["status"].to_list() == ["superseded"]
+
+
+def test_the_day_of_a_claim_is_the_day_on_which_it_was_posted() -> None:
+    def one(env: Environment, desk: Desk) -> Process:
+        yield env.timeout(2.5)
+        desk.post(object="gate", value="open", confidence=0.8)
+
+    assert ms.run(parse(WORLD), processes=[one]).memory.cells["created"].to_list() == [2.5]
+
+
+def test_a_fault_interrupts() -> None:
+    struck = []
+
+    def watch(env: Environment, _: Desk) -> Process:
+        try:
+            yield env.timeout(100)
+        except simpy.Interrupt as stop:
+            struck.append((env.now, getattr(stop.cause, "population", "")))
+
+    ms.run(parse(WORLD + '[[faults]]\npopulation = "watch"\nfrom = "60h"\n'), processes=[watch])
+    assert struck == [(2.5, "watch")]
+
+
+def test_a_signal_that_trips_wakes_who_waits_for_it() -> None:
+    woken = []
+    scenario = read(Path(ms.__file__).parents[1] / "scenarios/watchdog_silent_writer.toml")
+    assert scenario.netlist
+    signals = [name for name, one in scenario.netlist.net.signals.items() if one.domain == "run"]
+
+    def waits(env: Environment, desk: Desk) -> Process:
+        woken.append(((yield simpy.AnyOf(env, [desk.tripped(name) for name in signals])), env.now))
+
+    run = ms.run(scenario, processes=[waits])
+    rose = run.signals.filter((pl.col("rep") == 0) & pl.col("signal").is_in(signals) & (pl.col("value") > 0))
+    assert woken[0][1] == rose["t"].min()
+
+
+def fails(kind: str) -> Any:
+    """A process that goes wrong on day 3, in a way of its own."""
+
+    def wrong(env: Environment, desk: Desk) -> Process:
+        yield env.timeout(3)
+        if kind == "number":
+            yield 5  # type: ignore[misc]
+        if kind == "raise":
+            raise ZeroDivisionError("by hand")
+        if kind == "inner":
+            yield env.process(inner(env, desk))
+        if kind == "name":
+            desk.post(object="gate", value="open", confidence=0.5, writer="another")
+        desk.ask("gaet")
+
+    def inner(env: Environment, desk: Desk) -> Process:
+        yield env.timeout(0.5)
+        desk.post(object="gate", value="ajar")
+
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("number", "yields what is no event; given: 5; allowed: an event"), ("raise", "it raised ZeroDivisionError: by hand"),
+     ("inner", "no value of this object; given: 'ajar'; allowed: open, shut"), ("name", "another's name; given: 'another'"),
+     ("object", "no such object; given: 'gaet'; allowed: gate; did you mean gate")],
+)  # fmt: skip
+def test_a_process_that_fails_is_told_with_its_place_and_the_frames_so_far(kind: str, words: str) -> None:
+    with pytest.raises(ProcessError) as caught:
+        ms.run(written("honest"), processes=[fails(kind)])
+    told = str(caught.value)
+    for part in (words, "test_processes.py:", "replication 0, day 3"):
+        assert part in told
+    assert caught.value.run.cells["t"].max() == 3.0
+
+
+def test_nothing_is_posted_after_the_end() -> None:
+    desks = []
+
+    def idle(env: Environment, desk: Desk) -> Process:
+        desks.append(desk)
+        yield env.event()
+
+    ms.run(parse(WORLD), processes=[idle])
+    with pytest.raises(ProcessError, match="posts after the end"):
+        desks[0].post(object="gate", value="open", confidence=0.5)
+
+
+def test_what_is_no_process_is_refused() -> None:
+    with pytest.raises(UsageError, match="no process"):
+        ms.run(parse(WORLD), processes=[3])
+    with pytest.raises(ProcessError, match="no generator"):
+        ms.run(parse(WORLD), processes=[lambda *_: None])
+    with pytest.raises(ProcessError, match="cannot begin: TypeError"):
+        ms.run(parse(WORLD), processes=[lambda: None])
+    with pytest.raises(ScenarioError, match="this name is taken"):
+        ms.run(parse(WORLD), processes=[guard, guard])
+
+
+def test_a_file_names_a_process_and_its_code_runs_when_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = "def clerk(env, desk):\n    desk.post(object='gate', value='open', confidence=.8)\n    yield env.timeout(2)\n"
+    code += "    yield 1\n"
+    (tmp_path / "clerks_of_mine.py").write_text(code)
+    (tmp_path / "gate.toml").write_text(WORLD + '[[process]]\nrun = "clerks_of_mine:clerk"\nname = "anna"\n')
+    command = ["run", "gate.toml", "--no-plots", "--output", "out"]
+    assert main(command) == 2
+    assert "add --allow-code" in capsys.readouterr().err
+    assert main([*command, "--allow-code"]) == 2
+    assert "clerks_of_mine.py:4 in clerk" in capsys.readouterr().err
+    assert pl.read_parquet(tmp_path / "out/cells.parquet")["t"].max() == 2.0
