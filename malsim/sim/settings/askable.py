@@ -18,7 +18,7 @@ OF_GRAPH = ("challenge_density", "grounded_share", "calibrated_share", "currency
 OF_BELIEF = (
     "belief", "for_truth", "against_truth", "answer_brier", "brier", "log_loss", "auc", "ece", "rmse_bins",
 )  # fmt: skip
-FIELDS = ("eff", "effective", "stated", "status", "conf")
+FIELDS = ("eff", "effective", "rank", "stated", "status", "conf")
 
 
 def absent(scenario: Scenario, check: Check) -> str:
