@@ -17,7 +17,7 @@ import numpy as np
 
 from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Query, first, none
-from malsim.memory.graph.arrays import Array, Bools
+from malsim.memory.graph.arrays import Array, Bools, sum_in_order
 
 uses = 1
 times = ItemField("time", "d", "when it was said or was the answer", many=True)
@@ -39,7 +39,7 @@ def read(items: Items, query: Query) -> Columns:
 
 def rank(items: Items, now: float, *, decay: float) -> Array:
     seconds = np.maximum((now - items["times"]) * 86_400.0, 1.0)
-    total: Array = np.log(np.nansum(seconds**-decay, axis=-1))
+    total: Array = np.log(sum_in_order(seconds**-decay, axis=-1))
     return total
 
 

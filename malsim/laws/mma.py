@@ -21,7 +21,7 @@ import numpy as np
 from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, Query
 from malsim.laws.engine.rounds import table
-from malsim.memory.graph.arrays import Array, Bools, Ints
+from malsim.memory.graph.arrays import Array, Bools, Ints, sum_in_order
 from malsim.memory.graph.frames import rank_within_group
 
 ordered = True
@@ -93,7 +93,7 @@ def _recompute(
         weight[lines, turn] = -1.0
         nearest = np.argsort(-weight, axis=1, kind="stable")[:, :NEAREST]
         w = np.maximum(np.take_along_axis(weight, nearest, axis=1), 0.0)
-        total = w.sum(axis=1)
-        support = (w**2 * np.take_along_axis(k, nearest, axis=1)).sum(axis=1) / np.where(total == 0.0, 1.0, total)
+        total = sum_in_order(w, axis=1)
+        support = sum_in_order(w**2 * np.take_along_axis(k, nearest, axis=1), axis=1) / np.where(total == 0.0, 1.0, total)
         k[lines, turn] = np.where(mask, np.clip(own[lines, turn] + 0.15 * support, 0.0, 1.0), k[lines, turn])
     return k

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from malsim.laws.truth.evidence import Constants, TruthEstimate, learning_weights, pinned_weights, share, stated_terms, worth
+from malsim.laws.truth.evidence import (
+    Constants,
+    TruthEstimate,
+    knows_facts,
+    learning_weights,
+    pinned_weights,
+    share,
+    stated_terms,
+    worth,
+)
 
 if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
@@ -31,7 +40,8 @@ def closed(evidence: Evidence, constants: Constants = Constants()) -> TruthEstim
     cell = evidence.object * evidence.values + evidence.value
     if (evidence.pinned >= 0).any():
         learnt = _learn(replace(evidence, weight=pinned_weights(evidence)), p, constants)
-        p, _, _ = _believe(evidence, learnt, np.zeros(len(evidence.writer)), p, scale, depth)
+        begun, _, _ = _believe(evidence, learnt, np.zeros(len(evidence.writer)), p, scale, depth)
+        p = np.where(knows_facts(evidence)[:, None], begun, p)
     terms, prior = np.zeros((evidence.values, len(evidence.writer))), np.zeros((evidence.reps, evidence.values))
     learnt, teaching = _Records(np.zeros(0), np.zeros(0)), replace(evidence, weight=learning_weights(evidence, constants))
     for _ in range(constants.sweeps):

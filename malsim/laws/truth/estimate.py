@@ -36,6 +36,7 @@ def estimate_truth(
         if given not in allowed:
             raise LawError("unknown form", where=where, given=given, allowed=", ".join(allowed))
     shared = values == "shared" or (values == "auto" and is_shared(items.vocabulary))
-    decay = np.exp(-items.age(now) / tau) if np.all(np.greater(tau, 0.0)) else np.ones(len(items.rep))
+    fades = np.greater(tau, 0.0)  # asked of each claim: another replication's time constant is nothing to it
+    decay = np.where(fades, np.exp(-items.age(now) / np.where(fades, tau, 1.0)), 1.0)
     data = gather(items, weight * decay, shared=shared, as_one=lineage == "one")
     return data, closed(data.evidence) if shared else own_values(data.evidence)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from malsim.memory.graph.arrays import Array, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
 
 __all__ = ["BINS", "Constants", "Evidence", "TruthEstimate", "latest", "learning_weights", "stated_bins", "worth"]
 
@@ -169,6 +169,13 @@ def worth(posterior: Array, voices: Array, values: Array | int, constants: Const
     logit = np.log(p / (1.0 - p)) / (constants.divisor + constants.voices_out * (voices - 1.0))
     effective: Array = (1.0 - constants.floor) / (1.0 + np.exp(-logit)) + constants.floor / values
     return effective
+
+
+def knows_facts(evidence: Evidence) -> Bools:
+    """Of each object whether its replication has a pinned fact: only there the records begin from what is pinned."""
+    has_fact = np.zeros(evidence.reps, dtype=bool)
+    has_fact[evidence.object_rep[evidence.pinned >= 0]] = True
+    return has_fact[evidence.object_rep]
 
 
 def pinned_weights(evidence: Evidence) -> Array:

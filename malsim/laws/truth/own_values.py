@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.laws.truth.evidence import Constants, TruthEstimate, learning_weights, pinned_weights, share, stated_terms, worth
+from malsim.laws.truth.evidence import (
+    Constants,
+    TruthEstimate,
+    knows_facts,
+    learning_weights,
+    pinned_weights,
+    share,
+    stated_terms,
+    worth,
+)
 
 if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
@@ -24,7 +33,8 @@ def own_values(evidence: Evidence, constants: Constants = Constants()) -> TruthE
     p = _pinned(evidence, _start(evidence))
     if (evidence.pinned >= 0).any():
         record = _learn(replace(evidence, weight=pinned_weights(evidence)), p, constants)
-        p, _ = _believe(evidence, record, np.zeros(len(evidence.writer)), values - claimed, constants)
+        begun, _ = _believe(evidence, record, np.zeros(len(evidence.writer)), values - claimed, constants)
+        p = np.where(knows_facts(evidence)[items], begun, p)
     record, terms = np.zeros(len(evidence.writer_rep)), np.zeros(len(evidence.writer))
     teaching = replace(evidence, weight=learning_weights(evidence, constants))
     for _ in range(constants.sweeps):

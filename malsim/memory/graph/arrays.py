@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Bools", "Ints", "ratio", "rounded"]
+__all__ = ["Array", "Bools", "Ints", "ratio", "rounded", "sum_in_order"]
 
 Array: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -40,3 +40,17 @@ def rounded(values: Array, digits: int) -> Array:
     for place in np.flatnonzero(np.abs(np.abs(product - np.trunc(product)) - 0.5) < NEAR).tolist():
         nearest[place] = round(float(values[place]), digits)
     return nearest
+
+
+def sum_in_order(values: Array, axis: int) -> Array:
+    """The sum along an axis, its terms added one after the other, NaN left out.
+
+    `numpy.sum` adds eight terms or more in an order that depends on the shape of the whole array, so that padding or a
+    neighbour's row would change the last bit.
+
+    >>> sum_in_order(np.array([[1.0, 2.0, np.nan], [3.0, 4.0, 5.0]]), axis=1).tolist()
+    [3.0, 12.0]
+    """
+    running: Array = np.nancumsum(values, axis=axis)
+    total: Array = np.asarray(running.take(-1, axis=axis) if values.shape[axis] else running.sum(axis=axis))
+    return total

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.graph.arrays import sum_in_order
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class DisputesByFact:
     def shares(self) -> Array:
         """The worth of each value as a probability, a little left for what nobody said."""
         floored = np.maximum(self.worth, LEAST)
-        shared: Array = floored / floored.sum(axis=0)
+        shared: Array = floored / sum_in_order(floored, axis=0)
         return shared
 
     def judged_shares(self, accuracy: float, lasts: Array) -> Array:
@@ -85,7 +86,7 @@ class DisputesByFact:
         verdict = np.arange(count)[:, None, None] == self._verdict
         likely = np.where(verdict, accuracy, (1.0 - accuracy) / max(count - 1, 1))
         judged = shares * (fresh * likely + (1.0 - fresh) / count)
-        return judged / judged.sum(axis=0)  # type: ignore[no-any-return]  # of arrays
+        return judged / sum_in_order(judged, axis=0)
 
     def _take_new(self, snapshot: Snapshot) -> None:
         cell_index, view = snapshot.cell_index, snapshot.view

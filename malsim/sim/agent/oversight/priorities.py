@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.graph.arrays import sum_in_order
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -92,7 +94,7 @@ def value_of_look(shares: Array, accuracy: float) -> Array:
     count = len(shares)
     likely = np.where(np.eye(count, dtype=bool), accuracy, (1.0 - accuracy) / max(count - 1, 1))
     joint = likely.reshape(count, count, *(1,) * (shares.ndim - 1)) * shares
-    added: Array = joint.max(axis=1).sum(axis=0) - shares.max(axis=0)
+    added: Array = sum_in_order(joint.max(axis=1), axis=0) - shares.max(axis=0)
     return np.maximum(added, 0.0)
 
 
