@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.scenario.law_options import memory_arguments, one_of_own, with_memory
+from malsim.scenario.law_options import memory_arguments, one_of_own
 
 if TYPE_CHECKING:
     from malsim.lab.studies.laws import LawTable
@@ -70,13 +70,14 @@ def _on_scenarios(laws: list[str], args: argparse.Namespace) -> LawTable:
     from malsim.sim.settings.size import check_size
 
     metrics = [name.strip() for name in args.metric.split(",")]
-    scenarios = [with_memory(read(one, allow_code=args.allow_code), args) for one in args.what]
+    scenarios = [read(one, allow_code=args.allow_code) for one in args.what]
     if args.seed is not None:
         scenarios = [scenario.replace(seed=args.seed) for scenario in scenarios]
     for scenario in scenarios:
         check_size(scenario.replace(replications=args.replications))
-    own = {scenario.adapter.name: scenario.adapter for scenario in scenarios if scenario.adapter}
-    every = [one_of_own(Adapter.of(name), args) if ":" in name else name for name in laws] + list(own.values())
+    own = [scenario.adapter for scenario in scenarios if scenario.adapter and not args.memory]
+    own += [Adapter.of(name) for name in (*laws, *args.memory) if ":" in name]
+    every = [name for name in laws if ":" not in name] + [one_of_own(one, args) for one in dict.fromkeys(own)]
     if not every:
         raise UsageError("nothing to compare", where="--laws", hint="name laws, or a memory of your own with --memory")
     return compare_on_scenarios(scenarios, every, metrics=metrics, replications=args.replications)
@@ -87,7 +88,7 @@ def _on_claims(folders: list[Path], laws: list[str], args: argparse.Namespace) -
     from malsim.lab.studies.laws import LawTable, compare_on_claims, compare_with_echo, read_folder
     from malsim.sim.world.clock import DAY, span
 
-    memories = args.memory or ", ".join(law for law in laws if ":" in law)
+    memories = ", ".join([*args.memory, *(law for law in laws if ":" in law)])
     if memories or not laws:
         hint = "run a memory of your own on scenarios" if memories else "name some: --laws mal,last_write"
         raise UsageError("folders of claims are put to laws", where="--laws", given=memories or None, hint=hint)

@@ -129,7 +129,7 @@ def _suite(args: argparse.Namespace) -> Suite:
             unread.append((str(path), str(problem)))
     options = f" --rules {shlex.quote(args.rules)}" if args.rules else ""
     options += f" --law {shlex.quote(args.law)}" if args.law else ""
-    options += f" --memory {shlex.quote(args.memory)}" if args.memory else ""
+    options += "".join(f" --memory {shlex.quote(name)}" for name in args.memory)
     options += "".join(f" --set {shlex.quote(text)}" for text in args.set)
     return Suite(tuple(results), tuple(unread), options + limits.flags, strict=args.strict)
 

@@ -36,6 +36,8 @@ def memory_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare `--memory` and `--allow-code`, and what goes with them."""
     parser.add_argument(
         "--memory",
+        action="append",
+        default=[],
         metavar="MODULE:FACTORY",
         help="run a memory of your own, whose code is run; see malsim docs your-own-memory",
     )
@@ -46,9 +48,16 @@ def memory_arguments(parser: argparse.ArgumentParser) -> None:
 
 def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
     """The scenario with the memory of one's own that the options name, and their limits on it."""
-    if args.memory and getattr(args, "law", None):
-        raise UsageError("two memories", where="--memory", given=f"{args.memory} and --law {args.law}", allowed="one")
-    adapter = Adapter.of(args.memory) if args.memory else scenario.adapter
+    given = [*args.memory, *([f"--law {args.law}"] if getattr(args, "law", None) else [])]
+    if args.memory and len(given) > 1:
+        raise UsageError(
+            "several memories",
+            where="--memory",
+            given=" and ".join(given),
+            allowed="one",
+            hint="malsim compare takes several",
+        )
+    adapter = Adapter.of(args.memory[0]) if args.memory else scenario.adapter
     return scenario.replace(adapter=one_of_own(adapter, args)) if adapter else scenario
 
 

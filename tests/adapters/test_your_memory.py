@@ -151,6 +151,15 @@ def test_typing_a_memory_is_consent_and_its_manifest_is_not(folder: Path, capsys
     assert (folder / "ran").exists()
 
 
+def test_several_are_compared_side_by_side_and_run_one_at_a_time(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both = ["--memory", "own_memory:Last", "--memory", "own_memory:Notes"]
+    assert main(["compare", "mine.toml", *both, "--replications", "2", "--metric", "accuracy"]) == 0
+    table = capsys.readouterr().out
+    assert table.count("own_memory:Last") == table.count("own_memory:Notes") == 1
+    assert main(["run", "mine.toml", *both]) == 2
+    assert "several memories" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["nothing", "own_memory:Nobody", "no_such_module:Memory", "own_memory:BROKEN_BY"])
 def test_a_wrong_name_is_a_sentence(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     assert main(["run", "mine.toml", "--memory", name]) == 2
