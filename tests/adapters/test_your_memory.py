@@ -151,7 +151,8 @@ def test_typing_a_memory_is_consent_and_its_manifest_is_not(folder: Path, capsys
     assert (folder / "ran").exists()
 
 
-def test_several_are_compared_side_by_side_and_run_one_at_a_time(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("folder")
+def test_several_are_compared_side_by_side_and_run_one_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
     both = ["--memory", "own_memory:Last", "--memory", "own_memory:Notes"]
     assert main(["compare", "mine.toml", *both, "--replications", "2", "--metric", "accuracy"]) == 0
     table = capsys.readouterr().out
