@@ -20,7 +20,7 @@ from malsim.base.errors import DataError, RulesError
 from malsim.base.finite import finite
 from malsim.memory.graph.edge_matrix import nan_to_zero
 from malsim.memory.rules import Rules
-from malsim.memory.scoring.outcomes import WRONG, in_record
+from malsim.memory.scoring.outcomes import LENT, WRONG, in_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,10 +165,12 @@ def records(memory: Memory, effective: Array, rules: Rules) -> WriterRecords:
     """Every writer's record, from this snapshot."""
     author, writers = memory.column("author"), memory.table("writers").rows.height
     claims = np.bincount(author, minlength=writers)
-    counts = in_record(memory, rules)
-    wrong = WRONG[rules.wrong_when](memory, effective, rules) & counts
+    wrong = WRONG[rules.wrong_when](memory, effective, rules)
     stated = memory.column("stated")
-    penalties, out = nan_to_zero(CALIBRATIONS[rules.calibration](stated, wrong)) * counts, np.isnan(stated) | ~counts
+    penalties, out = nan_to_zero(CALIBRATIONS[rules.calibration](stated, wrong)), np.isnan(stated)
+    if rules.evidence_from == "external" or LENT.take(memory.column("origin")).any():
+        counts = in_record(memory, rules)
+        penalties, wrong, out = penalties * counts, wrong & counts, out | ~counts
     total = np.bincount(author, weights=penalties, minlength=writers).astype(np.float64)
     count = np.bincount(author[wrong], minlength=writers)
     outcomes = claims - np.bincount(author[out], minlength=writers)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["EVIDENCE", "WRONG", "accusations", "contradicted", "in_record", "no_outcomes", "outside", "replaced"]
+__all__ = ["EVIDENCE", "LENT", "WRONG", "accusations", "contradicted", "in_record", "no_outcomes", "outside", "replaced"]
 
 _OUTSIDE = {name: words.index("external") for name, words in WORDS.items() if "external" in words}
 
@@ -50,12 +50,13 @@ def no_outcomes(memory: Memory, evidence_from: str) -> Bools:
     The constitution, its questions and lent cells are nobody's bets; an answer to a question gives way when the project
     changes, not because it was wrong. Under `any`, the published reading, every cell is an outcome.
     """
-    writers = memory.table("writers")
-    if evidence_from == "any" or not writers.height:
-        return np.zeros(memory.height, dtype=bool)
-    mask: Bools = (writers.series("writer") == INIT).to_numpy()[memory.column("author")]
+    origin = memory.column("origin")
+    mask: Bools = LENT.take(origin)
+    if evidence_from == "any" or not mask.any():
+        return np.zeros_like(mask)
+    mask &= (memory.table("writers").series("writer") == INIT).to_numpy()[memory.column("author")]
     if mask.any():
-        charter = mask & (memory.column("origin") == _PROGRAM)
+        charter = mask & (origin == _PROGRAM)
         while charter.any():
             mask, heirs = mask | charter, memory.column("successor")[charter]
             charter = np.zeros_like(mask)
@@ -65,6 +66,8 @@ def no_outcomes(memory: Memory, evidence_from: str) -> Bools:
 
 
 _PROGRAM = WORDS["origin"].index("program")
+LENT: Bools = np.isin(WORDS["origin"], ("program", "connector"))
+"""By origin: whether a cell of it may be one of the first ten or a lent one."""
 
 
 def replaced(memory: Memory, evidence_from: str) -> Bools:
@@ -73,7 +76,7 @@ def replaced(memory: Memory, evidence_from: str) -> Bools:
     mask: Bools = successor != NONE
     rows = np.flatnonzero(mask)
     mask[rows] = EVIDENCE[evidence_from](memory, successor[rows], rows)
-    return mask & ~no_outcomes(memory, evidence_from)
+    return mask
 
 
 def contradicted(memory: Memory, evidence_from: str, effective: Array | None = None) -> Bools:
@@ -87,7 +90,7 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
         stands = effective.take(accuser) > effective.take(accused)
         accuser, accused = accuser[stands], accused[stands]
     wrong[accused[memory.is_active.take(accuser)] if memory.inactive.size else accused] = True
-    return wrong & ~no_outcomes(memory, evidence_from)
+    return wrong
 
 
 def in_record(memory: Memory, rules: Rules) -> Bools:
