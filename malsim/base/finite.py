@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import sys
 from datetime import date
 from numbers import Real
 from typing import Any, TypeGuard
 
 from malsim.base.errors import UsageError
 
-__all__ = ["DURATION", "FARTHEST", "day", "day_of", "finite", "in_days", "is_number", "typed_days"]
+__all__ = ["DURATION", "FARTHEST", "LARGEST", "day", "day_of", "finite", "in_days", "is_number", "typed_days"]
 
+LARGEST = sys.float_info.max  # a whole number above it is no float
 FARTHEST = 1e11  # days from day 0, either way, of which 64 bits hold the milliseconds
 
 DURATION = "days, or a number and ms, s, min, h, d or w, such as 36h"

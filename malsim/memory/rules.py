@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.base.errors import RulesError, nearest
-from malsim.base.finite import DURATION, is_number, typed_days
+from malsim.base.finite import DURATION, LARGEST, typed_days
 from malsim.base.toml_text import toml_table
 from malsim.memory import schema
 
@@ -286,9 +286,11 @@ def _check(rule: Field[Any], value: object) -> None:
         if value not in meta["choices"]:
             raise RulesError("unknown choice", where=where, given=value, allowed=", ".join(meta["choices"]))
     elif "unit" in meta:
-        whole = isinstance(rule.default, int)
-        if not isinstance(value, int if whole else (int, float)) or not (is_number(value) or isinstance(value, float)):
-            raise RulesError("not a number", where=where, given=value, allowed="a whole number" if whole else "a number")
+        kinds = int if isinstance(rule.default, int) else (int, float)
+        if isinstance(value, bool) or not isinstance(value, kinds) or LARGEST < abs(value) < math.inf:
+            raise RulesError(
+                "not a number", where=where, given=value, allowed="a whole number" if kinds is int else "a number"
+            )
         low, high = meta["low"], meta["high"]
         if not (low < value if meta["above"] else low <= value) or not value <= high:
             allowed = f"{'above ' if meta['above'] else ''}{low:g} to {high:g}"
