@@ -288,9 +288,7 @@ def _check(rule: Field[Any], value: object) -> None:
     elif "unit" in meta:
         kinds = int if isinstance(rule.default, int) else (int, float)
         if isinstance(value, bool) or not isinstance(value, kinds) or LARGEST < abs(value) < math.inf:
-            raise RulesError(
-                "not a number", where=where, given=value, allowed="a whole number" if kinds is int else "a number"
-            )
+            raise RulesError("not a number", where=where, given=value, allowed=f"a {'whole ' * (kinds is int)}number")
         low, high = meta["low"], meta["high"]
         if not (low < value if meta["above"] else low <= value) or not value <= high:
             allowed = f"{'above ' if meta['above'] else ''}{low:g} to {high:g}"
