@@ -51,6 +51,7 @@ Screen = Literal["reject", "flag"]
 Secrets = Literal["full", "reference", "reference_0.5"]
 HandleEvidence = Literal["resolved", "inert"]
 Hygiene = Literal["refused", "accepted"]
+RefusedEdge = Literal["refused", "dropped"]
 Duplicates = Literal["refused", "last_weight"]
 Restated = Literal["kept", "dropped"]
 Candidates = Literal["all", "first"]
@@ -62,8 +63,7 @@ ReinforcedBy = Literal["nothing", "update", "corroboration", "restatement"]
 PinnedCurrency = Literal["held", "c0"]
 ExpandWhen = Literal["doubt", "review"]
 RecordsTau = Literal["none", "class"]
-RecordsOrigin = Literal["apart", "one"]
-RecordsLineage = Literal["apart", "one"]
+RecordsJoin = Literal["apart", "one"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,14 +100,13 @@ class Rules:
     restated_edges: Restated = _choice("kept", Restated, "a restated claim's edges are kept as edges of their writer")
     restated_among: Candidates = _choice("all", Candidates, "which cells of one title a claim is compared with")
     edge_weight_max: float = _number(1.0, "1", 0, math.inf, "no single edge shouts", above=True)
-    weight_supports: float = _number(
-        1.0, "1", 0, math.inf, "weight of a supports edge whose writer names none", PUBLISHED, above=True
-    )
+    weight_supports: float = _number(1.0, "1", 0, math.inf, "of a supports edge without weight", PUBLISHED, above=True)
     weight_contradicts: float = _number(
         1.0, "1", 0, math.inf, "size of the negative weight of a contradicts edge whose writer names none", PUBLISHED,
         above=True,
     )  # fmt: skip
     supersede_by: SupersedeBy = _choice("any", SupersedeBy, "who may demote another's cell", PUBLISHED)
+    refused_supersedes: RefusedEdge = _choice("refused", RefusedEdge, "what they then refuse: the claim, or its edge only")
     supersede_name: SupersedeName = _choice("any", SupersedeName, "a supersedes edge may name a handle or a key")
     locks: Locks = _choice("enforced", Locks, "locked: no supersession, no annexing; immutable: no stored change")
     lineage: Lineage = _choice("chain", Lineage, "versions count along the whole chain")
@@ -134,9 +133,10 @@ class Rules:
     rank_recency_tau: float = _number(30.0, "d", 0, math.inf, "time constant of recency", "reference fusion", above=True)
     rank_reference: float = _number(0.15, "1", 0, 1, "share of its text match that a ref cell keeps", "reference fusion")
     records_tau: RecordsTau = _choice("none", RecordsTau, "under effective = records: claims weigh less as their class ages")
-    records_origin: RecordsOrigin = _choice("apart", RecordsOrigin, "under it: claims of one value and origin are one claim")
-    records_lineage: RecordsLineage = _choice("apart", RecordsLineage, "under it: writers of one lineage are one writer")
+    records_origin: RecordsJoin = _choice("apart", RecordsJoin, "under it: claims of one value and origin are one claim")
+    records_lineage: RecordsJoin = _choice("apart", RecordsJoin, "under it: writers of one lineage are one writer")
     records_echo: float = _number(1.0, "1", 0, 1, "under it: the weight of a claim whose first claimant took it back")
+    records_witness: float = _number(0.0, "d", 0, math.inf, "under it: who first say a value so close together witness it")
     effective: Formula | str | None = field(default=None, metadata={
         "why": "a formula of your own, (stated, calibration, support, challenge) -> effective, or `records`: what that law "
         "believes of the claims of a run; or `cell-derived-NAME`: the published law's, times that derived value of the "
@@ -186,7 +186,7 @@ class Rules:
     @classmethod
     def guarded(cls) -> Rules:
         """The graph where writers may lie: beliefs of `records`, nobody supersedes another's (`malsim docs price`)."""
-        return cls(effective="records", supersede_by="own")
+        return cls(effective="records", supersede_by="own", refused_supersedes="dropped", records_witness=1.0)
 
     @classmethod
     def of(cls, table: Mapping[str, object], *, where: str = "rules") -> Rules:
@@ -207,7 +207,6 @@ class Rules:
         """Rules by the name of a preset (`default`, `recall_v5`, `guarded`) or from a TOML file with a `[rules]` table."""
         if source in PRESETS:
             return cls.of({"preset": source})
-
         path = Path(source)
         if not path.is_file():
             raise RulesError("no such rules", given=str(source), allowed=f"{', '.join(PRESETS)} or a TOML file")

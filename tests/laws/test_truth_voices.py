@@ -1,4 +1,4 @@
-"""Copies of one origin and echoes of what was taken back: which claims they are, and what a graph makes of them."""
+"""Copies of one origin, echoes, words their witnesses left: which claims they are, and what a graph makes of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import malsim as ms
-from malsim.laws.truth.voices import copies, echoes
+from malsim.laws.truth.voices import copies, echoes, over
 from tests.bench.evidence.gossip import SETTINGS, gossip_table
 
 if TYPE_CHECKING:
@@ -34,6 +34,34 @@ def test_copies_and_echoes_are_what_their_sentences_say(rows: list[tuple[int, ..
         by = writer[same[0]] if same else writer[row]
         values = [value[other] for other in before if writer[other] == by]
         assert echo[row] == (by != writer[row] and values[-1] != value[row])
+
+
+@given(claims, st.integers(1, 3))
+def test_words_that_are_over_are_what_their_sentence_says(rows: list[tuple[int, ...]], within: int) -> None:
+    writer, about, value, time, _ = np.array(sorted(rows, key=lambda row: row[3]), dtype=np.int64).reshape(-1, 5).T
+    found = over(writer, about, value, time.astype(np.float64), float(within))
+
+    def runs(who: int, what: int) -> list[tuple[int, int, int, int]]:
+        """Value, begin, end and last row of each run of one value."""
+        own = [row for row in range(len(writer)) if (writer[row], about[row]) == (who, what)]
+        said = [(int(value[row]), int(time[row]), int(time[row]), row) for row in own]
+        merged: list[tuple[int, int, int, int]] = []
+        for one in said:
+            merged[-1:] = [(one[0], merged[-1][1], *one[2:])] if merged and merged[-1][0] == one[0] else [*merged[-1:], one]
+        return merged
+
+    for row in range(len(writer)):
+        own = runs(writer[row], about[row])
+        says, begin, end, last = own[-1]
+        left = [
+            others[-1][0]
+            for who in {*writer.tolist()} - {int(writer[row])}
+            if (others := runs(who, about[row]))
+            and others[-1][0] != says
+            and others[-1][1] > end
+            and any(run[0] == says and abs(run[1] - begin) <= within for run in others)
+        ]
+        assert found[row] == (row == last and any(left.count(word) > 1 for word in left))
 
 
 def test_no_gossip_who_names_his_source_is_heard(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ EVERY_RULE = {
     "preset": Rules.recall_v5(),
     "older gate": Rules.recall_v5(gate="0.5"),
     "own": Rules(supersede_by="own", reinforced_by="restatement", lineage="one_level"),
+    "own_edge": Rules(supersede_by="own", refused_supersedes="dropped"),
     "better": Rules(supersede_by="better_calibrated", reinforced_by="corroboration", calibration="brier"),
     "dropped": Rules(restated_edges="dropped", duplicate_edges="last_weight", self_edges="accepted"),
     "display": Rules(locks="display", mass_neighbours="every", reused_keys="accepted", handle_evidence="inert"),
@@ -201,3 +202,17 @@ def test_what_no_column_can_hold_is_refused_with_its_path(field: dict[str, Any])
     issues = verdicts.filter(pl.col("verdict") == "refused")["issues"][0]
     assert issues[0]["path"].startswith(next(iter(field)))
     assert memory.cells["title"].to_list() == ["fine"]
+
+
+def test_a_strangers_correction_is_admitted_without_its_edge() -> None:
+    first = {"handle": "obs_aaaa", "writer": "ann", "title": "it is 1", "confidence": 0.5}
+    edge = {"relation": "supersedes", "target": "obs_aaaa"}
+    second = {"handle": "obs_bbbb", "writer": "ben", "title": "it is 2", "confidence": 0.5, "t": 1.0, "edges": [edge]}
+    rules = EVERY_RULE["own_edge"]
+    memory, verdicts = admit(Memory.empty(), [first, second], rules)
+    assert (memory.cells["status"].to_list(), memory.edges.height) == (["active", "active"], 0)
+    assert verdicts["notes"][1].to_list() == [
+        "edges[0] dropped: names another writer's cell, which these rules do not let this writer supersede"
+    ]
+    own, _ = admit(Memory.empty(), [first, second | {"writer": "ann"}], rules)
+    assert (own.cells["status"].to_list(), own.edges.height) == (["superseded", "active"], 1)

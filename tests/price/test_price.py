@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.adapters import Claim
+    from malsim.axioms.engine.events import Event
+    from malsim.price import ClaimWorld
 
 SLOW = ("recall_v5",)  # the graph takes seconds; mal stays
 TABLE: dict[str, Any] = json.loads((Path(__file__).parents[1] / "vectors" / "price" / "k3.json").read_text())
@@ -50,20 +52,45 @@ def test_a_stream_is_in_order_and_ends_with_a_tick_within_a_day(honest: int, n: 
     assert {event.writer for event in stream} <= {*world.vocabulary.writers, "ann"}  # who reads and ticks has no name
 
 
-@pytest.mark.parametrize(
-    ("honest", "numbers"),
-    [
-        (3, {}),
-        pytest.param(3, {"stated": 0.9, "gap": 0.1}, marks=pytest.mark.nightly),
-        pytest.param(4, {"stated": 0.6, "lie_stated": 0.99, "gap": 2.0}, marks=pytest.mark.nightly),
-    ],
-)
-def test_guarded_rules_take_four_liars_and_no_more_honest_than_a_majority(honest: int, numbers: dict[str, float]) -> None:
-    found = price_of(subject_of(Rules.guarded()), closed_world(honest, most=honest + 2, **numbers))
-    assert all(
-        one.price is None or len({event.writer for event in one.witness}) >= max(4, honest) for one in found.lie.values()
+def _turn(world: ClaimWorld, n: int) -> list[Event]:
+    """Strangers who say the truth first, each, and then the lie."""
+    times = [world.start + world.gap * place for place in range(2 * n)]
+    values = [world.truth] * n + [world.lie] * n
+    return [world.says(t, f"s{place % n + 1}", value) for place, (t, value) in enumerate(zip(times, values, strict=True))]
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            "honest": st.integers(3, 6),
+            "stated": st.floats(0.5, 0.99),
+            "lie_stated": st.floats(0.5, 0.99),
+            "gap": st.floats(0.05, 3.0),
+        }
     )
-    assert found.truth["each"].price == honest // 2 + 1
+)
+@settings(max_examples=8, deadline=None)
+@pytest.mark.nightly
+def test_three_liars_do_not_move_guarded_rules_and_two_of_the_honest_do(numbers: dict[str, Any]) -> None:
+    world = closed_world(**numbers)
+    stage = Stage(subject_of(Rules.guarded()), world)
+    assert all(stage.lead(steps(world, n)) > 0.0 for steps in (*STRATEGIES.values(), _turn) for n in (1, 2, 3))
+    assert all(stage.lead(WAYS[way](world, 2)) < 0.0 for way in ("each", "corrects"))
+
+
+def test_guarded_rules_in_one_of_these_worlds() -> None:
+    world = closed_world(4, stated=0.6, lie_stated=0.99, gap=2.0)
+    stage = Stage(subject_of(Rules.guarded()), world)
+    assert all(stage.lead(steps(world, 3)) > 0.0 for steps in (STRATEGIES["earns"], STRATEGIES["supersedes"], _turn))
+    assert stage.lead(WAYS["corrects"](world, 2)) < 0.0
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("honest", "least"), [(3, 4), (4, 5), (5, 6)])
+def test_the_prices_of_guarded_rules(honest: int, least: int) -> None:
+    found = price_of(subject_of(Rules.guarded()), closed_world(honest))
+    assert (found.lie_identities, found.truth_claims) == (least, 2)
+    assert {name for name, one in found.lie.items() if one.price} == {"sybils", "earns"}
 
 
 class Voices(Sound):

@@ -15,7 +15,7 @@ from malsim.laws.engine.reasons import Reasons
 from malsim.laws.truth.estimate import estimate_truth
 from malsim.laws.truth.evidence import latest
 from malsim.laws.truth.log_odds import reasons_of
-from malsim.laws.truth.voices import copies, echoes
+from malsim.laws.truth.voices import copies, echoes, over
 from malsim.memory.law import tick
 from malsim.memory.port import Vocabulary
 from malsim.memory.schema import NONE, RELATIONS, STATUS, VERIFICATION
@@ -40,7 +40,7 @@ class BelievedGraph(Graph):
     The claims are the cells about an object and a value, superseded ones too: to be contradicted takes nobody's word back.
     Of each writer and object the latest counts; a cell whose value nobody holds any more is worth 0. Cells verified from
     outside, reviewers' among them, pin their value. Cells about nothing keep what the published law gives them.
-    Off by default: `records_tau`, `records_origin`, `records_lineage`, `records_echo`.
+    Off by default: `records_tau`, `records_origin`, `records_lineage`, `records_echo`, `records_witness`.
     """
 
     def tick(self, state: GraphState, now: float) -> GraphState:
@@ -94,6 +94,9 @@ def _counted_claims(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, 
     dropped = copy | (echo & (rules.records_echo == 0.0))
     keep = np.flatnonzero(~dropped | (memory.column("verification")[rows] == EXTERNAL))
     keep = keep[latest(claims[0][keep], claims[1][keep], claims[3][keep])]
+    if rules.records_witness > 0.0:
+        stands = ~over(*claims, rules.records_witness) | (memory.column("verification")[rows] == EXTERNAL)
+        keep = keep[stands[keep]]
     tau = rules.tau[memory.column("stability")[rows[keep]]] if rules.records_tau == "class" else 0.0
     weight = np.where(echo[keep], rules.records_echo, 1.0)
     return rows[keep], {"tau": tau, "weight": weight, "lineage": rules.records_lineage}

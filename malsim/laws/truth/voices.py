@@ -1,17 +1,20 @@
-"""Which claims are voices of their own: copies of one origin are one claim, an echo of what was taken back weighs less."""
+"""Which claims count: copies of one origin are one claim, echoes weigh less, what its witnesses left is over."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-__all__ = ["copies", "echoes"]
+__all__ = ["copies", "echoes", "over"]
+
+WITNESSES = 2  # one may err
 
 
 def copies(writer: Ints, object_: Ints, value: Ints, time: Array, origins: Sequence[Ints]) -> Bools:
@@ -50,6 +53,43 @@ def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
     before = order[np.searchsorted(key[order], last_key, side="left") - 1]  # what the first claimant said last before
     echo: Bools = (by != writer) & (value[before] != value)
     return echo
+
+
+def over(writer: Ints, object_: Ints, value: Ints, time: Array, within: float) -> Bools:
+    """Which writers' latest words say what two of its witnesses have left since, both for one other value.
+
+    Witnesses of a writer's word are others who began to say the value at most `within` days before or after he did. Nobody
+    who says a value later, having heard it, becomes a witness; and who says it again after they left it is heard.
+
+    >>> said = np.array([0, 1, 2, 0, 1]), np.zeros(5, dtype=int), np.array([7, 7, 7, 8, 8])
+    >>> over(*said, np.array([0.0, 0.1, 0.2, 9.0, 9.1]), 1.0).tolist()
+    [False, False, True, False, False]
+    >>> over(*said, np.array([0.0, 0.1, 5.0, 9.0, 9.1]), 1.0).tolist()
+    [False, False, False, False, False]
+    """
+    claims = pl.DataFrame({"writer": writer, "object": object_, "value": value, "t": time}).with_row_index("claim")
+    own = ["object", "writer"]
+    runs = (
+        claims.sort(*own, "t", "claim")
+        .with_columns(run=pl.col("value").rle_id().over(own))
+        .group_by(*own, "run", maintain_order=True)
+        .agg(pl.col("value").first(), pl.col("t").first().alias("begin"), pl.col("t", "claim").last())
+        .with_columns(
+            now=pl.col("value").last().over(own), left=pl.col("begin").last().over(own), last=pl.col("run").max().over(own)
+        )
+    )
+    words = runs.filter(pl.col("run") == pl.col("last")).select("object", "value", "begin", "t", "claim")
+    witnesses = runs.filter(pl.col("value") != pl.col("now")).select("object", "value", "begin", "writer", "now", "left")
+    enough = (
+        words.join(witnesses, on=["object", "value"])
+        .filter((pl.col("begin") - pl.col("begin_right")).abs() <= within, pl.col("left") > pl.col("t"))
+        .group_by("claim", "now")
+        .agg(pl.col("writer").n_unique())
+        .filter(pl.col("writer") >= WITNESSES)
+    )
+    mask = np.zeros(len(writer), dtype=bool)
+    mask[enough["claim"].to_numpy()] = True
+    return mask
 
 
 def _first(keys: Ints, time: Array) -> Ints:

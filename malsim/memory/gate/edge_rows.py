@@ -55,7 +55,7 @@ def edges_of(
 
 def _keep_mask(batch: Batch, outcome: Resolution, rules: Rules) -> Bools:
     """Which edges the rules keep of the claims that were accepted."""
-    keep: Bools = outcome.accepted[batch.claim]
+    keep: Bools = outcome.accepted[batch.claim] & ~outcome.dropped
     if rules.restated_edges == "dropped":
         keep &= outcome.created[batch.claim]
     if rules.handle_evidence == "inert":

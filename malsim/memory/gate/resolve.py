@@ -39,8 +39,8 @@ class Resolution:
     """What became of each claim and edge.
 
     `source` is the id of the cell a claim became or restated, `compared` of the cell it was compared with (NONE for none),
-    `target` the id an edge names, `refused` marks the edges of each kind in REFUSALS, `name_taken` the claims whose handle
-    or key another cell bears.
+    `target` the id an edge names, `refused` marks the edges of each kind in REFUSALS, `dropped` those that their claim is
+    admitted without, `name_taken` the claims whose handle or key another cell bears.
     """
 
     accepted: Bools
@@ -49,6 +49,7 @@ class Resolution:
     compared: Ints
     target: Ints
     refused: tuple[Bools, ...]
+    dropped: Bools
     name_taken: Bools
 
 
@@ -88,10 +89,12 @@ def _decide(batch: Batch, accepted: Bools) -> Resolution:
     in_batch = np.where(owner[name] < claim, batch.cells + owner[name], np.where(own, source[claim], NONE))
     target = np.where(batch.target_row != NONE, batch.target_row, in_batch)
     refused = _refusals(batch, source, target) if claim.size else _NONE_REFUSED
+    dropped = refused[-1] if batch.rules.refused_supersedes == "dropped" else np.zeros(len(refused[-1]), dtype=bool)
+    refused = (*refused[:-1], refused[-1] & ~dropped)
     sound = batch.sound & ~name_taken
     for kind in refused:
         sound[batch.claim[kind]] = False
-    return Resolution(sound, accepted & fresh, source, compared, target, refused, name_taken)
+    return Resolution(sound, accepted & fresh, source, compared, target, refused, dropped, name_taken)
 
 
 _NONE_REFUSED = (np.zeros(0, dtype=bool),) * len(REFUSALS)
@@ -149,7 +152,7 @@ def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Reso
     explicit = (batch.code == SUPERSEDES) & ~(batch.by_handle & (rules.supersede_name == "key"))
     corrects = _corrects(memory, checked, batch, outcome)
     source = outcome.source[batch.claim]
-    acts = outcome.accepted[batch.claim] & (explicit | corrects) & (source != outcome.target)
+    acts = outcome.accepted[batch.claim] & (explicit | corrects) & (source != outcome.target) & ~outcome.dropped
     if rules.restated_edges == "dropped":
         acts &= outcome.created[batch.claim]
     if not acts.any():

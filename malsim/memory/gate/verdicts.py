@@ -58,6 +58,7 @@ class GateResult:
         attenuated = capped.copy()
         if checked.notes.height:
             attenuated[checked.notes["claim"].to_numpy()] = True
+        attenuated[batch.claim[outcome.dropped]] = True
         attenuated[stands] |= result.memory.column("calibration")[result.row[stands]] < 1.0
         verdict = np.where(outcome.created, 0, np.where(outcome.accepted, 1, 2))
         make = partial(_verdicts, checked, batch, outcome, result, verdict, capped)
@@ -110,18 +111,27 @@ def _verdicts(
         "claimed": claims["confidence"],
         **{name: cells[name][row] for name in ("stated", "calibration", "effective")},
         "issues": _lists(issues, "issues", checked.claims.height),
-        "notes": _lists(_notes(checked, capped) if capped.any() else checked.notes, "notes", checked.claims.height),
+        "notes": _lists(_notes(checked, outcome, capped), "notes", checked.claims.height),
     }
     return frame_of(columns)
 
 
-def _notes(checked: Validated, capped: Bools) -> pl.DataFrame:
-    """What is noted of each claim: what the screen found, and whether its confidence was capped."""
+def _notes(checked: Validated, outcome: Resolution, capped: Bools) -> pl.DataFrame:
+    """What is noted of each claim: what the screen found, edges that were dropped, and whether its confidence was capped."""
+    parts = [checked.notes]
+    if outcome.dropped.any():
+        edges = checked.edges.frame().filter(pl.Series(outcome.dropped))
+        parts.append(edges.select("claim", note=format_expr(f"edges[{{}}] dropped: {REFUSALS[-1]}", "place")))
+    if capped.any():
+        parts.append(_caps(checked, capped))
+    return pl.concat(parts) if len(parts) > 1 else checked.notes
+
+
+def _caps(checked: Validated, capped: Bools) -> pl.DataFrame:
     rows = np.flatnonzero(capped)
     was, now = (pl.Series(checked.claims.column(name)[rows]).cast(pl.String) for name in ("confidence", "stated"))
     texts = [f"confidence capped from {high} to {cap}: nothing supports it" for high, cap in zip(was, now, strict=True)]
-    notes = frame_of({"claim": rows.astype(np.uint32), "note": pl.Series(texts, dtype=pl.String)})
-    return pl.concat([checked.notes, notes]) if checked.notes.height else notes
+    return frame_of({"claim": rows.astype(np.uint32), "note": pl.Series(texts, dtype=pl.String)})
 
 
 _VERDICTS = pl.Series(schema.VERDICT, dtype=schema.VERDICTS["verdict"])
