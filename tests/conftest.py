@@ -1,4 +1,4 @@
-"""Hypothesis for every test: no clock, and the same examples each run; HYPOTHESIS_PROFILE=search looks further.
+"""Hypothesis for every test: no clock, the same examples each run; HYPOTHESIS_PROFILE=whole or search looks further.
 
 A test is quick unless `slow.txt` lists it: `pytest -m quick`. `pytest --note-slow` writes that list anew.
 """
@@ -12,7 +12,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("steady", deadline=None, derandomize=True)
+for threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):  # a process a core: more threads would wait for each other
+    os.environ.setdefault(threads, "1")
+
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=30)
+settings.register_profile("whole", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 

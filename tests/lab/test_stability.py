@@ -174,7 +174,7 @@ def test_predicted_boundaries_of_cliques_agree_with_bisection_on_real_ticks() ->
     np.testing.assert_allclose((low + high) / 2, predicted, rtol=0.01)
 
 
-@pytest.mark.parametrize("size", [2, 3, 5, 8, 12])
+@pytest.mark.parametrize("size", [2, 5, *(pytest.param(size, marks=pytest.mark.nightly) for size in (3, 8, 12))])
 @pytest.mark.parametrize("stated", [0.2, 0.6, 1.0])
 @pytest.mark.parametrize("weight", [0.5, 1.0, 3.0])
 def test_the_critical_ceiling_of_a_clique_is_the_closed_form(size: int, stated: float, weight: float) -> None:
@@ -225,7 +225,7 @@ def test_confident_disputes_never_flip(size: int) -> None:
     assert ms.stability(graph(np.full(size, 0.85), clique(size)), PLAIN).verdict == "settled"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))])
 @pytest.mark.parametrize("kind", ["dense", "even", "camps", "backed camps"])
 def test_predicted_boundaries_of_random_graphs_and_camps_agree_with_simulated_runs(kind: str, seed: int) -> None:
     case = {
