@@ -94,6 +94,7 @@ def _verdicts(
 ) -> pl.DataFrame:
     """One row a claim (columns of `schema.VERDICTS`)."""
     claims, cells = checked.claims.frame(), result.memory.cells
+    notes = _notes(checked, outcome, capped) if capped.any() or outcome.dropped.any() else checked.notes
     refused = pl.Series(result.row == NONE)
     row = places(np.maximum(result.row, 0))
     handle, cell, issues = claims["handle"], pl.Series(result.row), checked.issues
@@ -111,7 +112,7 @@ def _verdicts(
         "claimed": claims["confidence"],
         **{name: cells[name][row] for name in ("stated", "calibration", "effective")},
         "issues": _lists(issues, "issues", checked.claims.height),
-        "notes": _lists(_notes(checked, outcome, capped), "notes", checked.claims.height),
+        "notes": _lists(notes, "notes", checked.claims.height),
     }
     return frame_of(columns)
 
@@ -124,7 +125,7 @@ def _notes(checked: Validated, outcome: Resolution, capped: Bools) -> pl.DataFra
         parts.append(edges.select("claim", note=format_expr(f"edges[{{}}] dropped: {REFUSALS[-1]}", "place")))
     if capped.any():
         parts.append(_caps(checked, capped))
-    return pl.concat(parts) if len(parts) > 1 else checked.notes
+    return pl.concat(parts)
 
 
 def _caps(checked: Validated, capped: Bools) -> pl.DataFrame:
