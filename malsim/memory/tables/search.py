@@ -13,11 +13,11 @@ from malsim.memory.tables.rows import select
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["candidate_rows", "candidates", "disputes", "outcomes", "stands"]
+__all__ = ["admitted_since", "candidate_rows", "candidates", "disputes", "outcomes", "stands", "unopened"]
 
 MOST_TERMS = 8
 _CITES = "('supports', 'depends_on', 'derived_from')"
@@ -54,6 +54,19 @@ def disputes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str,
         WHERE s.status = 'active' AND s.sensitivity <> 'secret' AND e.relation IN ('contradicts', 'concerns')
         ORDER BY wanted.key, e.rowid"""
     return select(connection, query, _DISPUTE, (json.dumps(rows),)).drop_nulls("weight").rows()
+
+
+def unopened(connection: sqlite3.Connection, handles: Sequence[str], since: float) -> list[str]:
+    """Which of these cells nobody opened since a day, in their order."""
+    query = """SELECT wanted.value FROM json_each(?) AS wanted JOIN cells AS c ON c.handle = wanted.value
+        WHERE c.rep = 0 AND (c.read IS NULL OR c.read < ?) ORDER BY wanted.key"""
+    return [handle for (handle,) in connection.execute(query, (json.dumps(list(handles)), since))]
+
+
+def admitted_since(connection: sqlite3.Connection, since: float, writer: str) -> int:
+    """How many claims of a writer the gate took since a day."""
+    query = "SELECT count(*) FROM verdicts WHERE t >= ? AND writer = ? AND verdict <> 'refused'"
+    return int(connection.execute(query, (since, writer)).fetchone()[0])
 
 
 def outcomes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str, int]]:

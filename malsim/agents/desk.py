@@ -1,0 +1,132 @@
+"""What an agent does at a store: it orients itself, is pushed lines, opens cells, claims, corrects, asks why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from malsim.agents.wall_clock import wall_clock
+from malsim.base.errors import UsageError
+from malsim.memory.push.mini_index import BUDGET_WORDS, LIMIT
+from malsim.memory.push.ten_cells import MAP, bootstrap, ten_cells
+from malsim.memory.rules import Rules
+from malsim.memory.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from malsim.memory.push import Push
+
+__all__ = ["LONGEST", "Desk", "verdict_text"]
+
+LONGEST = 100_000  # characters of one text
+DIGEST = 5  # cells that an agent is shown when a session begins
+EXPECTATIONS = "REF_expectations_0005"
+
+
+class Desk:
+    """One agent's place at a store; each call is one transaction of the store, and passes its gate, screen and locks.
+
+    Parameters
+    ----------
+    path
+        The store; made where there is none.
+    writer
+        In whose name claims are made.
+    rules
+        The rules of the memory.
+    clock
+        What day it is; by default the wall clock's, from the date of the store's day 0.
+    """
+
+    def __init__(
+        self, path: str | Path, *, writer: str = "agent", rules: Rules | None = None, clock: Callable[[], float] | None = None
+    ) -> None:
+        self.store, self.writer, self.rules = Store(path), writer, rules or Rules()
+        self.now = clock or wall_clock(self.store)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
+
+    def orient(self) -> str:
+        """Catch up, give an empty graph its ten cells; the map, what is expected of writers, and the cells that rank first."""
+        if not self.store.memory.height:
+            self.store.save(bootstrap(self.store.memory, t=self.now()), t=self.now())
+        self.tick()
+        fixed = {row["handle"]: row["body"] for row in ten_cells().iter_rows(named=True)}
+        cells = self.store.memory.height
+        parts = [
+            f"This memory holds {cells} cells. Nobody's word is taken as it is: each line says what it is worth now.",
+            fixed[MAP], fixed[EXPECTATIONS], str(self.push(limit=DIGEST)),
+        ]  # fmt: skip
+        return "\n\n".join(part for part in parts if part)
+
+    def push(self, objective: str = "", *, budget: int = BUDGET_WORDS, limit: int = LIMIT) -> Push:
+        """The lines that bear on what is to be done, within a budget of words, with what disputes them."""
+        text = _bounded(objective, "objective")
+        return self.store.mini_index(text, budget_words=budget, limit=limit, now=self.now(), rules=self.rules)
+
+    def expand(self, cell: str) -> str:
+        """One cell opened: its scores term by term, text, neighbours, versions; that it was read is noted."""
+        return str(self.store.expand(_bounded(cell, "cell"), now=self.now(), rules=self.rules))
+
+    def claim(self, title: str, confidence: float, **fields: Any) -> dict[str, Any]:
+        """Propose a claim; the gate's verdict on it, a row of `schema.VERDICTS`. Fields are those of claims."""
+        from malsim.netlist.programs import checked
+
+        claim = {"writer": self.writer, "title": title, "confidence": confidence, "t": self.now(), **fields}
+        claim = {name: _bounded(value, name) for name, value in claim.items() if value not in (None, [], "")}
+        return self.store.admit(checked([claim]), self.rules).row(0, named=True)
+
+    def correct(self, cell: str, title: str, confidence: float, **fields: Any) -> dict[str, Any]:
+        """Propose a claim of the same kind that supersedes a cell."""
+        memory = self.store.memory
+        kind = fields.pop("kind", None) or memory.cells["kind"][memory.row(cell)]
+        edge = {"relation": "supersedes", "target": cell}
+        return self.claim(title, confidence, kind=kind, edges=[edge, *fields.pop("edges", [])], **fields)
+
+    def wire(self, name: str, program: str, confidence: float) -> dict[str, Any]:
+        """Propose an op of one's own, as a claim of kind prg; from the next tick on it runs."""
+        return self.claim(name, confidence, kind="prg", body=program)
+
+    def why(self, cell: str) -> str:
+        """Why a cell is worth what it is, term by term."""
+        from malsim.memory.explain import explain
+
+        explanation = explain(self.store.memory, _bounded(cell, "cell"), t=self.now(), rep=0, rules=self.rules)
+        return f"{explanation}\n  {explanation.why}"
+
+    def signals(self, names: Sequence[str] = ()) -> str:
+        """What the standing signals read now; all of them, or some by name."""
+        from malsim.netlist.shipped import catalogue, readings, signal_named
+
+        wanted = [signal_named(name).name for name in names or catalogue()]
+        return "\n".join(str(one) for one in readings(self.store.memory, wanted, now=self.now(), rules=self.rules))
+
+    def netlist(self) -> str:
+        """The graph as a netlist that loads back."""
+        from malsim.netlist import render
+
+        return render(self.store.memory)
+
+    def tick(self) -> str:
+        """Recompute every score as of now."""
+        now = self.now()
+        return f"day {now:.4g}: {self.store.tick(now, self.rules).height} cells"
+
+
+def verdict_text(verdict: Mapping[str, Any]) -> str:
+    """A verdict of the gate in a sentence, with its reasons and notes."""
+    if verdict["verdict"] == "refused":
+        return "refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"])
+    line = f"{verdict['verdict']} as {verdict['handle']}, stated {verdict['stated']:g}, effective {verdict['effective']:.3g}"
+    return "\n".join([line, *(f"  {note}" for note in verdict["notes"])])
+
+
+def _bounded(value: Any, name: str) -> Any:
+    """The value; `UsageError` for a text too long for anybody to read."""
+    if isinstance(value, str) and len(value) > LONGEST:
+        allowed = f"at most {LONGEST:,} characters"
+        raise UsageError("too long", where=name, given=f"{len(value):,} characters", allowed=allowed)
+    return value

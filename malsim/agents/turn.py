@@ -1,0 +1,59 @@
+"""What the hooks of one turn must remember, and the file beside the store that keeps it between two of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+__all__ = ["Turn", "forget_old_turns", "read_turn", "write_turn"]
+
+KEPT_DAYS = 30
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a session: the day of its push, the handles it must open, how often it was held back.
+
+    `day` is None before the first push.
+    """
+
+    day: float | None = None
+    required: tuple[str, ...] = ()
+    blocks: int = 0
+
+
+def read_turn(store: Path, session: str) -> Turn:
+    """The turn that a session is in; a new one where nothing, or nothing readable, was noted."""
+    try:
+        noted = json.loads(_place(store, session).read_text(encoding="utf-8"))
+        return Turn(noted["day"], tuple(noted["required"]), int(noted["blocks"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Turn()
+
+
+def write_turn(store: Path, session: str, turn: Turn) -> None:
+    """Note a session's turn, whole or not at all."""
+    place = _place(store, session)
+    place.parent.mkdir(exist_ok=True)
+    beside = place.with_suffix(f".{os.getpid()}")
+    beside.write_text(json.dumps(asdict(turn)), encoding="utf-8")
+    beside.replace(place)
+
+
+def forget_old_turns(store: Path) -> None:
+    """Remove what sessions of more than a month ago left."""
+    for place in _folder(store).glob("*"):
+        if time.time() - place.stat().st_mtime > KEPT_DAYS * 86_400:
+            place.unlink(missing_ok=True)
+
+
+def _folder(store: Path) -> Path:
+    return store.with_name(f"{store.name}.turns")
+
+
+def _place(store: Path, session: str) -> Path:
+    return _folder(store) / f"{hashlib.sha256(session.encode()).hexdigest()[:16]}.json"

@@ -1,0 +1,73 @@
+"""Serve a store to agents over the Model Context Protocol; nothing of it calls a model.
+
+malsim serve memory.sqlite                              over stdio, as Claude Code, Codex and others start it
+malsim serve memory.sqlite --writer claude --tick 15m   its claims in this name, a tick every quarter of an hour
+malsim serve memory.sqlite --http 8765 --token-file t   over HTTP, on this machine only
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from malsim.base.finite import typed_days
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+HEADING = "store"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("store", type=Path, metavar="STORE", help="a store's file; made where there is none")
+    add("--writer", default="agent", metavar="NAME", help="in whose name claims are made (agent)")
+    add("--tick", metavar="TIME", help="tick so often, such as 15min; by default only the stop hook ticks")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or guarded")
+    add("--http", type=int, metavar="PORT", help="streamable HTTP on this port instead of stdio")
+    add("--host", default="127.0.0.1", metavar="HOST", help="with --http: another address than this machine's own")
+    add("--token-file", type=Path, metavar="FILE", help="with --http: what callers must send as a bearer token")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Serve until the client goes, or Ctrl-C."""
+    from malsim.base.errors import UsageError
+    from malsim.memory import Rules
+    from malsim.memory.store import Store
+
+    try:
+        from malsim.agents.desk import Desk
+        from malsim.agents.server import memory_server
+    except ModuleNotFoundError as missing:
+        hint = 'pip install "malsim[agents]"'
+        raise UsageError("the protocol's own library is missing", given=missing.name, hint=hint) from None
+    every = None if args.tick is None else typed_days(args.tick)
+    if args.tick is not None and not every:
+        raise UsageError("not a duration", where="--tick", given=args.tick, allowed="a number and s, min, h or d: 15min")
+    if args.http is None and args.token_file:
+        raise UsageError("a token is for --http", where="--token-file", given=str(args.token_file))
+    rules = Rules.read(args.rules or "default")
+    Store(args.store).close()  # a store that cannot be read is said so before a client waits for an answer
+    server = memory_server(
+        lambda: Desk(args.store, writer=args.writer, rules=rules), tick_seconds=None if every is None else every * 86_400
+    )
+    if args.http is None:
+        server.run("stdio")
+    else:
+        _serve_http(server, args)
+    return 0
+
+
+def _serve_http(server: MCPServer[Any], args: argparse.Namespace) -> None:
+    """Serve over HTTP; beyond this machine only with a token."""
+    import uvicorn
+
+    from malsim.agents.server import with_token
+    from malsim.base.errors import UsageError
+
+    token = args.token_file.read_text(encoding="utf-8").strip() if args.token_file else ""
+    if not token and args.host not in ("127.0.0.1", "localhost", "::1"):
+        raise UsageError("others than this machine need a token", where="--host", given=args.host, hint="add --token-file")
+    app = server.streamable_http_app(host=args.host)
+    uvicorn.run(with_token(app, token) if token else app, host=args.host, port=args.http, log_level="warning")

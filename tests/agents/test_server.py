@@ -1,0 +1,214 @@
+"""The server, asked by the protocol's own client: in process with a clock of ours, and over stdio and HTTP as agents start it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import malsim as ms
+from malsim.agents.desk import Desk
+from malsim.memory import open_memory
+from malsim.memory.store import Store
+
+pytest.importorskip("mcp", reason="the extra agents is not installed")
+
+from mcp import Client, StdioServerParameters  # noqa: E402
+from mcp.client.stdio import stdio_client  # noqa: E402
+from mcp.client.streamable_http import streamable_http_client  # noqa: E402
+
+from malsim.agents.server import memory_server  # noqa: E402
+
+TOOLS = {"push", "expand", "why", "signals", "netlist", "claim", "correct", "wire"}
+
+
+def text(result: Any) -> str:
+    return "\n".join(part.text for part in result.content)
+
+
+def talk(store: Path, script: Any, clock: Any = None, writer: str = "ann") -> Any:
+    """What a script gets from a server in this process."""
+
+    async def run() -> Any:
+        server = memory_server(lambda: Desk(store, writer=writer, clock=clock))
+        async with Client(server) as client:
+            return await script(client)
+
+    return asyncio.run(run())
+
+
+def test_a_claim_is_judged_pushed_opened_corrected_and_explained(tmp_path: Path) -> None:
+    async def script(client: Client) -> list[str]:
+        first = text(await client.call_tool("claim", {"title": "pump 3 runs", "confidence": 0.6, "topics": ["pump"]}))
+        handle = first.split()[2].rstrip(",")
+        against = [{"relation": "contradicts", "target": handle}]
+        said = [first, text(await client.call_tool("claim", {"title": "pump 3 stands", "confidence": 0.6, "edges": against}))]
+        said.append(text(await client.call_tool("push", {"objective": "the pump"})))
+        said.append(text(await client.call_tool("expand", {"cell": handle})))
+        said.append(text(await client.call_tool("why", {"cell": handle})))
+        said.append(text(await client.call_tool("correct", {"cell": handle, "title": "pump 3 hums", "confidence": 0.6})))
+        said.append(text(await client.call_tool("netlist", {})))
+        return said
+
+    first, against, push, opened, why, correction, netlist = talk(tmp_path / "m.sqlite", script, lambda: 1.0)
+    assert first.startswith("admitted as obs_")
+    assert against.startswith("admitted")
+    assert "EXPAND REQUIRED" in push
+    assert "neighbours" in opened
+    assert "contradicts" in why
+    assert correction.startswith("admitted")
+    assert "pump 3 hums" in netlist
+    cells = open_memory(tmp_path / "m.sqlite").cells
+    assert cells.filter(title="pump 3 runs")["status"].to_list() == ["superseded"]
+
+
+def test_it_lists_its_tools_the_ten_cells_and_a_prompt(tmp_path: Path) -> None:
+    async def script(client: Client) -> tuple[set[str], int, str, str]:
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        prompt = await client.get_prompt("orient")
+        resources = (await client.list_resources()).resources
+        cell = await client.read_resource(str(resources[0].uri))
+        return tools, len(resources), prompt.messages[0].content.text, cell.contents[0].text  # type: ignore[union-attr]
+
+    tools, count, prompt, cell = talk(tmp_path / "m.sqlite", script)
+    assert tools == TOOLS
+    assert count == 10
+    assert "Wire your edges" in prompt
+    assert "purpose of this memory" in cell
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("expand", {"cell": "dec_none"}, "no cell"),
+        ("expand", {"cell": "x" * 200_000}, "too long"),
+        ("claim", {"title": "x", "confidence": 2.0}, "refused: confidence"),
+        ("claim", {"title": "x" * 200_000, "confidence": 0.5}, "too long"),
+        ("claim", {"title": "x"}, "confidence"),
+        ("signals", {"names": ["nothing"]}, "nothing"),
+        ("unheard_of", {}, "unheard_of"),
+    ],
+)
+def test_bad_input_is_an_error_in_a_sentence_and_the_server_lives(
+    tool: str, arguments: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    async def script(client: Client) -> tuple[str, str]:
+        try:
+            answer = text(await client.call_tool(tool, arguments))
+        except Exception as error:  # noqa: BLE001  # the protocol's own error, for a tool that is none
+            answer = str(error)
+        return answer, text(await client.call_tool("claim", {"title": "it lives", "confidence": 0.5}))
+
+    answer, after = talk(tmp_path / "m.sqlite", script)
+    assert said in answer
+    assert after.startswith("admitted")
+    assert len(answer) < 2_000
+
+
+def test_many_calls_at_once_lose_nothing(tmp_path: Path) -> None:
+    async def script(client: Client) -> list[str]:
+        calls = (client.call_tool("claim", {"title": f"claim {number}", "confidence": 0.5}) for number in range(60))
+        return [text(answer) for answer in await asyncio.gather(*calls)]
+
+    answers = talk(tmp_path / "m.sqlite", script)
+    assert all(answer.startswith("admitted") for answer in answers)
+    assert open_memory(tmp_path / "m.sqlite").height == 60
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def test_two_servers_over_stdio_on_one_store_lose_nothing(tmp_path: Path) -> None:
+    store = tmp_path / "m.sqlite"
+
+    async def agent(writer: str) -> None:
+        words = ["-m", "malsim", "serve", str(store), "--writer", writer]
+        transport = stdio_client(StdioServerParameters(command=sys.executable, args=words, env=environment()))
+        async with Client(transport) as client:
+            for number in range(4):
+                answer = text(await client.call_tool("claim", {"title": f"{writer} saw {number}", "confidence": 0.6}))
+                assert answer.startswith("admitted")
+
+    async def both() -> None:
+        await asyncio.gather(agent("ann"), agent("bob"))
+
+    asyncio.run(both())
+    cells = open_memory(store).cells
+    assert sorted(cells["writer"].to_list()) == ["ann"] * 4 + ["bob"] * 4
+
+
+def test_over_http_only_who_has_the_token_is_served(tmp_path: Path) -> None:
+    import httpx2
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    (tmp_path / "token").write_text("open sesame\n", encoding="utf-8")
+    words = ["serve", str(tmp_path / "m.sqlite"), "--http", str(port), "--token-file", str(tmp_path / "token")]
+    with subprocess.Popen([sys.executable, "-m", "malsim", *words], env=environment()) as server:
+
+        async def ask(token: str) -> str:
+            async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http:
+                transport = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)
+                async with Client(transport) as client:
+                    return text(await client.call_tool("claim", {"title": "over HTTP", "confidence": 0.6}))
+
+        async def wait() -> None:
+            for _ in range(400):
+                try:
+                    _, writer = await asyncio.open_connection("127.0.0.1", port)
+                except OSError:
+                    await asyncio.sleep(0.05)
+                else:
+                    writer.close()
+                    return
+
+        async def status(token: str) -> int:
+            async with httpx2.AsyncClient() as http:
+                head = {"Authorization": f"Bearer {token}"}
+                return (await http.post(f"http://127.0.0.1:{port}/mcp", headers=head, json={})).status_code
+
+        try:
+            asyncio.run(wait())
+            assert asyncio.run(ask("open sesame")).startswith("admitted")
+            assert asyncio.run(status("guess")) == 401
+        finally:
+            server.terminate()
+
+
+def test_what_a_client_claims_is_what_a_run_admits(tmp_path: Path) -> None:
+    """The same claims on the same days: the simulated writers and a client come to the same verdicts and cells."""
+    days = [0.25, 0.5, 0.75]
+    title = [f"claim {number}" for number in range(3)]
+    lines = "\n".join(
+        f'[[claim]]\nat = {day}\nwriter = "ann"\nkind = "obs"\ntitle = "{name}"\nconfidence = 0.6'
+        for day, name in zip(days, title, strict=True)
+    )
+    (tmp_path / "s.toml").write_text(f'why = "equal"\n[run]\ndays = 1\nturn_every = "1d"\n{lines}\n', encoding="utf-8")
+    run = ms.run(tmp_path / "s.toml")
+    today = iter(days)
+
+    async def script(client: Client) -> None:
+        for name in title:
+            await client.call_tool("claim", {"title": name, "confidence": 0.6})
+
+    now = [0.0]
+
+    def clock() -> float:
+        now[0] = next(today, now[0])
+        return now[0]
+
+    talk(tmp_path / "m.sqlite", script, clock)
+    with Store(tmp_path / "m.sqlite") as store:
+        served = store.tick(1.0).cells
+    ran = run.memory.cells if hasattr(run, "memory") else None
+    assert ran is not None
+    columns = ["title", "writer", "stated", "effective", "currency", "status"]
+    assert served.select(columns).equals(ran.select(columns))
