@@ -1,4 +1,4 @@
-"""The memory as a server of the Model Context Protocol: a tool a call of the desk, the ten cells, a prompt to begin with."""
+"""The memory as a server of the Model Context Protocol: a tool a call, the ten cells, a prompt to begin with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.mcpserver.resources import FunctionResource
 
-from malsim.agents.desk import Desk, verdict_text
+from malsim.agents.service import MemoryService, verdict_text
 from malsim.base.errors import MalsimError
 from malsim.memory.push.ten_cells import ten_cells
 
@@ -24,49 +24,49 @@ if TYPE_CHECKING:
 __all__ = ["memory_server", "with_token"]
 
 INSTRUCTIONS = (
-    "A memory that several writers share. Call push with what you are about to do, expand every cell marked ^ before you rely "
-    "on it, and claim what you learned, with the confidence you would bet on it. The gate may refuse or correct a claim; its "
-    "verdict says why."
+    "A memory that several writers share. Call push with what you are about to do, expand every cell marked ^ before you "
+    "rely on it, and claim what you learned, with the confidence you would bet on it. The gate may refuse or correct a "
+    "claim; its verdict says why."
 )
 
 
-class Clerk:
-    """The one thread that works at a desk: calls of many agents queue here, and one that fails leaves the next alone."""
+class ServiceThread:
+    """The one thread that works at the store: calls of many agents queue here, and one that fails leaves the next alone."""
 
-    def __init__(self, open_desk: Callable[[], Desk]) -> None:
-        self._open_desk = open_desk
-        self._desk: Desk | None = None
-        self._thread = ThreadPoolExecutor(1, "desk")
+    def __init__(self, open_service: Callable[[], MemoryService]) -> None:
+        self._open_service = open_service
+        self._service: MemoryService | None = None
+        self._pool = ThreadPoolExecutor(1, "service")
 
-    async def ask(self, call: Callable[[Desk], Any]) -> Any:
-        """What a call of the desk gives; `ToolError` in one sentence where it is refused."""
+    async def ask(self, call: Callable[[MemoryService], Any]) -> Any:
+        """What a call of the service gives; `ToolError` in one sentence where it is refused."""
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, call)
+            return await asyncio.get_running_loop().run_in_executor(self._pool, self._do, call)
         except MalsimError as error:
             raise ToolError(str(error)) from error
 
-    def _do(self, call: Callable[[Desk], Any]) -> Any:
-        if self._desk is None:  # SQLite wants a store used by the thread that opened it
-            self._desk = self._open_desk()
-        return call(self._desk)
+    def _do(self, call: Callable[[MemoryService], Any]) -> Any:
+        if self._service is None:  # SQLite wants a store used by the thread that opened it
+            self._service = self._open_service()
+        return call(self._service)
 
     def close(self) -> None:
         """Let the last call end, and let go of the store."""
-        if self._desk is not None:
-            self._thread.submit(self._desk.close)
-        self._thread.shutdown()
+        if self._service is not None:
+            self._pool.submit(self._service.close)
+        self._pool.shutdown()
 
 
-def memory_server(open_desk: Callable[[], Desk], *, tick_seconds: float | None = None) -> MCPServer[None]:
-    """A server of one store; `open_desk` is called once, on the thread that then does all the work.
+def memory_server(open_service: Callable[[], MemoryService], *, tick_seconds: float | None = None) -> MCPServer[None]:
+    """A server of one store; `open_service` is called once, on the thread that then does all the work.
 
     `tick_seconds` is the time between two ticks, None for a memory that its hooks tick.
     """
-    clerk = Clerk(open_desk)
+    thread = ServiceThread(open_service)
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[None]) -> AsyncIterator[None]:
-        ticking = asyncio.create_task(_tick_for_ever(clerk, tick_seconds)) if tick_seconds else None
+        ticking = asyncio.create_task(_tick_for_ever(thread, tick_seconds)) if tick_seconds else None
         try:
             yield
         finally:
@@ -74,89 +74,94 @@ def memory_server(open_desk: Callable[[], Desk], *, tick_seconds: float | None =
                 ticking.cancel()
 
     server: MCPServer[None] = MCPServer("malsim", instructions=INSTRUCTIONS, lifespan=lifespan, log_level="WARNING")
-    _add_reads(server, clerk)
-    _add_writes(server, clerk)
-    _add_texts(server, clerk)
+    _add_reads(server, thread)
+    _add_writes(server, thread)
+    _add_texts(server, thread)
     return server
 
 
-async def _tick_for_ever(clerk: Clerk, seconds: float) -> None:
+async def _tick_for_ever(thread: ServiceThread, seconds: float) -> None:
     while True:
         await asyncio.sleep(seconds)
-        await clerk.ask(Desk.tick)
+        await thread.ask(MemoryService.tick)
 
 
-def _add_reads(server: MCPServer[None], clerk: Clerk) -> None:
+def _add_reads(server: MCPServer[None], thread: ServiceThread) -> None:
     @server.tool(structured_output=False)
     async def push(objective: str, budget_words: int = 900, limit: int = 10) -> str:
         """What the memory holds that bears on an objective, best first, with conflicts and what must be opened (^)."""
-        pushed = await clerk.ask(lambda desk: desk.push(objective, budget=budget_words, limit=limit))
+        pushed = await thread.ask(lambda service: service.push(objective, budget=budget_words, limit=limit))
         return str(pushed) or "no cell bears on this"
 
     @server.tool(structured_output=False)
     async def expand(cell: str) -> str:
-        """One cell opened: its scores term by term, its text, neighbours and versions. Do this before relying on a ^ line."""
-        return str(await clerk.ask(lambda desk: desk.expand(cell)))
+        """One cell opened: its scores term by term, its text, neighbours and versions. A ^ line must be opened."""
+        return str(await thread.ask(lambda service: service.expand(cell)))
 
     @server.tool(structured_output=False)
     async def why(cell: str) -> str:
         """Why a cell is worth what it is worth now, term by term."""
-        return str(await clerk.ask(lambda desk: desk.why(cell)))
+        return str(await thread.ask(lambda service: service.why(cell)))
 
     @server.tool(structured_output=False)
     async def signals(names: list[str] | None = None) -> str:
         """What the standing signals read: contradiction load, stale dependencies and the like; all, or some by name."""
-        return str(await clerk.ask(lambda desk: desk.signals(names or ())))
+        return str(await thread.ask(lambda service: service.signals(names or ())))
 
     @server.tool(structured_output=False)
     async def netlist() -> str:
         """The whole memory as a netlist: cells as pins, edges as nets, as text that loads back."""
-        return str(await clerk.ask(Desk.netlist))
+        return str(await thread.ask(MemoryService.netlist))
 
 
-def _add_writes(server: MCPServer[None], clerk: Clerk) -> None:
+def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
     @server.tool(structured_output=False)
     async def claim(  # noqa: PLR0913, PLR0917  # the fields of a claim
         title: str, confidence: float, body: str = "", kind: str = "obs", edges: list[dict[str, Any]] | None = None,
-        topics: list[str] | None = None, source_refs: list[str] | None = None, object: str = "", value: str = "",  # noqa: A002
+        topics: list[str] | None = None, source_refs: list[str] | None = None, object: str = "",  # noqa: A002
+        value: float | None = None, verification: str = "", stability: str = "",
     ) -> str:  # fmt: skip
-        """Claim something: a title, the confidence you would bet on it (0 to 1), and edges such as
-        {"relation": "contradicts", "target": "obs_a1b2"} to what it supports, contradicts, depends_on, derived_from or
-        supersedes. Kinds: dec obs bel tsk obj rsk ref ver hyp prg. Answers with the gate's verdict and its reasons."""
+        """Claim something: a title, the confidence you would bet on it (0 to 1), and edges to other cells.
+
+        An edge is such as {"relation": "contradicts", "target": "obs_a1b2"}, to what it supports, contradicts, depends_on,
+        derived_from or supersedes. Kinds: dec obs bel tsk obj rsk ref ver hyp prg. `object` and `value` (a number): what it
+        is about and what it says of that; `verification`: checked or tested, where you did; `stability`: stable, volatile
+        or ephemeral. Answers with the gate's verdict and its reasons.
+        """
         fields = {
             "kind": kind, "body": body, "edges": edges or [], "topics": topics or [], "source_refs": source_refs or [],
-            "object": object, "value": value,
+            "object": object, "value": value, "verification": verification, "stability": stability,
         }  # fmt: skip
-        return verdict_text(await clerk.ask(lambda desk: desk.claim(title, confidence, **fields)))
+        return verdict_text(await thread.ask(lambda service: service.claim(title, confidence, **fields)))
 
     @server.tool(structured_output=False)
     async def correct(cell: str, title: str, confidence: float, body: str = "") -> str:
         """Replace what a cell says by what is true now; the old one stays on record as superseded."""
-        return verdict_text(await clerk.ask(lambda desk: desk.correct(cell, title, confidence, body=body)))
+        return verdict_text(await thread.ask(lambda service: service.correct(cell, title, confidence, body=body)))
 
     @server.tool(structured_output=False)
     async def wire(name: str, program: str, confidence: float = 0.7) -> str:
         """Add a standing op of your own, such as `addf watch tick [keys: dec_a3ee]`, as a claim of kind prg."""
-        return verdict_text(await clerk.ask(lambda desk: desk.wire(name, program, confidence)))
+        return verdict_text(await thread.ask(lambda service: service.wire(name, program, confidence)))
 
 
-def _add_texts(server: MCPServer[None], clerk: Clerk) -> None:
+def _add_texts(server: MCPServer[None], thread: ServiceThread) -> None:
     """The ten cells as resources, and a prompt that orients."""
     for cell in ten_cells().iter_rows(named=True):
         handle, title = str(cell["handle"]), str(cell["title"])
         uri = f"malsim://cells/{handle}"
-        server.add_resource(FunctionResource(uri=uri, name=handle, title=title, fn=_opened(clerk, handle)))
+        server.add_resource(FunctionResource(uri=uri, name=handle, title=title, fn=_opened(thread, handle)))
 
     @server.prompt()
     async def orient() -> str:
         """How to read this memory, what is expected of writers, and what ranks first in it now."""
-        return str(await clerk.ask(Desk.orient))
+        return str(await thread.ask(MemoryService.orient))
 
 
-def _opened(clerk: Clerk, handle: str) -> Callable[[], Any]:
+def _opened(thread: ServiceThread, handle: str) -> Callable[[], Any]:
     async def opened() -> str:
         try:
-            return str(await clerk.ask(lambda desk: desk.expand(handle)))
+            return str(await thread.ask(lambda service: service.expand(handle)))
         except ToolError as error:
             raise ResourceError(str(error)) from error
 

@@ -1,4 +1,4 @@
-"""Answer one event of an agent's program, told as JSON on stdin: what Claude Code and Codex call their hooks.
+"""Answer one event of an agent's program, given as JSON on stdin: what Claude Code and Codex call their hooks.
 
 malsim hook session-start --store memory.sqlite     the map, what is expected of writers, what ranks first
 malsim hook prompt --store memory.sqlite            the lines that bear on the prompt
@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("event", metavar="EVENT", help="session-start, prompt, tool or stop; any other is passed over")
     add("--store", type=Path, required=True, metavar="STORE", help="the store's file")
-    add("--writer", default="agent", metavar="NAME", help="who claims, as malsim serve is told (agent)")
+    add("--writer", default="agent", metavar="NAME", help="who claims, as malsim serve has it (agent)")
     add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or guarded")
     add("--require", default="expand,write", metavar="A,B", help="what a turn is held to: expand, write, both, none (both)")
     add("--most-blocks", type=int, default=3, metavar="N", help="times that a turn is held back at most (3)")
@@ -34,7 +34,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.base.errors import MalsimError
 
     try:
-        reply = _reply(args, _told())
+        reply = _reply(args, _message())
     except (MalsimError, OSError) as error:
         print(f"malsim hook {args.event}: {error}", file=sys.stderr)
         return 2 if args.on_error == "block" else 1  # of hooks, 2 blocks and 1 is shown
@@ -43,19 +43,19 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _told() -> dict[str, Any]:
+def _message() -> dict[str, Any]:
     """What stands on stdin; nothing, or no object, is an event without fields."""
     try:
-        told = json.loads(sys.stdin.read() or "{}")
+        message = json.loads(sys.stdin.read() or "{}")
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return message if isinstance(message, dict) else {}
 
 
-def _reply(args: argparse.Namespace, told: dict[str, Any]) -> dict[str, Any]:
-    from malsim.agents.desk import Desk
-    from malsim.agents.turn import forget_old_turns, read_turn, write_turn
-    from malsim.agents.turn_hooks import EVENTS, Teeth, answer
+def _reply(args: argparse.Namespace, message: dict[str, Any]) -> dict[str, Any]:
+    from malsim.agents.hook_turn import forget_old_turns, read_turn, write_turn
+    from malsim.agents.service import MemoryService
+    from malsim.agents.turn_hooks import EVENTS, TurnRules, answer
     from malsim.base.errors import UsageError
     from malsim.memory import Rules
 
@@ -64,13 +64,13 @@ def _reply(args: argparse.Namespace, told: dict[str, Any]) -> dict[str, Any]:
         raise UsageError("no such duty", where="--require", given=args.require, allowed="expand, write, none")
     if args.event not in EVENTS:
         return {}
-    teeth = Teeth(opens="expand" in needs, writes="write" in needs, most_blocks=args.most_blocks, budget=args.budget)
-    session = str(told.get("session_id", ""))
-    desk = Desk(args.store, writer=args.writer, rules=Rules.read(args.rules or "default"))
+    rules = TurnRules(opens="expand" in needs, writes="write" in needs, most_blocks=args.most_blocks, budget=args.budget)
+    session = str(message.get("session_id", ""))
+    service = MemoryService(args.store, writer=args.writer, rules=Rules.read(args.rules or "default"))
     try:
-        reply, turn = answer(args.event, told, desk, read_turn(args.store, session), teeth)
+        reply, turn = answer(args.event, message, service, read_turn(args.store, session), rules)
     finally:
-        desk.close()
+        service.close()
     write_turn(args.store, session, turn)
     if args.event == "session-start":
         forget_old_turns(args.store)

@@ -37,8 +37,8 @@ def main(args: argparse.Namespace) -> int:
     from malsim.memory.store import Store
 
     try:
-        from malsim.agents.desk import Desk
         from malsim.agents.server import memory_server
+        from malsim.agents.service import MemoryService
     except ModuleNotFoundError as missing:
         hint = 'pip install "malsim[agents]"'
         raise UsageError("the protocol's own library is missing", given=missing.name, hint=hint) from None
@@ -49,9 +49,8 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError("a token is for --http", where="--token-file", given=str(args.token_file))
     rules = Rules.read(args.rules or "default")
     Store(args.store).close()  # a store that cannot be read is said so before a client waits for an answer
-    server = memory_server(
-        lambda: Desk(args.store, writer=args.writer, rules=rules), tick_seconds=None if every is None else every * 86_400
-    )
+    seconds = None if every is None else every * 86_400
+    server = memory_server(lambda: MemoryService(args.store, writer=args.writer, rules=rules), tick_seconds=seconds)
     if args.http is None:
         server.run("stdio")
     else:

@@ -1,4 +1,4 @@
-"""The server, asked by the protocol's own client: in process with a clock of ours, and over stdio and HTTP as agents start it."""
+"""The server, asked by the protocol's own client: in process with a clock of ours, over stdio and over HTTP."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from typing import Any
 
 import pytest
 
-import malsim as ms
-from malsim.agents.desk import Desk
-from malsim.memory import open_memory
-from malsim.memory.store import Store
+from malsim.agents.service import MemoryService
+from malsim.memory.store import Store, open_memory
 
 pytest.importorskip("mcp", reason="the extra agents is not installed")
 
-from mcp import Client, StdioServerParameters  # noqa: E402
-from mcp.client.stdio import stdio_client  # noqa: E402
-from mcp.client.streamable_http import streamable_http_client  # noqa: E402
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
-from malsim.agents.server import memory_server  # noqa: E402
+from malsim.agents.server import memory_server
 
 TOOLS = {"push", "expand", "why", "signals", "netlist", "claim", "correct", "wire"}
 
@@ -36,7 +34,7 @@ def talk(store: Path, script: Any, clock: Any = None, writer: str = "ann") -> An
     """What a script gets from a server in this process."""
 
     async def run() -> Any:
-        server = memory_server(lambda: Desk(store, writer=writer, clock=clock))
+        server = memory_server(lambda: MemoryService(store, writer=writer, clock=clock))
         async with Client(server) as client:
             return await script(client)
 
@@ -44,11 +42,18 @@ def talk(store: Path, script: Any, clock: Any = None, writer: str = "ann") -> An
 
 
 def test_a_claim_is_judged_pushed_opened_corrected_and_explained(tmp_path: Path) -> None:
+    day = [1.0]
+
     async def script(client: Client) -> list[str]:
         first = text(await client.call_tool("claim", {"title": "pump 3 runs", "confidence": 0.6, "topics": ["pump"]}))
         handle = first.split()[2].rstrip(",")
         against = [{"relation": "contradicts", "target": handle}]
-        said = [first, text(await client.call_tool("claim", {"title": "pump 3 stands", "confidence": 0.6, "edges": against}))]
+        said = [
+            first,
+            text(await client.call_tool("claim", {"title": "pump 3 stands", "confidence": 0.6, "edges": against})),
+        ]
+        day[0] = 2.0
+        Store(tmp_path / "m.sqlite").tick(2.0)
         said.append(text(await client.call_tool("push", {"objective": "the pump"})))
         said.append(text(await client.call_tool("expand", {"cell": handle})))
         said.append(text(await client.call_tool("why", {"cell": handle})))
@@ -56,7 +61,7 @@ def test_a_claim_is_judged_pushed_opened_corrected_and_explained(tmp_path: Path)
         said.append(text(await client.call_tool("netlist", {})))
         return said
 
-    first, against, push, opened, why, correction, netlist = talk(tmp_path / "m.sqlite", script, lambda: 1.0)
+    first, against, push, opened, why, correction, netlist = talk(tmp_path / "m.sqlite", script, lambda: day[0])
     assert first.startswith("admitted as obs_")
     assert against.startswith("admitted")
     assert "EXPAND REQUIRED" in push
@@ -86,7 +91,7 @@ def test_it_lists_its_tools_the_ten_cells_and_a_prompt(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
-        ("expand", {"cell": "dec_none"}, "no cell"),
+        ("expand", {"cell": "dec_none"}, "no such cell"),
         ("expand", {"cell": "x" * 200_000}, "too long"),
         ("claim", {"title": "x", "confidence": 2.0}, "refused: confidence"),
         ("claim", {"title": "x" * 200_000, "confidence": 0.5}, "too long"),
@@ -181,34 +186,3 @@ def test_over_http_only_who_has_the_token_is_served(tmp_path: Path) -> None:
             assert asyncio.run(status("guess")) == 401
         finally:
             server.terminate()
-
-
-def test_what_a_client_claims_is_what_a_run_admits(tmp_path: Path) -> None:
-    """The same claims on the same days: the simulated writers and a client come to the same verdicts and cells."""
-    days = [0.25, 0.5, 0.75]
-    title = [f"claim {number}" for number in range(3)]
-    lines = "\n".join(
-        f'[[claim]]\nat = {day}\nwriter = "ann"\nkind = "obs"\ntitle = "{name}"\nconfidence = 0.6'
-        for day, name in zip(days, title, strict=True)
-    )
-    (tmp_path / "s.toml").write_text(f'why = "equal"\n[run]\ndays = 1\nturn_every = "1d"\n{lines}\n', encoding="utf-8")
-    run = ms.run(tmp_path / "s.toml")
-    today = iter(days)
-
-    async def script(client: Client) -> None:
-        for name in title:
-            await client.call_tool("claim", {"title": name, "confidence": 0.6})
-
-    now = [0.0]
-
-    def clock() -> float:
-        now[0] = next(today, now[0])
-        return now[0]
-
-    talk(tmp_path / "m.sqlite", script, clock)
-    with Store(tmp_path / "m.sqlite") as store:
-        served = store.tick(1.0).cells
-    ran = run.memory.cells if hasattr(run, "memory") else None
-    assert ran is not None
-    columns = ["title", "writer", "stated", "effective", "currency", "status"]
-    assert served.select(columns).equals(ran.select(columns))

@@ -9,13 +9,13 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-__all__ = ["Turn", "forget_old_turns", "read_turn", "write_turn"]
+__all__ = ["HookTurn", "forget_old_turns", "read_turn", "write_turn"]
 
 KEPT_DAYS = 30
 
 
 @dataclass(frozen=True)
-class Turn:
+class HookTurn:
     """One turn of a session: the day of its push, the handles it must open, how often it was held back.
 
     `day` is None before the first push.
@@ -26,16 +26,16 @@ class Turn:
     blocks: int = 0
 
 
-def read_turn(store: Path, session: str) -> Turn:
+def read_turn(store: Path, session: str) -> HookTurn:
     """The turn that a session is in; a new one where nothing, or nothing readable, was noted."""
     try:
         noted = json.loads(_place(store, session).read_text(encoding="utf-8"))
-        return Turn(noted["day"], tuple(noted["required"]), int(noted["blocks"]))
+        return HookTurn(noted["day"], tuple(noted["required"]), int(noted["blocks"]))
     except (OSError, ValueError, KeyError, TypeError):
-        return Turn()
+        return HookTurn()
 
 
-def write_turn(store: Path, session: str, turn: Turn) -> None:
+def write_turn(store: Path, session: str, turn: HookTurn) -> None:
     """Note a session's turn, whole or not at all."""
     place = _place(store, session)
     place.parent.mkdir(exist_ok=True)

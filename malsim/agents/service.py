@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from malsim.memory.push import Push
 
-__all__ = ["LONGEST", "Desk", "verdict_text"]
+__all__ = ["LONGEST", "MemoryService", "verdict_text"]
 
 LONGEST = 100_000  # characters of one text
 DIGEST = 5  # cells that an agent is shown when a session begins
 EXPECTATIONS = "REF_expectations_0005"
 
 
-class Desk:
+class MemoryService:
     """One agent's place at a store; each call is one transaction of the store, and passes its gate, screen and locks.
 
     Parameters
@@ -40,7 +40,12 @@ class Desk:
     """
 
     def __init__(
-        self, path: str | Path, *, writer: str = "agent", rules: Rules | None = None, clock: Callable[[], float] | None = None
+        self,
+        path: str | Path,
+        *,
+        writer: str = "agent",
+        rules: Rules | None = None,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self.store, self.writer, self.rules = Store(path), writer, rules or Rules()
         self.now = clock or wall_clock(self.store)
@@ -50,7 +55,7 @@ class Desk:
         self.store.close()
 
     def orient(self) -> str:
-        """Catch up, give an empty graph its ten cells; the map, what is expected of writers, and the cells that rank first."""
+        """Catch up, give an empty graph its ten cells; the map, what writers owe, and the cells that rank first."""
         if not self.store.memory.height:
             self.store.save(bootstrap(self.store.memory, t=self.now()), t=self.now())
         self.tick()

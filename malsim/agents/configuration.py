@@ -1,0 +1,93 @@
+"""The files that make an agent's program use a store: its server and its hooks, as Claude Code and Codex read them.
+
+Formats as documented in November 2026: code.claude.com/docs/en/hooks and /mcp, developers.openai.com/codex/hooks and /mcp.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from malsim.agents.turn_hooks import EVENTS
+from malsim.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["AGENTS", "configuration"]
+
+SERVER = "memory"
+ACTS = "Bash|Edit|MultiEdit|Write|NotebookEdit|apply_patch"
+SECONDS = 30
+
+
+def configuration(agent: str, folder: Path, store: str, writer: str) -> dict[Path, str]:
+    """The text of each file to write in a project's folder; what stands there already is kept, and added to.
+
+    Raises
+    ------
+    UsageError
+        For a file that is there and cannot be read, or has a server of that name.
+    """
+    return AGENTS[agent](folder, store, writer)
+
+
+def _claude_code(folder: Path, store: str, writer: str) -> dict[Path, str]:
+    servers, settings = folder / ".mcp.json", folder / ".claude" / "settings.json"
+    return {
+        servers: _with_server(servers, {"type": "stdio", **_server(store, writer)}),
+        settings: _with_hooks(settings, store, writer),
+    }
+
+
+def _codex(folder: Path, store: str, writer: str) -> dict[Path, str]:
+    config, hooks = folder / ".codex" / "config.toml", folder / ".codex" / "hooks.json"
+    text = config.read_text(encoding="utf-8") if config.is_file() else ""
+    try:
+        if SERVER in tomllib.loads(text).get("mcp_servers", {}):
+            raise UsageError("a server of this name is there already", where=str(config), given=SERVER)
+    except tomllib.TOMLDecodeError as problem:
+        raise UsageError("no TOML", where=str(config), given=str(problem)) from None
+    server = _server(store, writer)
+    lines = [f"[mcp_servers.{SERVER}]", *(f"{name} = {json.dumps(value)}" for name, value in server.items())]
+    before = [text.rstrip(), ""] if text else []
+    return {config: "\n".join([*before, *lines, ""]), hooks: _with_hooks(hooks, store, writer)}
+
+
+AGENTS = {"claude-code": _claude_code, "codex": _codex}
+
+
+def _server(store: str, writer: str) -> dict[str, Any]:
+    return {"command": "malsim", "args": ["serve", store, "--writer", writer]}
+
+
+def _with_server(path: Path, server: dict[str, Any]) -> str:
+    table = _table(path)
+    servers = table.setdefault("mcpServers", {})
+    if SERVER in servers:
+        raise UsageError("a server of this name is there already", where=str(path), given=SERVER)
+    servers[SERVER] = server
+    return json.dumps(table, indent=2) + "\n"
+
+
+def _with_hooks(path: Path, store: str, writer: str) -> str:
+    table = _table(path)
+    hooks = table.setdefault("hooks", {})
+    for word, event in EVENTS.items():
+        command = shlex.join(["malsim", "hook", word, "--store", store, "--writer", writer])
+        entry: dict[str, Any] = {"hooks": [{"type": "command", "command": command, "timeout": SECONDS}]}
+        hooks.setdefault(event, []).append({"matcher": ACTS, **entry} if word == "tool" else entry)
+    return json.dumps(table, indent=2) + "\n"
+
+
+def _table(path: Path) -> dict[str, Any]:
+    """The JSON object in a file, {} where there is none."""
+    try:
+        table = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except ValueError as problem:
+        raise UsageError("no JSON", where=str(path), given=str(problem), hint="mend it, or move it away") from None
+    if not isinstance(table, dict):
+        raise UsageError("no JSON object", where=str(path), hint="mend it, or move it away")
+    return table

@@ -1,0 +1,130 @@
+"""The hooks, called as Claude Code calls them: JSON on stdin as its documentation shows it, JSON on stdout."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from malsim.cli import main
+from malsim.memory.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SESSION = {
+    "session_id": "abc123", "transcript_path": "transcript.jsonl", "cwd": "project", "permission_mode": "default",
+}  # fmt: skip
+START = {**SESSION, "hook_event_name": "SessionStart", "source": "startup", "model": "a model"}
+PROMPT = {**SESSION, "hook_event_name": "UserPromptSubmit", "prompt": "Repair the pump of line 3"}
+TOOL = {
+    **SESSION, "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "toolu_01",
+    "tool_input": {"command": "npm test", "description": "Run the tests", "timeout": 120000, "run_in_background": False},
+}  # fmt: skip
+STOP = {**SESSION, "hook_event_name": "Stop", "stop_hook_active": False}
+
+
+class Hooks:
+    """The hooks of one store, called one after the other."""
+
+    def __init__(self, store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.store, self._monkeypatch, self._capsys = store, monkeypatch, capsys
+        self.said = ""
+
+    def __call__(self, event: str, message: Any, *options: str, code: int = 0) -> dict[str, Any]:
+        """What a hook answers; `said` is what it writes to stderr."""
+        self._monkeypatch.setattr("sys.stdin", io.StringIO(message if isinstance(message, str) else json.dumps(message)))
+        assert main(["hook", event, "--store", str(self.store), *options]) == code
+        out, self.said = self._capsys.readouterr()
+        answer: dict[str, Any] = json.loads(out) if out else {}
+        return answer
+
+    def claim(self, title: str, day: float, *edges: dict[str, str]) -> str:
+        """Somebody claims something, and the memory ticks."""
+        with Store(self.store) as store:
+            claim = {"t": day, "kind": "obs", "writer": "agent", "title": title, "confidence": 0.6, "edges": list(edges)}
+            handle = str(store.admit([claim])["handle"][0])
+            store.tick(day)
+        return handle
+
+
+@pytest.fixture
+def hooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Hooks:
+    return Hooks(tmp_path / "m.sqlite", monkeypatch, capsys)
+
+
+def disputed(hooks: Hooks) -> str:
+    """A store that has two cells about the pump, one against the other; the handle of the one that must be opened."""
+    hooks("session-start", START)
+    with Store(hooks.store) as store:
+        day = store.day or 0.0
+    handle = hooks.claim("the pump of line 3 runs", day)
+    hooks.claim("the pump of line 3 stands", day, {"relation": "contradicts", "target": handle})
+    return handle
+
+
+def test_a_session_begins_with_the_map_and_what_is_expected(hooks: Hooks) -> None:
+    answer = hooks("session-start", START)["hookSpecificOutput"]
+    assert answer["hookEventName"] == "SessionStart"
+    assert "Wire your edges" in answer["additionalContext"]
+    assert Store(hooks.store).memory.height == 10
+
+
+def test_a_turn_is_pushed_held_back_until_it_opened_and_wrote_and_then_let_go(hooks: Hooks) -> None:
+    handle = disputed(hooks)
+    pushed = hooks("prompt", PROMPT)["hookSpecificOutput"]
+    assert pushed["hookEventName"] == "UserPromptSubmit"
+    assert f"EXPAND REQUIRED: {handle}" in pushed["additionalContext"]
+
+    denied = hooks("tool", TOOL)["hookSpecificOutput"]
+    assert denied["permissionDecision"] == "deny"
+    assert handle in denied["permissionDecisionReason"]
+    assert hooks("tool", {**TOOL, "tool_name": "mcp__memory__expand"}) == {}
+
+    with Store(hooks.store) as store:
+        store.expand(handle, now=(store.day or 0.0) + 0.01)
+    assert hooks("tool", TOOL) == {}
+
+    stopped = hooks("stop", STOP)
+    assert stopped["decision"] == "block"
+    assert "Write back" in stopped["reason"]
+    with Store(hooks.store) as store:
+        day = store.day or 0.0
+    hooks.claim("the pump of line 3 was repaired", day + 0.01)
+    assert hooks("stop", {**STOP, "stop_hook_active": True}) == {}
+
+
+def test_nobody_is_held_back_more_than_three_times(hooks: Hooks) -> None:
+    disputed(hooks)
+    hooks("prompt", PROMPT)
+    answers = [hooks("stop", STOP) for _ in range(5)]
+    assert [answer.get("decision") for answer in answers[:3]] == ["block"] * 3
+    assert answers[3] == {}
+
+
+def test_duties_may_be_waived(hooks: Hooks) -> None:
+    disputed(hooks)
+    hooks("prompt", PROMPT)
+    assert hooks("stop", STOP, "--require", "none") == {}
+
+
+def test_two_sessions_are_held_to_their_own_turns(hooks: Hooks) -> None:
+    disputed(hooks)
+    hooks("prompt", PROMPT)
+    assert hooks("tool", {**TOOL, "session_id": "another"}) == {}
+    assert hooks("tool", TOOL) != {}
+
+
+@pytest.mark.parametrize("message", ["", "{", "[]", '{"prompt": 3}', json.dumps({**PROMPT, "unheard": [1]}), "[" * 100_000])
+def test_what_it_does_not_understand_is_passed_over(hooks: Hooks, message: str) -> None:
+    hooks("prompt", message)
+    assert hooks("compact", message) == {}
+
+
+@pytest.mark.parametrize(("option", "code"), [("pass", 1), ("block", 2)])
+def test_a_store_that_cannot_be_read_blocks_nobody_unless_it_is_to(hooks: Hooks, option: str, code: int) -> None:
+    hooks.store.write_text("no store", encoding="utf-8")
+    assert hooks("prompt", PROMPT, "--on-error", option, code=code) == {}
+    assert "no store" in hooks.said or "malsim hook prompt" in hooks.said
