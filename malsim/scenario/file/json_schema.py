@@ -73,7 +73,7 @@ def _rule(rule: dataclasses.Field[Any], duration: str) -> dict[str, Any]:
 def _add_population(properties: dict[str, Any], duration: str) -> None:
     """Add the behaviours, and the parameters of each; one that several share has a meaning for each."""
     by_name = behaviours()
-    properties["behaviour"] = {"enum": list(by_name), "description": "see `malsim writers`"}
+    properties["behaviour"] = {"enum": list(by_name), "description": "see `malsim docs writers`"}
     for name, param in HABITS.items():
         properties[name] = _number(param, duration)
     for behaviour in by_name.values():

@@ -95,7 +95,7 @@ class Population:
         0.9
         """
         if "behaviour" not in table:
-            raise ScenarioError("'behaviour' is missing", where=where, hint="see `malsim writers`")
+            raise ScenarioError("'behaviour' is missing", where=where, hint="see `malsim docs writers`")
         kind = behaviour(table["behaviour"])
         own = {part.name for part in fields(cls)} - {"settings"}
         common = kind.habits | {name: value for name, value in table.items() if name in own}

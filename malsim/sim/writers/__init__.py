@@ -62,5 +62,6 @@ def behaviours() -> dict[str, Behaviour]:
 def behaviour(name: str) -> Behaviour:
     """The behaviour of a name; raises `ScenarioError` with those there are."""
     if name not in behaviours():
-        raise ScenarioError("unknown behaviour", given=name, allowed=", ".join(behaviours()), hint="see `malsim writers`")
+        names = ", ".join(behaviours())
+        raise ScenarioError("unknown behaviour", given=name, allowed=names, hint="see `malsim docs writers`")
     return behaviours()[name]
