@@ -1,5 +1,5 @@
-"""A memory of the user's own behind four calls: what they take and give, how one is loaded, how calls are watched."""
+"""A memory of the user's own behind its calls: what they take and give, how one is loaded, how calls are watched."""
 
-from malsim.adapters.contract import Claim, Edge, Item, Query, UserMemory
+from malsim.adapters.contract import Claim, DutifulMemory, Edge, Item, Query, UserMemory
 
-__all__ = ["Claim", "Edge", "Item", "Query", "UserMemory"]
+__all__ = ["Claim", "DutifulMemory", "Edge", "Item", "Query", "UserMemory"]

@@ -7,9 +7,39 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["LIMIT", "Calls"]
+__all__ = ["LIMIT", "Calls", "awaited"]
 
 LIMIT = 10.0  # seconds a call
+_here = threading.local()  # a memory's coroutines all run on the loop of the thread that its calls are made on
+
+
+def awaited(answer: Any) -> Any:
+    """What a call gives in the end: that of an `async def` is run to its end on this thread's own event loop.
+
+    >>> async def read():
+    ...     return ["an item"]
+    >>> awaited(read()), awaited(["an item"])
+    (['an item'], ['an item'])
+    >>> end_loop()
+    """
+    if not hasattr(answer, "__await__"):
+        return answer
+    import asyncio
+
+    if not hasattr(_here, "loop"):
+        _here.loop = asyncio.new_event_loop()
+
+    async def wait() -> Any:
+        return await answer
+
+    return _here.loop.run_until_complete(wait())
+
+
+def end_loop() -> None:
+    """Close this thread's event loop, where it has one."""
+    if hasattr(_here, "loop"):
+        _here.loop.close()
+        del _here.loop
 
 
 class Calls:
@@ -56,6 +86,7 @@ class Calls:
 def _serve(requests: queue.SimpleQueue[Callable[[], Any] | None], answers: queue.SimpleQueue[tuple[bool, Any]]) -> None:
     while (call := requests.get()) is not None:
         try:
-            answers.put((True, call()))
+            answers.put((True, awaited(call())))
         except BaseException as problem:  # noqa: BLE001  # a stranger's code can raise anything, and may exit
             answers.put((False, problem))
+    end_loop()

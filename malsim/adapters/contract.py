@@ -1,19 +1,30 @@
 """What a memory of the user's own has to answer: four calls, in plain Python types.
 
-One object is one replication's memory; a factory without arguments makes it. Optional members: `close()`; `belief`, `edges`
-(bools: whether items carry a belief, whether claims' edges are read), `half_life` (days, where it declares one).
+One object is one replication's memory; a factory without arguments makes it. Every call may be an `async def`. Optional
+members: `close()`; the calls of `DutifulMemory`; `belief`, `edges`, `scopes`, `clocks` (bools: whether items carry a belief,
+whether claims' edges, scopes and valid times are read); `half_life` (days, where it declares one).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-__all__ = ["Claim", "Edge", "Item", "Query", "UserMemory"]
+from malsim.base.errors import DataError
+from malsim.base.finite import is_number
+
+__all__ = ["OPTIONAL_CALLS", "STATUSES", "Claim", "DutifulMemory", "Edge", "Item", "Query", "UserMemory"]
 
 Item: TypeAlias = Mapping[str, Any]
-"""What a memory shows: `id`, `object`, `value`, `rank`; `text`, `belief` and `active` may be left out: None, None, True."""
+"""What a memory shows: `id`, `object`, `value`, `rank`; `text`, `belief` and `active` may be left out: None, None, True.
+
+So may `valid_from`, `valid_to` (days; None: not known, open) and `status`, one of `STATUSES`: the first.
+"""
+
+STATUSES = ("current", "former", "disputed", "rejected")
+OPTIONAL_CALLS = ("correct", "forget", "allow", "share", "unshare", "settle", "texts", "log")
+LONGEST_SCOPE = 200  # characters
 
 
 @dataclass(frozen=True)
@@ -26,7 +37,11 @@ class Edge:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a writer says: day, writer, object, value, the same as a sentence, and the confidence stated (None: none)."""
+    """What a writer says: day, writer, object, value, the same as a sentence, and the confidence stated (None: none).
+
+    `scope` is whose it is ("": everybody's), `source` the document it was taken from; it is true from `valid_from` on and
+    before `valid_to` (days; None: from its time on, with no end). Raises `DataError` for a scope or days that cannot be.
+    """
 
     time: float
     writer: str
@@ -35,14 +50,43 @@ class Claim:
     text: str = ""
     stated: float | None = None
     edges: tuple[Edge, ...] = ()
+    scope: str = ""
+    source: str = ""
+    valid_from: float | None = None
+    valid_to: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.scope:
+            _check_scope("Claim", self.scope)
+        if self.valid_from is None and self.valid_to is None:
+            return
+        _check_days("Claim", valid_from=self.valid_from, valid_to=self.valid_to)
+        start = self.time if self.valid_from is None else self.valid_from
+        if self.valid_to is not None and not start < self.valid_to:
+            hint = "a claim without valid_from is valid from its time on"
+            where, allowed = "Claim: valid_to", f"above {start:g}"
+            raise DataError("ends before it begins", where=where, given=self.valid_to, allowed=allowed, hint=hint)
 
 
 @dataclass(frozen=True)
 class Query:
-    """A question about an object, and the same as a sentence."""
+    """A question about an object, and the same as a sentence.
+
+    It is asked within `scope` ("": what is everybody's), about what was true on day `at` (None: as_of, or now), as it was
+    known on day `as_of` (None: now). Raises `DataError` for a scope or days that cannot be.
+    """
 
     object: str
     text: str = ""
+    scope: str = ""
+    at: float | None = None
+    as_of: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.scope:
+            _check_scope("Query", self.scope)
+        if self.at is not None or self.as_of is not None:
+            _check_days("Query", at=self.at, as_of=self.as_of)
 
 
 class UserMemory(Protocol):
@@ -54,8 +98,55 @@ class UserMemory(Protocol):
     def tick(self, now: float) -> object:
         """Let time do what it does."""
 
-    def read(self, query: Query, now: float, limit: int) -> Sequence[Item]:
+    def read(self, query: Query, now: float, limit: int) -> Sequence[Item] | Awaitable[Sequence[Item]]:
         """Answer a question, best first: a use."""
 
-    def peek(self, query: Query, now: float, limit: int) -> Sequence[Item]:
+    def peek(self, query: Query, now: float, limit: int) -> Sequence[Item] | Awaitable[Sequence[Item]]:
         """Answer the same and change nothing."""
+
+
+class DutifulMemory(UserMemory, Protocol):
+    """What a memory may offer beside the four calls, each on its own; `scope` is whose fact it is, `by` who asks for it."""
+
+    def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> object:  # noqa: A002  # the contract's word
+        """A value was wrong all along, and another is right (None: none is known). A change is a later claim."""
+
+    def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> object:  # noqa: A002
+        """Erase a value of an object, or (None) all about it."""
+
+    def allow(self, object: str, value: str, now: float, by: str, scope: str) -> object:  # noqa: A002
+        """Lift a rejection or an erasure: the value may be said again."""
+
+    def share(self, object: str, to: str, now: float, scope: str) -> object:  # noqa: A002
+        """Let another scope read what is known of an object."""
+
+    def unshare(self, object: str, to: str, now: float, scope: str) -> object:  # noqa: A002
+        """Take that back."""
+
+    def settle(self, now: float) -> object:
+        """Run every background job to its end."""
+
+    def texts(self) -> Sequence[str]:
+        """Every text that it still holds anywhere: summaries, profiles, edges, exports."""
+
+    def log(self) -> Sequence[Mapping[str, Any]]:
+        """What was done to it, in order: `event`, `id`, `by`, `at` (day)."""
+
+
+def _check_scope(where: str, scope: str) -> None:
+    if not isinstance(scope, str) or len(scope) > LONGEST_SCOPE:
+        hint = "a scope is a name: a person, a team, a tenant"
+        raise DataError(
+            "no scope",
+            where=f"{where}: scope",
+            given=scope,
+            allowed=f"text of at most {LONGEST_SCOPE} characters",
+            hint=hint,
+        )
+
+
+def _check_days(where: str, **days: float | None) -> None:
+    for name, day in days.items():
+        if day is not None and not is_number(day):
+            hint = "leave it out where it is not known"
+            raise DataError("no day", where=f"{where}: {name}", given=day, allowed="a finite number", hint=hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from malsim.adapters.contract import UserMemory
 from malsim.base.errors import AdapterError
 
-__all__ = ["CALLS", "load_factory", "make_memory", "takes_limit"]
+__all__ = ["CALLS", "arguments_of", "load_factory", "make_memory", "takes_limit"]
 
 CALLS = ("write", "tick", "read", "peek")
 
@@ -69,3 +69,19 @@ def takes_limit(call: Callable[..., Any]) -> bool:
     except ValueError:  # a builtin has no signature to look at
         return True
     return True
+
+
+def arguments_of(call: Callable[..., Any], arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """How arguments are handed to a call: in their order where it takes them so, whatever it calls them, else by name.
+
+    >>> def forget(thing, value, now, by, scope=""): ...
+    >>> arguments_of(forget, {"object": "x", "value": None, "now": 1.0, "by": "ann", "scope": ""})
+    (('x', None, 1.0, 'ann', ''), {})
+    """
+    try:
+        inspect.signature(call).bind(*arguments.values())
+    except TypeError:
+        return (), arguments
+    except ValueError:  # a builtin has no signature to look at
+        pass
+    return tuple(arguments.values()), {}

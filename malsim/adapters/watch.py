@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from malsim.adapters.calls import LIMIT, Calls
-from malsim.adapters.contract import Claim, Item, Query, UserMemory
-from malsim.adapters.load import make_memory, takes_limit
+from malsim.adapters.contract import STATUSES, Claim, Item, Query, UserMemory
+from malsim.adapters.load import arguments_of, make_memory, takes_limit
 from malsim.base.errors import AdapterError
 from malsim.base.finite import is_number
 
@@ -24,8 +24,8 @@ class WatchedMemory:
     Raises
     ------
     AdapterError
-        A call raised, took longer than `limit` seconds, or returned what is no list of items, NaN or a belief outside 0 to
-        1; it names memory and call.
+        A call raised, took longer than `limit` seconds, or returned what is no list of items (of texts, of events), NaN, a
+        belief outside 0 to 1 or an unknown status; it names memory and call.
     """
 
     def __init__(self, factory: Callable[[], UserMemory], name: str, *, limit: float = LIMIT) -> None:
@@ -49,6 +49,36 @@ class WatchedMemory:
     def peek(self, query: Query, now: float) -> list[Item]:
         """Look at what is known about an object."""
         return self._items("peek", self._call("peek", lambda: self._ask("peek", query, now)), now)
+
+    def perform(self, call: str, **arguments: Any) -> None:
+        """Make one of the optional calls that do something, with its arguments in the contract's order."""
+        perform = getattr(self.memory, call)
+        places, names = arguments_of(perform, arguments)
+        self._call(call, lambda: perform(*places, **names))
+
+    def texts(self) -> list[str]:
+        """Every text that it says it holds."""
+        return self._listed("texts", "text", str)
+
+    def log(self) -> list[Mapping[str, Any]]:
+        """What it says was done to it."""
+        events = self._listed("log", "event", Mapping)
+        for event in events:
+            missing = [name for name in ("event", "id", "by", "at") if name not in event]
+            if missing:
+                raise self._refusal("log", f"returned an event without {', '.join(missing)}", given=event)
+            if not is_number(event["at"]):
+                raise self._refusal("log", "returned an event whose day is no number", given=event["at"])
+        return events
+
+    def _listed(self, call: str, what: str, kind: type[Any]) -> list[Any]:
+        several = self._call(call, getattr(self.memory, call))
+        if not isinstance(several, (list, tuple)):
+            raise self._refusal(call, f"returned no list but {type(several).__name__}")
+        for each in several:
+            if not isinstance(each, kind):
+                raise self._refusal(call, f"returned no {what} but {type(each).__name__}", given=each)
+        return list(several)
 
     def close(self) -> None:
         """Let go of it."""
@@ -76,12 +106,17 @@ class WatchedMemory:
         return [self._item(call, item, now) for item in items]
 
     def _item(self, call: str, item: Any, now: float) -> Mapping[str, Any]:
-        missing = [name for name in ("id", "object", "value", "rank") if not hasattr(item, "keys") or name not in item]
+        missing = [name for name in ("id", "object", "rank") if not hasattr(item, "keys") or name not in item]
+        if not missing and item.get("value") is None and item.get("text") is None:
+            missing = ["value and text"]
         if missing:
             raise self._refusal(call, f"returned an item without {', '.join(missing)}", given=item)
-        for name in ("rank", "belief"):
+        if item.get("status", STATUSES[0]) not in STATUSES:
+            problem = f"returned a status that is none on day {now:g}"
+            raise self._refusal(call, problem, given=item["status"], allowed=", ".join(STATUSES))
+        for name in ("rank", "belief", "valid_from", "valid_to"):
             number = item.get(name)
-            if number is None and name == "belief":
+            if number is None and name != "rank":
                 continue
             if not is_number(number):
                 raise self._refusal(call, f"returned a {name} that is no number on day {now:g}", given=number)

@@ -10,6 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from malsim.adapters.calls import awaited
 from malsim.adapters.load import make_memory, takes_limit
 from malsim.base.finite import is_number
 
@@ -114,17 +115,17 @@ class Host:
             return self._make(rep)
         memory = self._memories[rep]
         if call == "write":
-            memory.write(about, now)
+            awaited(memory.write(about, now))
             return None
         if call == "tick":
-            memory.tick(now)
+            awaited(memory.tick(now))
             return None
         if call == CLOSE:
             if callable(close := getattr(memory, "close", None)):
-                close()
+                awaited(close())
             return None
         ask_memory = getattr(memory, call)
-        items = ask_memory(about, now, limit) if self._limited[rep, call] else ask_memory(about, now)
+        items = awaited(ask_memory(about, now, limit) if self._limited[rep, call] else ask_memory(about, now))
         if items is None and call == "read":
             items = ()
         if not isinstance(items, (list, tuple)):

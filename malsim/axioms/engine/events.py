@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import shorten
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,7 +10,7 @@ from malsim.adapters import Claim, Edge
 from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["MINUTE", "OBJECTS", "VALUES", "WRITERS", "YEARS", "Event", "Pick", "event_table"]
 
@@ -41,6 +41,10 @@ class Event:
         """The claim that is written."""
         text = f"{self.object} is {self.value}"
         return Claim(self.t, self.writer, self.object, self.value, text, self.stated, self.edges)
+
+    def moved(self, change: Callable[[float], float]) -> Event:
+        """The event at another time."""
+        return replace(self, t=change(self.t))
 
     def __str__(self) -> str:
         """Say it in a few words."""

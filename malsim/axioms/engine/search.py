@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, AxiomVerdict
 from malsim.base.errors import MalsimError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from malsim.axioms.engine.axiom import Axiom
-    from malsim.axioms.engine.events import Event
     from malsim.axioms.engine.subject import Subject
 
-__all__ = ["judge"]
+__all__ = ["judge", "smallest"]
 
 ROUNDS = 40
 DIGITS = (0, 1, 2)
+
+
+class _Timed(Protocol):
+    """An event whose times can be changed."""
+
+    @property
+    def t(self) -> float:
+        """The day."""
+
+    def moved(self, change: Callable[[float], float]) -> Self:
+        """The event at other times."""
+
+
+Timed = TypeVar("Timed", bound=_Timed)
 
 
 def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
@@ -30,7 +43,7 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
         streams = (axiom.module.stream(subject.pick(seed, axiom.name, case), subject) for case in range(subject.cases))
         for events in map(list, dict.fromkeys(map(tuple, streams))):  # none is tried twice
             if axiom.module.broken(subject, events):
-                least = _small(subject, axiom, events)
+                least = smallest(events, partial(axiom.module.broken, subject))
                 why = axiom.module.broken(subject, least) or ""
                 return AxiomVerdict(subject.name, axiom.name, BROKEN, why, tuple(least), subject.code)
     except MalsimError as problem:
@@ -38,17 +51,17 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
     return AxiomVerdict(subject.name, axiom.name, HOLDS)
 
 
-def _small(subject: Subject, axiom: Axiom, events: list[Event]) -> list[Event]:
-    """The smallest stream found that still breaks the axiom: the first change that does is kept, until none does."""
+def smallest(events: list[Timed], breaks: Callable[[list[Timed]], object]) -> list[Timed]:
+    """The smallest stream found that still breaks what it broke: the first change that does is kept, until none does."""
     for _ in range(ROUNDS):
-        better = next((each for each in _simpler(events) if axiom.module.broken(subject, each)), None)
+        better = next((each for each in _simpler(events) if breaks(each)), None)
         if better is None:
             return events
         events = better
     return events
 
 
-def _simpler(events: list[Event]) -> Iterator[list[Event]]:
+def _simpler(events: list[Timed]) -> Iterator[list[Timed]]:
     """Streams a little simpler: half of the events left out, one left out, times rounded, times halved."""
     if len(events) > 4:  # noqa: PLR2004  # of few events one is left out at a time
         middle = len(events) // 2
@@ -57,8 +70,8 @@ def _simpler(events: list[Event]) -> Iterator[list[Event]]:
     for place in range(len(events)):
         yield events[:place] + events[place + 1 :]
     for digits in DIGITS:
-        coarse = [replace(event, t=round(event.t, digits)) for event in events]
+        coarse = [event.moved(partial(round, ndigits=digits)) for event in events]
         if coarse != events:
             yield coarse
     if events and max(event.t for event in events) > 1.0:
-        yield [replace(event, t=float(f"{event.t / 2:.3g}")) for event in events]
+        yield [event.moved(lambda t: float(f"{t / 2:.3g}")) for event in events]

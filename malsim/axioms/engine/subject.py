@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from malsim.adapters import Query
 from malsim.axioms.engine.events import Pick
+from malsim.base.errors import AdapterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -77,6 +78,8 @@ class PeekResult:
 class Subject:
     """A memory under test: its name, what makes one, whether it has beliefs and edges, the half-life it declares (days).
 
+    `offers` names what of the contract it has: the optional calls, and of belief, edges, scopes and clocks what it keeps.
+
     `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case; `code` is what `subject_of`
     is given to make it again, as Python (its name, if empty).
     """
@@ -89,6 +92,7 @@ class Subject:
     cases: int = 20
     pick: Callable[[int, str, int], Pick] = Pick
     code: str = ""
+    offers: frozenset[str] = frozenset()
 
     def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
         """What each peek shows; `together` hands claims of one instant over in one call."""
@@ -114,7 +118,11 @@ def happen(memory: Playable, do: str, part: Sequence[Event], now: float, looks: 
         items = memory.read(query, now)
         return None if items is None else tuple(items)
     else:
-        looks.append(PeekResult(tuple(item for item in memory.peek(query, now) if item.get("active", True)), answer))
+        items = memory.peek(query, now)
+        for item in items:
+            if item.get("value") is None:
+                raise AdapterError("returned an item without value", where="peek", given=item, hint="axioms read no texts")
+        looks.append(PeekResult(tuple(item for item in items if item.get("active", True)), answer))
     return answer
 
 

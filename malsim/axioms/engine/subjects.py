@@ -6,6 +6,7 @@ from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from malsim.adapters.contract import OPTIONAL_CALLS
 from malsim.adapters.load import load_factory
 from malsim.adapters.watch import LIMIT, WatchedMemory
 from malsim.axioms.engine.played_laws import GraphMemory, LawMemory
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["PRESETS", "every_subject", "subject_of"]
 
 PRESETS: dict[str, Callable[[], Rules]] = {"mal": Rules, "recall_v5": Rules.recall_v5, "guarded": Rules.guarded}
+FEATURES = ("belief", "edges", "scopes", "clocks")
 GRAPH_CASES = 4  # a graph takes longer over a claim than a law of items
 
 
@@ -58,7 +60,8 @@ def every_subject() -> list[Subject]:
 
 def _graph(name: str, rules: Rules) -> Subject:
     code = "" if name in PRESETS else f"Rules({', '.join(_settings(rules))})"
-    return Subject(name, partial(GraphMemory, rules), edges=True, cases=GRAPH_CASES, code=code)
+    offers = frozenset(("belief", "edges"))
+    return Subject(name, partial(GraphMemory, rules), edges=True, cases=GRAPH_CASES, code=code, offers=offers)
 
 
 def _settings(rules: Rules) -> list[str]:
@@ -80,12 +83,15 @@ def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
     def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> LawMemory:  # laws of items ask no one
         return LawMemory(plant_of(law, params), vocabulary)
 
-    return Subject(law.name, fresh, belief=law.belief, half_life=half_life, code=code)
+    offers = frozenset(("belief",) if law.belief else ())
+    return Subject(law.name, fresh, belief=law.belief, half_life=half_life, code=code, offers=offers)
 
 
 def _user(name: str, factory: Callable[..., Any], limit: float) -> Subject:
     memory = WatchedMemory(factory, name, limit=limit)
-    declares = {part: getattr(memory.memory, part, None) for part in ("belief", "edges", "half_life")}
+    declares = {part: getattr(memory.memory, part, None) for part in (*FEATURES, "half_life")}
+    offers = {part for part in FEATURES if declares[part] is not False}
+    offers |= {call for call in OPTIONAL_CALLS if callable(getattr(memory.memory, call, None))}
     memory.close()
     half_life = None if declares["half_life"] is None else float(declares["half_life"])
 
@@ -94,5 +100,5 @@ def _user(name: str, factory: Callable[..., Any], limit: float) -> Subject:
 
     return Subject(
         name, fresh, belief=declares["belief"] is not False,
-        edges=bool(declares["edges"]), half_life=half_life,
+        edges=bool(declares["edges"]), half_life=half_life, offers=frozenset(offers),
     )  # fmt: skip

@@ -1,0 +1,71 @@
+"""What a memory may offer beside the four calls: fields, optional calls, `async def`, and what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import Any
+
+import pytest
+
+from malsim.adapters import Claim, Query
+from malsim.adapters.watch import WatchedMemory
+from malsim.base.errors import AdapterError, DataError
+
+
+class Slow:
+    """Every call is an `async def`; coroutines of one memory share a loop."""
+
+    def __init__(self) -> None:
+        self.values: list[str] = []
+        self.loops: set[Any] = set()
+
+    async def write(self, claims: Any, now: float) -> None:  # noqa: ARG002
+        await asyncio.sleep(0)
+        self.loops.add(asyncio.get_running_loop())
+        self.values += [claim.value for claim in claims]
+
+    async def tick(self, now: float) -> None:
+        """Nothing."""
+
+    async def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
+        self.loops.add(asyncio.get_running_loop())
+        return [{"id": v, "object": query.object, "value": v, "rank": 1.0, "status": "former"} for v in self.values]
+
+    async def read(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        return (await self.peek(query, now, limit))[:limit]
+
+    async def forget(self, what: str, value: str | None, now: float, by: str, scope: str = "") -> None:  # noqa: ARG002
+        self.values.remove(value or "")
+
+    async def texts(self) -> list[str]:
+        return self.values
+
+    async def log(self) -> list[dict[str, Any]]:
+        return [{"event": "forget", "id": 1, "by": "ann"}]
+
+
+def test_a_memory_of_coroutines_is_asked_like_any_other() -> None:
+    memory = WatchedMemory(Slow, "slow")
+    memory.write([Claim(1.0, "ann", "x", "A"), Claim(1.0, "ann", "x", "B", scope="a", valid_from=0.0, valid_to=2.0)], 1.0)
+    memory.perform("forget", object="x", value="A", now=2.0, by="ann", scope="")
+    assert [item["value"] for item in memory.peek(Query("x", at=1.0, as_of=2.0), 3.0)] == memory.texts() == ["B"]
+    assert len(memory.memory.loops) == 1  # type: ignore[attr-defined]
+    with pytest.raises(AdapterError, match="slow: log: returned an event without at"):
+        memory.log()
+    memory.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Claim(5.0, "ann", "x", "A", valid_to=4.0), "valid_to: ends before it begins; given: 4.0; allowed: above 5"),
+        (lambda: Claim(5.0, "ann", "x", "A", valid_from=math.nan), "Claim: valid_from: no day"),
+        (lambda: Claim(5.0, "ann", "x", "A", scope="a" * 10_000), "Claim: scope: no scope"),
+        (lambda: Query("x", at=math.inf), "Query: at: no day"),
+        (lambda: Query("x", scope="a" * 10_000), "allowed: text of at most 200 characters; a scope is a name"),
+    ],
+)
+def test_fields_that_cannot_be_are_refused(make: Any, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        make()
