@@ -21,9 +21,9 @@ y = Param(0.0, "1", "how high they are", many="points")
 
 
 def function(in_: Array, *, x: Array, y: Array) -> dict[str, Array]:
-    piece, row = (in_ > x[1:-1]).sum(axis=0), np.arange(in_.size)
     x, y = (np.broadcast_to(one, (len(one), in_.size)) for one in (x, y))
-    begin, end = x[piece, row], x[piece + 1, row]
+    piece = (in_ > x[1:-1]).sum(axis=0)[np.newaxis]
+    (begin, end), (low, high) = ((np.take_along_axis(one, piece + step, axis=0)[0] for step in (0, 1)) for one in (x, y))
     share = (in_ - begin) / np.where(end > begin, end - begin, 1.0)
-    between = y[piece, row] + share * (y[piece + 1, row] - y[piece, row])
+    between = low + share * (high - low)
     return {"out": np.where(in_ >= x[-1], y[-1], np.where(in_ <= x[0], y[0], between))}

@@ -89,7 +89,8 @@ def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
 def _total(values: Array, many: int, past: int) -> Array:
     """The sum of (i − (n − 1)/2) · value over n values that end `past` before the newest, in the same order."""
     first = len(values) - past - many
-    total, term = np.zeros(values.shape[1]), np.empty(values.shape[1])
+    total: Array = np.zeros_like(values[0])
+    term = np.empty_like(values[0])
     for i in range(many):
         np.multiply(values[first + i], i - (many - 1) / 2, out=term)
         total = term.copy() if first + i == 0 else np.add(total, term, out=total)
