@@ -9,11 +9,11 @@
 
 from malsim.memory.gate.admit import Admission, admit
 from malsim.memory.graph.claim_graph import Memory
-from malsim.memory.law import effective_at, tick
+from malsim.memory.law import tick
+from malsim.memory.law_steps import Settled, effective_at, settle
 from malsim.memory.push import mini_index
 from malsim.memory.push.expand import expand
 from malsim.memory.rules import Rules
-from malsim.memory.settle import Settled, settle
 from malsim.memory.store import open_memory, save_memory
 
 Memory.open, Memory.save, Memory.mini_index, Memory.expand = open_memory, save_memory, mini_index, expand

@@ -13,6 +13,7 @@ import polars as pl
 
 from malsim.base.plain_text import listed
 from malsim.memory import law
+from malsim.memory.law_steps import present
 from malsim.memory.rules import Rules
 
 if TYPE_CHECKING:
@@ -205,17 +206,21 @@ def _reader_list(readers: pl.DataFrame) -> str:
 
 
 def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules | None = None) -> Explanation:
-    """Explain the effective that the last tick gave a cell; `t` (days) is only said, not used.
+    """Explain the effective that a reader sees of a cell, as of `present`; `t` (days) is only said, not used.
 
     Raises `AddressError` when no cell bears the handle.
     """
     rules = rules or Rules()
     row = memory.row(handle, rep=rep)
+    now = present(memory, rules)
+    memory = now.memory if row in now.touched else now.before
     cell = memory.cells.row(row, named=True)
     edges = memory.edges.head(memory.scanned).filter((pl.col("target") == row) & (pl.col("weight") != 0.0))
     sources, worth = (memory.cells[name].gather(edges["source"]) for name in ("handle", "worth"))
     edges = edges.select(sources.alias("source"), pl.col("relation").cast(pl.String), "weight", worth)
     writer = memory.writers.row(cell["author"], named=True)
+    if now.record and row in now.touched:
+        writer |= {name: getattr(now.record, name)[cell["author"]] for name in ("claims", "contradicted")}
     return explain_row(cell, edges, writer, t=t, rules=rules)
 
 

@@ -25,14 +25,12 @@ from malsim.memory.scoring.outcomes import LENT, WRONG, in_record
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import polars as pl
-
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Formula
 
 __all__ = [
-    "CALIBRATIONS", "Terms", "currency", "effective", "effective_at", "factor_of", "factors", "factors_at", "penalises",
+    "CALIBRATIONS", "Terms", "currency", "effective", "factor_of", "factors", "factors_at", "penalises",
     "records", "salience", "scaled", "slopes", "step", "terms", "tick", "updated",
 ]  # fmt: skip
 
@@ -210,14 +208,6 @@ def tick(memory: Memory, now: float, rules: Rules | None = None, *, tau_scale: A
 
 
 DEFAULT = Rules()
-
-
-def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.Series:
-    """What a reader sees between ticks: one step from the last tick's snapshot with what was admitted since.
-
-    Changes nothing; one value a cell, in the order of `memory.cells`.
-    """
-    return tick(memory, now, rules).table("cells").series("effective")
 
 
 def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> JacobiStep:

@@ -13,17 +13,21 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 import polars as pl
 
+from malsim.memory.gate.verdicts import account
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from malsim.memory.explain import LawExplanation
+    from malsim.memory.gate.verdicts import GateResult
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
 
 __all__ = [
-    "AnswersReads", "Claims", "Edges", "Explains", "HoldsGraph", "Plant", "ReadsDerived", "Verdicts", "View", "Vocabulary",
+    "AnswersReads", "Claims", "Edges", "Explains", "HoldsGraph", "Plant", "ReadsDerived", "ReadsPresent",
+    "Verdicts", "View", "Vocabulary",
 ]  # fmt: skip
 
 
@@ -114,6 +118,12 @@ class Verdicts:
     superseded: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     attenuated: Bools | None = None
     account: Callable[[], pl.DataFrame] | None = None
+
+    @classmethod
+    def of(cls, result: GateResult) -> Verdicts:
+        """What the gate said."""
+        own = {name: getattr(result, name) for name in ("verdict", "row", "superseded", "attenuated")}
+        return cls(**own, account=lambda: account(result))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +231,14 @@ class HoldsGraph(Protocol[State]):
 
     def with_graph(self, state: State, memory: Memory) -> State:
         """The same, with another graph."""
+
+
+@runtime_checkable
+class ReadsPresent(Plant[State], Protocol[State]):
+    """The capability of a plant whose readers see before a tick what it will make of the claims admitted since the last."""
+
+    def present(self, state: State, now: float) -> View:
+        """What a reader sees at `now` days; `view` is what the last tick left."""
 
 
 @runtime_checkable

@@ -47,6 +47,7 @@ Calibration = Literal["overconfidence", "brier", "none"]
 WrongWhen = Literal["contradicted", "outweighed", "lost"]
 EvidenceFrom = Literal["other_writer", "any", "external"]
 Recompute = Literal["tick", "admit"]
+Reads = Literal["now", "last tick"]
 Screen = Literal["reject", "flag"]
 Secrets = Literal["full", "reference", "reference_0.5"]
 HandleEvidence = Literal["resolved", "inert"]
@@ -88,9 +89,8 @@ class Rules:
     calibration_history: int = _number(3, "outcomes", 0, 1_000_000, "neutral below this many outcomes", PUBLISHED)
     calibration_floor: float = _number(0.5, "1", 0, 1, "the least a writer's factor can be", PUBLISHED)
     recompute: Recompute = _choice("tick", Recompute, "one owner per value: the tick")
-    confidence_cap: float = _number(
-        0.7, "1", 0, 1, "unsupported high confidence is capped", "reference gate, section 4", above=True
-    )
+    reads: Reads = _choice("now", Reads, "a contradiction shows on the next read")
+    confidence_cap: float = _number(0.7, "1", 0, 1, "unsupported, no more", "reference gate, section 4", above=True)
     screen: Screen = _choice("reject", Screen, "a secret never enters")
     screen_formats: Secrets = _choice("full", Secrets, "the reference's formats and a detector's besides")
     handle_evidence: HandleEvidence = _choice("resolved", HandleEvidence, "a target may be named by its handle")
@@ -101,10 +101,7 @@ class Rules:
     restated_among: Candidates = _choice("all", Candidates, "which cells of one title a claim is compared with")
     edge_weight_max: float = _number(1.0, "1", 0, math.inf, "no single edge shouts", above=True)
     weight_supports: float = _number(1.0, "1", 0, math.inf, "of a supports edge without weight", PUBLISHED, above=True)
-    weight_contradicts: float = _number(
-        1.0, "1", 0, math.inf, "size of the negative weight of a contradicts edge whose writer names none", PUBLISHED,
-        above=True,
-    )  # fmt: skip
+    weight_contradicts: float = _number(1.0, "1", 0, math.inf, "of a contradicts edge, its size", PUBLISHED, above=True)
     supersede_by: SupersedeBy = _choice("any", SupersedeBy, "who may demote another's cell", PUBLISHED)
     refused_supersedes: RefusedEdge = _choice("refused", RefusedEdge, "what they then refuse: the claim, or its edge only")
     supersede_name: SupersedeName = _choice("any", SupersedeName, "a supersedes edge may name a handle or a key")
@@ -167,6 +164,7 @@ class Rules:
             calibration="brier",
             evidence_from="any",
             recompute="admit",
+            reads="last tick",
             screen="flag" if newest else "reject",
             screen_formats="reference" if newest else "reference_0.5",
             handle_evidence="inert",

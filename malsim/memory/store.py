@@ -14,11 +14,13 @@ from malsim.base.finite import finite
 from malsim.memory.gate.admit import admit
 from malsim.memory.gate.edit import check_author, update
 from malsim.memory.law import tick
+from malsim.memory.law_steps import effective_now
 from malsim.memory.push.expand import expand
 from malsim.memory.push.mini_index import Push, push
 from malsim.memory.tables import read
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
 from malsim.memory.tables.damage import is_date
+from malsim.memory.tables.search import look_with
 from malsim.memory.tables.write import extends, fill, latest_day, log_verdicts, write
 
 if TYPE_CHECKING:
@@ -139,8 +141,12 @@ class Store:
             return self._write(old, new, t=now, deed="update", writer=writer)
 
     def mini_index(self, query: str = "", **options: Any) -> Push:
-        """The lines that a reader is pushed about a query, found by the file's own index; options as of `push.push`."""
+        """The lines that a reader is pushed about a query, found by the file's own index; options as of `push.push`.
+
+        Where something came since the last tick, the memory is read for what it touched.
+        """
         with self._reading() as file:
+            look_with(file, effective_now(self.memory, options.get("rules")) if read.holds_news(file) else {})
             return push(file, query, **options)
 
     def expand(self, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:

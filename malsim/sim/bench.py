@@ -13,10 +13,9 @@ import simpy
 
 from malsim.base.errors import ProcessError
 from malsim.base.limits import Limits
-from malsim.laws.engine.graph_plant import verdicts_of
 from malsim.memory import Memory
 from malsim.memory.gate.edit import verified
-from malsim.memory.port import AnswersReads, HoldsGraph, ReadsDerived
+from malsim.memory.port import AnswersReads, HoldsGraph, ReadsDerived, ReadsPresent, Verdicts
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
 from malsim.sim.agent.netlist_runner import NetlistRunner
@@ -50,18 +49,17 @@ if TYPE_CHECKING:
 __all__ = ["Bench", "Watch", "run"]
 
 Watch: TypeAlias = Callable[[Sequence[int]], Iterable[int]]
+Later: TypeAlias = "tuple[int, Scenario]"
 
 
-def run(
-    scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter, later: tuple[int, Scenario] | None = None
-) -> Run:
+def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter, later: Later | None = None) -> Run:
     """Run a scenario from its start to its last tick, all replications at once; `timing` if the clock is not to be regular.
 
     `watch` is handed the times of the ticks and gives them back as they are made, as a progress bar does. `later` is a time
     (ms) and the scenario whose rules hold at the ticks after it; see `malsim.sim.replay.fork`.
 
-    The clock counts whole milliseconds. Claims wait in the inbox; each turn the reader works, the scan drains what is
-    stamped before its own instant, takes it through the gate with the reader's own claims, ticks, and records.
+    The clock counts whole milliseconds. Each turn takes what is stamped before its own instant through the gate, lets the
+    reader work, admits its claims, ticks, and records; under `reads` last tick the reader works first.
     Raises `ScenarioError` for more than the limits in force, and `ProcessError`, with the run so far, where a process fails.
     """
     if Limits.in_force():
@@ -82,9 +80,8 @@ class Bench:
     """The one thing that changes while a run is made."""
 
     def __init__(
-        self, scenario: Scenario, timing: Timing | None = None, watch: Watch = iter,
-        later: tuple[int, Scenario] | None = None,
-    ) -> None:  # fmt: skip
+        self, scenario: Scenario, timing: Timing | None = None, watch: Watch = iter, later: Later | None = None
+    ) -> None:
         self.scenario, self._timing, self._watch, self._later = scenario, timing or Timing.regular(scenario), watch, later
         self.calendar = simpy.Environment(initial_time=0)
         reps = scenario.first + np.arange(scenario.replications)
@@ -93,7 +90,7 @@ class Bench:
         self.context = RunContext(world=world, reps=reps, seed=scenario.seed, log=self.recorder.log)
         self.truth = world.first.copy()
         self.populations, self.inbox = populations, _ = Populations(scenario, self.context), Inbox()
-        self.actors = Actors(scenario, self.context, populations, self.inbox, lambda: self.snapshot)
+        self.actors = Actors(scenario, self.context, populations, self.inbox, lambda: self.current)
         self.cell_index = CellIndex(scenario.facts, scenario.replications, populations.templates.statements)
         self.intake = Intake(scenario, populations)
         self.counters = self.session = self.reviewers = None
@@ -130,17 +127,14 @@ class Bench:
 
     def _begin(self, state: Any) -> None:
         """What a graph starts with besides claims: the cells of a netlist, and the ten of a session."""
-        plant, session = self.plant, self.session
+        plant = self.plant
+        memory = plant.graph(state) if isinstance(plant, HoldsGraph) else Memory.empty()
+        memory = self.netlist_runner.put(memory) if self.netlist_runner else memory
         if isinstance(plant, HoldsGraph):
-            memory = plant.graph(state)
-            memory = self.netlist_runner.put(memory) if self.netlist_runner else memory
-            memory = hooks.orient(memory, self.scenario, 0.0, self.context.log) if session else memory
+            memory = hooks.orient(memory, self.scenario, 0.0, self.context.log) if self.session else memory
             state = plant.with_graph(state, memory)
-        else:
-            if self.netlist_runner:
-                self.netlist_runner.put(Memory.empty())
-            if session:
-                hooks.orient_reader(0.0, self.context.log)
+        elif self.session:
+            hooks.orient_reader(0.0, self.context.log)
         self._settle(state, 0.0)
 
     def _script(self) -> Generator[simpy.Event, None, None]:
@@ -189,11 +183,14 @@ class Bench:
 
     def _turn(self, number: int, at: int, *, last: bool) -> None:
         now = days(at)
-        state, own = self.actors.opened(self.plant, self.state, now), ClaimBatch.none()
+        state = self.actors.opened(self.plant, self.state, now)
+        own = [self.reviewers.review(self.current, at)] if self.reviewers else []
         if self.session:
-            state, own = self.actors.turn(partial(self._read, self.session, state, number, now))
-        reviews = self.reviewers.review(self.snapshot, at) if self.reviewers else ClaimBatch.none()
-        self._scan(state, at, [own, reviews])
+            if self.scenario.rules.reads == "now":
+                state, own = self._take_in(state, at, own), []
+            state, lessons = self.actors.turn(partial(self._read, self.session, state, number, now))
+            own.append(lessons)
+        self._scan(state, at, own)
         if at in self._timing.doubled:
             self._scan(self.state, at, [])
         if self.reviewers:
@@ -208,12 +205,9 @@ class Bench:
         plant, reps = self.plant, np.arange(len(self.context.reps))
         if isinstance(plant, AnswersReads):
             state = plant.answer(state, reps, session.asks(number), int(session.reader.limit), now)
-            view = plant.view(state, now)
-            self.cell_index.grow(view)
-            self.context.log.take_names(view)
-            _, _, own = session.run_turn(Snapshot(view, self.cell_index), number, now, self.netlist_runner)
+        fact, opened, own = session.run_turn(self._current(state, now), number, now, self.netlist_runner)
+        if isinstance(plant, AnswersReads):
             return state, own
-        fact, opened, own = session.run_turn(self._snapshot(now), number, now, self.netlist_runner)
         state = plant.read(state, reps, fact, opened, now)
         if len(session.updated) and isinstance(plant, HoldsGraph):
             state = plant.with_graph(state, verified(plant.graph(state), session.updated, now, self.scenario.rules))
@@ -221,23 +215,24 @@ class Bench:
 
     def _catch_up(self, at: int, gap: str) -> None:
         """After a gap the session begins again: what came in meanwhile is scanned before the first push."""
-        log, now = self.context.log, days(at)
         self._scan(self.state, at, [])
-        log.every("caught_up", now, "session", "one tick for the whole gap", gap)
-        hooks.orient_reader(now, log)
+        self.context.log.every("caught_up", days(at), "session", "one tick for the whole gap", gap)
+        hooks.orient_reader(days(at), self.context.log)
 
     def _scan(self, state: Any, at: int, own: list[ClaimBatch]) -> None:
         """Read the inputs, recompute."""
-        now = days(at)
-        waiting, drafts = self.inbox.drain(now)
-        drafts = self.populations.ordered(ClaimBatch.joined([drafts, *own]))
-        if len(drafts) or waiting.height:
-            state = self._admit(state, drafts, waiting, now)
+        state, now = self._take_in(state, at, own), days(at)
         if self.session:
             state = self._with_ops(self.session, state, at)
             self.session.close()
         state = self.plant.tick(state, now)
         self._settle(self._run_netlist(state, at, self.netlist_runner) if self.netlist_runner else state, now)
+
+    def _take_in(self, state: Any, at: int, own: list[ClaimBatch]) -> Any:
+        """Take through the gate what arrived before a time, with claims of one's own."""
+        waiting, drafts = self.inbox.drain(days(at))
+        drafts = self.populations.ordered(ClaimBatch.joined([drafts, *own]))
+        return self._admit(state, drafts, waiting, days(at)) if len(drafts) or waiting.height else state
 
     def _admit(self, state: Any, drafts: ClaimBatch, scripted: pl.DataFrame, now: float) -> Any:
         claims, place = self.intake.claims(drafts, scripted, checked=isinstance(self.plant, HoldsGraph))
@@ -277,24 +272,28 @@ class Bench:
     def _record(self, plant: Any, state: Any, at: int, result: GateResult) -> None:
         """Record the verdicts of the gate on programs, and on what they propose."""
         view = plant.view(plant.with_graph(state, result.memory), days(at))
-        self.recorder.admitted(verdicts_of(result), result.rep - self.scenario.first, view)
+        self.recorder.admitted(Verdicts.of(result), result.rep - self.scenario.first, view)
 
     def _settle(self, state: Any, now: float) -> None:
-        """Make a memory the one that everybody sees until the next scan."""
+        """Make a memory the one that stands until the next scan."""
         self.state = state
         view = self.plant.view(state, now)
         self.cell_index.grow(view)
         self.snapshot = Snapshot(view, self.cell_index)
         self.recorder.log.take_names(view)
+        self.current = self._current(state, now) if self.netlist_runner else self.snapshot
 
-    def _snapshot(self, now: float) -> Snapshot:
-        """The memory as readers see it now: a graph as the last tick left it, others as they are."""
-        view = self.plant.view(self.state, now)
+    def _current(self, state: Any, now: float) -> Snapshot:
+        """A memory as readers see it: what a tick would now make of what came since the last one, or as that left it."""
+        plant = self.plant
+        view = plant.present(state, now) if isinstance(plant, ReadsPresent) else plant.view(state, now)
+        if state is not self.state:
+            self.cell_index.grow(view)
+            self.recorder.log.take_names(view)
         return self.snapshot if view is self.snapshot.view else Snapshot(view, self.cell_index)
 
     def _follow(self, at: int) -> None:
         """Bring the recorded truth up to date; it stands beside the estimate, and nothing that estimates reads it."""
-        changes = self.context.world.between(self._truth_until + 1, at + 1)
+        changes, self._truth_until = self.context.world.between(self._truth_until + 1, at + 1), at
         self.truth[changes.fact, changes.rep] = changes.value
         self.recorder.log.changed(changes)
-        self._truth_until = at

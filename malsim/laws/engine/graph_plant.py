@@ -13,10 +13,10 @@ from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import expanded
-from malsim.memory.gate.verdicts import account
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.table import Column
 from malsim.memory.law import scaled, tick
+from malsim.memory.law_steps import present
 from malsim.memory.port import Verdicts, View
 from malsim.memory.push.marks import marked
 from malsim.memory.push.ranking import rank_score
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.memory.gate.verdicts import GateResult
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import Claims, Vocabulary
     from malsim.memory.rules import Rules
 
-__all__ = ["Graph", "GraphState", "GraphView", "verdicts_of"]
+__all__ = ["Graph", "GraphState", "GraphView"]
 
 _NOTHING = Column(np.zeros(0, dtype=np.int32))
 
@@ -53,7 +52,7 @@ class GraphState:
     @cached_property
     def view(self) -> GraphView:
         """What it shows: as the last tick left it."""
-        return GraphView(self)
+        return GraphView(self, self.memory)
 
     def append(self, memory: Memory, rep: Ints, about: Ints, value: Ints) -> GraphState:
         """With a memory that has more cells, and what these are about."""
@@ -117,23 +116,31 @@ class Graph:
         new = np.full((3, result.memory.height - state.memory.height), NONE)
         rows = np.flatnonzero(result.verdict == 0)
         new[:, result.row[rows] - state.memory.height] = claims.rep[rows], claims.object[rows], claims.value[rows]
-        return state.append(result.memory, *new), verdicts_of(result)
+        return state.append(result.memory, *new), Verdicts.of(result)
 
     def tick(self, state: GraphState, now: float) -> GraphState:
         """One step of the law; where derived values are rules, the published effective and time constants times those."""
-        rules, effective = self.rules, self.rules.effective
-        if isinstance(effective, str):
-            rules = rules.replace(effective=scaled(state.of_cells(effective), rules))
+        rules = self._rules(state)
         stretch = state.of_cells(rules.tau_scale) if rules.tau_scale else None
         return replace(state, memory=tick(state.memory, now, rules, tau_scale=stretch))
+
+    def _rules(self, state: GraphState) -> Rules:
+        """The rules with the formula that a derived value makes, where one does."""
+        rules, name = self.rules, self.rules.effective
+        return rules.replace(effective=scaled(state.of_cells(name), rules)) if isinstance(name, str) else rules
 
     def read(self, state: GraphState, rep: Ints, object_: Ints, opened: Ints, now: float) -> GraphState:  # noqa: ARG002
         """Expand what was opened; a question alone changes nothing."""
         return replace(state, memory=expanded(state.memory, opened, now, self.rules)) if opened.size else state
 
-    def view(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # a reader sees the last tick's numbers
+    def view(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # its numbers move at ticks
         """As the last tick left it."""
         return state.view
+
+    def present(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # what time does to it waits for the tick
+        """As a reader sees it, with what was admitted since."""
+        memory = present(state.memory, self._rules(state)).memory
+        return state.view if memory is state.memory else GraphView(state, memory)
 
     def graph(self, state: GraphState) -> Memory:
         """The graph."""
@@ -148,19 +155,11 @@ class Graph:
         return replace(state, derived={name: array for name, array in values.items() if name.startswith("cell-")})
 
 
-def verdicts_of(result: GateResult) -> Verdicts:
-    """What the gate said, as any plant says it."""
-    return Verdicts(
-        verdict=result.verdict, row=result.row, superseded=result.superseded, attenuated=result.attenuated,
-        account=lambda: account(result),
-    )  # fmt: skip
-
-
 class GraphView(View):
     """A graph as anybody may look at it; what is costly is worked out when it is asked for."""
 
-    def __init__(self, state: GraphState) -> None:
-        self.__dict__.update(_state=state, _memory=state.memory)
+    def __init__(self, state: GraphState, memory: Memory) -> None:
+        self.__dict__.update(_state=state, _memory=memory)
 
     _state: GraphState
     _memory: Memory

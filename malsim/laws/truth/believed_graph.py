@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.laws.engine.graph_plant import Graph
+from malsim.laws.engine.graph_plant import Graph, GraphView
 from malsim.laws.engine.items import Items
 from malsim.laws.engine.reasons import Reasons
 from malsim.laws.truth.estimate import estimate_truth
@@ -17,6 +17,7 @@ from malsim.laws.truth.evidence import latest
 from malsim.laws.truth.log_odds import reasons_of
 from malsim.laws.truth.voices import copies, echoes, over
 from malsim.memory.law import tick
+from malsim.memory.law_steps import to_look_at, touched
 from malsim.memory.port import Vocabulary
 from malsim.memory.schema import NONE, RELATIONS, STATUS, VERIFICATION
 
@@ -51,6 +52,20 @@ class BelievedGraph(Graph):
             live = rows[memory.is_active[rows]]
             memory = memory.changed(live, {"effective": _beliefs(state, rows, live, now, self.rules)})
         return replace(state, memory=memory)
+
+    def present(self, state: GraphState, now: float) -> GraphView:
+        """What a tick would give now: of what the last one did not see, and of all that is about the same objects."""
+        rows = touched(state.memory, self.rules)
+        if not rows.size or self.rules.reads == "last tick":
+            return state.view
+        key = state.rep.values.astype(np.int64) * len(state.vocabulary.objects) + state.object.values
+        about = state.object.values != NONE
+        moved = about & np.isin(key, key[rows[about[rows]]])
+        moved[rows] = True
+        rows = np.flatnonzero(moved & state.memory.is_active)
+        effective = self.tick(state, now).memory.column("effective")[rows]
+        memory = state.memory.changed(rows, {"effective": effective})
+        return GraphView(state, to_look_at(memory, rows, state.memory))
 
     @cached_property
     def _published(self) -> Rules:

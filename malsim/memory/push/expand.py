@@ -12,6 +12,7 @@ from malsim.base.errors import AddressError
 from malsim.base.finite import finite
 from malsim.memory.explain import Explanation, explain
 from malsim.memory.gate.edit import expanded
+from malsim.memory.law_steps import present
 from malsim.memory.rules import Rules
 from malsim.memory.schema import FLAG_WORDS, SCORE_WORDS
 from malsim.memory.tables.write import latest_day
@@ -72,14 +73,15 @@ def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 
     """
     rules = rules or Rules()
     row, field = _row_and_field(memory, handle, rep)
-    cell = memory.cells.row(row, named=True)
+    current = present(memory, rules).memory
+    cell = current.cells.row(row, named=True)
     now = latest_day(memory) if now is None else finite(now, where="now")
     if cell["sensitivity"] == "secret":
         cell |= {"body": "(withheld: secret)", "summary": None, "topics": [], "entities": [], "source_refs": []}
     return Expanded(
         cell=cell,
         explanation=explain(memory, cell["handle"], t=now, rep=rep, rules=rules),
-        neighbours=pl.concat([_edges(memory, row, "source", "out"), _edges(memory, row, "target", "in")]),
+        neighbours=pl.concat([_edges(current, row, "source", "out"), _edges(current, row, "target", "in")]),
         versions=_versions(memory, row),
         memory=expanded(memory, np.array([row]), now, rules),
         field=field,

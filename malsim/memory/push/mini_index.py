@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from malsim.base.finite import finite
+from malsim.memory.law_steps import effective_now
 from malsim.memory.push.marks import marked
 from malsim.memory.push.ranking import rank_score, top_k
 from malsim.memory.push.sections import NO_SECTIONS, Sections, sections
@@ -19,7 +20,7 @@ from malsim.memory.rules import Rules
 from malsim.memory.schema import FLAG_WORDS, NONE, SCORE_WORDS
 from malsim.memory.tables.connect import blank
 from malsim.memory.tables.read import last_day
-from malsim.memory.tables.search import candidate_rows, candidates, disputes, outcomes, stands
+from malsim.memory.tables.search import candidate_rows, candidates, disputes, look_with, outcomes, stands
 from malsim.memory.tables.write import latest_day, write
 
 if TYPE_CHECKING:
@@ -74,15 +75,17 @@ def mini_index(
     """Mini-index lines `[^]handle "title" conf(0.7!) eff(0.61) curr(0.9) sal(0.5) …` of the cells that bear on a query.
 
     Shown are active cells, and superseded ones that an active cell still supports, depends on or derives from; without a
-    query, whatever ranks first. `^` is told by `marks.marked`, order by `ranking.rank_score` over the 30 best matches
-    (BM25), at `now` days (by default the latest day the memory knows of). What the lines leave of the budget goes to the
-    sections: `surfaced`, the lines that standing signals raise (`malsim.netlist.shipped`), what must be opened, the
-    disputes, what earns little trust, and whose record is too short to calibrate by.
+    query, whatever ranks first. Effective is that of `law_steps.present`, `^` is told by `marks.marked`, order by
+    `ranking.rank_score` over the 30 best matches (BM25), at `now` days (by default the latest day the memory knows of). What
+    the lines leave of the budget goes to the sections: `surfaced`, the lines that standing signals raise
+    (`malsim.netlist.shipped`), what must be opened, the disputes, what earns little trust, and whose record is too short to
+    calibrate by.
     """
     shelf = memory.__dict__.get("_shelf")
     if shelf is None:
         shelf = memory.__dict__["_shelf"] = _search_store(memory)
         weakref.finalize(memory, shelf.close)
+    look_with(shelf, effective_now(memory, rules))
     return push(shelf, query, budget_words=budget_words, limit=limit, now=now, rep=rep, rules=rules, surfaced=surfaced)
 
 
@@ -97,7 +100,10 @@ def push(
     rules: Rules | None = None,
     surfaced: Sequence[str] = (),
 ) -> Push:
-    """A mini-index of an open store, as `mini_index`; reads the index and the rows of its best matches, nothing else."""
+    """A mini-index of an open store, as `mini_index`; reads the index and the rows of its best matches, nothing else.
+
+    What a reader sees of cells touched since the last tick is told to the connection by `search.look_with`.
+    """
     rules, now = rules or Rules(), None if now is None else finite(now, where="now")
     finite(limit, where="limit", low=0.0)
     cells, match = candidates(connection, query, rep, max(POOL, 3 * limit))
@@ -120,6 +126,7 @@ def push_of(
 ) -> Push:
     """The push that shows these rows of a memory's cells, in their order, with `left` words for the sections; no scores."""
     with closing(_search_store(memory)) as shelf:
+        look_with(shelf, effective_now(memory, rules))
         cells = candidate_rows(shelf, list(rows), rep).with_columns(score=pl.lit(None, pl.Float64))
         return _with_sections(shelf, _with_lines(cells, now, rules), now, rep, rules, left=left, surfaced=surfaced)
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from malsim.memory.tables.rows import Kinds
 
 __all__ = [
-    "last_day", "past", "past_fields", "past_records", "past_scores", "present", "start", "ticks", "updates", "verdicts",
-    "whole",
+    "holds_news", "last_day", "past", "past_fields", "past_records", "past_scores", "present", "start", "ticks",
+    "updates", "verdicts", "whole",
 ]  # fmt: skip
 
 
@@ -66,6 +66,13 @@ def last_day(connection: sqlite3.Connection) -> float | None:
     if row and not is_number(row[0]):
         raise DamagedRowsError("t")
     return row[0] if row else None
+
+
+def holds_news(connection: sqlite3.Connection) -> bool:
+    """Whether there may be cells whose effective a reader sees otherwise than the last tick left it."""
+    query = """SELECT coalesce((SELECT deed FROM ticks ORDER BY "row" DESC LIMIT 1), 'tick') <> 'tick'
+        OR EXISTS (SELECT 1 FROM cells WHERE worth = 0 AND effective > 0 AND status = 'active')"""
+    return bool(connection.execute(query).fetchone()[0])
 
 
 def start(connection: sqlite3.Connection) -> str | None:

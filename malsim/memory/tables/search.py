@@ -13,11 +13,11 @@ from malsim.memory.tables.rows import select
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["admitted_since", "candidate_rows", "candidates", "disputes", "outcomes", "stands", "unopened"]
+__all__ = ["admitted_since", "candidate_rows", "candidates", "disputes", "look_with", "outcomes", "stands", "unopened"]
 
 MOST_TERMS = 8
 _CITES = "('supports', 'depends_on', 'derived_from')"
@@ -34,6 +34,11 @@ _DISPUTE: dict[str, pl.DataType | type[pl.DataType]] = {
 _OUTCOMES: dict[str, pl.DataType | type[pl.DataType]] = {"writer": pl.String, "claims": pl.Int64}
 
 
+def look_with(connection: sqlite3.Connection, effective: Mapping[int, float | None]) -> None:
+    """Let searches find these rows worth what they are said to be here, and every other what the last tick gave it."""
+    connection.create_function("effective_now", 2, effective.get, deterministic=True)
+
+
 def candidates(connection: sqlite3.Connection, query: str, rep: int, pool: int) -> tuple[pl.DataFrame, NDArray[np.float64]]:
     """The best matches that may be shown, and how well each matches (BM25, larger is better)."""
     cells = pl.DataFrame(schema=_CANDIDATE)
@@ -48,7 +53,7 @@ def candidates(connection: sqlite3.Connection, query: str, rep: int, pool: int) 
 
 def disputes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str, str, float, str, float | None]]:
     """What active cells hold against these: source, relation, weight, target, and what the source is worth."""
-    query = """SELECT s.handle, e.relation, e.weight, t.handle, s.effective
+    query = """SELECT s.handle, e.relation, e.weight, t.handle, effective_now(s."row", s.effective)
         FROM json_each(?) AS wanted JOIN edges AS e ON e.target = wanted.value
         JOIN cells AS s ON s."row" = e.source JOIN cells AS t ON t."row" = e.target
         WHERE s.status = 'active' AND s.sensitivity <> 'secret' AND e.relation IN ('contradicts', 'concerns')
@@ -87,7 +92,7 @@ def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int) ->
     expression = _expression(query)
     if not expression:
         every = """SELECT "row", 0.0 FROM cells WHERE rep = ? AND sensitivity <> 'secret'
-            ORDER BY effective DESC, touched DESC, rowid"""
+            ORDER BY effective_now("row", effective) DESC, touched DESC, rowid"""
         cursor = connection.execute(every, (rep,))
         while rows := cursor.fetchmany(pool):
             yield dict(rows)
@@ -113,6 +118,7 @@ def _expression(query: str) -> str:
 def candidate_rows(connection: sqlite3.Connection, rows: list[int], rep: int) -> pl.DataFrame:
     """What a push must know of cells, in this order, without those that it may not show."""
     own = ", ".join(f'c."{name}"' for name in list(_CANDIDATE)[:-4])
+    own = own.replace('c."effective"', 'effective_now(c."row", c.effective)')
     edge = (
         'SELECT 1 FROM edges AS e JOIN cells AS s ON s."row" = e.source WHERE e.target = c."row" AND s.status = \'active\''
     )

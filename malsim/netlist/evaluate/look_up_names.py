@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import AddressError
+from malsim.memory.law_steps import present
 from malsim.netlist.language.address import Call, Name, Path, Reduced, Row, address
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class Frames:
 
     @classmethod
     def of(cls, memory: Memory, *, t: float = 0.0) -> Frames:
-        """The frames of one memory as it stands, at time t."""
+        """The frames of one memory as a reader sees it at time t, see `malsim.memory.law_steps.present`."""
+        memory = present(memory).memory
         handle = memory.cells["handle"]
         cells = memory.cells.with_columns(
             pl.lit(t, pl.Float64).alias("t"),

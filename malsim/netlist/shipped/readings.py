@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.memory import Rules, tick
+from malsim.memory.law_steps import present
 from malsim.netlist.engine import Engine
 from malsim.netlist.engine.rows import Rows
 from malsim.netlist.language.parse import parse
@@ -62,7 +63,7 @@ def readings(
     current, state = memory, engine.start(memory)
     for back in reversed(range(ticks)):
         day = now - back * every
-        current = tick(current, day, rules) if ticks > 1 else memory
+        current = tick(current, day, rules) if ticks > 1 else present(memory, rules).memory
         scan = engine.scan(state, current, now=day)
         state = scan.state
     rows = Rows(memory, 1, state.topics)

@@ -1,0 +1,117 @@
+"""The next read shows what was admitted: of touched cells, the number that a tick at that instant would give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim import cli
+from malsim.memory import Memory, Rules, admit, effective_at, tick
+from malsim.memory.explain import explain
+from malsim.memory.gate.edit import annex, connect, reinstate
+from malsim.memory.store import Store
+from malsim.netlist import evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CELLS = 6
+PLACE = st.integers(0, CELLS - 1)
+EDGE = st.tuples(st.sampled_from(["supports", "contradicts", "concerns", "supersedes"]), PLACE)
+STEP = st.one_of(
+    st.tuples(st.just("claim"), st.sampled_from(["ann", "bob", "cy"]), st.lists(EDGE, max_size=3)),
+    st.tuples(st.sampled_from(["connect"]), PLACE, PLACE),
+    st.tuples(st.sampled_from(["annex", "reinstate"]), PLACE, PLACE),
+    st.tuples(st.just("tick"), PLACE, PLACE),
+)
+RULES = st.sampled_from([Rules(), Rules(evidence_from="any", calibration_history=1), Rules(mass_neighbours="every"),
+                         Rules(damping=0.5), Rules(mass_from="stated"), Rules(recompute="admit")])  # fmt: skip
+
+
+def name(place: int) -> str:
+    return f"obs_{place:04x}"
+
+
+def claim(place: int, writer: str, edges: list[tuple[str, int]], stated: float = 0.9) -> dict[str, Any]:
+    targets = [{"relation": relation, "target": name(to)} for relation, to in edges if to != place]
+    return {"handle": name(place), "writer": writer, "title": f"claim {place}", "confidence": stated, "edges": targets,
+            "verification": "external", "t": float(place)}  # fmt: skip
+
+
+def after(memory: Memory, step: tuple[Any, ...], rules: Rules, now: float) -> Memory:
+    """The memory after one step of a life; an edit of a cell that is not there is none."""
+    kind, first, second = step
+    if kind == "claim":
+        return admit(memory, [claim(memory.height, first, second)], rules).memory
+    if kind == "tick":
+        return tick(memory, now, rules)
+    if max(first, second) >= memory.height:
+        return memory
+    if kind == "connect":
+        edge = {"source": name(first), "target": name(second), "relation": "contradicts", "writer": "ann", "t": now}
+        return connect(memory, [edge], rules).memory
+    return (annex if kind == "annex" else reinstate)(memory, name(first), rules=rules)
+
+
+def neighbourhoods(memory: Memory, rules: Rules) -> list[object]:
+    """Of each cell whether it is active, and the weighted edges that count for it."""
+    counts = memory.is_active if rules.mass_neighbours == "active" else np.ones(memory.height, dtype=bool)
+    edges = memory.edges.filter(counts[memory.edges["source"].to_numpy()]).select("source", "target", "relation").rows()
+    return [(bool(memory.is_active[row]), sorted(edge for edge in edges if edge[1] == row)) for row in range(memory.height)]
+
+
+@given(steps=st.lists(STEP, max_size=14), rules=RULES)
+def test_every_read_gives_touched_cells_what_a_tick_would_and_leaves_the_memory(
+    steps: list[tuple[Any, ...]], rules: Rules
+) -> None:
+    memory = Memory.empty()
+    ticked: list[object] = []
+    for now, step in enumerate(steps):
+        memory = after(memory, step, rules, float(now))
+        ticked = neighbourhoods(memory, rules) if step[0] == "tick" else ticked
+    standing, day = memory.column("effective").copy(), float(len(steps))
+    coming = effective_at(memory, day, rules).to_list()
+    here = neighbourhoods(memory, rules)
+    touched = [row >= len(ticked) or here[row] != ticked[row] for row in range(memory.height)]
+    pushed = dict(memory.mini_index(rules=rules, now=day, limit=99).cells.select("row", "handle").rows())
+    for row, told in enumerate(touched):
+        shown = memory.expand(name(row), rules=rules, now=day).cell["effective"]
+        expected = coming[row] if told and memory.is_active[row] else standing[row]
+        assert shown == expected or (not told and shown == coming[row])
+        said = explain(memory, name(row), t=day, rules=rules)
+        assert said.effective == shown
+        assert sum(said.terms["value"].to_list()[1:], said.terms["value"][0]) == pytest.approx(shown, abs=1e-12)
+        if rules == Rules():
+            assert evaluate(f"{name(row)}-scores-eff", memory)["value"].to_list() == [shown]
+            if row in pushed:
+                line = next(text for text in memory.mini_index(now=day, limit=99).lines if name(row) in text.split()[0])
+                assert f" eff({shown:.6f}".rstrip("0").rstrip(".") in line
+    assert memory.column("effective").tolist() == standing.tolist()
+    last = memory.mini_index(rules=rules.replace(reads="last tick"), now=day, limit=99)
+    for line, row in zip(last.lines, last.cells["row"], strict=True):
+        assert f" eff({standing[row]:.6f}".rstrip("0").rstrip(".") in line
+
+
+def test_a_store_shows_a_contradiction_before_any_tick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "memory.sqlite"
+    with Store(path) as store:
+        store.admit([claim(0, "ann", [])])
+        store.tick(1.0)
+        store.admit([claim(1, "bob", [("contradicts", 0)])])
+        expected = effective_at(store.memory, 1.0)[0]
+        line = next(text for text in store.mini_index().lines if name(0) in text)
+        page = store.expand(name(0), now=1.0)
+    assert expected < 0.7
+    assert line.startswith("^")
+    assert f"eff({expected:.6f}"[:9] in line
+    assert page.cell["effective"] == expected
+    assert page.explanation.contributions["source"].to_list() == [name(1)]
+    for arguments in (["look", str(path)], ["look", str(path), name(0)], ["why", str(path), name(0)]):
+        assert cli.main(arguments) == 0
+        assert f"{expected:.4f}"[:6] in capsys.readouterr().out
+    assert cli.main(["netlist", "value", f"{name(0)}-scores-eff", str(path)]) == 0
+    assert str(expected)[:8] in capsys.readouterr().out
