@@ -115,7 +115,7 @@ def test_replay_writes_answers_and_figures(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_the_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema"]) == 0
+    assert main(["docs", "--schema"]) == 0
     assert json.loads(capsys.readouterr().out)["title"] == "malsim scenario"
 
 

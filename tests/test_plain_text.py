@@ -142,8 +142,8 @@ def test_a_bug_is_told_as_one_and_is_not_the_answer_no(
     def broken(_: object) -> int:
         raise IndexError(stand_in("GitHub token"))
 
-    monkeypatch.setattr("malsim.commands.schema.main", broken)
-    assert main(["schema"]) == 2
+    monkeypatch.setattr("malsim.commands.docs.main", broken)
+    assert main(["docs", "--schema"]) == 2
     message = capsys.readouterr().err
     assert "this is a bug: IndexError" in message
     assert "please report" in message

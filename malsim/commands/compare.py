@@ -2,6 +2,7 @@
 
 malsim compare scenarios/poisoner.toml scenarios/sleeper.toml --laws mal,graphiti,last_write --replications 200
 malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without gossip --json
+malsim compare log.jsonl --laws records,last_write      what each would have answered to the questions in a log
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from malsim.scenario.law_options import memory_arguments, one_of_own
 
 if TYPE_CHECKING:
     from malsim.lab.studies.laws import LawTable
+    from malsim.lab.studies.laws.on_log import LogComparison
 
 
 HEADING = "compare and bring memories"
@@ -22,7 +24,10 @@ HEADING = "compare and bring memories"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
-        "what", nargs="+", metavar="SCENARIO|DIR", help="scenario files, or folders with claims and truth (claims.csv.gz, …)"
+        "what",
+        nargs="+",
+        metavar="SCENARIO|DIR|LOG",
+        help="scenario files, folders with claims and truth, or a log of events",
     )
     add("--laws", default="", metavar="A,B", help="laws (or all), or memories of your own; compared with the first")
     memory_arguments(parser)
@@ -39,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Measure, print, write."""
-    table = _table(args)
+    table = _on_log(args) if len(args.what) == 1 and args.what[0].endswith(".jsonl") else _table(args)
     print(table.json() if args.json else table)
     if args.output:
         paths = table.write(args.output)
@@ -48,14 +53,33 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _table(args: argparse.Namespace) -> LawTable:
+def _on_log(args: argparse.Namespace) -> LogComparison:
     from malsim.base.errors import UsageError
+    from malsim.lab.studies.laws.on_log import compare_on_log
+
+    laws = _laws(args)
+    if len(laws) < 2 or args.memory:  # noqa: PLR2004  # one and another
+        raise UsageError(
+            "a log is put to two laws or more", where="--laws", given=args.laws, hint="--laws records,last_write"
+        )
+    return compare_on_log(Path(args.what[0]), laws)
+
+
+def _laws(args: argparse.Namespace) -> list[str]:
+    """The laws and memories that are named, those without a colon known."""
     from malsim.laws import find_law, shipped_laws
 
     laws = list(shipped_laws()) if args.laws == "all" else [name.strip() for name in args.laws.split(",") if name.strip()]
     for law in laws:
         if ":" not in law:
             find_law(law, where="--laws")
+    return laws
+
+
+def _table(args: argparse.Namespace) -> LawTable:
+    from malsim.base.errors import UsageError
+
+    laws = _laws(args)
     folders = [Path(one) for one in args.what if Path(one).is_dir()]
     if folders and len(folders) < len(args.what):
         raise UsageError("scenarios and folders of claims are compared apart", given=", ".join(args.what))

@@ -3,6 +3,7 @@
 malsim docs                        the pages
 malsim docs tune                   one page
 malsim docs --html site            all pages as HTML with search, offline
+malsim docs --schema               the JSON Schema of scenario files, for editors and checks
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ HEADING = "run and look"
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", nargs="?", metavar="TOPIC", help="a page, such as tune or bench/tune")
     parser.add_argument("--html", type=Path, metavar="DIR", help="write every page into this folder as HTML")
+    parser.add_argument("--schema", action="store_true", help="print the JSON Schema of scenario files")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -23,7 +25,13 @@ def main(args: argparse.Namespace) -> int:
     from malsim.docs import page, pages
     from malsim.docs.pages import SECTIONS
 
-    if args.html:
+    if args.schema:
+        import json
+
+        from malsim.scenario.file.json_schema import scenario_schema
+
+        print(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
+    elif args.html:
         from malsim.docs.site import build
 
         paths = build(args.html)

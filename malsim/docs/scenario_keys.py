@@ -14,7 +14,7 @@ def scenario() -> str:
     from malsim.scenario.file.json_schema import scenario_schema
 
     schema = scenario_schema()
-    head = "A scenario is a TOML file. `malsim schema` prints the JSON Schema that this page is made of;"
+    head = "A scenario is a TOML file. `malsim docs --schema` prints the JSON Schema that this page is made of;"
     text = [f"{head} `malsim new my.toml` writes a commented one.\n"]
     for name, value in schema["properties"].items():
         text += _table_of(name, value, schema["$defs"])

@@ -230,7 +230,7 @@ class Rules:
         names = {rule.name: rule for rule in fields(self)}
         for name in changes:
             if name not in names:
-                hint = nearest(name, names, "`malsim schema` lists them")
+                hint = nearest(name, names, "`malsim docs --schema` lists them")
                 raise RulesError("unknown rule", where=where, given=name, hint=hint)
         return replace(self, **changes) if changes else self  # type: ignore[arg-type]  # each value is checked against its field below
 

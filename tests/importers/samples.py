@@ -81,6 +81,20 @@ def mem0(folder: Path) -> Path:
     )
 
 
+def event_log(folder: Path) -> Path:
+    lines = [
+        {"t": 0.0, "event": "write", "item": "m1", "object": "pump", "value": "runs", "writer": "ann", "belief": 0.8,
+         "at": at(1)},
+        {"t": 1.0, "event": "write", "item": "m2", "object": "pump", "value": "stands", "writer": "bob", "at": at(2)},
+        {"t": 2.0, "event": "write", "item": "m2", "object": "pump", "value": "hums", "writer": "bob", "at": at(3)},
+        {"t": 2.0, "event": "read", "object": "pump", "query": "the pump?", "at": at(3)},
+        {"t": 3.0, "event": "delete", "item": "m1", "at": at(4)},
+    ]  # fmt: skip
+    path = folder / "log.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
 def engram(folder: Path) -> Path:
     fact: dict[str, Any] = {"lineage_id": "L2", "scope": "api", "fact_type": "observation", "valid_until": None}
     facts = [
@@ -216,6 +230,7 @@ SAMPLES: dict[str, Callable[[Path], Path]] = {
     "arw": arw,
     "claude-code": claude_code,
     "engram": engram,
+    "event-log": event_log,
     "graphiti": graphiti,
     "langgraph": langgraph,
     "letta": letta,

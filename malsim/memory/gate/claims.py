@@ -139,7 +139,7 @@ def _row(mapping: Mapping[str, Any], *, null_is_absent: bool) -> dict[str, Any]:
     for path, value in flat.items():
         name = str(path).removeprefix("flags.")
         if name not in schema.CLAIMS or name == "issues":
-            near = nearest(name, schema.CLAIMS, "`malsim schema` lists them")
+            near = nearest(name, schema.CLAIMS, "`malsim docs --schema` lists them")
             issues.append({"path": _safe_name(name), "message": f"unknown field; {near}"})
         else:
             row[name] = _value(path, value, schema.CLAIMS[name], issues)

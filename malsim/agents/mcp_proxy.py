@@ -1,0 +1,89 @@
+"""A recorder between an agent and any memory's server over stdio: every byte goes on at once, a copy goes to the log."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from malsim.agents.traffic_log import TrafficLog
+
+__all__ = ["record"]
+
+Copies = queue.SimpleQueue["tuple[Callable[[bytes], None], bytes] | None"]
+CHUNK = 1 << 16
+LONGEST_LINE = 16 << 20  # a longer one goes on, and is not read
+PATIENCE = 5.0  # seconds that a server has to end once its client is gone
+
+
+def record(command: Sequence[str], log: TrafficLog, *, client: BinaryIO, answers: BinaryIO) -> int:
+    """Run a server between `client` and `answers`, and log its calls; what the server ended with.
+
+    The server inherits stderr. Its client's end ends it; a server that dies ends the recorder. What cannot be logged is said
+    once on stderr, and changes nothing of what goes on. Raises `OSError` where the command cannot be started.
+    """
+    server = subprocess.Popen(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+    copies: Copies = queue.SimpleQueue()
+    logger = threading.Thread(target=_log, args=(copies,))
+    logger.start()
+    threading.Thread(target=_ask, args=(client, server, lambda line: copies.put((log.sent, line))), daemon=True).start()
+    stopping = signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+    try:
+        if server.stdout:
+            _pass_on(server.stdout, answers, lambda line: copies.put((log.answered, line)))
+        return _ended(server)
+    finally:
+        signal.signal(signal.SIGTERM, stopping)
+        copies.put(None)
+        logger.join()
+
+
+def _ask(client: BinaryIO, server: subprocess.Popen[bytes], copy: Callable[[bytes], None]) -> None:
+    """Hand on what the client says; when it says no more, neither does the recorder."""
+    if server.stdin:
+        _pass_on(client, server.stdin, copy)
+        with suppress(OSError):
+            server.stdin.close()
+
+
+def _pass_on(source: IO[bytes], target: IO[bytes], copy: Callable[[bytes], None]) -> None:
+    """Hand on what comes until no more does or nobody takes it, and copy each line of it."""
+    line = bytearray()
+    with suppress(OSError):
+        while chunk := os.read(source.fileno(), CHUNK):
+            *whole, rest = chunk.split(b"\n")
+            for part in whole:
+                copy(bytes(line + part))  # before the other side can answer it
+                line.clear()
+            line += rest if len(line) < LONGEST_LINE else b""
+            target.write(chunk)
+            target.flush()
+
+
+def _log(copies: Copies) -> None:
+    failed = False
+    while (one := copies.get()) is not None:
+        note, line = one
+        try:
+            note(line)
+        except OSError as problem:
+            if not failed:
+                sys.stderr.write(f"malsim record: the log cannot be written: {problem}\n")
+            failed = True
+
+
+def _ended(server: subprocess.Popen[bytes]) -> int:
+    """The exit code of a server that has closed its output; one that lingers is ended."""
+    try:
+        return server.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        server.terminate()
+        return server.wait(PATIENCE)

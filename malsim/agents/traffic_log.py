@@ -1,0 +1,147 @@
+"""The log that a recorder writes: a JSON line an event, screened, as `malsim watch --events` reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from malsim.agents.tool_calls import CallEvent, events_of, item_name
+from malsim.base.errors import UsageError
+from malsim.screen import withheld
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["TrafficLog"]
+
+DAY = 86_400.0
+LONGEST = 4_000  # characters of a text that are kept
+
+
+class TrafficLog:
+    """Messages between a client and a memory's server, of which the calls of tools become lines of a file.
+
+    A call is written once its answer has come; days count from the file's first line. `hashes` keeps of each text its hash
+    only. A file that stands there is continued.
+    """
+
+    def __init__(
+        self, path: Path, writer: str, *, hashes: bool = False, clock: Callable[[], datetime] | None = None
+    ) -> None:
+        self._now = clock or (lambda: datetime.now(UTC))
+        self._writer, self._hashes = writer, hashes
+        self._start, self._last, self._items_of = _resumed(path, hashes=hashes)
+        self._path = path
+        path.open("a", encoding="utf-8").close()  # what cannot be written is said before anything goes on
+        self._calls: dict[str, tuple[str, dict[str, Any]]] = {}
+
+    def sent(self, message: bytes) -> None:
+        """A message of the client: of a tool's call the question is kept until its answer comes."""
+        for one in _messages(message):
+            params = one.get("params")
+            if one.get("method") == "tools/call" and isinstance(params, dict) and "id" in one:
+                arguments = params.get("arguments")
+                self._calls[json.dumps(one["id"])] = (
+                    str(params.get("name")),
+                    arguments if isinstance(arguments, dict) else {},
+                )
+
+    def answered(self, message: bytes) -> None:
+        """A message of the server: an answer to a call is written down with it."""
+        for one in _messages(message):
+            call = self._calls.pop(json.dumps(one.get("id")), None) if "method" not in one else None
+            if call is not None:
+                self._write(*call, one)
+
+    def _write(self, tool: str, arguments: dict[str, Any], answer: dict[str, Any]) -> None:
+        now = self._now()
+        self._start = self._start or now
+        self._last = max(self._last, (now - self._start).total_seconds() / DAY)
+        text, failed = _text_of(answer)
+        events = [CallEvent("error", query=text)] if failed else events_of(tool, arguments, text, self._items_of)
+        writer = next((arguments[name] for name in ("writer", "agent_id", "agent", "user_id") if arguments.get(name)), None)
+        with self._path.open("a", encoding="utf-8") as file:
+            for event in events:
+                for item in self._items(event):
+                    line = self._line(event, item, str(writer or self._writer), None if failed else text)
+                    file.write(json.dumps({"t": self._last, **line, "tool": tool, "at": now.isoformat()}) + "\n")
+
+    def _items(self, event: CallEvent) -> list[str | None]:
+        """The items that an event is about: the one that is written, all of an object that is deleted, else none."""
+        if event.kind not in ("write", "delete") or event.object is None:
+            return [None]
+        item = item_name(self._text(event.object), self._text(event.value))
+        if event.kind == "write":
+            self._items_of.setdefault(event.object, {})[item] = None
+            return [item]
+        items = self._items_of.get(event.object, {})
+        deleted_items = [item] if item in items else [*items] if event.value is None else []
+        for one in deleted_items:
+            del items[one]
+        return [*deleted_items] or [None]
+
+    def _line(self, event: CallEvent, item: str | None, writer: str, text: str | None) -> dict[str, Any]:
+        """The fields of a line that say something; nothing in clear but names of tools and writers under `hashes`."""
+        fields = {
+            "event": event.kind, "item": item, "object": self._text(event.object), "value": self._text(event.value),
+            "writer": withheld(writer),
+            "belief": event.belief, "query": self._text(event.query),
+            "answer": self._text(text) if event.kind == "read" else None,
+        }  # fmt: skip
+        return {name: value for name, value in fields.items() if value is not None}
+
+    def _text(self, text: str | None) -> str | None:
+        """What is kept of a text: without what looks like a credential, not too long, or its hash."""
+        if not text:
+            return None
+        return hashed(text) if self._hashes else withheld(text)[:LONGEST]
+
+
+def hashed(text: str) -> str:
+    """A text's hash, the same wherever the text is the same."""
+    return f"h{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _messages(line: bytes) -> list[dict[str, Any]]:
+    """The messages in a line, one or a batch; none in what is no JSON."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return []
+    return [one for one in (message if isinstance(message, list) else [message]) if isinstance(one, dict)]
+
+
+def _text_of(answer: dict[str, Any]) -> tuple[str, bool]:
+    """The texts in an answer to a call, and whether it says that the call failed."""
+    if "error" in answer:
+        problem = answer["error"]
+        return str(problem.get("message") if isinstance(problem, dict) else problem), True
+    result = answer.get("result")
+    result = result if isinstance(result, dict) else {}
+    parts = result.get("content")
+    texts = [str(part.get("text", "")) for part in (parts if isinstance(parts, list) else []) if isinstance(part, dict)]
+    return "\n".join(texts), bool(result.get("isError"))
+
+
+def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[str, dict[str, None]]]:
+    """Where a log stands: the instant of its day 0, its last day, the items of each object; raises for another file."""
+    start, last, items = None, 0.0, dict[str, dict[str, None]]()
+    if not path.is_file():
+        return start, last, items
+    whole = path.read_bytes()
+    end = whole.rfind(b"\n") + 1  # a last line may have been cut short
+    for number, text in enumerate(whole[:end].decode("utf-8", "replace").splitlines(), 1):
+        try:
+            line = json.loads(text)
+            last = float(line["t"])
+            start = start or datetime.fromisoformat(line["at"])
+        except (ValueError, KeyError, TypeError):
+            raise UsageError("no log of malsim record", where=f"{path}:{number}", hint="name another file") from None
+        if line["event"] == "write" and "object" in line and not hashes:
+            items.setdefault(line["object"], {})[line["item"]] = None
+    if start and end < len(whole):
+        path.write_bytes(whole[:end])
+    return start, last, items

@@ -1,0 +1,44 @@
+"""Record what an agent and any memory's MCP server say to each other; every message goes on unchanged.
+
+malsim record -o log.jsonl -- npx -y @modelcontextprotocol/server-memory     in place of the server's own command
+malsim record -o log.jsonl --redact -- malsim serve memory.sqlite            hashes of texts only
+malsim watch --events log.jsonl --once, malsim compare log.jsonl --laws records,last_write: what is in it
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+HEADING = "compare and bring memories"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("server", nargs="+", metavar="COMMAND", help="the server's command, after --")
+    add(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("memory_log.jsonl"),
+        metavar="LOG",
+        help="go on with this log (memory_log.jsonl)",
+    )
+    add("--writer", default="agent", metavar="NAME", help="who writes, where a call does not say (agent)")
+    add("--redact", action="store_true", help="keep the hashes of texts only")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Pass on and log until either side ends; the server's own exit code."""
+    from malsim.agents.mcp_proxy import record
+    from malsim.agents.traffic_log import TrafficLog
+    from malsim.base.errors import UsageError
+
+    try:
+        log = TrafficLog(args.output, args.writer, hashes=args.redact)
+        return record(args.server, log, client=sys.stdin.buffer, answers=sys.stdout.buffer)
+    except OSError as problem:
+        raise UsageError(
+            "cannot start", where="malsim record", given=str(problem), allowed="-- and a server's command"
+        ) from None

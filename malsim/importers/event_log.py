@@ -1,0 +1,47 @@
+"""A log of JSON lines, one an event, as `malsim record` writes it: what was written, by whom and when, and deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from malsim.importers.reading.collector import Collector
+from malsim.importers.reading.fields import share_of
+from malsim.importers.reading.records import Options, Records, day_of, text_of
+from malsim.importers.reading.source import Source
+
+UNKNOWN = "unknown:log"
+
+
+def recognises(source: Source) -> bool:
+    """Lines that name an event and its day."""
+    return text_of(source.first.get("event")) is not None and isinstance(source.first.get("t"), int | float)
+
+
+def read(source: Source, options: Options) -> Records:
+    """A claim a write; another text of the same item supersedes the former, what was deleted is annexed."""
+    cells, versions = Collector(), dict[str, list[str]]()
+    deletions = others = 0
+    for batch in source.batches():
+        for number, line in enumerate(batch):
+            item, says = text_of(line.get("item")), text_of(line.get("value"))
+            if line.get("event") == "delete" and item in versions:
+                deletions += 1
+                cells.annex(versions[item][-1])
+            elif line.get("event") == "write" and says:
+                _add(cells, versions.setdefault(item or f"line {number}", []), item or f"line {number}", line, says)
+            else:
+                others += 1
+    counts = {"deleted since: annexed": deletions, "other events, which are no claims": others}
+    return cells.records("a log of events", counts)
+
+
+def _add(cells: Collector, versions: list[str], item: str, line: dict[str, Any], says: str) -> None:
+    key = f"{item}#{len(versions)}" if versions else item
+    at = day_of(line.get("at"))
+    cells.add(
+        key, title=says, object=text_of(line.get("object")), writer=text_of(line.get("writer")) or UNKNOWN,
+        stated=share_of(line.get("belief")), created=float(line["t"]) if at is None else at, kind="obs",
+    )  # fmt: skip
+    if versions and cells[versions[-1]].get("status") != "annexed":
+        cells.supersede(versions[-1], key)
+    versions.append(key)

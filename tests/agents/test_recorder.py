@@ -1,0 +1,207 @@
+"""The recorder between a client and a server: what both say is unchanged, what was claimed and asked stands in a log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.agents.tool_calls import events_of
+from malsim.agents.traffic_log import TrafficLog
+from malsim.cli import main
+from malsim.shadow.log_history import read_log
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    try:
+        message = json.loads(line)
+    except ValueError:
+        continue
+    if message.get("method") == "die":
+        sys.stderr.write("it died\\n")
+        sys.exit(7)
+    if "id" in message:
+        text = json.dumps(message.get("params", {}).get("arguments"))
+        answer = {"jsonrpc": "2.0", "id": message["id"], "result": {"content": [{"type": "text", "text": text}]}}
+        print(json.dumps(answer), flush=True)
+"""
+BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def call(number: Any, tool: str, **arguments: Any) -> bytes:
+    params = {"name": tool, "arguments": arguments}
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode()
+
+
+def answer(number: Any, text: str, **result: Any) -> bytes:
+    content = {"content": [{"type": "text", "text": text}], **result}
+    return json.dumps({"jsonrpc": "2.0", "id": number, "result": content}).encode()
+
+
+class Recording:
+    """A log on a clock of the test's own."""
+
+    def __init__(self, path: Path, **options: Any) -> None:
+        self.path, self.hours = path, 0.0
+        self.log = TrafficLog(path, "agent", clock=lambda: BEGIN + timedelta(hours=self.hours), **options)
+        self._number = 0
+
+    def call(self, tool: str, text: str = "", failed: bool = False, **arguments: Any) -> None:  # noqa: FBT001, FBT002
+        """A call and its answer, six hours after the last."""
+        self._number += 1
+        self.log.sent(call(self._number, tool, **arguments))
+        self.log.answered(answer(self._number, text, isError=failed))
+        self.hours += 6
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.path.read_text().splitlines()]
+
+
+def test_a_session_with_the_reference_memory_becomes_writes_reads_and_deletions(tmp_path: Path) -> None:
+    recording = Recording(tmp_path / "log.jsonl")
+    recording.call(
+        "create_entities", entities=[{"name": "pump", "entityType": "machine", "observations": ["runs", "is red"]}]
+    )
+    recording.call("add_observations", observations=[{"entityName": "pump", "contents": ["stands"]}])
+    recording.call("search_nodes", query="pump", text='{"entities": []}')
+    recording.call("delete_observations", deletions=[{"entityName": "pump", "observations": ["runs"]}])
+    recording.call("delete_entities", entityNames=["pump"])
+    recording.call(
+        "add_observations", observations=[{"entityName": "fan", "contents": ["x"]}], failed=True, text="no entity fan"
+    )
+    lines = recording.lines()
+    assert [line["event"] for line in lines] == ["write", "write", "write", "read", "delete", "delete", "delete", "error"]
+    assert [line["t"] for line in lines] == [0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0, 1.25]
+    assert lines[3]["object"] == "pump"
+    assert lines[4]["item"] == lines[0]["item"]
+    assert {lines[5]["item"], lines[6]["item"]} == {lines[1]["item"], lines[2]["item"]}
+    assert read_log(tmp_path / "log.jsonl").lines.height == len(lines)
+
+
+def test_a_log_is_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    Recording(path).call("remember", subject="pump", content="runs")
+    again = Recording(path)
+    again.hours = 24.0
+    again.call("recall", query="how is the pump?")
+    assert [(line["t"], line.get("object")) for line in again.lines()] == [(0.0, "pump"), (1.0, "pump")]
+
+
+def test_a_line_cut_short_is_taken_back(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    Recording(path).call("remember", subject="pump", content="runs")
+    with path.open("a") as file:
+        file.write('{"t": 0.0, "ev')
+    Recording(path).call("remember", subject="fan", content="stands")
+    assert read_log(path).lines["object"].to_list() == ["pump", "fan"]
+
+
+def test_another_file_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "notes.jsonl").write_text('{"a": 1}\n')
+    assert main(["record", "-o", str(tmp_path / "notes.jsonl"), "--", "true"]) == 2
+    assert "no log of malsim record" in capsys.readouterr().err
+    assert (tmp_path / "notes.jsonl").read_text() == '{"a": 1}\n'
+
+
+def test_no_secret_and_under_redact_no_text_reaches_the_log(tmp_path: Path) -> None:
+    key = "AKIA" + "QX7ZP2LMN4RT6WYB"
+    for name, options in (("open", {}), ("hashes", {"hashes": True})):
+        recording = Recording(tmp_path / name, **options)
+        recording.call("remember", subject="the bucket", content=f"its key is {key}")
+        recording.call("recall", query=f"who has {key}", text=f"the bucket: {key}")
+        assert key not in (tmp_path / name).read_text()
+    assert "bucket" not in (tmp_path / "hashes").read_text()
+    write, read = recording.lines()
+    assert write["object"] == read["object"]
+
+
+NAMES = st.sampled_from(["entities", "name", "observations", "text", "query"])
+SAID = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=9),
+    lambda some: st.lists(some, max_size=3) | st.dictionaries(NAMES, some, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(tool=st.sampled_from(["create_entities", "memory_store", "x", "searchNodes"]), said=SAID)
+def test_whatever_is_said_to_a_tool_is_read_without_an_error(tool: str, said: Any) -> None:
+    for event in events_of(tool, said if isinstance(said, dict) else {"content": said}, "", ["pump"]):
+        assert isinstance(event.kind, str)
+
+
+def run(folder: Path, *words: str, said: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    (folder / "server.py").write_text(SERVER)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run(
+        [sys.executable, *words], input=said, capture_output=True, check=False, env=environment, timeout=60
+    )
+
+
+def test_bytes_order_death_and_errors_pass_on(tmp_path: Path) -> None:
+    server = [sys.executable, str(tmp_path / "server.py")]
+    said = b"".join(call(n, "remember", subject="pump", text=f"runs {n} é " + "x" * 70_000) + b"\n" for n in range(20))
+    said += b"no JSON \xff\n"
+    record = ["-m", "malsim", "record", "-o", str(tmp_path / "log.jsonl"), "--", *server]
+    alone, between = run(tmp_path, *server[1:], said=said), run(tmp_path, *record, said=said)
+    assert between.stdout == alone.stdout
+    assert between.returncode == alone.returncode == 0
+    assert len(read_log(tmp_path / "log.jsonl").lines) == 20
+
+    died = run(tmp_path, *record, said=said + b'{"method": "die"}\n')
+    assert died.returncode == 7
+    assert b"it died" in died.stderr
+    assert died.stdout == alone.stdout
+    assert run(tmp_path, *record[:5], "no-such-server").returncode == 2
+
+
+def test_a_client_of_the_server_through_the_recorder_is_answered_as_without(tmp_path: Path) -> None:
+    pytest.importorskip("mcp", reason="the extra agents is not installed")
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    async def session(*words: str) -> list[str]:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        transport = stdio_client(StdioServerParameters(command=sys.executable, args=list(words), env=environment))
+        async with Client(transport) as client:
+            tools = [tool.name for tool in (await client.list_tools()).tools]
+            claims = [await client.call_tool("claim", {"title": f"pump {n}", "confidence": 0.6}) for n in range(3)]
+            pushed = await client.call_tool("push", {"objective": "pump"})
+            return tools + [part.text.split(" curr(")[0] for one in [*claims, pushed] for part in one.content]  # type: ignore[union-attr]
+
+    serve = ["-m", "malsim", "serve"]
+    alone = asyncio.run(session(*serve, str(tmp_path / "a.sqlite")))
+    log = tmp_path / "log.jsonl"
+    record = ["-m", "malsim", "record", "-o", str(log), "--", sys.executable]
+    assert asyncio.run(session(*record, *serve, str(tmp_path / "b.sqlite"))) == alone
+    events = read_log(log).lines["event"].to_list()
+    assert events[:3] == ["write"] * 3
+    assert events[-1] == "read"
+
+
+def test_what_laws_would_have_answered_to_the_questions_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recording = Recording(tmp_path / "log.jsonl")
+    for writer, says in (("ann", "runs"), ("cyd", "runs"), ("bob", "stands")):
+        recording.call("remember", subject="pump", content=says, agent_id=writer, confidence=0.8)
+    recording.call("recall", query="the pump?")
+    assert main(["compare", str(tmp_path / "log.jsonl"), "--laws", "majority,last_write,mal", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["law"], row["said"], row["differs"]) for row in rows[:2]] == [
+        ("majority", "runs", False),
+        ("last_write", "stands", True),
+    ]
+    assert rows[1]["decides"] == ["bob"]
+    assert main(["compare", str(tmp_path / "log.jsonl"), "--laws", "majority"]) == 2
+    assert main(["replay", str(tmp_path / "log.jsonl"), "--law", "records", "--json"]) == 0
+    assert main(["price", "majority", "--on", str(tmp_path / "log.jsonl"), "--fact", "pump"]) == 0
