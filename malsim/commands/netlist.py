@@ -8,6 +8,7 @@ malsim netlist draw alarm.malnet -o alarm.svg --hal            boxes, wires, ord
 malsim netlist load graph.malnet -o memory.sqlite              its cells and edges into a store
 malsim netlist render memory.sqlite                            a store's graph as text that loads back
 malsim netlist run alarm.malnet --on stream.csv --expect trips.csv
+malsim netlist prove "always (tripped implies once bad)" alarm.malnet      for all inputs
 malsim netlist why alarm.out alarm.malnet --on stream.csv --at 41
 malsim netlist why alarm.out out/tripwire --at 41              of a recorded run, back to the claim
 malsim netlist value 'mean(dec_a3ee.~supports.*-scores-eff)' out/tripwire --at 41      of a graph, a store, a run
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 from malsim.base.finite import day
 from malsim.base.outputs import save_table, save_text
 from malsim.base.table_files import read_table
+from malsim.proof.options import proof_arguments, prove_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +41,12 @@ HEADING = "wire"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("action", choices=sorted(_ACTIONS), help="what to do")
-    add("files", nargs="+", metavar="FILE", help="netlists; for why the signal first, for value the address")
+    add(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="netlists; for why the signal first, for value the address, for prove the property",
+    )
     add("--write", action="store_true", help="fmt: rewrite the files instead of printing")
     add("-o", "--output", metavar="FILE", help="draw: .svg, .png; load: .sqlite; run: .csv, .parquet")
     add("--hal", action="store_true", help="draw: HAL's words beside ours")
@@ -49,6 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--tick", metavar="TIME", help="run, why: the time between two rows (1d; .hal text keeps its own)")
     add("--rep", type=int, metavar="K", help="why, value: of a recorded run, the replication; default its first")
     add("--at", type=day, metavar="DAY", help="why, value: the day asked about; default the last")
+    proof_arguments(parser)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -214,6 +222,13 @@ def _value(args: argparse.Namespace) -> int:
     return 0
 
 
+def _prove(args: argparse.Namespace) -> int:
+    from malsim.netlist import load
+
+    text, path = _exactly(args, 2, "a property and a netlist")
+    return prove_each(load(_document(path), _memory(args)).net, [text, *args.prove], args)
+
+
 def _is_run(path: str) -> bool:
     return Path(path).is_dir() or path.endswith(".json")
 
@@ -244,5 +259,5 @@ def _exactly(args: argparse.Namespace, count: int, what: str) -> list[str]:
 
 _ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check, "fmt": _fmt, "lint": _lint, "diff": _diff, "draw": _draw, "load": _load, "render": _render, "run": _run,
-    "why": _why, "value": _value,
+    "why": _why, "value": _value, "prove": _prove,
 }  # fmt: skip

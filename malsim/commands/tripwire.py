@@ -5,6 +5,7 @@ malsim tripwire --scenario scenarios/tripwire.toml                       the sce
 malsim tripwire a.malnet b.malnet --scenario scenarios/tripwire.toml     side by side, CUSUM and EWMA beside them
 malsim tripwire design --arl0 2000 --delay 5 --shift 2 -o wire.malnet    from its figures, shown on fresh seeds
 malsim tripwire design --arl0 2000 --delay 5 --scenario x.toml --signal worth
+malsim tripwire scenarios/tripwire.malnet --prove "always (bad and not ack implies tripped)"    for all inputs
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.base.outputs import save_text
+from malsim.proof.options import proof_arguments, prove_each
 from malsim.scenario.law_options import set_arguments, under_law
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--quick", action="store_true", help="leave out the mutants and the faults, a run each")
     add("--html", type=Path, metavar="FILE", help="write one self-contained page")
     add("-o", "--output", type=Path, metavar="FILE", help="draw it, as .png or .svg; design: .malnet too")
+    proof_arguments(parser)
     design = parser.add_argument_group("design")
     design.add_argument("--arl0", type=float, metavar="TICKS", help="least average run length to a false alarm")
     design.add_argument("--delay", type=float, metavar="TICKS", help="most average run length to detect")
@@ -52,6 +55,8 @@ def main(args: argparse.Namespace) -> int:
 
     if args.netlists == ["design"]:
         return _design(args)
+    if args.prove:
+        return _prove(args)
     if not args.scenario:
         raise UsageError("a tripwire is tried in a scenario", hint="--scenario FILE.toml")
     scenario = under_law(read(args.scenario), args)
@@ -69,6 +74,15 @@ def main(args: argparse.Namespace) -> int:
         scorecard.figure.savefig(args.output)
         print(f"wrote {args.output}")
     return 0 if scorecard.receipt.verdict.startswith("alive") else 1
+
+
+def _prove(args: argparse.Namespace) -> int:
+    from malsim.base.errors import UsageError
+    from malsim.netlist import load, read
+
+    if len(args.netlists) != 1:
+        raise UsageError("one netlist is proved about at a time", given=" ".join(args.netlists) or "none")
+    return prove_each(load(read(args.netlists[0])).net, args.prove, args)
 
 
 def _compare(args: argparse.Namespace, scenario: Scenario) -> int:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.proof.elements import apply, choose, is_bit, is_constant, to_kind
-from malsim.proof.solver import OutsideError
+from malsim.proof.terms.elements import apply, choose, is_bit, is_constant, to_kind
+from malsim.proof.terms.solver import OutsideError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.proof.solver import OutsideError, z3
+from malsim.proof.terms.solver import OutsideError, z3
 
 if TYPE_CHECKING:
     from collections.abc import Callable

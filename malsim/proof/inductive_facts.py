@@ -1,0 +1,130 @@
+"""What every state of a net keeps to once it has run: guesses, thrown out one by one until the rest is inductive.
+
+    facts at any state, then one cycle of ticks, give the facts again; and they hold after the first cycle
+
+Source: Flanagan and Leino, Houdini, an annotation assistant for ESC/Java, 2001.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from malsim.proof.terms.elements import apply, is_bit, is_constant
+from malsim.proof.terms.solver import z3
+from malsim.proof.terms.term_array import TermArray
+from malsim.proof.ticks.meaning import any_of, negation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from malsim.proof.ticks.stretch import Stretch
+    from malsim.proof.ticks.unroll import NetState, Unrolling
+
+__all__ = ["StateFact", "facts_of"]
+
+Read: TypeAlias = "Callable[[NetState], Any]"
+MOST = 600
+
+
+class StateFact(NamedTuple):
+    """A sentence about a state."""
+
+    text: str
+    of: Callable[[NetState], Any]
+
+
+def facts_of(begin: Stretch, anywhere: Stretch, milliseconds: Callable[[], int]) -> tuple[StateFact, ...]:
+    """The guesses that hold after the first cycle and are kept by each one after."""
+    last = begin.unrolling.cycle - 1
+    facts = _lasting(_guesses(begin.unrolling, anywhere), begin, last, None, milliseconds)
+    while True:
+        lasting = _lasting(facts, anywhere, last, anywhere.before, milliseconds)
+        if len(lasting) == len(facts):
+            return tuple(lasting)
+        facts = lasting
+
+
+def _lasting(
+    facts: Sequence[StateFact], stretch: Stretch, last: int, before: NetState | None, milliseconds: Callable[[], int]
+) -> list[StateFact]:
+    """Those that no run of one cycle from here breaks, all of them given before it where `before` is."""
+    solver, left = z3().Solver(), list(facts)
+    for tick in range(last + 1):
+        solver.add(*stretch.limits(tick))
+    solver.add(*[fact.of(before) for fact in facts] if before else [])
+    after = {fact.text: fact.of(stretch.at(last)) for fact in facts}
+    while left:
+        solver.set("timeout", milliseconds())
+        solver.push()
+        solver.add(any_of([negation(after[fact.text]) for fact in left]))
+        answer = solver.check()
+        if answer == z3().unsat:
+            return left
+        if answer != z3().sat:
+            return []
+        model = solver.model()
+        solver.pop()
+        left = [fact for fact in left if _holds(model, after[fact.text])]
+    return left
+
+
+def _holds(model: Any, one: Any) -> bool:
+    return one is True if is_constant(one) else bool(z3().is_true(model.eval(one, model_completion=True)))
+
+
+def _guesses(unrolling: Unrolling, anywhere: Stretch) -> list[StateFact]:
+    """Bits alone and in pairs; numbers against 0, their start and the settings of their op."""
+    bits: list[tuple[str, Read]] = []
+    numbers: list[StateFact] = []
+    for name, step in unrolling.steps.items():
+        for pin, slot in step.instance.sheet.slots.items():
+            if slot.key not in step.instance.sheet.outs:
+                continue
+            read = _reader(name, slot.key, slot.row)
+            if is_bit(read(anywhere.before)):
+                bits.append((f"{name}.{pin}", read))
+            else:
+                numbers += _numbers(unrolling, name, pin, read)
+    for label, read in bits:
+        numbers += [StateFact(label, read), StateFact(f"not {label}", _not(read))]
+    for (one, first), (other, second) in combinations(bits, 2):
+        numbers += list(_pairs(one, first, other, second))
+    return numbers[:MOST]
+
+
+def _reader(name: str, key: str, row: int | None) -> Read:
+    def read(moment: NetState) -> Any:
+        values = TermArray(moment.ops[name][key]).values
+        return values[0] if row is None else values[row][0]
+
+    return read
+
+
+def _not(read: Read) -> Read:
+    return lambda moment: negation(read(moment))
+
+
+def _numbers(unrolling: Unrolling, name: str, pin: str, read: Read) -> Iterator[StateFact]:
+    step = unrolling.steps[name]
+    settings = [float(value.ravel()[0]) for key, value in step.start(1).items() if key not in step.instance.sheet.outs]
+    for value in sorted({0.0, *[one for one in settings if np.isfinite(one)]}):
+        for relation, sign in ((np.greater_equal, ">="), (np.less_equal, "<=")):
+            yield StateFact(f"{name}.{pin} {sign} {value:g}", _compared(relation, read, value))
+
+
+def _compared(relation: np.ufunc, read: Read, value: float) -> Read:
+    return lambda moment: apply(relation, read(moment), value)
+
+
+def _either(left: Read, right: Read) -> Read:
+    return lambda moment: any_of([left(moment), right(moment)])
+
+
+def _pairs(one: str, first: Read, other: str, second: Read) -> Iterator[StateFact]:
+    for negated, other_negated in ((False, False), (False, True), (True, False), (True, True)):
+        words = [f"not {label}" if turned else label for label, turned in ((one, negated), (other, other_negated))]
+        left, right = _not(first) if negated else first, _not(second) if other_negated else second
+        yield StateFact(" or ".join(words), _either(left, right))

@@ -1,0 +1,1 @@
+"""Numbers, bits and arrays that may be a solver's terms."""

@@ -1,0 +1,117 @@
+"""Answers about small nets: proved by how many ticks, refuted by a shortest trace that the engine runs, or refused."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from malsim.base.errors import MalsimError, ScenarioError, UsageError
+from malsim.cli import main
+from malsim.netlist import load
+from malsim.proof.prove import prove
+from malsim.proof.terms.solver import OutsideError
+
+pytest.importorskip("z3")
+
+SHIPPED = Path(__file__).parents[2] / "scenarios" / "tripwire.malnet"
+WIRE = """
+loadrt watch names=low
+loadrt ton names=lasting
+loadrt latch names=alarm
+net worth low.in
+net is-low low.below > lasting.in
+net bad lasting.out > alarm.set
+net ack reviewer.ack > alarm.reset
+net tripped alarm.out
+setp low.level 0.5
+setp low.hysteresis 0.1
+setp lasting.delay 2d
+addf low tick
+addf lasting tick
+addf alarm tick
+"""
+LAG = """
+loadrt lag names=slow
+loadrt watch names=w
+net x slow.in
+net y slow.out > w.in
+net up w.above
+addf slow tick
+addf w tick
+"""
+
+
+def answer(text: str, property_: str, *assume: str, ticks: int = 12) -> tuple[str, int | None]:
+    one = prove(load(text).net, property_, assume=assume, ticks=ticks)
+    return one.result, one.k or one.ticks
+
+
+@pytest.mark.parametrize(("asked", "expected"), [
+    ("always (bad and not ack implies tripped)", ("proved", 1)),
+    ("always (tripped implies once bad)", ("proved", 1)),
+    ("always (prev(tripped) == 1 and not ack implies tripped)", ("proved", 1)),
+    ("always (always[0:2] (worth < 0.4 and not ack) implies eventually[2:2] tripped)", ("proved", None)),
+    ("always (worth < 0.4 and not ack implies tripped)", ("refuted", 1)),
+    ("always (always[0:1] (worth < 0.4 and not ack) implies eventually[1:1] tripped)", ("refuted", 2)),
+    ("always (tripped since tripped)", ("refuted", 1)),
+    ("eventually[0:3] tripped", ("refuted", 4)),
+    ("always[0:2d] not tripped", ("proved", None)),
+    ("always (is-low implies eventually[0:5] (tripped or not is-low or ack))", ("proved", None)),
+    ("always not (tripped and ack)", ("proved", 1)),
+])  # fmt: skip
+def test_answers(asked: str, expected: tuple[str, int | None]) -> None:
+    result, number = answer(WIRE, asked)
+    assert result == expected[0]
+    assert expected[1] is None or number == expected[1]
+
+
+def test_a_trace_is_the_shortest_and_runs_in_the_engine() -> None:
+    one = prove(load(WIRE).net, "always not tripped")
+    assert one.trace is not None
+    assert one.trace.height == one.ticks
+    assert one.trace["tripped"].to_list() == [False] * (one.trace.height - 1) + [True]
+
+
+def test_what_is_assumed_counts() -> None:
+    assert answer(WIRE, "always not tripped", "always (worth >= 0.6)")[0] == "proved"
+    assert answer(WIRE, "always (tripped implies historically tripped)")[0] == "refuted"
+    with pytest.raises(UsageError, match="no run satisfies the assumptions"):
+        answer(WIRE, "always tripped", "always (worth > 1)", "always (worth < 0)")
+    with pytest.raises(ScenarioError, match="at every tick"):
+        answer(WIRE, "always tripped", "eventually (worth > 1)")
+
+
+def test_reals_with_a_state_are_proved_too() -> None:
+    assert answer(LAG, "always (y <= 1)", "always (x <= 1 and x >= 0)")[0] == "proved"
+    assert answer(LAG, "always (y <= 0.5)", "always (x <= 1 and x >= 0)")[0] == "refuted"
+
+
+def test_what_it_cannot_tell_exactly_is_outside_with_its_line() -> None:
+    pins = "".join(f"net {pin}-in f.{pin}\n" for pin in ("in", "Q", "f0", "enable", "type"))
+    text = f"loadrt biquad names=f\n{pins}net y f.out\naddf f tick\n"
+    with pytest.raises(OutsideError, match=r"netlist:1: f \(biquad\) has no exact translation: numpy's"):
+        prove(load(text).net, "always (y < 1)")
+    with pytest.raises(OutsideError, match="event"):
+        prove(load(WIRE).net, "always (at event(tripped) implies bad)")
+
+
+@pytest.mark.parametrize("asked", ["always (nothing > 1)", "alway tripped", "always worth"])
+def test_a_property_of_nothing_is_refused(asked: str) -> None:
+    with pytest.raises(MalsimError):
+        prove(load(WIRE).net, asked)
+
+
+def test_the_commands_say_it(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = "always (dec_a3ee-scores-eff < 0.5 and not reviewer.ack implies tripped)"
+    assert main(["tripwire", str(SHIPPED), "--prove", asked]) == 0
+    assert "proved by induction over 1 tick: always (eff(dec_a3ee) < 0.5" in capsys.readouterr().out
+    assert main(["netlist", "prove", "always not tripped", str(SHIPPED)]) == 1
+    assert "refuted in 1 tick" in capsys.readouterr().out
+
+
+def test_without_the_solver_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "z3", None)
+    assert main(["tripwire", str(SHIPPED), "--prove", "always tripped"]) == 2
+    assert "malsim[prove]" in capsys.readouterr().err
