@@ -113,12 +113,15 @@ class MemoryService:
         """The graph as a netlist that loads back."""
         from malsim.netlist import render
 
-        return render(self.store.memory)
+        return render(self.store.memory) + self.store.standing.text
 
     def tick(self) -> str:
-        """Recompute every score as of now."""
-        now = self.now()
-        return f"day {now:.4g}: {self.store.tick(now, self.rules).height} cells"
+        """Recompute every score as of now, run the programs and wires; what they did, a line each."""
+        from malsim.netlist import event_lines
+
+        now, count = self.now(), self.store.events.height
+        cells = self.store.tick(now, self.rules).height
+        return "\n".join([f"day {now:.4g}: {cells} cells", *event_lines(self.store.events.slice(count))])
 
 
 def verdict_text(verdict: Mapping[str, Any]) -> str:

@@ -145,26 +145,37 @@ def _draw(args: argparse.Namespace) -> int:
 
 def _load(args: argparse.Namespace) -> int:
     from malsim.base.errors import UsageError
-    from malsim.memory import Memory
-    from malsim.netlist import load
+    from malsim.memory import Memory, Rules
+    from malsim.memory.store import Store
+    from malsim.memory.tables.standing_parts import Standing
+    from malsim.netlist.shipped.store_scan import load_all
 
     if not args.output:
         raise UsageError("a loaded graph goes into a store", hint="-o memory.sqlite")
-    memory = _memory(args) or Memory.empty()
-    for path in args.files:
-        memory = load(_document(path), memory).memory
-    memory.save(args.output)
-    print(f"{memory.cells.height} cells, {memory.edges.height} edges: {args.output}")
+    documents, loaded = [_document(path) for path in args.files], None
+    if args.into:
+        with Store(args.into, write=False) as other:
+            loaded = load_all(other.memory, other.standing, documents, Rules())
+    elif not Path(args.output).exists():
+        loaded = load_all(Memory.empty(), Standing(), documents, Rules())  # before a store is made
+    with Store(args.output) as store:
+        memory = store.wire(lambda memory, standing: loaded or load_all(memory, standing, documents, Rules()))
+        lines = len(store.standing.text.splitlines())
+    wiring = f", {lines} lines of wiring" if lines else ""
+    print(f"{memory.cells.height} cells, {memory.edges.height} edges{wiring}: {args.output}")
     return 0
 
 
 def _render(args: argparse.Namespace) -> int:
-    from malsim.memory import Memory
+    from malsim.memory.store import Store
     from malsim.netlist import load, render
 
     for path in args.files:
-        memory = load(_document(path), _memory(args)).memory if path.endswith((".malnet", ".hal")) else Memory.open(path)
-        print(render(memory), end="")
+        if path.endswith((".malnet", ".hal")):
+            print(render(load(_document(path), _memory(args)).memory), end="")
+            continue
+        with Store(path, write=False) as store:
+            print(render(store.memory), store.standing.text, sep="", end="")
     return 0
 
 

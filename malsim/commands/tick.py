@@ -38,6 +38,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.base.errors import StoreError, UsageError
     from malsim.memory import Rules
     from malsim.memory.store import Store
+    from malsim.netlist import event_lines
     from malsim.netlist.shipped import catalogue, readings, signal_named
 
     picks = [*catalogue()] if args.signals == "all" else args.signals.split(",") if args.signals else []
@@ -51,9 +52,13 @@ def main(args: argparse.Namespace) -> int:
         if now < last:
             raise UsageError("a store does not tick back", where="--now", given=now, allowed=f"{last:g} or later")
         before = store.memory.column("effective").copy()
+        count = store.events.height
         memory = store.tick(now, rules)
+        news = store.events.slice(count)
     change = np.nan_to_num(memory.column("effective") - before)
     print(f"day {now:g}: {memory.height} cells, {np.count_nonzero(change)} moved{_most(memory, change)}")
+    for line in event_lines(news):
+        print(f"  {line}")
     for one in readings(memory, names, now=now, rules=rules) if names else []:
         print(one)
     return 0

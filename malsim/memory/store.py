@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import polars as pl
 
@@ -17,7 +17,8 @@ from malsim.memory.law import tick
 from malsim.memory.law_steps import effective_now
 from malsim.memory.push.expand import expand
 from malsim.memory.push.mini_index import Push, push
-from malsim.memory.tables import read
+from malsim.memory.rules import Rules
+from malsim.memory.tables import read, standing_parts
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
 from malsim.memory.tables.damage import is_date
 from malsim.memory.tables.search import look_with
@@ -25,15 +26,21 @@ from malsim.memory.tables.write import extends, fill, latest_day, log_verdicts, 
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
 
     from malsim.memory.gate.claims import Claims
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.push.expand import Expanded
-    from malsim.memory.rules import Rules
+    from malsim.memory.tables.standing_parts import Standing
 
 __all__ = ["Store", "open_memory", "save_memory"]
+
+
+class RunsStanding(Protocol):
+    """What runs the programs and wires of a store on a memory that has just ticked at `now` days."""
+
+    def __call__(self, memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[Memory, Standing]: ...
 
 
 class Store:
@@ -57,6 +64,9 @@ class Store:
     StoreError
         For a file that is no store, a newer one, a damaged or truncated one (none is touched), and one that stays busy.
     """
+
+    # What runs netlists stands above the memory: `malsim.netlist` sets it.
+    scan: ClassVar[RunsStanding | None] = None
 
     def __init__(self, path: str | Path, *, write: bool = True, wait: float = 5.0) -> None:
         self.path, self.write = Path(path), write
@@ -106,6 +116,18 @@ class Store:
         with self._reading() as file, sound(self.path):
             return read.verdicts(file)
 
+    @property
+    def events(self) -> pl.DataFrame:
+        """What its programs and wires did at ticks: t, rep, kind, subject, detail, cause."""
+        with self._reading() as file, sound(self.path):
+            return standing_parts.events(file)
+
+    @property
+    def standing(self) -> Standing:
+        """The netlist that stands in it, what it remembers, and its lines in the next push."""
+        with self._reading() as file, sound(self.path):
+            return standing_parts.standing(file)
+
     def updates(self, handle: str, *, rep: int = 0, day: float | None = None) -> pl.DataFrame:
         """Which fields of a cell were rewritten, up to a day, and by whom: t, field, writer (null: nobody is named)."""
         with self._reading() as file, sound(self.path):
@@ -129,10 +151,27 @@ class Store:
         return verdicts
 
     def tick(self, now: float, rules: Rules | None = None) -> Memory:
-        """Tick the memory in the file, as `malsim.memory.tick`; returns it. `now` is a finite number of days."""
-        now = finite(now, where="now")
+        """Tick the memory in the file, as `malsim.memory.tick`, and run what stands in it; returns the memory.
+
+        `now` is a finite number of days. Raises `StoreError` where something stands in it and nothing here runs it.
+        """
+        now, rules = finite(now, where="now"), rules or Rules()
         with self._changing() as old:
-            return self._write(old, tick(old, now, rules), t=now, deed="tick")
+            new, before = tick(old, now, rules), self.standing
+            if Store.scan:
+                new, after = Store.scan(new, before, now, rules)
+                if after is not before:
+                    standing_parts.keep(self.connection, after)
+            elif before.text or (old.cells["kind"] == "prg").any():
+                raise StoreError("programs stand in it that nothing here runs", hint="import malsim.netlist")
+            return self._write(old, new, t=now, deed="tick")
+
+    def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]]) -> Memory:
+        """Put what `load` makes of the memory and of what stands here into the file, in one write; returns the memory."""
+        with self._changing() as old:
+            new, after = load(old, self.standing)
+            standing_parts.keep(self.connection, after)
+            return self._write(old, new, t=latest_day(new), deed="save")
 
     def update(self, handle: str, *, writer: str, now: float, rules: Rules | None = None, **fields: Any) -> Memory:
         """Rewrite fields of a cell in the file, as `gate.edit.update`, and keep who did; returns the memory."""
@@ -147,7 +186,8 @@ class Store:
         """
         with self._reading() as file:
             look_with(file, effective_now(self.memory, options.get("rules")) if read.holds_news(file) else {})
-            return push(file, query, **options)
+            lines = [*standing_parts.standing(file).lines, *options.pop("surfaced", ())]
+            return push(file, query, surfaced=lines, **options)
 
     def expand(self, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
         """One cell, opened as of `now` (days; by default that of the last write); that it was read is kept.

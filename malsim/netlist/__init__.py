@@ -1,5 +1,6 @@
 """The netlist: a graph and its wiring as one text, read, checked, written back, loaded and run."""
 
+from malsim.memory.store import Store
 from malsim.netlist.engine.stream import difference, run
 from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.files import read
@@ -11,9 +12,28 @@ from malsim.netlist.language.render import fmt
 from malsim.netlist.language.statements import Document
 from malsim.netlist.lint import lint
 from malsim.netlist.load import Loaded, load
+from malsim.netlist.shipped.store_scan import event_lines, scan
 from malsim.netlist.why import why
 
+Store.scan = staticmethod(scan)  # what stands in a store runs at its ticks once netlists can be read
+
 __all__ = [
-    "Document", "Fault", "Frames", "Loaded", "NetlistError", "diff", "difference", "evaluate", "fmt", "lint", "load",
-    "parse", "read", "render", "run", "save", "why",
+    "Document",
+    "Fault",
+    "Frames",
+    "Loaded",
+    "NetlistError",
+    "diff",
+    "difference",
+    "evaluate",
+    "event_lines",
+    "fmt",
+    "lint",
+    "load",
+    "parse",
+    "read",
+    "render",
+    "run",
+    "save",
+    "why",
 ]  # fmt: skip

@@ -71,7 +71,8 @@ def last_day(connection: sqlite3.Connection) -> float | None:
 def holds_news(connection: sqlite3.Connection) -> bool:
     """Whether there may be cells whose effective a reader sees otherwise than the last tick left it."""
     query = """SELECT coalesce((SELECT deed FROM ticks ORDER BY "row" DESC LIMIT 1), 'tick') <> 'tick'
-        OR EXISTS (SELECT 1 FROM cells WHERE worth = 0 AND effective > 0 AND status = 'active')"""
+        OR EXISTS (SELECT 1 FROM cells
+                   WHERE CASE status WHEN 'active' THEN worth = 0 AND effective > 0 ELSE worth > 0 END)"""
     return bool(connection.execute(query).fetchone()[0])
 
 

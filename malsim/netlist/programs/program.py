@@ -144,8 +144,8 @@ def fault_of(body: str) -> str:
     return ""
 
 
-def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0) -> list[ProgramCell]:
-    """The prg cells from row `after` on that hold standing programs, each cell of one name and text once.
+def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto: int | None = None) -> list[ProgramCell]:
+    """The prg cells from row `after` on, or up to row `upto`, that hold standing programs, each of one name and text once.
 
     A body that holds no `addf` sentence is prose and asks for nothing; nor does one that says `[as: NAME]`, which an op of
     the netlist of that name runs.
@@ -159,7 +159,8 @@ def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0) -> l
     """
     if memory.height <= after:
         return []
-    new = memory.cells.slice(after).filter((pl.col("kind") == "prg") & (pl.col("origin") != "program"))
+    new = memory.cells.head(upto).slice(after) if upto is not None else memory.cells.slice(after)
+    new = new.filter((pl.col("kind") == "prg") & (pl.col("origin") != "program"))
     new = new.filter(pl.col("body").str.contains(_ADDF) & ~pl.col("body").str.contains(_AS))
     cells = []
     for cell in new.group_by("key", "handle", "title", "body", "topics", maintain_order=True).agg("rep").to_dicts():

@@ -1,0 +1,68 @@
+"""What stands in a store and runs at its ticks: the text of its netlists, what they remember, what they said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.base.sqlite_file import holds_table
+from malsim.memory.tables.damage import DamagedRowsError
+from malsim.memory.tables.rows import insert, select
+
+if TYPE_CHECKING:
+    import sqlite3
+
+__all__ = ["EVENTS", "Standing", "events", "keep", "standing"]
+
+EVENTS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "t": pl.Float64, "rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String,
+}  # fmt: skip
+_TABLES = (  # made when something is first to stand
+    "CREATE TABLE IF NOT EXISTS standing (name TEXT PRIMARY KEY, value)",
+    """CREATE TABLE IF NOT EXISTS happenings
+        ("row" INTEGER PRIMARY KEY, t REAL, rep INTEGER, kind TEXT, subject TEXT, detail TEXT, cause TEXT)""",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """A netlist as text, what it remembers from one tick to the next, and the lines that it raises in the next push.
+
+    `events` are those of the last tick: columns of EVENTS. What `state` holds only who runs it knows.
+    """
+
+    text: str = ""
+    state: bytes = b""
+    lines: tuple[str, ...] = ()
+    events: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EVENTS))
+
+
+def standing(connection: sqlite3.Connection) -> Standing:
+    """What stands in the store, as the last tick left it; no events."""
+    if not holds_table(connection, "standing"):
+        return Standing()
+    parts = dict(connection.execute("SELECT name, value FROM standing").fetchall())
+    text, state, lines = parts.get("text", ""), parts.get("state", b""), json.loads(parts.get("lines", "[]"))
+    if not (isinstance(text, str) and isinstance(state, bytes) and all(isinstance(line, str) for line in lines)):
+        raise DamagedRowsError("standing")
+    return Standing(text=text, state=state, lines=tuple(lines))
+
+
+def keep(connection: sqlite3.Connection, after: Standing) -> None:
+    """Let this stand from now on; its events are added to those on record."""
+    for statement in _TABLES:
+        connection.execute(statement)
+    values = {"text": after.text, "state": after.state, "lines": json.dumps(after.lines)}
+    connection.executemany("INSERT OR REPLACE INTO standing VALUES (?, ?)", list(values.items()))
+    insert(connection, "happenings", after.events.select(list(EVENTS)))
+
+
+def events(connection: sqlite3.Connection) -> pl.DataFrame:
+    """What happened at ticks, in order; columns of EVENTS."""
+    if not holds_table(connection, "happenings"):
+        return pl.DataFrame(schema=EVENTS)
+    names = ", ".join(f'"{name}"' for name in EVENTS)
+    return select(connection, f'SELECT {names} FROM happenings ORDER BY "row"', EVENTS)

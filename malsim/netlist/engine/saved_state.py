@@ -1,0 +1,114 @@
+"""What a net remembers, as bytes and back: numbers as arrays, words as JSON, nothing that runs when it is read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.base.errors import DataError
+from malsim.netlist.engine.engine import State
+from malsim.netlist.engine.rows import NO_TOPICS
+from malsim.netlist.programs import program_cells
+from malsim.netlist.programs.operations import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory import Memory
+    from malsim.netlist.engine.engine import Engine
+    from malsim.netlist.programs import Program
+    from ops.pin.state import State as OpState
+
+__all__ = ["restored", "saved"]
+
+_ARRAY, _WORDS, _TREE = "array", "words", "tree"
+
+
+def saved(state: State, engine: Engine) -> bytes:
+    """The state of a net after a scan; what a scan reads anew from the memory is left out."""
+    signals = {name: value for name, value in state.signals.items() if name not in engine.readers}
+    outputs = {slot: {"values": one.values, "witness": one.witness, "state": one.state}
+               for slot, one in state.program_outputs.items()}  # fmt: skip
+    tree = {
+        "ticks": state.ticks, "ops": state.ops, "signals": signals, "drives": state.drives, "outputs": outputs,
+        "heights": state.heights, "topics": state.topics.rows(), "search_from": state.search_from,
+        "programs": [[one.key, one.slot] for one in state.programs],
+    }  # fmt: skip
+    arrays: list[np.ndarray[Any, Any]] = []
+    text = json.dumps(_packed(tree, arrays))
+    file = BytesIO()
+    columns = {f"{_ARRAY}{place}": array for place, array in enumerate(arrays)}
+    np.savez_compressed(file, allow_pickle=False, **{_TREE: np.frombuffer(text.encode(), dtype=np.uint8)}, **columns)
+    return file.getvalue()
+
+
+def restored(data: bytes, engine: Engine, memory: Memory, *, first: int) -> State:
+    """The state that `saved` gave, for a net that may have more parts by now; they begin as at a first scan.
+
+    Raises `DataError` for bytes that are no such state.
+    """
+    if not data:
+        return engine.start(memory)
+    try:
+        with np.load(BytesIO(data), allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        tree = _unpacked(json.loads(arrays.pop(_TREE).tobytes()), arrays)
+        heights = {domain: int(tree["heights"].get(domain, 0)) for domain in engine.domains}
+        outputs = {slot: Output(one["values"], one["witness"], {}, one["state"]) for slot, one in tree["outputs"].items()}
+        topics = pl.DataFrame(tree["topics"], schema=NO_TOPICS.schema, orient="row")
+        state = State(
+            ticks=tree["ticks"], ops=_ops(tree["ops"], engine, heights), signals=tree["signals"], drives=tree["drives"],
+            program_outputs=outputs, heights=heights | {"": 0}, topics=topics, search_from=tree["search_from"],
+        )  # fmt: skip
+        programs = _programs(tree["programs"], memory, state, first)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError("what the netlist of this store remembers cannot be read", hint="restore a copy") from error
+    return replace(state, programs=programs)
+
+
+def _ops(ops: Mapping[str, OpState], engine: Engine, heights: Mapping[str, int]) -> dict[str, OpState]:
+    """The states of the net's instances; one that is new, or is another op by now, begins."""
+    states = {}
+    for name, step in engine.steps.items():
+        fresh = step.start(heights[step.domain])
+        states[name] = ops[name] if name in ops and ops[name].keys() == fresh.keys() else fresh
+    return states
+
+
+def _programs(slots: list[list[str]], memory: Memory, state: State, first: int) -> tuple[Program, ...]:
+    """The standing programs of the cells that were searched, under the names that they remember by."""
+    whole = program_cells(memory, after=0, upto=state.search_from, tick=state.ticks, first=first)
+    programs = [program for one in whole for program in one.programs]
+    slot_of = {(key, slot.split(" ")[-2]): slot for key, slot in slots}
+    return tuple(replace(one, slot=slot_of.get((one.key, one.operation), one.slot)) for one in programs)
+
+
+def _packed(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
+    """A tree with its arrays put aside."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        arrays.append(value)
+        return {_ARRAY: len(arrays) - 1}
+    if isinstance(value, np.ndarray):
+        return {_WORDS: value.tolist()}
+    if isinstance(value, np.generic):
+        return value.item()
+    if hasattr(value, "items"):
+        return {_TREE: {name: _packed(one, arrays) for name, one in value.items()}}
+    return [_packed(one, arrays) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def _unpacked(value: Any, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Any:
+    if isinstance(value, list):
+        return [_unpacked(one, arrays) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if _ARRAY in value:
+        return arrays[f"{_ARRAY}{value[_ARRAY]}"]
+    if _WORDS in value:
+        return np.array(value[_WORDS])
+    return {name: _unpacked(one, arrays) for name, one in value[_TREE].items()}
