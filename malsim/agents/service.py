@@ -80,7 +80,7 @@ class MemoryService:
         """Propose a claim; the gate's verdict on it, a row of `schema.VERDICTS`. Fields are those of claims."""
         from malsim.netlist.programs import checked
 
-        claim = {"writer": self.writer, "title": title, "confidence": confidence, "t": self.now(), **fields}
+        claim = {"kind": "obs", "writer": self.writer, "title": title, "confidence": confidence, "t": self.now(), **fields}
         claim = {name: _bounded(value, name) for name, value in claim.items() if value not in (None, [], "")}
         return self.store.admit(checked([claim]), self.rules).row(0, named=True)
 

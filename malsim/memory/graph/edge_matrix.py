@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from malsim.memory import schema
 from malsim.memory.graph.table import Column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy import sparse
 
     from malsim.memory.graph.arrays import Array
     from malsim.memory.graph.table import Table
@@ -60,12 +60,16 @@ class Wiring:
 
     @cached_property
     def _entries(self) -> sparse.coo_array:
+        from scipy import sparse  # half of what importing the memory would take: a hook that only reads does without
+
         rows = self.target.values + self.cells * (self.weight.values < 0.0)
         ends = rows.astype(np.int32), self.source.values.astype(np.int32)  # half the memory to read
         return sparse.coo_array((np.abs(self.weight.values), ends), shape=(2 * self.cells, self.cells))
 
     def _matrix(self, weight: Array) -> sparse.csr_array:
         """The edges of weight > 0, row by row; those that join the same cells stay apart."""
+        from scipy import sparse
+
         order = np.argsort(self.target.values, kind="stable")
         order = order[weight[order] > 0.0]
         starts = np.zeros(self.cells + 1, dtype=np.int32)

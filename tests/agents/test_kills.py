@@ -1,0 +1,115 @@
+"""A server killed in the middle of a call loses nothing that it acknowledged, and what is no message kills none."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from malsim.memory.store import Store, open_memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("mcp", reason="the extra agents is not installed")
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}}
+
+
+class RawClient:
+    """A client that writes lines to a server and reads lines back."""
+
+    def __init__(self, store: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        words = [sys.executable, "-m", "malsim", "serve", str(store), "--writer", "ann"]
+        self.server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        self._number = 0
+        self.request("initialize", **HELLO)
+        self.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def say(self, message: Any) -> None:
+        assert self.server.stdin
+        line = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.server.stdin.write(line + b"\n")
+        self.server.stdin.flush()
+
+    def request(self, method: str, **params: Any) -> dict[str, Any]:
+        """The answer to a request; {} where the server is gone."""
+        assert self.server.stdout
+        self._number += 1
+        with contextlib.suppress(BrokenPipeError):
+            self.say({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
+        for line in self.server.stdout:
+            with contextlib.suppress(ValueError):
+                answer: dict[str, Any] = json.loads(line)
+                if answer.get("id") == self._number:
+                    return answer
+        return {}
+
+    def claim(self, title: str) -> str | None:
+        """The verdict on a claim, None where the server is gone."""
+        answer = self.request("tools/call", name="claim", arguments={"title": title, "confidence": 0.5})
+        return str(answer["result"]["content"][0]["text"]) if answer else None
+
+    def close(self) -> None:
+        for pipe in (self.server.stdin, self.server.stdout):
+            assert pipe
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+        self.server.wait()
+
+
+def killed_in_a_call(store: Path, delay: float, round_: int) -> list[str]:
+    """What a server acknowledged before it was killed, `delay` seconds after its first answer."""
+    client, done = RawClient(store), list[str]()
+    timer = threading.Timer(delay, client.server.kill)
+    for number in range(10_000):
+        said = client.claim(title := f"round {round_}, claim {number}")
+        if said is None:
+            break
+        assert said.startswith("admitted")
+        done.append(title)
+        if number == 0:
+            timer.start()
+    timer.join()
+    client.close()
+    return done
+
+
+def lose_nothing(store: Path, kills: int) -> None:
+    delay, done = random.Random(5), list[str]()  # noqa: S311  # the same moments each time
+    for number in range(kills):
+        done += killed_in_a_call(store, delay.uniform(0.0, 0.15), number)
+        titles = open_memory(store).cells["title"].to_list()
+        assert set(done) <= set(titles)
+        assert len(titles) <= len(done) + number + 1  # the call that was cut may have been done
+    with Store(store) as again:
+        assert again.tick(again.day or 0.0).height >= len(done) >= kills
+
+
+def test_two_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    lose_nothing(tmp_path / "m.sqlite", 2)
+
+
+@pytest.mark.nightly
+def test_forty_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    lose_nothing(tmp_path / "m.sqlite", 40)
+
+
+def test_what_is_no_message_leaves_the_server_alive(tmp_path: Path) -> None:
+    client = RawClient(tmp_path / "m.sqlite")
+    for message in (b"", b"{", b"\xff\xfe", b"[" * 5_000, b'{"jsonrpc": "2.0", "id": {}, "method": 3}', b'"text"'):
+        client.say(message)
+    answer = client.request("no/such/method")
+    assert "error" in answer
+    said = client.claim("it lives")
+    client.close()
+    assert said
+    assert said.startswith("admitted")
