@@ -39,7 +39,10 @@ def rows() -> Iterator[Ratio]:
         hook = [sys.executable, "-m", "malsim", "hook", "prompt", "--store", str(path)]
         process = partial(subprocess.run, hook, check=True, stdin=subprocess.DEVNULL, capture_output=True)
         yield compare(f"a hook's process on {size}, beside opening it", process, opening, limit=0.6, repeats=5)
-        claim = lambda: service.claim(f"claim {next(numbers)}", 0.5)  # noqa: E731  # a new one each time
+
+        def claim() -> object:
+            return service.claim(f"claim {next(numbers)}", 0.5)
+
         claim()
         yield compare(f"an agent's claim on {size}, beside opening it", claim, opening, limit=0.1, repeats=5)
         service.close()
