@@ -19,7 +19,7 @@ MANY = 1000
 class WatchedMemory:
     """A user's memory whose every call is timed and whose every answer is checked.
 
-    Calls run on a thread of their own, which is left behind when one does not come back.
+    Calls run on a thread of their own, which is left behind when one does not come back; `calls` is one to share.
 
     Raises
     ------
@@ -28,8 +28,10 @@ class WatchedMemory:
         belief outside 0 to 1 or an unknown status; it names memory and call.
     """
 
-    def __init__(self, factory: Callable[[], UserMemory], name: str, *, limit: float = LIMIT) -> None:
-        self.name, self._calls = name, Calls(limit)
+    def __init__(
+        self, factory: Callable[[], UserMemory], name: str, *, limit: float = LIMIT, calls: Calls | None = None
+    ) -> None:
+        self.name, self._calls, self._shared = name, calls or Calls(limit), calls is not None
         self.memory: UserMemory = self._call("factory", lambda: make_memory(factory, name))
         self._limited = {call: takes_limit(getattr(self.memory, call)) for call in ("read", "peek")}
 
@@ -84,7 +86,8 @@ class WatchedMemory:
         """Let go of it."""
         if callable(close := getattr(self.memory, "close", None)):
             self._call("close", close)
-        self._calls.end()
+        if not self._shared:
+            self._calls.end()
 
     def _ask(self, call: str, query: Query, now: float) -> Any:
         ask_memory = getattr(self.memory, call)

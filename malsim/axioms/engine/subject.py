@@ -78,7 +78,8 @@ class PeekResult:
 class Subject:
     """A memory under test: its name, what makes one, whether it has beliefs and edges, the half-life it declares (days).
 
-    `offers` names what of the contract it has: the optional calls, and of belief, edges, scopes and clocks what it keeps.
+    `offers` names what of the contract it has: the optional calls, and of belief, edges, scopes and clocks what it keeps;
+    `user` says that it is an object of the user's own.
 
     `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case; `code` is what `subject_of`
     is given to make it again, as Python (its name, if empty).
@@ -93,6 +94,7 @@ class Subject:
     pick: Callable[[int, str, int], Pick] = Pick
     code: str = ""
     offers: frozenset[str] = frozenset()
+    user: bool = False
 
     def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
         """What each peek shows; `together` hands claims of one instant over in one call."""

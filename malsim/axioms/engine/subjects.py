@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from malsim.adapters.calls import Calls
 from malsim.adapters.contract import OPTIONAL_CALLS
 from malsim.adapters.load import load_factory
 from malsim.adapters.watch import LIMIT, WatchedMemory
@@ -88,7 +90,8 @@ def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
 
 
 def _user(name: str, factory: Callable[..., Any], limit: float) -> Subject:
-    memory = WatchedMemory(factory, name, limit=limit)
+    calls = Calls(limit)
+    memory = WatchedMemory(factory, name, limit=limit, calls=calls)
     declares = {part: getattr(memory.memory, part, None) for part in (*FEATURES, "half_life")}
     offers = {part for part in FEATURES if declares[part] is not False}
     offers |= {call for call in OPTIONAL_CALLS if callable(getattr(memory.memory, call, None))}
@@ -96,9 +99,11 @@ def _user(name: str, factory: Callable[..., Any], limit: float) -> Subject:
     half_life = None if declares["half_life"] is None else float(declares["half_life"])
 
     def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> WatchedMemory:  # it reads names
-        return WatchedMemory(factory, name, limit=limit)
+        return WatchedMemory(factory, name, limit=limit, calls=calls)
+
+    weakref.finalize(fresh, calls.end)  # with the last who can make one
 
     return Subject(
         name, fresh, belief=declares["belief"] is not False,
-        edges=bool(declares["edges"]), half_life=half_life, offers=frozenset(offers),
+        edges=bool(declares["edges"]), half_life=half_life, offers=frozenset(offers), user=True,
     )  # fmt: skip

@@ -1,0 +1,122 @@
+"""Steps of a plot: calls of a memory, and looks at it with what they are to show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from malsim.adapters import Claim, Edge, Query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = [
+    "CURRENT", "FIRST", "LOOKS", "NOT_CURRENT", "NOT_FIRST", "NOT_SHOWN", "SHOWN", "Step", "ask", "call", "says", "settle",
+    "twin",
+]  # fmt: skip
+
+LOOKS = ("ask", "texts", "log")
+FIRST, NOT_FIRST = "the first answer", "not the first answer"
+CURRENT, NOT_CURRENT = "current", "not current"
+SHOWN, NOT_SHOWN = "shown", "not shown"
+STATED = 0.7
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happens on a day, in the symbols of its plot (x, A, ann) until names are drawn for them.
+
+    `do` is write, an optional call, or one of `LOOKS`; of a look, `want` says what is to become of `value`, and `twin` that
+    a prohibition counts only where this held. `dated` is the day that a claim gives itself, `of` the text that it
+    was derived from.
+    """
+
+    t: float
+    do: str
+    object: str = ""
+    value: str = ""
+    by: str = ""
+    scope: str = ""
+    instead: str = ""
+    to: str = ""
+    text: str = ""
+    source: str = ""
+    of: str = ""
+    dated: float | None = None
+    valid_from: float | None = None
+    valid_to: float | None = None
+    at: float | None = None
+    as_of: float | None = None
+    want: str = ""
+    twin: bool = False
+
+    @property
+    def days(self) -> list[float]:
+        """Every day that it names."""
+        return [day for day in (self.t, *map(self.__getattribute__, DAYS)) if day is not None]
+
+    @property
+    def claim(self) -> Claim:
+        """The claim that is written."""
+        time, edges = self.t if self.dated is None else self.dated, (Edge("derived_from", self.of),) if self.of else ()
+        bounds = {"valid_from": self.valid_from, "valid_to": self.valid_to}
+        return Claim(time, self.by, self.object, self.value, self.text, STATED, edges, self.scope, self.source, **bounds)
+
+    @property
+    def query(self) -> Query:
+        """The question that is asked."""
+        return Query(self.object, f"what is {self.object}?", self.scope, self.at, self.as_of)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What an optional call is given, in the contract's order."""
+        given = {"object": self.object, "value": self.value or None, "instead": self.instead or None, "to": self.to}
+        given |= {"now": self.t, "by": self.by, "scope": self.scope}
+        return {name: given[name] for name in ARGUMENTS[self.do]}
+
+    def moved(self, change: Callable[[float], float]) -> Step:
+        """The step with all its days changed."""
+        days: dict[str, Any] = {name: change(day) for name in DAYS if (day := getattr(self, name)) is not None}
+        return replace(self, t=change(self.t), **days)
+
+    def named(self, names: Mapping[str, str]) -> Step:
+        """The step with names for its symbols."""
+        words: dict[str, Any] = {
+            name: " ".join(names.get(word, word) for word in getattr(self, name).split()) for name in WORDS
+        }
+        return replace(self, **words)
+
+
+DAYS = ("dated", "valid_from", "valid_to", "at", "as_of")
+WORDS = ("object", "value", "by", "scope", "instead", "to", "text", "source", "of")
+_ABOUT = ("object", "value", "now", "by", "scope")
+_SHARING = ("object", "to", "now", "scope")
+ARGUMENTS = {
+    "correct": ("object", "value", "instead", "now", "by", "scope"), "forget": _ABOUT, "allow": _ABOUT,
+    "share": _SHARING, "unshare": _SHARING, "settle": ("now",),
+}  # fmt: skip
+
+
+def says(t: float, by: str, object_: str, value: str, text: str = "", **more: Any) -> Step:
+    """A claim, and the same as a sentence."""
+    return Step(t, "write", object_, value, by, text=text or f"{object_} is {value}", **more)
+
+
+def call(t: float, do: str, object_: str, value: str = "", **more: Any) -> Step:
+    """An optional call."""
+    return Step(t, do, object_, value, **more)
+
+
+def settle(t: float) -> Step:
+    """Every background job runs to its end."""
+    return Step(t, "settle")
+
+
+def ask(t: float, object_: str, value: str, want: str, **more: Any) -> Step:
+    """A look at what is shown of an object, and what is to become of a value there."""
+    return Step(t, "ask", object_, value, want=want, **more)
+
+
+def twin(step: Step) -> Step:
+    """A look that must show what is untouched for the cell to count."""
+    return replace(step, twin=True)

@@ -1,0 +1,170 @@
+"""A memory that keeps every duty: the smallest that does, and what a witness is checked against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from malsim.adapters import Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from malsim.adapters import Query
+
+__all__ = ["Governed", "Record"]
+
+
+@dataclass(eq=False)
+class Record:
+    """A claim, the day it came to be known, and the day it was rejected."""
+
+    claim: Claim
+    learned: float
+    rejected: float = inf
+
+    @property
+    def start(self) -> float:
+        """The day from which it is true."""
+        return self.claim.time if self.claim.valid_from is None else self.claim.valid_from
+
+    def holds(self, at: float) -> bool:
+        """Whether it is true on a day."""
+        return self.start <= at < (inf if self.claim.valid_to is None else self.claim.valid_to)
+
+
+class Governed:
+    """Records with two clocks, scopes, digests of what may not come back, and a log.
+
+    Of the records that stand, the one that became true last is current. Only who said a value may correct or erase it, and
+    what was derived from it falls with it.
+    """
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.refused: set[str] = set()
+        self.shared: set[tuple[str, str, str]] = set()
+        self.events: list[dict[str, Any]] = []
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:
+        """Keep what was not rejected or erased before."""
+        for claim in claims:
+            refused = digest(claim.scope, claim.object, claim.value) in self.refused
+            if not refused:
+                self.records.append(Record(claim, now))
+            self.note("refuse" if refused else "write", claim.writer, now)
+
+    def tick(self, now: float) -> None:
+        """Nothing."""
+
+    settle = tick
+
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        """What stood on day `as_of`, an item a value: the one that is true on day `at` first, then others by their start."""
+        as_of = now if query.as_of is None else query.as_of
+        at = as_of if query.at is None else query.at
+        known = [
+            record for record in self.visible(query) if record.learned <= as_of < record.rejected and record.start <= at
+        ]
+        known.sort(key=lambda record: (record.holds(at), record.start, record.learned), reverse=True)
+        firsts = {record.claim.value: record for record in reversed(known)}
+        items = [self.item(record, known, at) for record in known if firsts[record.claim.value] is record]
+        return [
+            item | {"status": "current" if place == 0 and item["status"] else "former"} for place, item in enumerate(items)
+        ][:limit]
+
+    read = peek
+
+    def item(self, record: Record, known: Sequence[Record], at: float) -> dict[str, Any]:
+        """A record as it is shown; every writer who says the same halves the doubt."""
+        claim = record.claim
+        writers = {each.claim.writer for each in known if (each.claim.value, each.claim.scope) == (claim.value, claim.scope)}
+        return {
+            "id": self.records.index(record), "object": claim.object, "value": claim.value, "text": claim.text,
+            "rank": record.start, "belief": 1.0 - 0.5 ** len(writers), "status": record.holds(at),
+            "valid_from": record.start, "valid_to": claim.valid_to,
+        }  # fmt: skip
+
+    def visible(self, query: Query) -> list[Record]:
+        """The records about an object that its scope may read."""
+        about = [record for record in self.records if record.claim.object == query.object]
+        return [
+            record
+            for record in about
+            if record.claim.scope == query.scope or (record.claim.scope, query.object, query.scope) in self.shared
+        ]
+
+    def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
+        """Reject a value from today on, with what was derived from it; what is right was so from the same day."""
+        wrong = self.own(object, value, by, scope)
+        self.note("correct" if wrong else "decline", by, now)
+        if not wrong:
+            return
+        for record in self.derived(wrong):
+            record.rejected = min(record.rejected, now)
+        self.refused.add(digest(scope, object, value))
+        if instead is not None:
+            self.refused.discard(digest(scope, object, instead))
+            start, text = min(record.start for record in wrong), f"{object} is {instead}"
+            claim = Claim(now, by, object, instead, text, scope=scope, valid_from=start)
+            self.records.append(Record(claim, now))
+
+    def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
+        """Erase a value, or all about an object, with what was derived from it; a digest stays."""
+        gone = self.own(object, value, by, scope)
+        self.note("forget" if gone else "decline", by, now)
+        self.refused |= {digest(scope, object, record.claim.value) for record in gone}
+        erased = self.derived(gone)
+        self.records = [record for record in self.records if record not in erased]
+
+    def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None:  # noqa: A002
+        """Let a value be said again."""
+        self.refused.discard(digest(scope, object, value))
+        self.note("allow", by, now)
+
+    def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
+        """Let another scope read an object."""
+        self.shared.add((scope, object, to))
+        self.note("share", scope, now)
+
+    def unshare(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
+        """Take that back."""
+        self.shared.discard((scope, object, to))
+        self.note("unshare", scope, now)
+
+    def texts(self) -> list[str]:
+        """The sentences of its claims, and those that they were derived from."""
+        return [text for each in self.records for text in (each.claim.text, *(edge.target for edge in each.claim.edges))]
+
+    def log(self) -> list[dict[str, Any]]:
+        """What was done, without what was said."""
+        return list(self.events)
+
+    def note(self, event: str, by: str, now: float) -> None:
+        """Add to the log."""
+        self.events.append({"event": event, "id": len(self.events), "by": by, "at": now})
+
+    def own(self, object: str, value: str | None, by: str, scope: str) -> list[Record]:  # noqa: A002
+        """The records that say this, where one of them is by who asks; else none."""
+        about = [record for record in self.records if (record.claim.object, record.claim.scope) == (object, scope)]
+        those = [record for record in about if value is None or record.claim.value == value]
+        return those if any(record.claim.writer == by for record in those) else []
+
+    def derived(self, sources: Iterable[Record]) -> list[Record]:
+        """Some records, and all that was derived from them."""
+        fallen = list(sources)
+        for source in fallen:
+            said = (source.claim.text, source.claim.scope)
+            fallen += [
+                record
+                for record in self.records
+                if record not in fallen and any((edge.target, record.claim.scope) == said for edge in record.claim.edges)
+            ]
+        return fallen
+
+
+def digest(scope: str, object: str, value: str) -> str:  # noqa: A002
+    """What stands for a fact where its words may not."""
+    return blake2b(f"{scope}\0{object}\0{value}".encode(), digest_size=16).hexdigest()

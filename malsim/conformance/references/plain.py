@@ -1,0 +1,59 @@
+"""Three memories without duties: one stores nothing, one keeps all, one the last value only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.adapters import Claim, Query
+
+__all__ = ["Append", "Nothing", "Overwrite"]
+
+
+class Nothing:
+    """Stores nothing."""
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:
+        """Forget at once."""
+
+    def tick(self, now: float) -> None:
+        """Nothing."""
+
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
+        """Know nothing."""
+        return []
+
+    read = peek
+
+
+class Append(Nothing):
+    """Keeps every claim and searches by object, the last one first."""
+
+    def __init__(self) -> None:
+        self.claims: list[Claim] = []
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002
+        """Add."""
+        self.claims += claims
+
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
+        """Search."""
+        found = [
+            {"id": place, "object": claim.object, "value": claim.value, "text": claim.text, "rank": 1.0, "belief": 1.0}
+            for place, claim in enumerate(self.claims)
+            if claim.object == query.object
+        ]
+        return found[::-1][:limit]
+
+    read = peek
+
+
+class Overwrite(Append):
+    """Keeps the last claim about each object."""
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002
+        """Put."""
+        for claim in claims:
+            self.claims = [each for each in self.claims if each.object != claim.object] + [claim]

@@ -1,0 +1,55 @@
+"""The suite tells its references apart, and names each planted memory by its own cells alone."""
+
+from __future__ import annotations
+
+from contextlib import redirect_stdout
+from io import StringIO
+
+import pytest
+
+from malsim.conformance.engine.cell import OBLIGATION, PROHIBITION, every_cell
+from malsim.conformance.engine.suite import ERROR, FAILS, HOLDS, NOT_OFFERED, VACUOUS, Conformance, memory_of, suite
+from malsim.conformance.references import REFERENCES
+from tests.conformance.planted import PLANTED
+
+OWN = ["nothing", "append", "overwrite"]
+
+
+@pytest.fixture(scope="module")
+def references() -> Conformance:
+    return suite([memory_of(name) for name in REFERENCES])
+
+
+def test_there_are_54_cells_of_two_kinds() -> None:
+    kinds = [cell.kind for cell in every_cell().values()]
+    assert (kinds.count(OBLIGATION), kinds.count(PROHIBITION)) == (19, 35)
+    assert all(any(step.twin for step in cell.steps) == (cell.kind == PROHIBITION) for cell in every_cell().values())
+
+
+def test_the_references_are_told_apart(references: Conformance) -> None:
+    assert len(references.of("governed", HOLDS)) == 54
+    counts = {name: (len(references.of(name)), 54 - len(references.of(name, NOT_OFFERED))) for name in OWN}
+    assert counts == {"nothing": (9, 25), "append": (20, 25), "overwrite": (14, 25)}
+    assert not references.having(ERROR)
+    kinds = {one.kind for one in references.verdicts if one.memory == "nothing" and one.verdict == VACUOUS}
+    assert (kinds, references.of("nothing", HOLDS)) == ({PROHIBITION}, [])
+    assert set(references.of("append")) - set(references.of("overwrite")) >= {"change.B", "change.C"}
+
+
+@pytest.mark.parametrize("memory", PLANTED, ids=lambda memory: memory.__name__)
+def test_a_memory_that_breaks_one_duty_fails_by_its_own_cells_alone(memory: type) -> None:
+    table = suite([memory_of(memory)])
+    assert set(table.of(memory.__name__)) == PLANTED[memory]
+    assert len(table.of(memory.__name__, HOLDS)) == 54 - len(PLANTED[memory])
+
+
+def test_a_witness_shows_the_failure_by_hand(references: Conformance) -> None:
+    failed = references.having(FAILS)
+    assert {one.memory for one in failed} == set(OWN)
+    for one in failed:
+        assert sum(line.startswith("memory.") for line in one.witness.splitlines()) <= 5
+    one = references.at("append", "change.B")
+    with redirect_stdout(StringIO()) as said:
+        exec(one.witness, {})  # noqa: S102  # what a reader would paste
+    old = one.why.split(": ", 1)[1].split(" is to be")[0]
+    assert f"'value': '{old}'" in said.getvalue()
