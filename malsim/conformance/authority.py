@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from malsim.conformance.engine.cell import OBLIGATION, PROHIBITION, Cell
+from malsim.conformance.engine.duty import OBLIGATION, PROHIBITION, Duty
 from malsim.conformance.engine.step import CURRENT, FIRST, NOT_CURRENT, ask, call, says, twin
 
 if TYPE_CHECKING:
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 __all__ = ["cells"]
 
 
-def cells() -> Iterator[Cell]:
+def cells() -> Iterator[Duty]:
     """K1 to K4."""
     agreed = tuple(says(1.0 + day, who, "x", "A") for day, who in enumerate(("ann", "bob", "cid")))
     stays = ask(11.0, "x", "A", FIRST)
     zoe = call(10.0, "correct", "x", "A", by="zoe", instead="B")
-    yield Cell("K1", OBLIGATION, "a stranger's correction of what three said does not stand", (*agreed, zoe, stays))
+    yield Duty("K1", OBLIGATION, "a stranger's correction of what three said does not stand", (*agreed, zoe, stays))
     sentence = "nor does a stranger's wish to forget it"
-    yield Cell("K2", OBLIGATION, sentence, (*agreed, call(10.0, "forget", "x", "A", by="zoe"), stays))
+    yield Duty("K2", OBLIGATION, sentence, (*agreed, call(10.0, "forget", "x", "A", by="zoe"), stays))
     own = (says(1.0, "ann", "x", "A"), call(10.0, "correct", "x", "A", by="ann", instead="B"))
-    yield Cell("K3", OBLIGATION, "who said it may correct it", (*own, ask(11.0, "x", "B", FIRST)))
+    yield Duty("K3", OBLIGATION, "who said it may correct it", (*own, ask(11.0, "x", "B", FIRST)))
     again = (says(1.0, "ann", "z", "K"), says(20.0, "dan", "x", "A"))
     looks = (ask(21.0, "x", "A", NOT_CURRENT), twin(ask(21.0, "z", "K", CURRENT)))
-    yield Cell("K4", PROHIBITION, "a new writer does not bring back what was corrected", (*own, *again, *looks))
+    yield Duty("K4", PROHIBITION, "a new writer does not bring back what was corrected", (*own, *again, *looks))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from malsim.conformance.engine.cell import OBLIGATION, PROHIBITION, Cell
+from malsim.conformance.engine.duty import OBLIGATION, PROHIBITION, Duty
 from malsim.conformance.engine.step import CURRENT, FIRST, NOT_CURRENT, NOT_FIRST, ask, call, says, twin
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["cells"]
 
 
-def cells() -> Iterator[Cell]:
+def cells() -> Iterator[Duty]:
     """T1 to T6."""
     late = (
         says(30.0, "ann", "x", "A"), says(30.0, "ann", "z", "K"),
@@ -47,5 +47,5 @@ def cells() -> Iterator[Cell]:
     yield _cell("T6", PROHIBITION, "what has not begun is not the answer", coming)
 
 
-def _cell(name: str, kind: str, sentence: str, steps: tuple[Step, ...]) -> Cell:
-    return Cell(name, kind, sentence, steps, ("clocks",))
+def _cell(name: str, kind: str, sentence: str, steps: tuple[Step, ...]) -> Duty:
+    return Duty(name, kind, sentence, steps, ("clocks",))

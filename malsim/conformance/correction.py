@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from malsim.conformance.engine.cell import OBLIGATION, PROHIBITION, Cell
+from malsim.conformance.engine.duty import OBLIGATION, PROHIBITION, Duty
 from malsim.conformance.engine.step import CURRENT, FIRST, NOT_CURRENT, Step, ask, call, says, settle, twin
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def from_the_document(t: float, first: list[Step], by: str = "", text: str = "{}
     ]  # fmt: skip
 
 
-def cells() -> Iterator[Cell]:
+def cells() -> Iterator[Duty]:
     """The cells of the five shapes."""
     words: dict[str, Any] = {"a": "likes A", "k": "likes K", "text": "{} {}"}
     yield from _shape("change", first_days(), says(30.0, "ann", "x", "B"))
@@ -48,25 +48,25 @@ def cells() -> Iterator[Cell]:
     yield from _shape("retraction", first_days(), call(30.0, "correct", "x", "A", by="ann"))
 
 
-def _shape(name: str, first: list[Step], turn: Step, noted: str = NOTED) -> Iterator[Cell]:
+def _shape(name: str, first: list[Step], turn: Step, noted: str = NOTED) -> Iterator[Duty]:
     a, k = first[0].value, first[1].value
     corrected, b = turn.do == "correct", turn.instead if turn.do == "correct" else turn.value
-    told = [*first, turn]
+    history = [*first, turn]
     again = from_the_document(40.0, first, by="importer", text=noted)
 
-    def gone(letter: str, sentence: str, steps: list[Step], t: float) -> Cell:
+    def absent(letter: str, sentence: str, steps: list[Step], t: float) -> Duty:
         looks = (ask(t, "x", a, NOT_CURRENT), twin(ask(t, "z", k, CURRENT)))
-        return Cell(f"{name}.{letter}", PROHIBITION, sentence, (*steps, *looks))
+        return Duty(f"{name}.{letter}", PROHIBITION, sentence, (*steps, *looks))
 
     if b:
-        yield Cell(f"{name}.A", OBLIGATION, "the new value is the first answer", (*told, ask(31.0, "x", b, FIRST)))
-    yield gone("B", "the old value is not current", told, 31.0)
-    yield gone("C", "nor after the background jobs", [*told, settle(60.0)], 60.0)
-    yield gone("C'", "nor when its document comes in again in other words", [*told, *again], 41.0)
+        yield Duty(f"{name}.A", OBLIGATION, "the new value is the first answer", (*history, ask(31.0, "x", b, FIRST)))
+    yield absent("B", "the old value is not current", history, 31.0)
+    yield absent("C", "nor after the background jobs", [*history, settle(60.0)], 60.0)
+    yield absent("C'", "nor when its document comes in again in other words", [*history, *again], 41.0)
     before = {"as_of": 2.0} if corrected else {"at": 2.0}
     sentence = "what was believed then is still known" if corrected else "what was true then is still known"
-    yield Cell(f"{name}.D", OBLIGATION, sentence, (*told, ask(31.0, "x", a, FIRST, **before)), ("clocks",))
+    yield Duty(f"{name}.D", OBLIGATION, sentence, (*history, ask(31.0, "x", a, FIRST, **before)), ("clocks",))
     if corrected:
         looks = (ask(60.0, "y", "A2", NOT_CURRENT), twin(ask(60.0, "u", "K2", CURRENT)))
         sentence = "what was derived from it falls with it"
-        yield Cell(f"{name}.E", PROHIBITION, sentence, (*told, settle(60.0), *looks), ("edges",))
+        yield Duty(f"{name}.E", PROHIBITION, sentence, (*history, settle(60.0), *looks), ("edges",))

@@ -177,9 +177,9 @@ class SharesForEver(Governed):
 
 @fails("S7")
 class CountsEveryScope(Governed):
-    def item(self, record: Record, known: Sequence[Record], at: float) -> dict[str, Any]:
+    def item(self, record: Record, standing: Sequence[Record], at: float) -> dict[str, Any]:
         said = {each.claim.writer for each in self.records if each.claim.value == record.claim.value}
-        return super().item(record, known, at) | {"belief": 1.0 - 0.5 ** len(said)}
+        return super().item(record, standing, at) | {"belief": 1.0 - 0.5 ** len(said)}
 
 
 @fails("T5")

@@ -7,23 +7,24 @@ from io import StringIO
 
 import pytest
 
-from malsim.conformance.engine.cell import OBLIGATION, PROHIBITION, every_cell
-from malsim.conformance.engine.suite import ERROR, FAILS, HOLDS, NOT_OFFERED, VACUOUS, Conformance, memory_of, suite
+from malsim.conformance.engine.assessment import ERROR, FAILS, HOLDS, NOT_OFFERED, VACUOUS, Conformance, memory_of, suite
+from malsim.conformance.engine.duty import OBLIGATION, PROHIBITION, every_duty
 from malsim.conformance.references import REFERENCES
 from tests.conformance.planted import PLANTED
 
+FEW = 3  # draws; the nightly tests take all
 OWN = ["nothing", "append", "overwrite"]
 
 
 @pytest.fixture(scope="module")
 def references() -> Conformance:
-    return suite([memory_of(name) for name in REFERENCES])
+    return suite([memory_of(name) for name in REFERENCES], draws=FEW)
 
 
 def test_there_are_54_cells_of_two_kinds() -> None:
-    kinds = [cell.kind for cell in every_cell().values()]
+    kinds = [cell.kind for cell in every_duty().values()]
     assert (kinds.count(OBLIGATION), kinds.count(PROHIBITION)) == (19, 35)
-    assert all(any(step.twin for step in cell.steps) == (cell.kind == PROHIBITION) for cell in every_cell().values())
+    assert all(any(step.twin for step in cell.steps) == (cell.kind == PROHIBITION) for cell in every_duty().values())
 
 
 def test_the_references_are_told_apart(references: Conformance) -> None:
@@ -38,7 +39,7 @@ def test_the_references_are_told_apart(references: Conformance) -> None:
 
 @pytest.mark.parametrize("memory", PLANTED, ids=lambda memory: memory.__name__)
 def test_a_memory_that_breaks_one_duty_fails_by_its_own_cells_alone(memory: type) -> None:
-    table = suite([memory_of(memory)])
+    table = suite([memory_of(memory)], draws=FEW)
     assert set(table.of(memory.__name__)) == PLANTED[memory]
     assert len(table.of(memory.__name__, HOLDS)) == 54 - len(PLANTED[memory])
 
@@ -53,3 +54,10 @@ def test_a_witness_shows_the_failure_by_hand(references: Conformance) -> None:
         exec(one.witness, {})  # noqa: S102  # what a reader would paste
     old = one.why.split(": ", 1)[1].split(" is to be")[0]
     assert f"'value': '{old}'" in said.getvalue()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("memory", [*REFERENCES, *PLANTED])
+def test_other_seeds_and_all_draws_give_the_same_verdicts(memory: object) -> None:
+    few, all_ = suite([memory_of(memory)], draws=FEW), suite([memory_of(memory)], seed=7)
+    assert [one.verdict for one in few.verdicts] == [one.verdict for one in all_.verdicts]

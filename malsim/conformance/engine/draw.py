@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from malsim.axioms.engine.events import Pick
-    from malsim.conformance.engine.cell import Cell
+    from malsim.conformance.engine.duty import Duty
     from malsim.conformance.engine.step import Step
 
-__all__ = ["drawn"]
+__all__ = ["plot_of"]
 
 LONGEST_GAP = 60.0  # days
 TICKS = 30.0  # days that settling may take
@@ -27,7 +27,7 @@ MOST_KEPT = 2000  # plots
 
 
 @lru_cache(MOST_KEPT)  # every memory is put to the same
-def drawn(cell: Cell, picks: Callable[[int, str, int], Pick], seed: int, case: int) -> tuple[Step, ...]:
+def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case: int) -> tuple[Step, ...]:
     """A cell's plot with names, and but for case 0 with other gaps and unrelated claims; the order of its days stays."""
     played, pick = list(cell.steps), picks(seed, f"conformance {cell.name}", case)
     if case:

@@ -70,8 +70,8 @@ class Step:
     @property
     def arguments(self) -> dict[str, Any]:
         """What an optional call is given, in the contract's order."""
-        given = {"object": self.object, "value": self.value or None, "instead": self.instead or None, "to": self.to}
-        given |= {"now": self.t, "by": self.by, "scope": self.scope}
+        given: dict[str, Any] = {"object": self.object, "value": self.value or None, "to": self.to}
+        given |= {"instead": self.instead or None, "now": self.t, "by": self.by, "scope": self.scope}
         return {name: given[name] for name in ARGUMENTS[self.do]}
 
     def moved(self, change: Callable[[float], float]) -> Step:

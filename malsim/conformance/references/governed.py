@@ -65,22 +65,24 @@ class Governed:
         """What stood on day `as_of`, an item a value: the one that is true on day `at` first, then others by their start."""
         as_of = now if query.as_of is None else query.as_of
         at = as_of if query.at is None else query.at
-        known = [
+        standing = [
             record for record in self.visible(query) if record.learned <= as_of < record.rejected and record.start <= at
         ]
-        known.sort(key=lambda record: (record.holds(at), record.start, record.learned), reverse=True)
-        firsts = {record.claim.value: record for record in reversed(known)}
-        items = [self.item(record, known, at) for record in known if firsts[record.claim.value] is record]
+        standing.sort(key=lambda record: (record.holds(at), record.start, record.learned), reverse=True)
+        firsts = {record.claim.value: record for record in reversed(standing)}
+        items = [self.item(record, standing, at) for record in standing if firsts[record.claim.value] is record]
         return [
             item | {"status": "current" if place == 0 and item["status"] else "former"} for place, item in enumerate(items)
         ][:limit]
 
     read = peek
 
-    def item(self, record: Record, known: Sequence[Record], at: float) -> dict[str, Any]:
+    def item(self, record: Record, standing: Sequence[Record], at: float) -> dict[str, Any]:
         """A record as it is shown; every writer who says the same halves the doubt."""
         claim = record.claim
-        writers = {each.claim.writer for each in known if (each.claim.value, each.claim.scope) == (claim.value, claim.scope)}
+        writers = {
+            each.claim.writer for each in standing if (each.claim.value, each.claim.scope) == (claim.value, claim.scope)
+        }
         return {
             "id": self.records.index(record), "object": claim.object, "value": claim.value, "text": claim.text,
             "rank": record.start, "belief": 1.0 - 0.5 ** len(writers), "status": record.holds(at),
@@ -113,10 +115,10 @@ class Governed:
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
         """Erase a value, or all about an object, with what was derived from it; a digest stays."""
-        gone = self.own(object, value, by, scope)
-        self.note("forget" if gone else "decline", by, now)
-        self.refused |= {digest(scope, object, record.claim.value) for record in gone}
-        erased = self.derived(gone)
+        own = self.own(object, value, by, scope)
+        self.note("forget" if own else "decline", by, now)
+        self.refused |= {digest(scope, object, record.claim.value) for record in own}
+        erased = self.derived(own)
         self.records = [record for record in self.records if record not in erased]
 
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None:  # noqa: A002
@@ -156,11 +158,11 @@ class Governed:
         """Some records, and all that was derived from them."""
         fallen = list(sources)
         for source in fallen:
-            said = (source.claim.text, source.claim.scope)
+            origin = (source.claim.text, source.claim.scope)
             fallen += [
                 record
                 for record in self.records
-                if record not in fallen and any((edge.target, record.claim.scope) == said for edge in record.claim.edges)
+                if record not in fallen and any((edge.target, record.claim.scope) == origin for edge in record.claim.edges)
             ]
         return fallen
 

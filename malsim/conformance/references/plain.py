@@ -40,12 +40,12 @@ class Append(Nothing):
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
         """Search."""
-        found = [
+        matches = [
             {"id": place, "object": claim.object, "value": claim.value, "text": claim.text, "rank": 1.0, "belief": 1.0}
             for place, claim in enumerate(self.claims)
             if claim.object == query.object
         ]
-        return found[::-1][:limit]
+        return matches[::-1][:limit]
 
     read = peek
 

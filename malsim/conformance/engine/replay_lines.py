@@ -6,7 +6,7 @@ from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
 from malsim.conformance.engine.draw import TICKS
-from malsim.conformance.engine.play import vocabulary
+from malsim.conformance.engine.playing import vocabulary
 from malsim.conformance.references import REFERENCES
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def witness_code(subject: Subject, steps: Sequence[Step]) -> str:
 
 def _making(subject: Subject, steps: Sequence[Step]) -> list[str]:
     if subject.name in REFERENCES:
-        made = REFERENCES[subject.name].__name__
-        return [f"from malsim.conformance.references import {made}", "", f"memory = {made}()"]
+        reference = REFERENCES[subject.name].__name__
+        return [f"from malsim.conformance.references import {reference}", "", f"memory = {reference}()"]
     if subject.user:
         if ":" in subject.name:
             return ["from malsim.adapters.load import load_factory", "", f"memory = load_factory({subject.name!r})()"]

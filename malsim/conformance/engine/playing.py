@@ -33,11 +33,11 @@ class BelieflessError(Exception):
 
 @dataclass(frozen=True)
 class Look:
-    """A look: its step, whether it was kept, and what was shown, in words."""
+    """A look: its step, whether it holds, and what was shown, in words."""
 
     step: Step
-    kept: bool
-    shown: str
+    holds: bool
+    answer: str
 
 
 def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
@@ -50,8 +50,9 @@ def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
         try:
             return [look for step in steps if (look := played.step(step)) is not None]
         except AdapterError as problem:
-            after = f", last claim: {_told(played.last)}" if played.last else ""
-            where = f"{problem.where or subject.name}, day {played.now:.6g}{after}"
+            after = f", last claim: {_words_of(played.last)}" if played.last else ""
+            call = problem.where or "factory"
+            where = f"{call if subject.name in call else f'{subject.name}: {call}'}, day {played.now:.6g}{after}"
             allowed, hint = problem.allowed, problem.hint
             raise AdapterError(problem.problem, where=where, given=problem.given, allowed=allowed, hint=hint) from problem
 
@@ -86,12 +87,12 @@ class _Play:
 
     def _ask(self, step: Step) -> Look:
         """Look twice, which changes nothing, then use it: both are to show what is wanted."""
-        shown = self.memory.peek(step.query, self.now)
-        if list(map(_face, self.memory.peek(step.query, self.now))) != list(map(_face, shown)):
+        items = self.memory.peek(step.query, self.now)
+        if list(map(_face, self.memory.peek(step.query, self.now))) != list(map(_face, items)):
             raise AdapterError("changed under a look", where="peek", hint="a peek changes nothing")
         answered = self.memory.read(step.query, self.now)
-        kept = [self._wanted(step, items) for items in (shown, answered) if items is not None]
-        return Look(step, all(kept), self._summary(shown if not kept[0] or answered is None else answered))
+        verdicts = [self._wanted(step, each) for each in (items, answered) if each is not None]
+        return Look(step, all(verdicts), self._summary(items if not verdicts[0] or answered is None else answered))
 
     def _wanted(self, step: Step, items: Sequence[Item]) -> bool:
         for item in items:
@@ -144,11 +145,11 @@ class _Play:
         if any(event["at"] > self.now + SAME for event in events):
             raise AdapterError("logged an event of a day to come", where="log", given=max(event["at"] for event in events))
         if step.want == NOT_SHOWN:
-            found = [event for event in events if _holds(repr(dict(event)), step.value)]
-            return Look(step, not found, "; ".join(repr(dict(event)) for event in found[:3]) or "no such event")
+            matches = [event for event in events if _holds(repr(dict(event)), step.value)]
+            return Look(step, not matches, "; ".join(repr(dict(event)) for event in matches[:3]) or "no such event")
         day = step.t if step.dated is None else step.dated
-        found = [event for event in events if event["by"] == step.by and abs(event["at"] - day) <= SAME and event["event"]]
-        return Look(step, bool(found), f"{len(events)} events, {len(found)} by {step.by} on day {day:.6g}")
+        matches = [event for event in events if event["by"] == step.by and abs(event["at"] - day) <= SAME and event["event"]]
+        return Look(step, bool(matches), f"{len(events)} events, {len(matches)} by {step.by} on day {day:.6g}")
 
 
 def _holds(text: str, value: str) -> bool:
@@ -163,7 +164,7 @@ def _state(item: Item) -> str:
     return str(item.get("status", CURRENT)) if item.get("active", True) else "inactive"
 
 
-def _told(claim: Claim) -> str:
+def _words_of(claim: Claim) -> str:
     return f"{claim.writer} on {claim.object}: {claim.value} at {claim.time:.6g} d"
 
 

@@ -12,18 +12,18 @@ import polars as pl
 from malsim.axioms.engine.search import smallest
 from malsim.axioms.engine.subjects import subject_of
 from malsim.base.errors import MalsimError, UsageError
-from malsim.conformance.engine.cell import OBLIGATION, PROHIBITION, every_cell
-from malsim.conformance.engine.draw import drawn
-from malsim.conformance.engine.play import BelieflessError, play
-from malsim.conformance.engine.witness import witness_code
+from malsim.conformance.engine.draw import plot_of
+from malsim.conformance.engine.duty import OBLIGATION, PROHIBITION, every_duty
+from malsim.conformance.engine.playing import BelieflessError, play
+from malsim.conformance.engine.replay_lines import witness_code
 from malsim.conformance.references import REFERENCES, Governed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from malsim.axioms.engine.subject import Subject
-    from malsim.conformance.engine.cell import Cell
-    from malsim.conformance.engine.play import Look
+    from malsim.conformance.engine.duty import Duty
+    from malsim.conformance.engine.playing import Look
     from malsim.conformance.engine.step import Step
 
 __all__ = ["ERROR", "FAILS", "HOLDS", "NOT_OFFERED", "VACUOUS", "CellVerdict", "Conformance", "judge", "memory_of", "suite"]
@@ -98,38 +98,38 @@ def memory_of(given: object, **settings: object) -> Subject:
     if isinstance(given, str) and given in REFERENCES:
         if settings.get("settings"):
             raise UsageError("a reference has no parameters", where="conformance", given=given)
-        made = REFERENCES[given]
-        return subject_of(cast("object", type(given, (made,), {})))
+        reference = REFERENCES[given]
+        return subject_of(cast("object", type(given, (reference,), {})))
     return subject_of(given, **settings)  # type: ignore[arg-type]  # its own keywords
 
 
 def suite(
-    subjects: Sequence[Subject], cells: Iterable[Cell] | None = None, *, seed: int = 0,
+    subjects: Sequence[Subject], cells: Iterable[Duty] | None = None, *, seed: int = 0, draws: int = DRAWS,
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
 ) -> Conformance:  # fmt: skip
     """Every memory in every cell; what goes wrong in one does not touch the others."""
-    those = list(cells) if cells is not None else list(every_cell().values())
-    return Conformance(tuple(judge(subject, cell, seed=seed) for subject in watch(subjects) for cell in those))
+    those = list(cells) if cells is not None else list(every_duty().values())
+    return Conformance(tuple(judge(subject, cell, seed=seed, draws=draws) for subject in watch(subjects) for cell in those))
 
 
-def judge(subject: Subject, cell: Cell, *, seed: int = 0) -> CellVerdict:
-    """The verdict on one memory in one cell: it holds where it holds on each of 20 draws."""
+def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) -> CellVerdict:
+    """The verdict on one memory in one cell: it holds where it holds on every draw."""
     verdict = partial(CellVerdict, subject.name, cell.name, cell.kind)
     missing = [need for need in cell.needs if need not in subject.offers]
     if missing:
         return verdict(NOT_OFFERED, f"it offers no {', '.join(missing)}")
     vacuous = ""
     try:
-        for case in range(DRAWS):
-            steps = drawn(cell, subject.pick, seed, case)
+        for case in range(draws):
+            steps = plot_of(cell, subject.pick, seed, case)
             looks = play(subject, steps)
             outcome = _outcome(looks)
             if outcome == FAILS:
                 least = smallest(list(steps), partial(_fails_alone, subject, cell))
-                why = next(_sentence(look) for look in play(subject, least) if not look.kept)
+                why = next(_sentence(look) for look in play(subject, least) if not look.holds)
                 return verdict(FAILS, why, witness_code(subject, least))
             if outcome == VACUOUS:
-                vacuous = vacuous or next(_sentence(look) for look in looks if not look.kept and look.step.twin)
+                vacuous = vacuous or next(_sentence(look) for look in looks if not look.holds and look.step.twin)
     except BelieflessError:
         return verdict(NOT_OFFERED, "its items carry no belief")
     except MalsimError as problem:
@@ -138,12 +138,12 @@ def judge(subject: Subject, cell: Cell, *, seed: int = 0) -> CellVerdict:
 
 
 def _outcome(looks: Sequence[Look]) -> str:
-    if not all(look.kept for look in looks if look.step.twin):
+    if not all(look.holds for look in looks if look.step.twin):
         return VACUOUS
-    return HOLDS if all(look.kept for look in looks) else FAILS
+    return HOLDS if all(look.holds for look in looks) else FAILS
 
 
-def _fails_alone(subject: Subject, cell: Cell, steps: Sequence[Step]) -> bool:
+def _fails_alone(subject: Subject, cell: Duty, steps: Sequence[Step]) -> bool:
     """Whether a shorter plot is still a case: one that keeps every duty passes it, twins and all, and this memory fails."""
     if sum(step.twin for step in steps) < sum(step.twin for step in cell.steps):
         return False
@@ -166,4 +166,4 @@ def _sentence(look: Look) -> str:
         f", {name.replace('_', ' ')} {day:.6g}" for name in ("at", "as_of") if (day := getattr(step, name)) is not None
     )
     what = f"{step.value} is to be {step.want}" if step.value else f"what {step.by} did is to be {step.want}"
-    return f"day {step.t:.6g}, {about}{within}{times}: {what}; it shows {look.shown}"
+    return f"day {step.t:.6g}, {about}{within}{times}: {what}; it shows {look.answer}"

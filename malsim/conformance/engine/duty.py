@@ -13,7 +13,7 @@ from malsim.base.errors import UsageError, nearest
 if TYPE_CHECKING:
     from malsim.conformance.engine.step import Step
 
-__all__ = ["FAMILIES", "OBLIGATION", "PROHIBITION", "Cell", "every_cell", "find_cell"]
+__all__ = ["FAMILIES", "OBLIGATION", "PROHIBITION", "Duty", "every_duty", "find_duty"]
 
 OBLIGATION, PROHIBITION = "obligation", "prohibition"
 FAMILIES = ("correction", "forgetting", "apart", "clocks", "authority")
@@ -21,7 +21,7 @@ SPARED = ("settle", "share")  # 30 daily ticks stand for the one; what needs the
 
 
 @dataclass(frozen=True)
-class Cell:
+class Duty:
     """A duty: its name, its kind, what it asks in a sentence, its plot, and what it needs beside the calls of the plot."""
 
     name: str
@@ -38,15 +38,15 @@ class Cell:
 
 
 @cache
-def every_cell() -> dict[str, Cell]:
+def every_duty() -> dict[str, Duty]:
     """Every cell by its name, in the order of the families."""
     modules = [import_module(f"malsim.conformance.{family}") for family in FAMILIES]
     return {cell.name: cell for module in modules for cell in module.cells()}
 
 
-def find_cell(name: str) -> Cell:
+def find_duty(name: str) -> Duty:
     """The cell of a name; raises `UsageError` with the nearest names."""
-    cells = every_cell()
+    cells = every_duty()
     if name not in cells:
         raise UsageError(
             "unknown cell", where="conformance", given=name, hint=nearest(name, cells, f"one of {', '.join(cells)}")
