@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shlex
 import subprocess
@@ -30,6 +31,7 @@ def test_its_python_runs_in_one_go_and_prints_the_worked_example(tmp_path: Path)
 
 def test_its_commands_are_those_that_exist() -> None:
     shell = "\n".join(code for language, code in BLOCKS if language == "sh")
+    assert TEXT.count("\n") <= 150
     for command in set(re.findall(r"malsim (\w+)", shell)):
         assert any((ROOT / "malsim" / "commands" / f"{command}{end}.py").is_file() for end in ("", "_")), command
 
@@ -59,3 +61,24 @@ def test_what_i_want_to_do_is_done_by_the_command_beside_it(tmp_path: Path, monk
         assert command_parsers()[words[0]].parse_args(words[1:])
         if words[0] not in SLOW:
             assert main([*words, *(["--once"] if words[0] == "watch" else [])]) in (0, 1), row
+
+
+def test_the_first_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy([example.name for example in examples()], tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    lines = next(code for language, code in BLOCKS if language == "sh" and code.startswith("malsim price")).splitlines()
+    for line in lines[1:]:  # the price of laws is held to the shared table by its own tests
+        for command in " ".join(shlex.split(line, comments=True)).split(" && "):
+            assert main(command.split()[1:]) in (0, 1), command
+
+
+def test_its_prices_are_those_of_the_table() -> None:
+    prices = json.loads((ROOT / "tests" / "vectors" / "price" / "k3.json").read_text(encoding="utf-8"))
+    rows = re.findall(r"^\| ([^|]*`[^|]*) \| (\d+) \| (\d+) \| [\d.]+ \|$", TEXT, flags=re.MULTILINE)
+    assert len(rows) > 5
+    for names, lie, truth in rows:
+        for name in set(re.findall(r"`(\w+)`", names)) & set(prices) - ({"mal"} if "guarded" in names else set()):
+            ways = {side: {way: price for way, (_, price) in prices[name][side].items() if price} for side in prices[name]}
+            ways["lie"].pop("earns", None)  # a step of which is many claims
+            assert [min(ways["lie"].values()), min(ways["truth"].values())] == [int(lie), int(truth)], name
