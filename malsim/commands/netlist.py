@@ -4,6 +4,7 @@ malsim netlist check alarm.malnet                              every fault, with
 malsim netlist fmt --write alarm.malnet                        canonical text, in place
 malsim netlist lint alarm.malnet                               late reads, loops with their sign, what nobody reads
 malsim netlist diff old.malnet new.malnet                      what changed in meaning
+malsim netlist diff old.malnet new.malnet --prove same         whether anything that leaves them is ever different
 malsim netlist draw alarm.malnet -o alarm.svg --hal            boxes, wires, order; HAL's words beside
 malsim netlist load graph.malnet -o memory.sqlite              its cells and edges into a store
 malsim netlist render memory.sqlite                            a store's graph as text that loads back
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING
 from malsim.base.finite import day
 from malsim.base.outputs import save_table, save_text
 from malsim.base.table_files import read_table
-from malsim.proof.options import proof_arguments, prove_each
+from malsim.proof.options import proof_arguments, prove_each, prove_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,8 +124,11 @@ def _lint(args: argparse.Namespace) -> int:
 
 def _diff(args: argparse.Namespace) -> int:
     from malsim.netlist.language.diff import diff
+    from malsim.netlist.wiring import link
 
     before, after = map(_document, _exactly(args, 2, "the netlist before and the netlist after"))
+    if args.prove:
+        return prove_same(link(before), link(after), args)
     changes = diff(before, after)
     print(*changes, sep="\n", end="\n" if changes else "")
     return 1 if changes else 0

@@ -18,7 +18,7 @@ from malsim.proof.terms.term_array import TermArray
 from malsim.proof.ticks.meaning import any_of, negation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from malsim.proof.ticks.stretch import Stretch
     from malsim.proof.ticks.unroll import NetState, Unrolling
@@ -39,27 +39,30 @@ class StateFact(NamedTuple):
 def facts_of(begin: Stretch, anywhere: Stretch, milliseconds: Callable[[], int]) -> tuple[StateFact, ...]:
     """The guesses that hold after the first cycle and are kept by each one after."""
     last = begin.unrolling.cycle - 1
-    facts = _lasting(_guesses(begin.unrolling, anywhere), begin, last, None, milliseconds)
-    while True:
-        lasting = _lasting(facts, anywhere, last, anywhere.before, milliseconds)
-        if len(lasting) == len(facts):
-            return tuple(lasting)
-        facts = lasting
+    facts = {fact.text: fact for fact in _guesses(begin.unrolling, anywhere)}
+    start, before, after = (
+        {text: fact.of(state) for text, fact in facts.items()}
+        for state in (begin.at(last), anywhere.before, anywhere.at(last))
+    )
+    lasting, count = _unbroken(begin, start, [], milliseconds), len(facts) + 1
+    while len(lasting) < count:
+        count = len(lasting)
+        lasting = _unbroken(
+            anywhere, {text: after[text] for text in lasting}, [before[text] for text in lasting], milliseconds
+        )
+    return tuple(facts[text] for text in lasting)
 
 
-def _lasting(
-    facts: Sequence[StateFact], stretch: Stretch, last: int, before: NetState | None, milliseconds: Callable[[], int]
-) -> list[StateFact]:
-    """Those that no run of one cycle from here breaks, all of them given before it where `before` is."""
-    solver, left = z3().Solver(), list(facts)
-    for tick in range(last + 1):
+def _unbroken(stretch: Stretch, after: dict[str, Any], given: list[Any], milliseconds: Callable[[], int]) -> list[str]:
+    """Those that no run of one cycle breaks which begins where all that is given holds."""
+    solver, left = z3().Solver(), [text for text, one in after.items() if one is not False]
+    for tick in range(stretch.unrolling.cycle):
         solver.add(*stretch.limits(tick))
-    solver.add(*[fact.of(before) for fact in facts] if before else [])
-    after = {fact.text: fact.of(stretch.at(last)) for fact in facts}
+    solver.add(*given)
     while left:
         solver.set("timeout", milliseconds())
         solver.push()
-        solver.add(any_of([negation(after[fact.text]) for fact in left]))
+        solver.add(any_of([negation(after[text]) for text in left]))
         answer = solver.check()
         if answer == z3().unsat:
             return left
@@ -67,7 +70,7 @@ def _lasting(
             return []
         model = solver.model()
         solver.pop()
-        left = [fact for fact in left if _holds(model, after[fact.text])]
+        left = [text for text in left if _holds(model, after[text])]
     return left
 
 

@@ -17,7 +17,7 @@ from malsim.proof.engine_trace import replay, values_of
 from malsim.proof.inductive_facts import facts_of
 from malsim.proof.proof import Proof
 from malsim.proof.terms.solver import OutsideError, z3
-from malsim.proof.ticks.cut import cut
+from malsim.proof.ticks.cut import Cut, cut
 from malsim.proof.ticks.meaning import PAST, any_of, behind, negation
 from malsim.proof.ticks.stretch import Stretch
 from malsim.proof.ticks.unroll import Unrolling
@@ -37,18 +37,19 @@ if TYPE_CHECKING:
 __all__ = ["prove"]
 
 MOST_K = 6
+FIRST = 6  # ticks followed before induction is tried, as most of what is wrong shows by then
 SHORT = 1024  # steps of a unit
 
 
 def prove(
-    net: Net, text: str, *, assume: Sequence[str] = (), ticks: int = 40, timeout: float = 60.0, tick: float = DAY
+    net: Net | Cut, text: str, *, assume: Sequence[str] = (), ticks: int = 40, timeout: float = 60.0, tick: float = DAY
 ) -> Proof:  # fmt: skip
     """Settle a property of a net for all inputs within their bounds.
 
     Parameters
     ----------
     net
-        What `link` or `load` gave. Cells that it reads are taken to be there.
+        What `link` or `load` gave, or already cut out of its surroundings. Cells that it reads are taken to be there.
     text, assume
         In the language of checks; an assumption is of the form `always (…)` and looks at no later tick.
     ticks
@@ -73,14 +74,14 @@ def prove(
 class _Question:
     """One property of one net, and the time left for it."""
 
-    def __init__(self, net: Net, text: str, assume: Sequence[str], ticks: int, timeout: float, tick: float) -> None:
+    def __init__(self, net: Net | Cut, text: str, assume: Sequence[str], ticks: int, timeout: float, tick: float) -> None:
         z3()
         self.formula, self.period = _always(parse(text)), round(tick)
         self.text, self.ticks, self.tick = render(self.formula), ticks, tick
         self.assumptions = [_assumption(one) for one in assume]
         self.began = time.monotonic()
         self.deadline = self.began + timeout
-        self.unrolling = Unrolling(cut(net), tick=tick)
+        self.unrolling = Unrolling(net if isinstance(net, Cut) else cut(net), tick=tick)
         self.solver = z3().Solver()
         self.length = 0
 
@@ -102,18 +103,20 @@ class _Question:
         """Base and induction by turns; then the rest of the ticks at once."""
         ahead, cycle = self._ahead(body), self.unrolling.cycle
         back = max(behind(one, self.period) for one in (body, *self.assumptions))
-        self.begin = Stretch(self.unrolling, max(self.ticks, back + (MOST_K + 2) * cycle) + ahead, self.assumptions)
+        self.begin = Stretch(self.unrolling, max(self.ticks, back + (MOST_K + 2) * cycle + FIRST) + ahead, self.assumptions)
         self._must_be_possible(self.ticks)
+        for tick in range(at := max(FIRST, back + 2 * cycle)):
+            if answer := self._broken_at(body, tick, ahead):
+                return answer
         anywhere = self._anywhere(back + (MOST_K + 2) * cycle + ahead)
         facts: tuple[StateFact, ...] = ()
-        at = 0
         for k in range(1, MOST_K + 1):
             if anywhere is None:
                 break
             for tick in range(at, back + (k + 1) * cycle):
                 if answer := self._broken_at(body, tick, ahead):
                     return answer
-            at = back + (k + 1) * cycle
+            at = max(at, back + (k + 1) * cycle)
             used = self._closes(anywhere, body, k, back, ahead, facts)
             if used is None and k == 1:
                 facts = facts_of(self.begin, anywhere, self._milliseconds)
@@ -144,7 +147,7 @@ class _Question:
         """Any state; none where an op needs to know its state to be translated."""
         stretch = Stretch(self.unrolling, length, self.assumptions, anywhere=True)
         try:
-            stretch.at(length - 1)
+            stretch.at(0)
         except OutsideError:
             return None
         return stretch

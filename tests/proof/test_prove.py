@@ -11,7 +11,7 @@ from malsim.base.errors import MalsimError, ScenarioError, UsageError
 from malsim.cli import main
 from malsim.netlist import load
 from malsim.proof.prove import prove
-from malsim.proof.terms.solver import OutsideError
+from malsim.proof.terms.solver import OutsideError, z3
 
 pytest.importorskip("z3")
 
@@ -111,7 +111,21 @@ def test_the_commands_say_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert "refuted in 1 tick" in capsys.readouterr().out
 
 
+def test_two_netlists_are_proved_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = {"one": WIRE, "same": WIRE.replace("0.5", "0.50"), "later": WIRE.replace("2d", "3d")}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.malnet").write_text(text, encoding="utf-8")
+    files = {name: str(tmp_path / f"{name}.malnet") for name in texts}
+    assert main(["netlist", "diff", files["one"], files["same"], "--prove", "same"]) == 0
+    assert "proved by induction" in capsys.readouterr().out
+    assert main(["netlist", "diff", files["one"], files["later"], "--prove", "same"]) == 1
+    assert "refuted in 3 ticks" in capsys.readouterr().out
+    assert main(["tripwire", files["one"], "--prove", "safety"]) == 0
+    assert "sound: tripped is not silent after 3 ticks of is-low" in capsys.readouterr().out
+
+
 def test_without_the_solver_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "z3", None)
+    z3.cache_clear()
     assert main(["tripwire", str(SHIPPED), "--prove", "always tripped"]) == 2
     assert "malsim[prove]" in capsys.readouterr().err

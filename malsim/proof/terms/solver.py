@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +15,7 @@ class OutsideError(DataError):
     """Something has no exact translation: the op, its line and what it does are said, and nothing is approximated."""
 
 
+@cache
 def z3() -> Any:
     """The solver's module.
 

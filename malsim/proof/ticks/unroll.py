@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.memory import Memory
-from malsim.netlist.engine.engine import DAY
+from malsim.netlist.engine.engine import DAY, DTYPES
 from malsim.netlist.engine.rows import Rows
 from malsim.netlist.engine.steps import compile_step
 from malsim.netlist.language.address import Pin
@@ -65,7 +65,8 @@ class Unrolling:
         """Before the first tick: every pin at its start or setting."""
         pins = {name: {key: value if self._is_setting(step, key) else TermArray(value)
                        for key, value in step.start(1).items()} for name, step in self.steps.items()}  # fmt: skip
-        signals = {name: TermArray(np.array([self._first(name)], dtype=object)) for name in self.net.signals}
+        kinds = {name: DTYPES[signal.type] for name, signal in self.net.signals.items()}
+        signals = {name: TermArray(np.array([self._first(name)], kind)) for name, kind in kinds.items()}
         return NetState(pins, signals)
 
     def anything(self, tag: str = "any") -> NetState:
@@ -144,4 +145,4 @@ class Unrolling:
         for link in [signal.writer] if signal.writer else signal.readers:
             if link.pin and link.pin.instance in self.net.instances:
                 return self.net.instances[link.pin.instance].sheet.slots[link.pin.name].pin.first
-        return False if signal.type == "bit" else 0.0
+        return 0.0
