@@ -3,3 +3,8 @@
 A family a file: its plots, in the symbols x, A, ann. `engine` draws names and gaps, plays them and judges; `references` are
 the memories that the suite itself is tried on.
 """
+
+from malsim.conformance.engine.assess import assess, check
+from malsim.conformance.engine.assessment import Conformance
+
+__all__ = ["Conformance", "assess", "check"]

@@ -27,7 +27,7 @@ def cells() -> Iterator[Duty]:
         look for t in (2.0, 60.0) for look in (ask(t, "y", "A2", NOT_SHOWN, **HIS), twin(ask(t, "y", "A2", SHOWN, **HERS)))
     ]
     steps = (*TOLD, derived, *looks[:2], settle(60.0), *looks[2:])
-    yield _cell("S3", "nor what was derived from it, nor after the background jobs", steps, ("edges",))
+    yield _cell("S3", "what was derived from hers is not shown in his, nor after the background jobs", steps, ("edges",))
     both = (says(1.0, "ann", "x", "A", **HERS), says(1.0, "ann", "x", "A", **HIS))
     corrected = call(10.0, "correct", "x", "A", by="ann", instead="B", **HERS)
     looks = [ask(11.0, "x", "A", CURRENT, **HIS), twin(ask(11.0, "x", "B", CURRENT, **HERS))]

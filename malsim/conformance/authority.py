@@ -19,7 +19,7 @@ def cells() -> Iterator[Duty]:
     stays = ask(11.0, "x", "A", FIRST)
     zoe = call(10.0, "correct", "x", "A", by="zoe", instead="B")
     yield Duty("K1", OBLIGATION, "a stranger's correction of what three said does not stand", (*agreed, zoe, stays))
-    sentence = "nor does a stranger's wish to forget it"
+    sentence = "a stranger's wish to forget what three said does not stand"
     yield Duty("K2", OBLIGATION, sentence, (*agreed, call(10.0, "forget", "x", "A", by="zoe"), stays))
     own = (says(1.0, "ann", "x", "A"), call(10.0, "correct", "x", "A", by="ann", instead="B"))
     yield Duty("K3", OBLIGATION, "who said it may correct it", (*own, ask(11.0, "x", "B", FIRST)))

@@ -61,8 +61,8 @@ def _shape(name: str, first: list[Step], turn: Step, noted: str = NOTED) -> Iter
     if b:
         yield Duty(f"{name}.A", OBLIGATION, "the new value is the first answer", (*history, ask(31.0, "x", b, FIRST)))
     yield absent("B", "the old value is not current", history, 31.0)
-    yield absent("C", "nor after the background jobs", [*history, settle(60.0)], 60.0)
-    yield absent("C'", "nor when its document comes in again in other words", [*history, *again], 41.0)
+    yield absent("C", "the old value is not current after the background jobs", [*history, settle(60.0)], 60.0)
+    yield absent("C'", "it is not current when its document comes in again in other words", [*history, *again], 41.0)
     before = {"as_of": 2.0} if corrected else {"at": 2.0}
     sentence = "what was believed then is still known" if corrected else "what was true then is still known"
     yield Duty(f"{name}.D", OBLIGATION, sentence, (*history, ask(31.0, "x", a, FIRST, **before)), ("clocks",))

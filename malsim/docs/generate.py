@@ -102,7 +102,7 @@ def events() -> str:
     return "`run.events` has one row an event.\n\n" + table(("kind", "its cause"), KINDS.items()) + "\n"
 
 
-PUBLIC = ("malsim.memory", "malsim.adapters", "malsim.axioms", "ops")
+PUBLIC = ("malsim.memory", "malsim.adapters", "malsim.axioms", "malsim.conformance", "ops")
 
 
 def python() -> str:

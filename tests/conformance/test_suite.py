@@ -7,7 +7,16 @@ from io import StringIO
 
 import pytest
 
-from malsim.conformance.engine.assessment import ERROR, FAILS, HOLDS, NOT_OFFERED, VACUOUS, Conformance, memory_of, suite
+from malsim.conformance.engine.assessment import (
+    ERROR,
+    FAILS,
+    HOLDS,
+    NOT_OFFERED,
+    VACUOUS,
+    Conformance,
+    assess_all,
+    memory_of,
+)
 from malsim.conformance.engine.duty import OBLIGATION, PROHIBITION, every_duty
 from malsim.conformance.references import REFERENCES
 from tests.conformance.planted import PLANTED
@@ -18,7 +27,7 @@ OWN = ["nothing", "append", "overwrite"]
 
 @pytest.fixture(scope="module")
 def references() -> Conformance:
-    return suite([memory_of(name) for name in REFERENCES], draws=FEW)
+    return assess_all([memory_of(name) for name in REFERENCES], draws=FEW)
 
 
 def test_there_are_54_cells_of_two_kinds() -> None:
@@ -39,7 +48,7 @@ def test_the_references_are_told_apart(references: Conformance) -> None:
 
 @pytest.mark.parametrize("memory", PLANTED, ids=lambda memory: memory.__name__)
 def test_a_memory_that_breaks_one_duty_fails_by_its_own_cells_alone(memory: type) -> None:
-    table = suite([memory_of(memory)], draws=FEW)
+    table = assess_all([memory_of(memory)], draws=FEW)
     assert set(table.of(memory.__name__)) == PLANTED[memory]
     assert len(table.of(memory.__name__, HOLDS)) == 54 - len(PLANTED[memory])
 
@@ -59,5 +68,5 @@ def test_a_witness_shows_the_failure_by_hand(references: Conformance) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("memory", [*REFERENCES, *PLANTED])
 def test_other_seeds_and_all_draws_give_the_same_verdicts(memory: object) -> None:
-    few, all_ = suite([memory_of(memory)], draws=FEW), suite([memory_of(memory)], seed=7)
+    few, all_ = assess_all([memory_of(memory)], draws=FEW), assess_all([memory_of(memory)], seed=7)
     assert [one.verdict for one in few.verdicts] == [one.verdict for one in all_.verdicts]

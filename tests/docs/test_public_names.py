@@ -15,8 +15,9 @@ NAMES = {
         sensitivity stability sweep tune validate
     """,
     "malsim.memory": "Admission Memory Rules Settled admit effective_at settle tick",
-    "malsim.adapters": "Claim Edge Item Query UserMemory",
+    "malsim.adapters": "Claim DutifulMemory Edge Item Query UserMemory",
     "malsim.axioms": "Matrix axioms check",
+    "malsim.conformance": "Conformance assess check",
     "ops": "OpError Sheet call frequency load names over respond restore run save sheets start step",
 }
 

@@ -26,7 +26,18 @@ if TYPE_CHECKING:
     from malsim.conformance.engine.playing import Look
     from malsim.conformance.engine.step import Step
 
-__all__ = ["ERROR", "FAILS", "HOLDS", "NOT_OFFERED", "VACUOUS", "CellVerdict", "Conformance", "judge", "memory_of", "suite"]
+__all__ = [
+    "ERROR",
+    "FAILS",
+    "HOLDS",
+    "NOT_OFFERED",
+    "VACUOUS",
+    "CellVerdict",
+    "Conformance",
+    "assess_all",
+    "judge",
+    "memory_of",
+]
 
 HOLDS, FAILS, VACUOUS, NOT_OFFERED, ERROR = "holds", "fails", "vacuous", "not offered", "error"
 DRAWS = 20
@@ -103,7 +114,7 @@ def memory_of(given: object, **settings: object) -> Subject:
     return subject_of(given, **settings)  # type: ignore[arg-type]  # its own keywords
 
 
-def suite(
+def assess_all(
     subjects: Sequence[Subject], cells: Iterable[Duty] | None = None, *, seed: int = 0, draws: int = DRAWS,
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
 ) -> Conformance:  # fmt: skip

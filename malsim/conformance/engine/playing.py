@@ -70,7 +70,7 @@ class _Play:
 
     def step(self, step: Step) -> Look | None:
         """Let a step happen; of a look, what came of it."""
-        self.now = max(self.now, step.t)
+        before, self.now = self.now, max(self.now, step.t)
         if step.do in LOOKS:
             return getattr(self, f"_{step.do}")(step)  # type: ignore[no-any-return]  # one of three below
         if step.do == "write":
@@ -82,7 +82,8 @@ class _Play:
             self.memory.perform(step.do, **step.arguments | {"now": self.now})
         elif step.do == "settle":
             for day in range(int(TICKS) - 1, -1, -1):
-                self.memory.tick(self.now - day)
+                self.now = max(before, step.t - day)
+                self.memory.tick(self.now)
         return None
 
     def _ask(self, step: Step) -> Look:

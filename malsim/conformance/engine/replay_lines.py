@@ -50,7 +50,7 @@ def _making(subject: Subject, steps: Sequence[Step]) -> list[str]:
 def _lines(subject: Subject, steps: Sequence[Step]) -> Iterator[str]:
     now = 0.0
     for step in steps:
-        now = max(now, step.t)
+        before, now = now, max(now, step.t)
         wanted = f"  # {step.value or step.by} {step.want}{'; the twin' * step.twin}"
         if step.do == "write":
             yield f"memory.write([{_code(step.claim)}], {now!r})"
@@ -64,7 +64,7 @@ def _lines(subject: Subject, steps: Sequence[Step]) -> Iterator[str]:
             yield f"memory.{step.do}({given})"
         elif step.do == "settle":
             yield f"for day in range({int(TICKS)}):"
-            yield f"    memory.tick({now - TICKS + 1!r} + day)"
+            yield f"    memory.tick(max({before!r}, {step.t - TICKS + 1.0!r} + day))"
 
 
 def _code(record: Any) -> str:

@@ -1,0 +1,134 @@
+"""The command, its outputs, the line for pytest, and memories that misbehave."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from malsim.cli import main
+from malsim.conformance import assess, check
+from malsim.conformance.engine.assessment import ERROR, HOLDS, NOT_OFFERED
+from malsim.conformance.references import Append, Governed
+from tests.conformance.planted import KeepsTheSummary
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from malsim.adapters import Query
+
+test_a_memory_that_keeps_all = check(Governed)
+test_one_with_a_residue = check(KeepsTheSummary, expected_failures={"F6"})
+
+CELLS = ["--cell", "change.B", "--cell", "F6", "--cell", "S7"]
+
+
+class SaysItInWords(Append):
+    """Only the text says the value, and every call is a coroutine."""
+
+    async def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # type: ignore[override]
+        return [
+            {name: part for name, part in item.items() if name in ("id", "object", "rank", "text")}
+            for item in super().peek(query, now, limit)
+        ]
+
+    read = peek  # type: ignore[assignment]
+
+
+class Raises(Append):
+    def write(self, claims: Any, now: float) -> None:
+        if len(self.claims) > 1:
+            raise KeyError("no room")
+        super().write(claims, now)
+
+
+class Hangs(Append):
+    def tick(self, now: float) -> None:  # noqa: ARG002
+        time.sleep(2.0)
+
+
+class Invents(Append):
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        return [item | {"value": "never"} for item in super().peek(query, now, limit)]
+
+
+class Drifts(Append):
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        items = super().peek(query, now, limit)
+        self.claims = self.claims[:-1]
+        return items
+
+
+class Foresees(Governed):
+    def log(self) -> list[dict[str, Any]]:
+        return [{"event": "forget", "id": 1, "by": "ann", "at": 1e6}]
+
+
+@pytest.mark.parametrize(
+    ("memory", "cell", "parts"),
+    [
+        (Raises, "change.B", ["Raises: write, day 1.5, last claim: ", "raised KeyError: 'no room'"]),
+        (Hangs, "change.C", ["Hangs: tick, day 31, last claim: ", "did not return within 0.1 s"]),
+        (Invents, "T2", ["Invents: peek, day 31, last claim: ", "nobody said; given: 'never'"]),
+        (Drifts, "T2", ["Drifts: peek, day 31, last claim: ", "changed under a look"]),
+        (Foresees, "F9", ["Foresees: log, day 11", "logged an event of a day to come"]),
+    ],
+)
+def test_what_misbehaves_is_an_error_that_names_call_day_and_claim(memory: Any, cell: str, parts: list[str]) -> None:
+    (one,) = assess(memory, cell=cell, limit=0.1).verdicts
+    assert one.verdict == ERROR
+    assert all(part in one.why for part in parts), one.why
+
+
+def test_an_error_in_one_cell_leaves_the_others() -> None:
+    table = assess(Foresees)
+    assert {one.cell for one in table.having(ERROR)} == {"F9", "F10"}
+    assert len(table.having(HOLDS)) == 52
+
+
+def test_values_are_read_from_texts_and_coroutines_are_run() -> None:
+    for cell, verdict in (("flip.A", HOLDS), ("change.A", HOLDS), ("flip.B", "fails"), ("S7", NOT_OFFERED)):
+        (one,) = assess(SaysItInWords, cell=cell).verdicts
+        assert (one.verdict, cell) == (verdict, cell), one.why
+
+
+def test_the_table_the_rows_and_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ["--junit", str(tmp_path / "duties.xml"), "--html", str(tmp_path / "duties.html")]
+    assert main(["conformance", "append", "governed", *CELLS, "--json", *files]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["memory"], row["cell"], row["verdict"]) for row in rows[:4]] == [
+        ("append", "change.B", "fails"), ("append", "F6", "not offered"), ("append", "S7", "vacuous"),
+        ("governed", "change.B", "holds"),
+    ]  # fmt: skip
+    assert set(rows[0]) == {"memory", "cell", "kind", "verdict", "why", "witness"}
+    assert rows[1]["why"] == "it offers no forget, texts"
+    append, governed = ET.fromstring((tmp_path / "duties.xml").read_text())  # noqa: S314  # our own
+    assert append.attrib == {"name": "append", "tests": "3", "failures": "1", "errors": "0", "skipped": "2"}
+    assert (governed.get("failures"), "memory.write" in (append[0][0].text or "")) == ("0", True)
+    html = (tmp_path / "duties.html").read_text()
+    assert html.count("<section") == 1
+    assert "http" not in html
+    assert main(["conformance", "governed", *CELLS]) == 0
+    assert "obligations kept 0/0, prohibitions kept 3/3" in capsys.readouterr().out
+    assert main(["conformance", "append", "--cell", "F66"]) == main(["conformance", "append", "--set", "law.a=1"]) == 2
+    assert main(["conformance", "--list"]) == 0
+
+
+def test_a_law_a_store_and_a_memory_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_duties.py").write_text("from malsim.conformance.references import Overwrite as Last")
+    entity = {"type": "entity", "name": "api", "entityType": "service", "observations": ["listens on 1", "listens on 2"]}
+    (tmp_path / "memory.jsonl").write_text(json.dumps(entity) + "\n")
+    names = ["own_duties:Last", "last_write", "mal"]
+    assert main(["conformance", *names, "--cell", "change.C'", "--cell", "S1", "--on", "memory.jsonl", "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["verdict"] for row in rows] == ["fails", "fails", "fails", "not offered", "fails", "not offered"]
+    for row in rows:
+        if row["witness"]:
+            exec(row["witness"], {})  # noqa: S102  # what a reader would paste
+            assert row["why"].split(": ", 1)[1].split(" is to be")[0] in capsys.readouterr().out
