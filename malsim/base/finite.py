@@ -81,7 +81,7 @@ def day_of(text: str, start: str | None, *, where: str) -> float:
     (1.5, 3.0)
     """
     try:
-        return finite(day(text), where=where)
+        return finite(day(text), where=where, low=-FARTHEST, high=FARTHEST)
     except argparse.ArgumentTypeError:
         try:
             return float((date.fromisoformat(text) - date.fromisoformat(start or "")).days)

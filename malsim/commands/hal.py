@@ -69,8 +69,10 @@ def _prompt(console: Console) -> int:
 
 def opened(target: str | None, args: argparse.Namespace) -> SessionFile:
     """The session on a target that a command line asks for."""
+    from malsim.base.errors import UsageError
     from malsim.lab.shell.files import of_run, open_session
     from malsim.memory import Rules
+    from ops import OpError
     from ops.pin.units import number
 
     rules = Rules.read(args.rules) if args.rules else None
@@ -80,7 +82,10 @@ def opened(target: str | None, args: argparse.Namespace) -> SessionFile:
         scenario = api.read(target).replace(replications=1, first=0)
         scenario = scenario if rules is None else scenario.replace(rules=rules)
         return of_run(api.run(scenario))
-    tick = None if args.tick is None else number(args.tick, unit="ms", where="--tick")
+    try:
+        tick = None if args.tick is None else number(args.tick, unit="ms", where="--tick")
+    except OpError as problem:
+        raise UsageError(str(problem)) from None
     return open_session(target, rules=rules, tick=tick)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import polars as pl
 
 from malsim.base.errors import StoreError, UsageError
-from malsim.base.finite import finite
+from malsim.base.finite import FARTHEST, finite
 from malsim.memory.gate.admit import admit
 from malsim.memory.gate.edit import check_author, update
 from malsim.memory.law import tick
@@ -155,7 +155,7 @@ class Store:
 
         `now` is a finite number of days. Raises `StoreError` where something stands in it and nothing here runs it.
         """
-        now, rules = finite(now, where="now"), rules or Rules()
+        now, rules = finite(now, where="now", low=-FARTHEST, high=FARTHEST), rules or Rules()
         with self._changing() as old:
             new, before = tick(old, now, rules), self.standing
             if Store.scan:

@@ -114,7 +114,19 @@ class ScenarioFile(pytest.File):
             scenario, rules = read(self._near()), self.config.getoption("malsim_rules")
             return scenario.replace(rules=Rules.read(rules)) if rules else scenario
         except MalsimError as problem:
+            if not self._is_ours():
+                pytest.skip(f"no scenario of ours: {problem}", allow_module_level=True)
             raise self.CollectError(str(problem)) from problem
+
+    def _is_ours(self) -> bool:
+        """Whether somebody named the file, its folder or where tests lie; else it may be anybody's."""
+        config = self.config
+        folders = [config.rootpath / one for one in config.getini("testpaths")]
+        return (
+            self.session.isinitpath(self.path)
+            or bool(config.getini(FOLDERS))
+            or any(self.path.is_relative_to(folder) for folder in folders)
+        )
 
     def _near(self) -> Path:
         """The path as a person would type it, who is to repeat the run."""

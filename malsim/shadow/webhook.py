@@ -6,6 +6,7 @@ import base64
 import http.client
 import json
 import ssl
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -19,6 +20,7 @@ __all__ = ["Webhook"]
 
 WAIT = 10.0  # seconds
 FINE = range(200, 300)
+LONGEST_LABEL = 63  # letters between two dots of a name
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,10 @@ class Webhook:
             port = parts.port
         except ValueError:
             raise UsageError("not an address to post to", where="--webhook", allowed=allowed) from None
+        host = (parts.hostname or "").removesuffix(".")
+        whole = ":" in host or all(0 < len(label) <= LONGEST_LABEL for label in host.split("."))
         printable = url.strip().isprintable() and " " not in url.strip() and url.isascii()
-        if parts.scheme not in ("http", "https") or not parts.hostname or not printable:
+        if parts.scheme not in ("http", "https") or not whole or not printable:
             raise UsageError("not an address to post to", where="--webhook", allowed=allowed)
         return cls(parts, port)
 
@@ -57,8 +61,18 @@ class Webhook:
         return f"{self.parts.scheme}://{host}{port}{rest}"
 
     def post(self, message: Mapping[str, object]) -> str:
-        """Post as JSON; why that failed, in words that repeat nothing of the address, empty where it did not."""
+        """Post as JSON; why that failed, in words that repeat nothing of the address, empty where it did not.
+
+        The whole call ends after `WAIT` seconds: one that answers a letter a second is given up.
+        """
         body = json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
+        outcome: list[str] = []
+        call = threading.Thread(target=lambda: outcome.append(self._post(body)), daemon=True)
+        call.start()
+        call.join(WAIT)
+        return outcome[0] if outcome else f"no answer within {WAIT:g} s"
+
+    def _post(self, body: bytes) -> str:
         connection = self._connection()
         path = (self.parts.path or "/") + (f"?{self.parts.query}" if self.parts.query else "")
         try:

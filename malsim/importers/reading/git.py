@@ -39,13 +39,18 @@ class FileChange:
 
 
 def repository(folder: Path) -> Path | None:
-    """The `.git` folder that a folder belongs to; None where there is none, or only a link to one elsewhere."""
+    """The `.git` folder that a folder belongs to; None where there is none, or only a link to one elsewhere.
+
+    Raises `StoreError` for one that borrows objects: a stranger's folder is not to name others of this machine.
+    """
     for place in (folder.resolve(), *folder.resolve().parents):
         git = place / ".git"
         if git.exists():
             whole = (
                 git.is_dir() and not git.is_symlink() and (git / "objects").is_dir() and not (git / "objects").is_symlink()
             )
+            if whole and (git / "objects" / "info" / "alternates").exists():
+                raise StoreError("borrows its history from another folder", where=str(git), hint="import a clone of its own")
             return git if whole else None
     return None
 

@@ -42,6 +42,8 @@ class Channel:
         >>> Channel.read("obs_a1a1-scores-eff gain=2 offset=-.5").offset
         -0.5
         """
+        if not text.strip():
+            raise UsageError("a channel without an address", where="--channel", allowed="a signal, a pin or an address")
         address, *words = text.split()
         settings: dict[str, Any] = {}
         for word in words:

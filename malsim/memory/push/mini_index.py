@@ -33,6 +33,7 @@ __all__ = ["BUDGET_WORDS", "LIMIT", "Push", "mini_index", "push", "push_of"]
 
 BUDGET_WORDS = 900
 LIMIT = 10
+MOST_LINES = 1_000_000
 ABSENT = "–"  # what an imported cell was never given
 POOL = 30  # the best matches that the ranking law is asked about
 
@@ -105,7 +106,7 @@ def push(
     What a reader sees of cells touched since the last tick is told to the connection by `search.look_with`.
     """
     rules, now = rules or Rules(), None if now is None else finite(now, where="now")
-    finite(limit, where="limit", low=0.0)
+    finite(limit, where="limit", low=0.0, high=MOST_LINES)
     cells, match = candidates(connection, query, rep, max(POOL, 3 * limit))
     now = last_day(connection) or 0.0 if now is None else now
     touched = cells["touched"].to_numpy()

@@ -260,7 +260,8 @@ def _errors(error: ValidationError, schema: Any, table: Any, lines: Lines, where
 
 
 def _allowed(error: ValidationError, node: dict[str, Any]) -> str:
-    keyword, value = error.kind.name, node[error.kind.name]
+    keyword = error.kind.name
+    value: Any = node.get(keyword)
     if keyword == "type":
         kinds = {"string": "text in quotes", "object": "a table", "array": "a list", "integer": "a whole number"}
         return " or ".join(kinds.get(kind, f"a {kind}") for kind in ([value] if isinstance(value, str) else value))
