@@ -21,9 +21,10 @@ def rules() -> str:
     rows = []
     for rule in dataclasses.fields(Rules):
         meta = rule.metadata
-        if not {"unit", "choices"} & meta.keys():  # a derived value: see the page on signals
+        if not {"unit", "choices"} & meta.keys() and rule.type != "str":  # a derived value: see the page on signals
             continue
-        rows.append((f"`{rule.name}`", rule.default, meta.get("unit", "word"), _bounds(meta), meta["why"], meta["source"]))
+        unit = meta.get("unit", "word" if "choices" in meta else "words")
+        rows.append((f"`{rule.name}`", rule.default, unit, _bounds(meta), meta["why"], meta["source"]))
     text = (
         "Set one with `--set rules.NAME=VALUE`, many with `--rules FILE` or a `[rules]` table in a "
         "scenario; `--rules recall_v5` takes the reference implementation's. Times are in days, "
@@ -35,6 +36,8 @@ def rules() -> str:
 def _bounds(meta: Mapping[str, Any]) -> str:
     if "choices" in meta:
         return ", ".join(meta["choices"])
+    if "unit" not in meta:
+        return "apart by blanks"
     above = "above " if meta["above"] else ""
     return f"{above}{meta['low']:g} or more" if math.isinf(meta["high"]) else f"{above}{meta['low']:g} to {meta['high']:g}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -48,6 +49,7 @@ WrongWhen = Literal["contradicted", "outweighed", "lost"]
 EvidenceFrom = Literal["other_writer", "any", "external"]
 Recompute = Literal["tick", "admit"]
 Reads = Literal["now", "last tick"]
+Sources = Literal["optional", "required"]
 Screen = Literal["reject", "flag"]
 Secrets = Literal["full", "reference", "reference_0.5"]
 HandleEvidence = Literal["resolved", "inert"]
@@ -91,6 +93,10 @@ class Rules:
     recompute: Recompute = _choice("tick", Recompute, "one owner per value: the tick")
     reads: Reads = _choice("now", Reads, "a contradiction shows on the next read")
     confidence_cap: float = _number(0.7, "1", 0, 1, "unsupported, no more", "reference gate, section 4", above=True)
+    sources: Sources = _choice("optional", Sources, "whether a claim must name what it rests on")
+    sure_above: float = _number(1.0, "1", 0, 1, "a claim of more confidence must be verified")
+    banned: str = field(default="", metadata={"why": "words that no title, body or summary may hold", "source": OURS})
+    verifiers: str = field(default="human", metadata={"why": "who verifies others' cells; * is anybody", "source": OURS})
     screen: Screen = _choice("reject", Screen, "a secret never enters")
     screen_formats: Secrets = _choice("full", Secrets, "the reference's formats and a detector's besides")
     handle_evidence: HandleEvidence = _choice("resolved", HandleEvidence, "a target may be named by its handle")
@@ -139,15 +145,16 @@ class Rules:
         "believes of the claims of a run; or `cell-derived-NAME`: the published law's, times that derived value of the "
         "run's netlist, as the tick before left it"
     })  # fmt: skip
-    tau_scale: str | None = field(default=None, metadata={
-        "why": "`cell-derived-NAME`: a cell's time constant is its class's, times that value", "source": OURS,
-    })  # fmt: skip
+    tau_scale: str | None = field(default=None, metadata={"why": "`cell-derived-NAME`: times a cell's tau", "source": OURS})
 
     def __post_init__(self) -> None:
         for rule in fields(self):
-            if rule.metadata.get("unit") == "d" and isinstance(getattr(self, rule.name), str):
-                object.__setattr__(self, rule.name, _days(getattr(self, rule.name), f"rules.{rule.name}"))
-            _check(rule, getattr(self, rule.name))
+            value, where = getattr(self, rule.name), f"rules.{rule.name}"
+            if rule.metadata.get("unit") == "d" and isinstance(value, str):
+                if (days := typed_days(value)) is None:
+                    raise RulesError("not a duration", where=where, given=value, allowed=DURATION)
+                object.__setattr__(self, rule.name, days)
+            _check(rule, getattr(self, rule.name), where)
 
     @classmethod
     def recall_v5(cls, *, gate: Literal["newest", "0.5"] = "newest") -> Rules:
@@ -264,21 +271,13 @@ class Rules:
 
 def _parse_value(text: str) -> object:
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text.strip("\"'")
 
 
-def _days(text: str, where: str) -> float:
-    if (days := typed_days(text)) is None:
-        raise RulesError("not a duration", where=where, given=text, allowed=DURATION)
-    return days
-
-
-def _check(rule: Field[Any], value: object) -> None:
-    meta, where = rule.metadata, f"rules.{rule.name}"
+def _check(rule: Field[Any], value: object, where: str) -> None:
+    meta = rule.metadata
     if "choices" in meta:
         if value not in meta["choices"]:
             raise RulesError("unknown choice", where=where, given=value, allowed=", ".join(meta["choices"]))
@@ -290,6 +289,9 @@ def _check(rule: Field[Any], value: object) -> None:
         if not (low < value if meta["above"] else low <= value) or not value <= high:
             allowed = f"{'above ' if meta['above'] else ''}{low:g} to {high:g}"
             raise RulesError("out of bounds", where=where, given=value, allowed=allowed)
+    elif rule.type == "str":
+        if not isinstance(value, str):
+            raise RulesError("not a text", where=where, given=value, allowed="words apart by blanks")
     elif rule.name == "tau_scale" and value is not None and not _DERIVED.fullmatch(str(value)):
         raise RulesError("not a derived value of cells", where=where, given=value, allowed="cell-derived-NAME")
     elif value not in (None, "records") and not callable(value) and not _DERIVED.fullmatch(str(value)):

@@ -67,12 +67,12 @@ def test_a_law_of_items_says_too_who_rewrote_a_claim(tmp_path: Path, capsys: pyt
     claim = {"writer": "ann", "kind": "obs", "object": "pump", "value": 1.0, "confidence": 0.8}
     with Store(path) as store:
         store.admit([{**claim, "handle": f"obs_000{n}", "title": f"claim {n}", "t": float(n)} for n in range(2)])
-    main(["update", path, "obs_0001", "--writer", "bob", "--verification", "external", "--now", "9"])
+    main(["update", path, "obs_0001", "--writer", "human", "--verification", "external", "--now", "9"])
     capsys.readouterr()
     assert main(["why", path, "obs_0001", "--law", "records"]) == 0
     output = capsys.readouterr().out
     assert "verified" in output
-    assert output.endswith("  rewritten on day 9 by bob: verification\n")
+    assert output.endswith("  rewritten on day 9 by human: verification\n")
     assert main(["why", path, "obs_0001", "--law", "records", "--at", "5"]) == 0
     output = capsys.readouterr().out
     assert "rewritten" not in output

@@ -7,6 +7,7 @@ checked once: whoever holds claims as numbers beside a table of words has the ta
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
 __all__ = [
-    "CHECKS", "EDGE_CHECKS", "LAST_REPLICATION", "NO_ISSUES", "Check", "all_pass", "are_covered", "edge_issues", "faults",
-    "gather", "validate",
+    "CHECKS", "EDGE_CHECKS", "LAST_REPLICATION", "NO_ISSUES", "Check", "all_checks", "all_pass", "are_covered",
+    "edge_issues", "faults", "gather", "validate",
 ]  # fmt: skip
 
 NO_CLAIMS = pl.DataFrame(schema=schema.CLAIMS)
@@ -38,7 +39,7 @@ NO_ISSUES = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "message
 def faults(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """What is wrong with numbered claims and with their edges, the first thing of each field: claim, path, message."""
     issues = list[pl.DataFrame]()
-    for frame, checks in ((claims, CHECKS), (edges, [*EDGE_CHECKS, _not_heavier(rules.edge_weight_max)])):
+    for frame, checks in ((claims, all_checks(rules)), (edges, [*EDGE_CHECKS, _not_heavier(rules.edge_weight_max)])):
         if frame.height:
             flags = frame.select(check.fails.alias(str(i)) for i, check in enumerate(checks)).row(0)
             failing = (check for check, fails in zip(checks, flags, strict=True) if fails)
@@ -52,17 +53,17 @@ def edge_issues(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     return issues.with_columns(pl.col("path").str.replace(r"^edges\[\d+\]\.", ""))
 
 
-def all_pass(claims: pl.DataFrame) -> bool:
+def all_pass(claims: pl.DataFrame, rules: Rules) -> bool:
     """Whether claims, of which only some columns are given, pass every check that reads no other column."""
     names = {*claims.columns}
-    fails = [check.fails.alias(str(place)) for place, check in enumerate(CHECKS) if check.reads <= names]
+    fails = [check.fails.alias(str(place)) for place, check in enumerate(all_checks(rules)) if check.reads <= names]
     return claims.is_empty() or not any(claims.select_seq(fails).row(0))
 
 
-def are_covered(tables: Sequence[Iterable[str]]) -> bool:
+def are_covered(tables: Sequence[Iterable[str]], rules: Rules) -> bool:
     """Whether each check of a claim reads the columns of one of these tables alone, and no check of an edge a name."""
     by_name = (check for check in EDGE_CHECKS if "target" in check.reads and check is not _NAMES_A_CELL)
-    return all(any(check.reads <= set(table) for table in tables) for check in CHECKS) and not any(by_name)
+    return all(any(check.reads <= set(table) for table in tables) for check in all_checks(rules)) and not any(by_name)
 
 
 class Check(NamedTuple):
@@ -155,6 +156,30 @@ def _weight_checks() -> list[Check]:
 
 CHECKS = _claim_checks()
 EDGE_CHECKS = _weight_checks()
+
+
+def all_checks(rules: Rules) -> tuple[Check, ...]:
+    """The checks of a claim under these rules."""
+    return (*CHECKS, *_policy(rules.sources, rules.sure_above, rules.banned))
+
+
+@cache
+def _policy(sources: str, sure_above: float, banned: str) -> tuple[Check, ...]:
+    """What a project's own rules refuse at write: no source, much confidence that nobody verified, banned words."""
+    checks = []
+    if sources == "required":
+        unsourced = pl.col("source_refs").list.len().fill_null(0) == 0
+        checks.append(Check.of(unsourced, "source_refs", "must name a source"))
+    if sure_above < 1.0:
+        bold = (pl.col("confidence") > sure_above) & (pl.col("verification").fill_null("unverified") == "unverified")
+        checks.append(Check.of(bold, "confidence", f"above {sure_above:g} only for what is verified"))
+    for word in banned.split():
+        pattern = rf"(?i)(^|\W){re.escape(word)}(\W|$)"
+        checks += [
+            Check.of(pl.col(name).str.contains(pattern), name, f"holds the banned word {word!r}")
+            for name in ("title", "body", "summary")
+        ]
+    return tuple(checks)
 
 
 @cache

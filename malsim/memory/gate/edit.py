@@ -176,8 +176,7 @@ def update(
         _check_value(handle, name, value)
     if writer is not None:
         check_author(writer, rules, where=handle)
-    if "verification" in fields and writer is None:
-        raise UsageError("nobody is named who verified it", where=handle, hint="give writer=")
+    _check_verifier(memory, np.flatnonzero(here), fields.get("verification"), writer, rules)
     public = memory.cells["sensitivity"].cast(pl.String)[int(np.flatnonzero(here)[0])] == "public"
     _screen(fields | ({"writer": writer} if writer else {}), rules, public=public)
     cell = memory.cells.row(int(np.flatnonzero(here)[0]), named=True)
@@ -193,6 +192,18 @@ def update(
     if not changes or rules.reinforced_by == "nothing":
         return after
     return refreshed(after, np.flatnonzero(here), np.array([now]), rules)
+
+
+def _check_verifier(memory: Memory, row: Ints, verification: object, writer: str | None, rules: Rules) -> None:
+    """Refuse who verifies without a name, or another's cell from outside without being one of the verifiers."""
+    cell = memory.cells.row(int(row[0]), named=True)
+    if verification is not None and writer is None:
+        raise UsageError("nobody is named who verified it", where=cell["handle"], hint="give writer=")
+    names = rules.verifiers.split()
+    if verification == "external" and writer not in (cell["writer"], *names) and "*" not in names:
+        allowed = ", ".join([*names, f"{cell['writer']} itself"])
+        hint = "rules.verifiers names who verifies from outside"
+        raise UsageError("no verifier of another's cell", where=cell["handle"], given=writer, allowed=allowed, hint=hint)
 
 
 def check_author(writer: str, rules: Rules | None = None, *, where: str | None = None) -> None:

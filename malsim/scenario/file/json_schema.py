@@ -61,6 +61,8 @@ def _rule(rule: dataclasses.Field[Any], duration: str) -> dict[str, Any]:
     if "choices" in meta:
         description = f"{meta['why']} ({meta['source']})"
         return {"enum": list(meta["choices"]), "description": description, "default": rule.default}
+    if isinstance(rule.default, str):
+        return {"type": "string", "description": f"{meta['why']}, apart by blanks", "default": rule.default}
     kind = "integer" if isinstance(rule.default, int) else "number"
     low = {"exclusiveMinimum" if meta["above"] else "minimum": meta["low"]}
     high = {} if math.isinf(meta["high"]) else {"maximum": meta["high"]}

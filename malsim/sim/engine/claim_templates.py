@@ -91,8 +91,8 @@ class ClaimTemplates:
         self._sound = result.issues.is_empty() and result.notes.is_empty()
         constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
-        self._covered = checks.are_covered([table | constant for table in tables])
-        beside = {name for check in checks.CHECKS if check.reads & {*_OF_EACH} for name in check.reads}
+        self._covered = checks.are_covered([table | constant for table in tables], rules)
+        beside = {name for check in checks.all_checks(rules) if check.reads & {*_OF_EACH} for name in check.reads}
         self._beside = sorted(beside & constant & {*validated.claims.frame().columns})
         starts = np.cumsum([0, *(len(part) for part in samples)])
         self._facts, self._statements, self._forms = (
@@ -156,7 +156,7 @@ class ClaimTemplates:
                 "body": body,
             }
         )
-        return checks.all_pass(own)
+        return checks.all_pass(own, self.rules)
 
     def _placed(self, drafts: ClaimBatch) -> tuple[Ints, Ints]:
         """The place of each draft among the facts, past the last for a grade, and among the statements."""
