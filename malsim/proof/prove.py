@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from malsim.proof.inductive_facts import StateFact
     from malsim.scenario.properties.formula import Formula
 
-__all__ = ["prove"]
+__all__ = ["assumption_of", "prove"]
 
 MOST_K = 6
 FIRST = 6  # ticks followed before induction is tried, as most of what is wrong shows by then
@@ -78,7 +78,7 @@ class _Question:
         z3()
         self.formula, self.period = _always(parse(text)), round(tick)
         self.text, self.ticks, self.tick = render(self.formula), ticks, tick
-        self.assumptions = [_assumption(one) for one in assume]
+        self.assumptions = [assumption_of(one) for one in assume]
         self.began = time.monotonic()
         self.deadline = self.began + timeout
         self.unrolling = Unrolling(net if isinstance(net, Cut) else cut(net), tick=tick)
@@ -226,7 +226,7 @@ def _always(formula: Formula) -> Formula:
     return formula
 
 
-def _assumption(text: str) -> Formula:
+def assumption_of(text: str) -> Formula:
     """What is assumed of every tick."""
     formula = _always(parse(text))
     if not (isinstance(formula, stl.Over) and formula.word == "always" and formula.window is None):

@@ -129,3 +129,42 @@ def test_without_the_solver_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: 
     z3.cache_clear()
     assert main(["tripwire", str(SHIPPED), "--prove", "always tripped"]) == 2
     assert "malsim[prove]" in capsys.readouterr().err
+
+
+SCENARIO = '''why = "a proof beside a check"
+seed = 1
+
+[run]
+days = 3
+
+[netlist]
+text = """{wire}"""
+
+[[proof]]
+name = "it lasts three ticks"
+property = "{asked}"
+assume = ["always not ack"]
+'''
+
+
+@pytest.mark.parametrize(("delay", "code"), [(2, 0), (1, 1)])
+def test_a_proof_stands_in_a_scenario(delay: int, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = f"always (always[0:{delay}] is-low implies eventually[{delay}:{delay}] tripped)"
+    path = tmp_path / "proof.toml"
+    path.write_text(SCENARIO.format(wire=WIRE, asked=asked), encoding="utf-8")
+    assert main(["test", str(path)]) == code
+    printed = capsys.readouterr().out
+    assert ("proved by induction" if code == 0 else "refuted in 2 ticks: worth") in printed
+
+
+@pytest.mark.parametrize("line", ['assume = ["eventually ack"]', 'property = "alway x"', "ticks = 0", "level = 3"])
+def test_a_proof_that_asks_nothing_is_refused_at_its_line(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = SCENARIO.format(wire=WIRE, asked="always tripped")
+    old = next((one for one in text.splitlines() if one.startswith(line.partition(" ")[0])), 'name = "it lasts three ticks"')
+    kept = f"{old}\n{line}" if line.startswith(("ticks", "level")) else line
+    path = tmp_path / "proof.toml"
+    path.write_text(text.replace(old, kept), encoding="utf-8")
+    assert main(["test", str(path)]) == 2
+    assert "proof.toml" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, field, fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from malsim.sim.settings.scenario import Check
 from malsim.sim.world.clock import DAY, span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from malsim.scenario.checks.alarms import AlarmVerdict
     from malsim.scenario.properties import Trace, Verdict
@@ -40,6 +41,7 @@ __all__ = [
     "MetricCheck",
     "checks_of",
     "kind_of",
+    "parse_at",
     "value_of",
 ]  # fmt: skip
 
@@ -98,7 +100,7 @@ class MetricCheck(KindCheck):
             raise ScenarioError(problem, where=f"{where}.within", given=[low, high], hint=hint)
         if "final" in given and metric not in STEPS:
             raise ScenarioError("only a step response has a final value", where=f"{where}.final", allowed=", ".join(STEPS))
-        settings = {**given, "within": (low, high), "reads": about(_parse_at(value_of, given["of"], f"{where}.of"))}
+        settings = {**given, "within": (low, high), "reads": about(parse_at(value_of, given["of"], f"{where}.of"))}
         if "over" in given:
             settings["over"] = tuple(span(end, where=f"{where}.over") for end in given["over"])
         return cls(**settings, property=f"{metric} of {given['of']} within [{low:g}, {high:g}]", line=line)
@@ -190,6 +192,7 @@ def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check
         kinds = [kind for kind in ("property", *KINDS) if kind in given]
         line = line_of(lines, ("check", number, kinds[0] if kinds else "name"))
         checks.append(_check(given, kinds, line, f"{where}:{line}: check[{number}]"))
+    checks += _proofs(table.get("proof", []), lines, where)
     if "baseline" in table:
         checks.append(_baseline(table["baseline"], line_of(lines, ("baseline",)), where))
     for number, given in enumerate(table.get("goal", [])):
@@ -252,11 +255,20 @@ def _baseline(given: dict[str, Any], line: int, where: str) -> BaselineCheck:
     return BaselineCheck(name="baseline", property=text, columns=columns, tubes=tubes, line=line, reads=reads)
 
 
+def _proofs(tables: Sequence[Mapping[str, Any]], lines: Lines, where: str) -> list[Check]:
+    """What is asked of the netlist for all inputs; the kind stands above scenarios and comes only where a file has one."""
+    kind: type[KindCheck] | None = import_module("malsim.proof.proof_check").ProofCheck if tables else None
+    places = [line_of(lines, ("proof", number, "property")) for number in range(len(tables))]
+    named = [f"{where}:{line}: proof[{number}]" for number, line in enumerate(places)]
+    return [kind.read(*each) for each in zip(tables, places, named, strict=True)] if kind else []
+
+
 def _property(text: str, where: str) -> tuple[str, ...]:
-    return about(_parse_at(parse, text, where))
+    return about(parse_at(parse, text, where))
 
 
-def _parse_at(read: Callable[[str], Part], text: str, where: str) -> Part:
+def parse_at(read: Callable[[str], Part], text: str, where: str) -> Part:
+    """What a text of a file says; an error in it names its place."""
     try:
         return read(text)
     except ScenarioError as error:

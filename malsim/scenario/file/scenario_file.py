@@ -120,7 +120,7 @@ def parse(
     if table.keys() & {"memory", "law"}:
         parts |= _memory(table, lines, where)
         parts["initial_memory"] = initial_memory_of(table, lines, where, recorded=stores)
-    if table.keys() & {"check", "baseline", "goal"}:
+    if table.keys() & {"check", "baseline", "goal", "proof"}:
         parts["checks"] = checks_of(table, lines, where)
     if "episode" in table:
         parts["episodes"] = episodes_of(table, lines, where)
@@ -207,7 +207,7 @@ def _check(table: dict[str, Any], lines: Lines, where: str) -> None:
 
 def _secret_names(table: Mapping[str, Any]) -> Iterator[tuple[str | int, ...]]:
     """Names and labels of the world that hold a credential: they stand in frames, in figures and in what is printed."""
-    for part in ("facts", "writers", "episode", "check"):
+    for part in ("facts", "writers", "episode", "check", "proof"):
         for number, one in enumerate(table.get(part, []) if isinstance(table.get(part), list) else []):
             for key in ("name", "values", "fact"):
                 texts = one.get(key) if isinstance(one, dict) else None
