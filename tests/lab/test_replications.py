@@ -134,11 +134,11 @@ def test_a_pair_lives_on_the_same_numbers(small: ms.Scenario) -> None:
     assert math.isclose(result.difference.value, right - left, abs_tol=1e-12)
     estimates = result.each.drop_nulls()
     oracle = stats.ttest_rel(estimates["b"].to_numpy(), estimates["a"].to_numpy()).confidence_interval()
-    assert np.allclose([result.difference.low, result.difference.high], oracle, rtol=1e-9)
+    assert result.difference.low <= oracle.low + 1e-12  # the differences are skewed, so it is no narrower than Student's
+    assert result.difference.high >= oracle.high - 1e-12
     apart = stats.ttest_ind(estimates["b"].to_numpy(), estimates["a"].to_numpy(), equal_var=False).confidence_interval()
     assert np.allclose(result.unpaired, apart, rtol=1e-9)
     assert result.saved > 2
-    assert result.unpaired[0] < result.difference.low < result.difference.high < result.unpaired[1]
 
 
 def test_turning_a_comparison_round_turns_its_sign(small: ms.Scenario) -> None:
@@ -161,9 +161,11 @@ def test_a_comparison_goes_on_until_it_knows(small: ms.Scenario) -> None:
     assert result.each.height > 16
 
 
-def test_two_scenarios_that_are_one_have_no_interval(small: ms.Scenario) -> None:
-    with pytest.raises(UsageError, match="brier, b − a: the metric is the same in every replication"):
-        ms.compare(small, small, metric="brier", replications=5)
+def test_two_scenarios_that_are_one_have_no_difference(small: ms.Scenario) -> None:
+    same = ms.compare(small, small, metric="brier", replications=5)
+    assert str(same) == "brier: no difference, in each of 5 pairs"
+    assert not same.differs
+    assert (same.difference.low, same.difference.high) == (0.0, 0.0)
     with pytest.raises(UsageError, match="two replications"):
         ms.compare(small, small, metric="brier", replications=1)
 

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from malsim.base.errors import UsageError
-from malsim.base.intervals import student
+from malsim.base.intervals import difference_interval
 from malsim.lab.space.settings import settings_of
 from malsim.lab.space.space import Dimension, Space
 
@@ -66,15 +66,15 @@ def nudges(space: Space, flat: Collection[str] = ()) -> list[Move]:
 def swings(every: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.DataFrame:
     """What each move does to a metric, widest swing of a setting first.
 
-    Columns: setting, to (as text), value (mean over replications), difference from the base with low and high (95 %,
-    Student's t of paired differences; null with one replication), swing (the setting's highest less its lowest mean, the
-    base among them), flat (not one replication differs).
+    Columns: setting, to (as text), value (mean over replications), difference from the base with low and high (95 %, of
+    paired differences; null with one replication or where all differ alike), swing (the setting's highest less its lowest
+    mean, the base among them), flat (not one replication differs).
     """
     rows = []
     for move, each in zip(every, values, strict=True):
         to = f"{move.to:.6g}" if isinstance(move.to, float) else str(move.to)
         still = bool(np.array_equal(each, base, equal_nan=True))
-        rows.append((move.setting, to, float(np.nanmean(each)), *student(each - base), still))
+        rows.append((move.setting, to, float(np.nanmean(each)), *difference_interval(each, base), still))
     columns = {
         "setting": pl.String, "to": pl.String, "value": pl.Float64, "difference": pl.Float64, "low": pl.Float64,
         "high": pl.Float64, "still": pl.Boolean,

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.base.intervals import difference_interval
 from malsim.lab.space.settings import scenario_of
-from malsim.lab.studies.measure import estimate, label_of, measured_by_running, name_of
+from malsim.lab.studies.measure import bounds_of, estimate, label_of, measured_by_running, name_of
 from malsim.lab.studies.replications import FIRST, MOST, half_widths, sequential
 
 if TYPE_CHECKING:
+    from malsim.base.intervals import Bounds
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.studies.measure import Array, Estimate, Measure
     from malsim.plot.style import Sheet
@@ -41,11 +43,16 @@ class PairedComparison:
         return self.difference.low > 0.0 or self.difference.high < 0.0
 
     @property
+    def alike(self) -> bool:
+        """Whether b − a is the same in every pair, so that nothing is left to chance."""
+        return self.each["difference"].drop_nulls().n_unique() == 1
+
+    @property
     def saved(self) -> float:
         """How many times the replications unpaired runs would need for an interval as narrow: (s²a + s²b) / s²(b − a)."""
         pairs = self.each.drop_nulls()
         variance = [float(np.var(pairs[name].to_numpy(), ddof=1)) for name in ("a", "b", "difference")]
-        return (variance[0] + variance[1]) / variance[2]
+        return (variance[0] + variance[1]) / variance[2] if variance[2] else np.inf
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -65,6 +72,9 @@ class PairedComparison:
     def __repr__(self) -> str:
         """A line a person reads, and one on the pairing."""
         mean = self.difference
+        if self.alike:
+            how = f"b − a = {mean.value:+.4g}" if mean.value else "no difference"
+            return f"{self.metric}: {how}, in each of {mean.replications} pairs"
         verdict = "they differ" if self.differs else "no difference shown"
         return (
             f"{self.metric}: b − a = {mean.value:+.4g} [{mean.low:+.4g}, {mean.high:+.4g}], {verdict}\n"
@@ -84,7 +94,8 @@ def compare(
     """Compare two scenarios on common random numbers: the same replications, so that chance does to b what it does to a.
 
     Every draw has an address (seed, replication, population, member, turn, purpose), so what both scenarios hold is drawn
-    alike; b runs under a's seed and replication numbers. The interval is Student's t of the paired differences.
+    alike; b runs under a's seed and replication numbers. The interval is that of
+    `difference_interval`; two scenarios that give the same in every pair have no difference.
 
     Parameters
     ----------
@@ -100,9 +111,13 @@ def compare(
     Raises
     ------
     UsageError
-        For fewer than two pairs that have a value on both sides, or when b − a is the same in each.
+        For fewer than two pairs that have a value on both sides.
     """
-    a, b, name = scenario_of(a), scenario_of(b), name_of(metric)
+    a, b, name, bounds = scenario_of(a), scenario_of(b), name_of(metric), bounds_of(metric)
+
+    def interval(_: str, each: Array, stopped: bool) -> tuple[float, float, float]:  # noqa: FBT001  # as it is called
+        mean, low, high = difference_interval(each, np.zeros(len(each)), bounds, stopped=stopped)
+        return (mean, mean, mean) if np.isnan(low) else (mean, low, high)
 
     def pairs(start: int, count: int) -> list[Array]:
         same = {"first": start, "replications": count, "seed": a.seed}
@@ -115,22 +130,24 @@ def compare(
         target, first, most = np.inf, replications, replications
     else:
         target, first = half_widths([name], half_width)[name], min(FIRST, most)
-    result = sequential(pairs, {f"{name}, b − a": target}, start=a.first, first=first, most=most)
+    result = sequential(
+        pairs, {f"{name}, b − a": target}, start=a.first, first=first, most=most, interval=interval, alike=True
+    )
     left, right = np.concatenate(sides, axis=1)
     each = pl.DataFrame({"rep": result.each["rep"], "a": left, "b": right, "difference": result.each.to_series(1)})
     return PairedComparison(
         metric=name,
         difference=next(iter(result.estimates.values())),
-        a=_own_mean(left, name),
-        b=_own_mean(right, name),
+        a=_own_mean(left, name, bounds),
+        b=_own_mean(right, name, bounds),
         unpaired=_welch(left, right),
         each=each.with_columns(pl.col("a", "b").fill_nan(None)),
     )
 
 
-def _own_mean(each: Array, name: str) -> Estimate | None:
+def _own_mean(each: Array, name: str, bounds: Bounds) -> Estimate | None:
     """A side's own mean with its interval; None where every replication is alike, and there is none."""
-    return estimate(each, name) if len(np.unique(each[~np.isnan(each)])) > 1 else None
+    return estimate(each, name, bounds) if len(np.unique(each[~np.isnan(each)])) > 1 else None
 
 
 def _welch(left: Array, right: Array) -> tuple[float, float]:

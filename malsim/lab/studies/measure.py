@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from malsim.base.errors import MalsimError, UsageError, nearest
-from malsim.base.intervals import student
+from malsim.base.intervals import ANY, SHARE, Bounds, mean_interval
 from malsim.lab.studies.warmup import steady_mean
 from malsim.scenario.checks.checks import value_of
 from malsim.scenario.checks.series_metrics import METRICS as SERIES
@@ -23,7 +23,7 @@ from malsim.scenario.properties import Property
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
 from malsim.sim import bench
-from malsim.sim.record.metrics import METRICS, by_replication, calibration_errors
+from malsim.sim.record.metrics import METRICS, by_replication, calibration_errors, metric_bounds
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Estimate",
     "Measure",
+    "bounds_of",
     "ends_if_any",
     "estimate",
     "is_better_high",
@@ -42,6 +43,7 @@ __all__ = [
     "measured",
     "measured_by_running",
     "name_of",
+    "refuse_no_spread",
 ]
 
 Array: TypeAlias = NDArray[np.float64]
@@ -152,8 +154,8 @@ class Estimate:
         return f"{self.metric} {self.value:.4g} [{self.low:.4g}, {self.high:.4g}] over {self.replications} replications"
 
 
-def estimate(each: Array, metric: str) -> Estimate:
-    """The mean of one number a replication, with Student's t interval.
+def estimate(each: Array, metric: str, bounds: Bounds = ANY) -> Estimate:
+    """The mean of one number a replication, with its interval (`mean_interval`).
 
     Raises
     ------
@@ -163,28 +165,42 @@ def estimate(each: Array, metric: str) -> Estimate:
     >>> print(estimate(np.array([1.0, 2.0, 3.0]), "delay"))
     delay 2 [-0.4841, 4.484] over 3 replications
     """
+    refuse_no_spread(each, metric)
+    mean, low, high = mean_interval(each, bounds)
+    return Estimate(metric=metric, value=mean, low=low, high=high, replications=int((~np.isnan(each)).sum()))
+
+
+def refuse_no_spread(each: Array, metric: str, *, alike: bool = False) -> None:
+    """Raise `UsageError` if fewer than two replications have a value, or all have the same, unless `alike` is an answer."""
     values = each[~np.isnan(each)]
     if len(values) < 2:  # noqa: PLR2004  # one value has no spread
         hint = "ask for more replications" if len(each) == len(values) else "run more days, or more replications"
         given = f"{len(values)} of {len(each)}"
         raise UsageError("an interval needs two replications with a value, or more", where=metric, given=given, hint=hint)
-    if (values == values[0]).all():
+    if not alike and (values == values[0]).all():
         hint = "nothing it depends on is left to chance here, and one replication tells all"
         raise UsageError("the metric is the same in every replication", where=metric, given=float(values[0]), hint=hint)
-    mean, low, high = student(values)
-    return Estimate(metric=metric, value=mean, low=low, high=high, replications=len(values))
 
 
-def ends_if_any(values: Array) -> tuple[float | None, float | None, float | None]:
-    """The mean of the finite values and the ends of its interval; None where nothing, or no spread, is there.
+def bounds_of(metric: Measure) -> Bounds:
+    """The bounds within which a measure and its mean lie: those of a figure, 0 and 1 of a share of answers, else none.
 
-    >>> ends_if_any(np.array([0.5, np.nan, 0.5])), ends_if_any(np.array([np.nan]))
-    ((0.5, None, None), (None, None, None))
+    >>> bounds_of("accuracy of host"), bounds_of("mean of belief(pump)")
+    ((0.0, 1.0), (-inf, inf))
     """
-    finite = values[np.isfinite(values)]
-    if len(np.unique(finite)) > 1:
-        return student(finite)
-    return (float(finite[0]) if len(finite) else None), None, None
+    if callable(metric):
+        return ANY
+    return metric_bounds(metric) if metric in METRICS else SHARE if OF_FACTS.fullmatch(metric.strip()) else ANY
+
+
+def ends_if_any(ends: tuple[float, float, float]) -> tuple[float | None, float | None, float | None]:
+    """Mean and ends as they stand in a frame: None for what is NaN.
+
+    >>> ends_if_any((0.5, np.nan, np.nan))
+    (0.5, None, None)
+    """
+    mean, low, high = (None if np.isnan(end) else end for end in ends)
+    return mean, low, high
 
 
 def _figure(run: Run, name: str) -> Array:

@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import MalsimError, UsageError
-from malsim.base.intervals import student
+from malsim.base.intervals import mean_interval
 from malsim.base.outputs import writing
 from malsim.lab.space.settings import changed
-from malsim.lab.studies.measure import measured_by_running, name_of
+from malsim.lab.studies.measure import bounds_of, measured_by_running, name_of
 from malsim.sim.record.manifest import constants
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class SweepPoint:
             point = ", ".join(f"{name}={value}" for name, value in self.settings.items())
             raise UsageError(str(error), where=f"the point {point}") from error
         rows = [
-            (name_of(metric), *student(each), int((~np.isnan(each)).sum()))
+            (name_of(metric), *mean_interval(each, bounds_of(metric)), int((~np.isnan(each)).sum()))
             for metric, each in zip(self.metrics, values, strict=True)
         ]
         frame = pl.DataFrame(rows, orient="row", schema=COLUMNS).with_columns(pl.col("value", "low", "high").fill_nan(None))

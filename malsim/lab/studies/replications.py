@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
-from malsim.base.intervals import CONFIDENCE, student
+from malsim.base.intervals import PATIENCE, SKEWED, mean_interval, skewness
 from malsim.lab.space.settings import scenario_of
-from malsim.lab.studies.measure import Estimate, estimate, label_of, measured_by_running, name_of
+from malsim.lab.studies.measure import Estimate, bounds_of, label_of, measured_by_running, name_of, refuse_no_spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,20 +22,16 @@ if TYPE_CHECKING:
     from malsim.plot.style import Sheet
 
     Sample = Callable[[int, int], list[Array]]
+    Interval = Callable[[str, Array, bool], tuple[float, float, float]]
 
 __all__ = ["FIRST", "MOST", "ReplicationResult", "half_widths", "replicate", "sequential"]
 
 FIRST = 16
 GROWTH = 1.5
-PATIENCE = 64
 MOST = 4096
 COCHRAN = 25.0
-STOPPED = 0.975  # a stop at the first narrow interval costs some coverage, most of skewed values
-STOPPED_EARLY = 0.965  # and some of the first few looks of any values
-SKEWED = 1.0
 NOTABLE = 1.5  # standard errors of the skewness of normal values
 FEWEST = 100
-INFLATED = 2.5
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -115,10 +111,10 @@ def replicate(
 ) -> ReplicationResult:
     """Run more replications until every metric's 95 % interval is mean ± `half_width` or narrower, or there are `most`.
 
-    The interval is Student's t over replications; of a share it is the exact one, of skewed values it is widened (`ends_of`)
-    and waits for 25 skewness² replications, 100 at least (`needed`). Where `most` comes first it may cover less often, and
-    `doubts` and the printed line say so. Replications are numbered on from the scenario's first, so the first n are the
-    same however many follow; `scenario.replications` is not looked at.
+    The interval is that of `mean_interval` by what the metric is; of skewed values it waits for 25 skewness² replications,
+    100 at least (`needed`). Where `most` comes first it may cover less often, and `doubts` and the printed line say so.
+    Replications are numbered on from the scenario's first, so the first n are the same however many follow;
+    `scenario.replications` is not looked at.
 
     Parameters
     ----------
@@ -142,22 +138,27 @@ def replicate(
     if not measures:
         raise UsageError("no metric named", where="metric", hint='such as "accuracy"')
     names = [name_of(one) for one in measures]
+    bounds = dict(zip(names, map(bounds_of, measures), strict=True))
     return sequential(
         lambda start, count: measured_by_running(scenario.replace(first=start, replications=count), measures),
         half_widths(names, half_width),
         start=scenario.first,
         first=first,
         most=most,
+        interval=lambda name, each, stopped: mean_interval(each, bounds[name], stopped=stopped),
     )
 
 
 def sequential(
-    sample: Sample, targets: Mapping[str, float], *, start: int = 0, first: int = FIRST, most: int = MOST
-) -> ReplicationResult:
-    """Draw samples until each named quantity's 95 % Student's t interval is narrow enough; see `replicate` for the law.
+    sample: Sample, targets: Mapping[str, float], *, start: int = 0, first: int = FIRST, most: int = MOST,
+    interval: Interval = lambda _, each, stopped: mean_interval(each, stopped=stopped),
+    alike: bool = False,
+) -> ReplicationResult:  # fmt: skip
+    """Draw samples until each named quantity's 95 % interval is narrow enough; see `replicate` for the law.
 
     `sample(start, count)` gives, for each name of `targets` (half-widths) in order, one value for each of the replications
-    from `start` on.
+    from `start` on; `interval` of a name, its values and whether a narrow one stops the sample, gives mean and ends. Values
+    all alike are refused, unless `alike` says that they are an answer.
     """
     if not 2 <= first <= most:  # noqa: PLR2004  # one replication has no spread
         raise UsageError("an interval needs two replications or more", where="first", given=first, allowed=f"2 to {most}")
@@ -167,18 +168,19 @@ def sequential(
     while True:
         values = np.concatenate([values, np.stack(sample(start + values.shape[1], due))], axis=1)
         count = values.shape[1]
-        looks = [_look(each, name, count) for name, each in zip(targets, values, strict=True)]
+        looks = [_look(each, name, interval, stopped=True) for name, each in zip(targets, values, strict=True)]
         rounds += [(count, *astuple(one)[:4], targets[one.metric]) for one in looks]
         pairs = zip(looks, values, strict=True)
         narrow = all(0.0 < one.half_width <= targets[one.metric] and enough(each) for one, each in pairs)
-        flat = any(not one.half_width > 0.0 for one in looks)  # NaN too
+        flat = any(len(np.unique(each[~np.isnan(each)])) < 2 for each in values)  # noqa: PLR2004  # one value has no spread
         if narrow or count >= most or (flat and count >= PATIENCE):
             break
         due = min(max(int(count * (GROWTH - 1.0)), 1), most - count)
     each = pl.DataFrame({"rep": start + np.arange(count)} | dict(zip(targets, values, strict=True)))
     return ReplicationResult(
         estimates={
-            name: _estimate(row, name, finite=np.isfinite(targets[name])) for name, row in zip(targets, values, strict=True)
+            name: _estimate(row, name, interval, stopped=bool(np.isfinite(targets[name])), alike=alike)
+            for name, row in zip(targets, values, strict=True)
         },
         targets=dict(targets),
         each=each.with_columns(pl.exclude("rep").fill_nan(None)),
@@ -197,22 +199,14 @@ def half_widths(names: Sequence[str], half_width: float | Mapping[str, float]) -
     return {name: widths[name] for name in names}
 
 
-def _estimate(each: Array, name: str, *, finite: bool) -> Estimate:
-    plain = estimate(each, name)  # which refuses too few values, or all the same
-    return _look(each, name, plain.replications) if finite else plain
+def _estimate(each: Array, name: str, interval: Interval, *, stopped: bool, alike: bool) -> Estimate:
+    refuse_no_spread(each, name, alike=alike)
+    return _look(each, name, interval, stopped=stopped)
 
 
-def _look(each: Array, name: str, count: int) -> Estimate:
-    value, low, high = ends_of(each)
-    return Estimate(metric=name, value=value, low=low, high=high, replications=count)
-
-
-def skewness(values: Array) -> float:
-    """The third standardised moment, NaN left out; 0 of equal values, and of a share, whose interval is exact."""
-    there = values[~np.isnan(values)]
-    away = there - there.mean() if len(there) else there
-    variance = float((away**2).mean()) if len(there) else 0.0
-    return float((away**3).mean() / variance**1.5) if variance > 0.0 and not _share(there) else 0.0
+def _look(each: Array, name: str, interval: Interval, *, stopped: bool) -> Estimate:
+    value, low, high = interval(name, each, stopped)
+    return Estimate(metric=name, value=value, low=low, high=high, replications=each.shape[0])
 
 
 def enough(values: Array) -> bool:
@@ -233,43 +227,3 @@ def needed(values: Array) -> int:
     size, count = abs(skewness(values)), max(int((~np.isnan(values)).sum()), 1)
     skewed = size > min(SKEWED, NOTABLE * math.sqrt(6.0 / count))
     return max(FEWEST, math.ceil(COCHRAN * size**2)) if skewed else 0
-
-
-def ends_of(values: Array) -> tuple[float, float, float]:
-    """Mean and the ends of the interval that covers it in 95 % of stops, NaN left out.
-
-    Of values that are 0 or 1 Clopper and Pearson's, else Student's t; where the skewness is above 1 the wider, on each side,
-    of it and Hall's: t + γ t² / 3 + γ² t³ / 27 + γ / 6n inverted, with 2.5 times the skewness γ, as few values show too
-    little of it. Stopping at the first narrow interval costs coverage: so the level of shares and skewed values is 97.5 %,
-    and of fewer than 64 values 96.5 %.
-    Sources: Clopper and Pearson, 1934; Hall, 1992.
-
-    >>> [round(end, 3) for end in ends_of(np.array([0.0] * 9 + [1.0]))]
-    [0.1, 0.001, 0.491]
-    >>> [round(end, 3) for end in ends_of(np.array([1.0, 2.0, 3.0]))]
-    [2.0, -1.004, 5.004]
-    """
-    there = values[~np.isnan(values)]
-    mean, low, high = student(there, confidence=STOPPED_EARLY if len(there) < PATIENCE else CONFIDENCE)
-    if _share(there):
-        return mean, *_exact(int(there.sum()), len(there))
-    size = skewness(there)
-    if abs(size) <= SKEWED:
-        return mean, low, high
-    mean, low, high = student(there, confidence=STOPPED)
-    count, gamma = len(there), INFLATED * size
-    reach = (high - low) / 2.0 / float(there.std(ddof=1))
-    shifts = [3.0 / gamma * (np.cbrt(1.0 + gamma * (end - gamma / (6.0 * count))) - 1.0) for end in (reach, -reach)]
-    least, most = (mean - float(there.std(ddof=1)) * float(one) for one in shifts)
-    return mean, min(low, least), max(high, most)
-
-
-def _share(values: Array) -> bool:
-    return bool(np.isin(values, (0.0, 1.0)).all()) and len(np.unique(values)) > 1
-
-
-def _exact(ones: int, count: int) -> tuple[float, float]:
-    from scipy.special import betaincinv
-
-    tail = (1.0 - STOPPED) / 2.0
-    return float(betaincinv(ones, count - ones + 1, tail)), float(betaincinv(ones + 1, count - ones, 1.0 - tail))

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
+from malsim.base.intervals import ANY, COUNT, SHARE, difference_interval, mean_interval
 from malsim.base.outputs import folder_of_files
 from malsim.lab.studies.measure import ends_if_any
 from malsim.memory.graph.arrays import ratio
@@ -31,6 +32,7 @@ __all__ = ["TriageTable", "compare_policies"]
 AVOIDED, HARM, LOAD, AUTONOMY = (
     "wrong answers avoided per review", "wrong actions avoided per 100 reviews", "reviews per 100 actions", "autonomy",
 )  # fmt: skip
+BOUNDS = {AVOIDED: ANY, HARM: ANY, LOAD: COUNT, AUTONOMY: SHARE}
 ENDS, DIFFERENCE = ("value", "low", "high"), ("difference", "difference_low", "difference_high")
 SCHEMA = {
     "scenario": pl.String, "weekly": pl.Float64, "policy": pl.String, "metric": pl.String, "value": pl.Float64,
@@ -127,9 +129,9 @@ def compare_policies(
                 baseline = first.setdefault(metric, values)
                 row: dict[str, Any] = {"scenario": scenario.name, "weekly": budget, "policy": name, "metric": metric}
                 row |= {"reviews": reviews, "n": int(np.isfinite(values).sum())}
-                row |= zip(ENDS, ends_if_any(values), strict=True)
+                row |= zip(ENDS, ends_if_any(mean_interval(values, BOUNDS[metric])), strict=True)
                 if baseline is not values:
-                    row |= zip(DIFFERENCE, ends_if_any(values - baseline), strict=True)
+                    row |= zip(DIFFERENCE, ends_if_any(difference_interval(values, baseline, BOUNDS[metric])), strict=True)
                 rows.append(row)
     return TriageTable(frame=pl.DataFrame(rows, schema=SCHEMA))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.base.intervals import ends, student
+from malsim.base.intervals import COUNT, SHARE, ends, mean_interval
 from malsim.memory.graph.arrays import ratio
 from malsim.sim.record.scoring import BINS, CLIPPED
 from malsim.sim.world.draws import Draws
@@ -15,11 +15,12 @@ from malsim.sim.world.draws import Draws
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from malsim.base.intervals import Bounds
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.record.run_data import RunData
     from malsim.sim.record.running_scores import FinalScores
 
-__all__ = ["METRICS", "by_replication", "calibration_errors", "metrics"]
+__all__ = ["METRICS", "by_replication", "calibration_errors", "metric_bounds", "metrics"]
 
 METRICS = {
     "accuracy": "share of answers, over facts and ticks, that were the truth",
@@ -76,6 +77,28 @@ METRICS = {
     "decision_score": "right less wrong answers over facts and ticks; what is undecided counts 0",
 }
 RESAMPLES = 1_000
+COUNTS = {
+    "lessons_learned",
+    "lessons_written",
+    "lessons_lost",
+    "reviews",
+    "cells",
+    "invalidation_latency",
+    "time_to_correction",
+}
+WIDEST = {"log_loss": (0.0, -float(np.log(CLIPPED))), "currency_gap": (-1.0, 1.0), "decision_score": (-1.0, 1.0)}
+PER = ("_per_turn", "_per_answer")
+
+
+def metric_bounds(name: str) -> Bounds:
+    """The bounds of a figure of `METRICS`, and of its mean: 0 and 1 of shares and squares, none above of counts and times.
+
+    >>> metric_bounds("accuracy"), metric_bounds("cells"), metric_bounds("decision_score")
+    ((0.0, 1.0), (0.0, inf), (-1.0, 1.0))
+    """
+    if name in COUNTS or name.endswith(PER):
+        return COUNT
+    return WIDEST.get("log_loss" if name.startswith("log_loss") else name, SHARE)
 
 
 def by_replication(run: RunData) -> dict[str, Array]:
@@ -136,15 +159,15 @@ def calibration_errors(run: RunData) -> dict[str, Array]:
 def metrics(run: RunData) -> pl.DataFrame:
     """One row a figure: metric, value, low and high (95 %), replications that have a value, and what it means.
 
-    The interval is Student's t over replications, of the calibration errors, which pool them, a bootstrap over replications;
-    one replication gives none.
+    The interval is that of `mean_interval` by what the figure is; of the calibration errors, which pool the replications, a
+    bootstrap over these. One replication gives none.
     """
     rows = []
     pooled = _pooled(run.final_scores, run.scenario.seed) if run.final_scores is not None and run.scenario.facts else {}
     each = by_replication(run)
     for name, meaning in METRICS.items():
         if name in each:
-            rows.append((name, *student(each[name]), int((~np.isnan(each[name])).sum()), meaning))
+            rows.append((name, *mean_interval(each[name], metric_bounds(name)), int((~np.isnan(each[name])).sum()), meaning))
         elif name in pooled:
             rows.append((name, *pooled[name], meaning))
     kinds = {"metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64}

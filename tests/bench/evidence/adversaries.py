@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.base.intervals import student
+from malsim.base.intervals import SHARE, mean_interval
 from malsim.sim import bench
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.scenario import Scenario
@@ -53,7 +53,7 @@ def adversary_table(*, laws: Sequence[str] = LAWS, replications: int = 5, seed: 
     rows: list[dict[str, object]] = []
     for world, writers in WORLDS.items():
         for law in laws:
-            mean, low, high = student(told_right(writers, law, replications=replications, seed=seed))
+            mean, low, high = mean_interval(told_right(writers, law, replications=replications, seed=seed), SHARE)
             rows.append({"world": world, "law": law, "accuracy": mean, "low": low, "high": high})
     return pl.DataFrame(rows)
 

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import MalsimError
+from malsim.base.intervals import difference_interval, mean_interval
 from malsim.lab.studies.laws.side_by_side import SCHEMA, LawTable
-from malsim.lab.studies.measure import ends_if_any, measured, measured_by_running, name_of
+from malsim.lab.studies.measure import bounds_of, ends_if_any, measured, measured_by_running, name_of
 from malsim.sim import bench
 from malsim.sim.world.clock import DAY
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.adapters.engine.adapter import Adapter
+    from malsim.base.intervals import Bounds
     from malsim.lab.studies.measure import Array, Measure
     from malsim.sim.settings.scenario import Scenario
 
@@ -36,9 +38,9 @@ def compare_on_scenarios(
 ) -> LawTable:
     """Run each scenario under each law on common random numbers, and measure.
 
-    Values are means over replications with Student's t intervals; the difference from the first law is taken replication by
-    replication. An `Adapter` is a memory of one's own. What a law has no number for (no belief, no reader) is null, and said
-    once in `left_out`.
+    Values are means over replications with their intervals (`mean_interval`); the difference from the first law is taken
+    replication by replication. An `Adapter` is a memory of one's own. What a law has no number for (no belief, no reader)
+    is null, and said once in `left_out`.
     """
     rows: list[dict[str, object]] = []
     left_out: list[str] = []
@@ -56,7 +58,10 @@ def compare_on_scenarios(
                 values = measured(run, metric) if run else _values(under_law, metric, left_out)
                 if law == laws[0]:
                     base.append(values)
-                rows.append({"data": scenario.name, "law": name, "metric": name_of(metric)} | _row(values, base[place]))
+                rows.append(
+                    {"data": scenario.name, "law": name, "metric": name_of(metric)}
+                    | _row(values, base[place], bounds_of(metric))
+                )
             seconds = (time.process_time() - start) / len(metrics)
             cost = {"n": 0} if run else _cost(under_law, seconds)  # a user's memory may live in other processes
             rows.append({"data": scenario.name, "law": name, "metric": COST, **cost})
@@ -78,10 +83,14 @@ def _values(scenario: Scenario, metric: Measure, left_out: list[str]) -> Array:
         return np.full(scenario.replications, np.nan)
 
 
-def _row(values: Array, base: Array) -> dict[str, object]:
+def _row(values: Array, base: Array, bounds: Bounds) -> dict[str, object]:
     """A mean with its interval, and the paired difference from the base with its own."""
     row: dict[str, object] = {"n": int(np.isfinite(values).sum())}
-    row |= zip(("value", "low", "high"), ends_if_any(values), strict=True)
+    row |= zip(("value", "low", "high"), ends_if_any(mean_interval(values, bounds)), strict=True)
     if values is not base:
-        row |= zip(("difference", "difference_low", "difference_high"), ends_if_any(values - base), strict=True)
+        row |= zip(
+            ("difference", "difference_low", "difference_high"),
+            ends_if_any(difference_interval(values, base, bounds)),
+            strict=True,
+        )
     return row

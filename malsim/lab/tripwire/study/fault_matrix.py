@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import MalsimError
-from malsim.base.intervals import student
+from malsim.base.intervals import difference_interval
 from malsim.lab.tripwire.runs.block_intervals import share
 from malsim.lab.tripwire.runs.episode_scores import next_on, onsets, spans
 from malsim.lab.tripwire.runs.observation import observe
@@ -69,8 +69,9 @@ def _effect(truth: Bools, was: Bools, alarm: Bools) -> dict[str, object]:
     before, after = (np.minimum(next_on(one)[start, rep], stop) for one in (was, alarm))
     detected = before < stop
     misses = detected & (after >= stop)
-    later = _mean((after - before)[detected & ~misses])
-    false = _mean((onsets(alarm) & ~truth).sum(axis=0) - (onsets(was) & ~truth).sum(axis=0))
+    late = detected & ~misses
+    later = _mean(after[late], before[late])
+    false = _mean((onsets(alarm) & ~truth).sum(axis=0), (onsets(was) & ~truth).sum(axis=0))
     how = share(misses.astype(np.float64), detected.astype(np.float64))
     verdict = "blinded" if misses.any() else "late" if _above(later) else "false alarms" if _above(false) else "holds"
     return {
@@ -82,12 +83,10 @@ def _effect(truth: Bools, was: Bools, alarm: Bools) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _mean(differences: Ints) -> tuple[float | None, float | None, float | None]:
-    """The mean of differences with Student's interval; of one, the one alone."""
-    if not len(differences):
-        return None, None, None
-    mean, low, high = student(differences.astype(np.float64))
-    return mean, _or_none(low), _or_none(high)
+def _mean(after: Ints, before: Ints) -> tuple[float | None, float | None, float | None]:
+    """The mean difference with its interval; of one, or of those all alike, the one alone."""
+    mean, low, high = difference_interval(after.astype(np.float64), before.astype(np.float64))
+    return _or_none(mean), _or_none(low), _or_none(high)
 
 
 def _above(interval: tuple[float | None, float | None, float | None]) -> bool:

@@ -1,0 +1,90 @@
+"""Intervals of every printed figure: within the figure's bounds, and holding the mean as often as they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import malsim as ms
+from malsim.base.intervals import SHARE, difference_interval, mean_interval
+from malsim.lab.space.settings import scenario_of
+from malsim.sim import bench
+from malsim.sim.record.metrics import by_replication, metric_bounds
+
+LEAST = 0.92
+SEED = 20_251  # of no scenario
+FEW = 2.5  # e^-2.5 = .08: what happens so seldom in n values is not seen in more blocks than a miss is allowed
+Array = NDArray[np.float64]
+VALUES = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=30)
+
+
+@given(values=VALUES, others=VALUES, stopped=st.booleans())
+def test_ends_stay_within_bounds_around_the_mean(*, values: list[float], others: list[float], stopped: bool) -> None:
+    mean, low, high = mean_interval(np.array(values), SHARE, stopped=stopped)
+    assert 0.0 <= low <= mean + 1e-12
+    assert mean - 1e-12 <= high <= 1.0
+    count = min(len(values), len(others))
+    mean, low, high = difference_interval(np.array(values[:count]), np.array(others[:count]), SHARE, stopped=stopped)
+    assert np.isnan(low) or -1.0 <= low <= mean + 1e-12 <= high + 2e-12 <= 1.0 + 2e-12
+
+
+def coverage(name: str, law: str, *, size: int, blocks: int, metrics: tuple[str, ...] = ()) -> dict[str, float]:
+    """How often the interval of `size` replications holds the mean of all, by figure; figures with rare jumps left out."""
+    scenario = scenario_of(f"scenarios/{name}.toml").replace(law=law, seed=SEED, record="bands", replications=size * blocks)
+    each = by_replication(bench.run(scenario))
+    return {
+        metric: _held(values, metric, size)
+        for metric, values in each.items()
+        if (not metrics or metric in metrics) and not np.isnan(values).any() and not _rare(values, size)
+    }
+
+
+def _held(values: Array, metric: str, size: int) -> float:
+    ends = np.array([mean_interval(block, metric_bounds(metric)) for block in values.reshape(-1, size)])
+    return float(((ends[:, 1] <= values.mean() + 1e-9) & (values.mean() - 1e-9 <= ends[:, 2]) | np.isnan(ends[:, 1])).mean())
+
+
+def _rare(values: Array, size: int) -> bool:
+    """Whether half of what sets the mean apart from the median lies in values too seldom for `size` of them to show."""
+    away = np.abs(values - np.median(values))
+    jumps = np.sort(away)[::-1][: int(FEW / size * len(values))]
+    return bool(away.sum() > 0.0) and bool(
+        jumps.sum() > 0.5 * away.sum() and np.ptp(np.sort(away)[: -len(jumps)]) < jumps.min()
+    )
+
+
+def slack(blocks: int) -> float:
+    """Three standard errors of a share of .95 over so many blocks: what the count of blocks itself adds."""
+    return float(3.0 * np.sqrt(0.95 * 0.05 / blocks))
+
+
+def test_a_sample_of_figures_is_covered() -> None:
+    held = coverage("poisoner", "last_write", size=8, blocks=60, metrics=("accuracy", "answered", "stale_acted", "harm"))
+    assert len(held) >= 3
+    assert min(held.values()) >= 0.95 - slack(60)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("size", [8, 20, 40])
+@pytest.mark.parametrize("law", ["mal", "records", "majority", "last_write", "truthfinder", "crh"])
+@pytest.mark.parametrize("name", ["poisoner", "weekend"])
+def test_every_figure_is_covered(name: str, law: str, size: int) -> None:
+    held = coverage(name, law, size=size, blocks=400)
+    assert {metric: share for metric, share in held.items() if share < LEAST} == {}
+
+
+def test_a_figure_that_never_varied_keeps_room_for_what_was_not_seen() -> None:
+    mean, low, high = mean_interval(np.ones(8), SHARE)
+    assert (mean, high) == (1.0, 1.0)
+    assert low == pytest.approx(0.025 ** (1 / 8))
+    assert np.isnan(mean_interval(np.full(8, 3.0))[1])
+
+
+def test_the_run_prints_intervals_within_bounds() -> None:
+    frame = ms.run("scenarios/poisoner.toml", law="records", replications=12).metrics().drop_nulls()
+    for metric, low, high in frame.select("metric", "low", "high").iter_rows():
+        least, most = metric_bounds(metric)
+        assert least <= low <= high <= most, metric
