@@ -49,7 +49,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="netlists; for why the signal first, for value the address, for prove the property",
     )
     add("--write", action="store_true", help="fmt: rewrite the files instead of printing")
-    add("-o", "--output", metavar="FILE", help="draw: .svg, .png; load: .sqlite; run: .csv, .parquet")
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="draw: .svg, .png; load: .sqlite; run: .csv, .parquet; prove: .toml, .svg, .png",
+    )
     add("--hal", action="store_true", help="draw: HAL's words beside ours")
     add("--into", metavar="STORE", help="a store whose memory the netlist is loaded into, or reads")
     add("--on", metavar="STREAM", help="run, why: a row a tick, a column a signal (.csv, .parquet, .ndjson)")
@@ -241,7 +246,8 @@ def _prove(args: argparse.Namespace) -> int:
     from malsim.netlist import load
 
     text, path = _exactly(args, 2, "a property and a netlist")
-    return prove_each(load(_document(path), _memory(args)).net, [text, *args.prove], args)
+    document = _document(path)
+    return prove_each(load(document, _memory(args)).net, document, [text, *args.prove], args)
 
 
 def _is_run(path: str) -> bool:

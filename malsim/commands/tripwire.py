@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--replications", type=int, metavar="N", help="run so many replications instead")
     add("--quick", action="store_true", help="leave out the mutants and the faults, a run each")
     add("--html", type=Path, metavar="FILE", help="write one self-contained page")
-    add("-o", "--output", type=Path, metavar="FILE", help="draw it, as .png or .svg; design: .malnet too")
+    add("-o", "--output", type=Path, metavar="FILE", help="draw it, as .png or .svg; design: .malnet, --prove: .toml too")
     proof_arguments(parser)
     design = parser.add_argument_group("design")
     design.add_argument("--arl0", type=float, metavar="TICKS", help="least average run length to a false alarm")
@@ -82,7 +82,8 @@ def _prove(args: argparse.Namespace) -> int:
 
     if len(args.netlists) != 1:
         raise UsageError("one netlist is proved about at a time", given=" ".join(args.netlists) or "none")
-    return prove_each(load(read(args.netlists[0])).net, args.prove, args)
+    document = read(args.netlists[0])
+    return prove_each(load(document).net, document, args.prove, args)
 
 
 def _compare(args: argparse.Namespace, scenario: Scenario) -> int:

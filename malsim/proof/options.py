@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from malsim.netlist import Document
     from malsim.netlist.wiring import Net
+    from malsim.proof.proof import Proof
 
 __all__ = ["proof_arguments", "prove_each", "prove_same"]
 
@@ -29,24 +32,41 @@ def proof_arguments(parser: argparse.ArgumentParser) -> None:
     add("--timeout", type=float, default=60.0, metavar="SECONDS", help="for each property (60)")
 
 
-def prove_each(net: Net, properties: Sequence[str], args: argparse.Namespace) -> int:
-    """Print each answer; 1 where one is refuted or not decided."""
+def prove_each(net: Net, document: Document, properties: Sequence[str], args: argparse.Namespace) -> int:
+    """Print each answer, and show the first run that breaks what it should keep; 1 where one does or is not decided."""
     from malsim.base.progress import progress
     from malsim.proof.prove import prove
     from malsim.proof.questions import safety
 
     options = _options(args)
-    sound = True
+    bad: list[Proof] = []
     for text in progress(list(properties), what="prove", unit="property"):
         if text == "safety":
             answers = safety(net, **options)
             print(*answers, sep="\n")  # noqa: T201  # the commands' own words
-            sound = sound and all(one.sound for one in answers)
+            bad += [one.proof for one in answers if not one.sound]
             continue
         proof = prove(net, text, **options)
         print(proof)  # noqa: T201
-        sound = sound and proof.result.startswith("proved")
-    return 0 if sound else 1
+        bad += [] if proof.result.startswith("proved") else [proof]
+    if args.output:
+        _show(next((one for one in bad if one.trace is not None), None), document, Path(args.output))
+    return 1 if bad else 0
+
+
+def _show(proof: Proof | None, document: Document, path: Path) -> None:
+    """Write the run that refutes as a scenario, or draw it."""
+    from malsim.base.outputs import save_text
+    from malsim.proof.broken_run import drawing, scenario_text
+
+    if proof is None:
+        print(f"nothing was refuted, so {path} is not written")  # noqa: T201
+        return
+    if path.suffix == ".toml":
+        save_text(path, scenario_text(proof, document))
+    else:
+        drawing(proof).savefig(path)
+    print(f"wrote {path}")  # noqa: T201
 
 
 def prove_same(before: Net, after: Net, args: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ import pytest
 from malsim.base.errors import MalsimError, ScenarioError, UsageError
 from malsim.cli import main
 from malsim.netlist import load
+from malsim.proof.broken_run import drawing
 from malsim.proof.prove import prove
 from malsim.proof.terms.solver import OutsideError, z3
 
@@ -122,6 +123,29 @@ def test_two_netlists_are_proved_the_same(tmp_path: Path, capsys: pytest.Capture
     assert "refuted in 3 ticks" in capsys.readouterr().out
     assert main(["tripwire", files["one"], "--prove", "safety"]) == 0
     assert "sound: tripped is not silent after 3 ticks of is-low" in capsys.readouterr().out
+
+
+def test_a_refutation_is_written_as_a_scenario_that_fails_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, wire, asked = (
+        tmp_path / "broken.toml",
+        tmp_path / "wire.malnet",
+        "always (fall(tripped) implies prev(worth) > 0.5)",
+    )
+    wire.write_text(WIRE, encoding="utf-8")
+    assert main(["tripwire", str(wire), "--prove", asked, "-o", str(path)]) == 1
+    assert f"wrote {path}" in capsys.readouterr().out
+    assert main(["test", str(path)]) == 1
+    assert "prev(worth) > 0.5, got prev(worth)" in capsys.readouterr().out
+    assert main(["netlist", "prove", "always tripped", str(SHIPPED), "-o", str(tmp_path / "shipped.toml")]) == 1
+    capsys.readouterr()
+    assert main(["test", str(tmp_path / "shipped.toml")]) == 1
+
+
+def test_a_refutation_is_drawn() -> None:
+    figure = drawing(prove(load(WIRE).net, "always not tripped"))
+    assert "refuted in 3 ticks" in figure.get_suptitle()
+    with pytest.raises(UsageError, match="only a refutation"):
+        drawing(prove(load(WIRE).net, "always (tripped implies once bad)"))
 
 
 def test_without_the_solver_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
