@@ -73,14 +73,16 @@ class LawMemory:
         return np.array([NONE])
 
     def peek(self, query: Query, now: float) -> list[Item]:
-        """The items about an object."""
+        """The items about an object, best first; what a law gives no belief at all is a former one."""
         view, about = self._plant.view(self._state, now), self._words.objects.index(query.object)
         rows = np.flatnonzero(view.active & (view.object == about))
         rank, belief, values = view.rank, view.belief, self._words.values[about]
+        rows = rows[np.argsort(-rank[rows], kind="stable")]
         return [
             {
                 "id": row, "object": query.object, "value": values[view.value[row]], "rank": float(rank[row]),
                 "belief": None if belief is None else float(belief[row]),
+                "status": "former" if belief is not None and belief[row] == 0.0 else "current",
             }
             for row in rows.tolist()
         ]  # fmt: skip

@@ -51,17 +51,17 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
     return AxiomVerdict(subject.name, axiom.name, HOLDS)
 
 
-def smallest(events: list[Timed], breaks: Callable[[list[Timed]], object]) -> list[Timed]:
+def smallest(events: list[Timed], breaks: Callable[[list[Timed]], object], *, halve: bool = True) -> list[Timed]:
     """The smallest stream found that still breaks what it broke: the first change that does is kept, until none does."""
     for _ in range(ROUNDS):
-        better = next((each for each in _simpler(events) if breaks(each)), None)
+        better = next((each for each in _simpler(events, halve=halve) if breaks(each)), None)
         if better is None:
             return events
         events = better
     return events
 
 
-def _simpler(events: list[Timed]) -> Iterator[list[Timed]]:
+def _simpler(events: list[Timed], *, halve: bool) -> Iterator[list[Timed]]:
     """Streams a little simpler: half of the events left out, one left out, times rounded, times halved."""
     if len(events) > 4:  # noqa: PLR2004  # of few events one is left out at a time
         middle = len(events) // 2
@@ -73,5 +73,5 @@ def _simpler(events: list[Timed]) -> Iterator[list[Timed]]:
         coarse = [event.moved(partial(round, ndigits=digits)) for event in events]
         if coarse != events:
             yield coarse
-    if events and max(event.t for event in events) > 1.0:
+    if halve and events and max(event.t for event in events) > 1.0:
         yield [event.moved(lambda t: float(f"{t / 2:.3g}")) for event in events]

@@ -136,7 +136,7 @@ def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) ->
             looks = play(subject, steps)
             outcome = _outcome(looks)
             if outcome == FAILS:
-                least = smallest(list(steps), partial(_fails_alone, subject, cell))
+                least = smallest(list(steps), partial(_fails_alone, subject, cell), halve=False)  # its own days read best
                 why = next(_sentence(look) for look in play(subject, least) if not look.holds)
                 return verdict(FAILS, why, witness_code(subject, least))
             if outcome == VACUOUS:
