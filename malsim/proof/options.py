@@ -28,6 +28,7 @@ def proof_arguments(parser: argparse.ArgumentParser) -> None:
         help="settle it for all inputs; safety: ready-made questions",
     )
     add("--assume", action="append", default=[], metavar="PROPERTY", help="only for inputs that keep: always (…); repeat")
+    add("--least", metavar="PIN=LOW:HIGH", help="the least value of a setting at which it is proved: weak.level=0:1")
     add("--ticks", type=int, default=40, metavar="N", help="follow runs so far where induction does not close (40)")
     add("--timeout", type=float, default=60.0, metavar="SECONDS", help="for each property (60)")
 
@@ -35,6 +36,7 @@ def proof_arguments(parser: argparse.ArgumentParser) -> None:
 def prove_each(net: Net, document: Document, properties: Sequence[str], args: argparse.Namespace) -> int:
     """Print each answer, and show the first run that breaks what it should keep; 1 where one does or is not decided."""
     from malsim.base.progress import progress
+    from malsim.proof.least import least
     from malsim.proof.prove import prove
     from malsim.proof.questions import safety
 
@@ -46,12 +48,26 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
             print(*answers, sep="\n")  # noqa: T201  # the commands' own words
             bad += [one.proof for one in answers if not one.sound]
             continue
+        if args.least:
+            print(least(net, text, *_range(args.least), **options))  # noqa: T201
+            continue
         proof = prove(net, text, **options)
         print(proof)  # noqa: T201
         bad += [] if proof.result.startswith("proved") else [proof]
     if args.output:
         _show(next((one for one in bad if one.trace is not None), None), document, Path(args.output))
     return 1 if bad else 0
+
+
+def _range(text: str) -> tuple[str, tuple[str, str]]:
+    """`weak.level=0:1` as name, low, high."""
+    from malsim.base.errors import UsageError
+
+    name, _, ends = text.partition("=")
+    low, colon, high = ends.partition(":")
+    if not (name and low and colon and high):
+        raise UsageError("a setting and its range are needed", given=text, hint="--least weak.level=0:1")
+    return name, (low, high)
 
 
 def _show(proof: Proof | None, document: Document, path: Path) -> None:

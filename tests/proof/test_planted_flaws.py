@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from malsim.base.errors import UsageError
 from malsim.netlist import load
+from malsim.proof.least import least
 from malsim.proof.prove import prove
 from malsim.proof.questions import safety
 
@@ -91,3 +93,24 @@ def test_the_sound_twin_has_no_flaw() -> None:
     answers = safety(load(CELL + SOUND).net)
     assert [one.question for one in answers if not one.sound] == []
     assert "tripped is not silent after 3 ticks of bad" in [one.question for one in answers]
+
+
+WATCH = "loadrt watch names=low\nnet worth low.in\nnet is-low low.below\nsetp low.level 0.5\naddf low tick\n"
+DELAY = "loadrt ton names=late\nnet bad late.in\nnet up late.out\naddf late tick\n"
+
+
+def test_the_least_setting_that_is_proved() -> None:
+    """The input stays within 0.02 of the level, so that a band of 0.04 is crossed once and any narrower one again."""
+    one = least(load(WATCH).net, "always (low.count <= 1)", "low.hysteresis", ("0", "0.08"), assume=NEAR, ticks=8)
+    assert one.below is not None
+    assert 0.04 - 0.08 / 1024 <= one.below <= 0.04 <= one.above + 1e-9 <= 0.04 + 0.08 / 1024
+    delay = least(load(DELAY).net, "always (up implies historically[0:2] bad)", "late.delay", ("0d", "4d"))
+    assert (delay.below, delay.above, delay.unit) == (1 * 8.64e7, 2 * 8.64e7, "ms")
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"), [("low.in", "always is-low"), ("low.nothing", "x > 1"), ("low.level", "always is-low")]
+)
+def test_a_least_that_there_is_not_is_refused(name: str, asked: str) -> None:
+    with pytest.raises(UsageError, match=r"no setting|a range rises"):
+        least(load(WATCH).net, asked, name, ("0", "1"))
