@@ -34,7 +34,7 @@ class _MainParser(argparse.ArgumentParser):
     """The whole command line, whose help lists the commands under headings, a line each."""
 
     def format_help(self) -> str:
-        lines = [f"{self.prog}: {self.description}", f"usage: {self.prog} [--version] COMMAND …   or COMMAND --help"]
+        lines = [f"{self.prog} [--version] COMMAND … or COMMAND --help: {self.description}"]
         by_heading: dict[str, list[str]] = {heading: [] for heading in HEADINGS}
         for name, sub in _subparsers(self).items():
             by_heading[cast("Command", sub.get_default("command")).HEADING].append(f"  {name:<12} {_clause(sub)}")
@@ -79,7 +79,7 @@ def _add_commands(parser: argparse.ArgumentParser) -> None:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.arguments(sub)
-        Limits.options(sub.add_argument_group("limits", "more is refused unless allowed here").add_argument)
+        Limits.options(sub.add_argument, help_text=argparse.SUPPRESS)  # who asks for more is told the flag
         sub.set_defaults(command=command)
 
 

@@ -84,13 +84,13 @@ ask for fewer days or replications, or allow it: --max-replications 200000
                 raise ScenarioError(problem, where=where, given=given, allowed=f"{allowed}", hint=hint)
 
     @classmethod
-    def options(cls, add: Callable[..., object], *, prefix: str = "--") -> None:
-        """Declare a flag for each limit, with a parser's own function `add`."""
+    def options(cls, add: Callable[..., object], *, prefix: str = "--", help_text: str | None = None) -> None:
+        """Declare a flag for each limit, with a parser's own function `add`; their help is `help_text`, if one is given."""
         for limit in fields(cls):
             if limit.metadata:
                 meaning = f"{limit.metadata['says']}; default {limit.default:,}"
                 flag = f"{prefix}{limit.metadata['flag']}"
-                add(flag, type=int, metavar=limit.metadata["unit"], help=meaning)
+                add(flag, type=int, metavar=limit.metadata["unit"], help=meaning if help_text is None else help_text)
 
     @classmethod
     def of(cls, args: argparse.Namespace, *, prefix: str = "--") -> Limits:

@@ -46,7 +46,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--points", type=int, default=64, metavar="N", help="how many points over the ranges; default 64")
     add("--design", type=Path, metavar="FILE", help="a CSV or Parquet file with a row a point")
-    add("--metric", action="append", metavar="METRIC", help="what to measure; may be repeated; default brier")
+    default = "default brier and accuracy, without facts challenge_density and cells"
+    add("--metric", action="append", metavar="METRIC", help=f"what to measure; may be repeated; {default}")
     add("--replications", type=int, metavar="N", help="independent replications at each point")
     add("--seed", type=int, metavar="N", help="another seed")
     add("-o", "--output", type=Path, metavar="DIR", help="folder of the points; default out/NAME/sweep")
@@ -82,7 +83,7 @@ def _sweep(scenario: Scenario, points: Given, args: argparse.Namespace) -> Sweep
     from malsim.base.errors import UsageError
     from malsim.lab.studies.sweep import sweep
 
-    settings: dict[str, Any] = {"folder": args.output, "metric": args.metric or ["brier"], "progress": not args.quiet}
+    settings: dict[str, Any] = {"folder": args.output, "metric": args.metric or None, "progress": not args.quiet}
     if args.cluster is None:
         return sweep(scenario, points, workers=args.workers, **settings)
     import importlib

@@ -333,7 +333,7 @@ def test_a_point_that_cannot_run_is_named_and_the_rest_kept(small: ms.Scenario, 
         ms.sweep(small, {"run.turn_every": [0.5, 9.0]}, folder=tmp_path, executor=Here(), progress=False)
     assert len(files(tmp_path)) == 1
     with pytest.raises(UsageError, match="no truth given"):
-        sweep_of(ms.read("scenarios/worked_example.toml"), [0.1], tmp_path / "other")
+        sweep_of(ms.read("scenarios/worked_example.toml"), [0.1], tmp_path / "other", metric="brier")
 
 
 @pytest.mark.parametrize("given", [3, "processes"])
@@ -392,7 +392,7 @@ def test_the_command_sweeps_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFi
     path, folder = tmp_path / "small.toml", tmp_path / "out"
     path.write_text(SMALL, encoding="utf-8")
     sweep_of(ms.read(path), [0.2, 0.4], folder, metric="brier")
-    words = ["sweep", str(path), "-o", str(folder), "--quiet"]
+    words = ["sweep", str(path), "-o", str(folder), "--quiet", "--metric", "brier"]
     assert main([*words, "--grid", "rules.challenge_ceiling=0.2,0.4"]) == 0
     message = capsys.readouterr().out
     assert "2 points, 0 computed now" in message

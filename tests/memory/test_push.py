@@ -59,7 +59,7 @@ def test_a_line_holds_the_header_and_nothing_of_the_body() -> None:
     assert push.lines == [f'obs_00a1 "say \\"no\\"\\\\\\n" conf(0.6!) eff(0.6) curr(1) sal(0.5) {flags} [out:0]']
     assert push.map is None
     assert push.sections.unproven == ("ann 0 of 3",)
-    assert push.words == len(push.lines[0].split()) + 4
+    assert push.words == len(str(push).split())
 
 
 def test_words_are_found_in_any_form_and_in_every_field() -> None:
@@ -122,11 +122,11 @@ def test_what_may_not_be_shown_is_not_shown() -> None:
     assert handles(uncited.memory) == ["obs_00a2"]
 
 
-@pytest.mark.parametrize(("budget", "limit", "lines"), [(900, 10, 8), (900, 3, 3), (14, 10, 1), (30, 10, 2), (0, 10, 0)])
+@pytest.mark.parametrize(("budget", "limit", "lines"), [(900, 10, 8), (900, 3, 3), (14, 10, 1), (50, 10, 2), (0, 10, 0)])
 def test_a_push_keeps_its_limit_and_its_budget_of_words(budget: int, limit: int, lines: int) -> None:
     push = pumps().mini_index("", budget_words=budget, limit=limit, now=41.0)
     assert len(push.lines) == push.cells.height == lines
-    assert push.words <= budget
+    assert push.words == len(str(push).split()) <= budget
 
 
 ODD = ['"', "pump*", "NEAR(pump)", "a OR", "title:pump", "^", "(", "' OR 1=1 --", "-", "\0"]
@@ -141,7 +141,7 @@ def test_no_query_breaks_the_index(query: str) -> None:
 SHELF = pumps()
 
 
-@pytest.mark.parametrize("budget", [900, 110, 40, 0])
+@pytest.mark.parametrize("budget", [900, 110, 60, 40, 14, 0])
 def test_sections_say_what_disputes_the_lines_and_what_must_be_opened_within_the_budget(budget: int) -> None:
     memory = update(pumps(), "obs_00a4", now=0.0, reverify=40.0)
     push = memory.mini_index("", now=41.0, budget_words=budget)
@@ -149,7 +149,8 @@ def test_sections_say_what_disputes_the_lines_and_what_must_be_opened_within_the
     assert push.words <= budget
     assert set(sections.expand) <= set(push.cells.filter("marked")["handle"])
     assert ("EXPAND REQUIRED" in str(push)) == bool(sections.expand)
-    assert ("remember: " in str(push)) == bool(push.lines)
+    assert ("remember: " in str(push)) == (bool(push.lines) and sections.reminds)
+    assert sections.reminds == (budget >= 40)
     if budget == 900:
         assert sections.expand == ("obs_00a5", "obs_00a1", "obs_00a4")
         assert sections.conflicts == ("obs_00a6 contradicts obs_00a1(-1) eff(0.60)",)

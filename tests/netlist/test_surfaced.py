@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from malsim import api
 from malsim.base.errors import UsageError
 from malsim.cli import main
-from malsim.memory.push.sections import sections
+from malsim.memory.push.sections import REMINDERS, sections
 from malsim.memory.rules import Rules
 from malsim.netlist.shipped import SurfacedLines, catalogue, signal_named, surfaced_names
 
@@ -152,9 +152,9 @@ def test_a_file_of_ones_own_is_surfaced_if_it_says_so(tmp_path: Path) -> None:
 
 
 def test_the_section_comes_first_and_takes_its_words_from_the_budget() -> None:
-    none = sections([], [], [], 0.0, Rules(), budget=5, surfaced=["one two three", "four five six"])
+    none = sections([], [], [], 0.0, Rules(), budget=6, surfaced=["one two three", "four five six"])
     assert none.signals == ("one two three",)
-    assert none.words == 3
+    assert none.words == len(["signals:", "one", "two", "three", "remember:"]) + len(REMINDERS.split())
     assert str(none).splitlines()[:2] == ["signals:", "  one two three"]
 
 

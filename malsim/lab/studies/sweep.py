@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SweepResult", "sweep"]
 
-SWEPT = ("brier", "accuracy")
+SWEPT, WITHOUT_TRUTH = ("brier", "accuracy"), ("challenge_density", "cells")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +88,7 @@ def sweep(
     given: Given,
     *,
     folder: str | Path | None = None,
-    metric: Measure | Sequence[Measure] = SWEPT,
+    metric: Measure | Sequence[Measure] | None = None,
     executor: Any = None,
     workers: int | None = None,
     progress: bool = True,
@@ -106,7 +106,8 @@ def sweep(
         Where points/*/*.parquet go, out/NAME/sweep if None; workers of a cluster must see it too. What it already holds of
         this sweep is not computed again, so a sweep that was killed goes on.
     metric
-        One measure or several; see `measure.measured`. Points of a function are kept under a hash of its code: a changed
+        One measure or several; see `measure.measured`. None is brier and accuracy of a scenario that has facts, and of one
+        without a truth challenge_density and cells. Points of a function are kept under a hash of its code: a changed
         body is another sweep, and wants another folder.
     executor
         Any `concurrent.futures` executor or a Dask client; if None, `workers` new processes (as many as there are cores, if
@@ -126,6 +127,7 @@ def sweep(
     scenario = scenario_of(scenario)
     from tqdm.auto import tqdm
 
+    metric = (SWEPT if scenario.facts else WITHOUT_TRUTH) if metric is None else metric
     measures: tuple[Measure, ...] = (metric,) if isinstance(metric, str) or callable(metric) else tuple(metric)
     if not measures:
         raise UsageError("no metric named", where="metric", hint='such as "brier"')

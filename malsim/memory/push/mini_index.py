@@ -33,6 +33,7 @@ __all__ = ["BUDGET_WORDS", "LIMIT", "Push", "mini_index", "push", "push_of"]
 
 BUDGET_WORDS = 900
 LIMIT = 10
+REFERS = "(how to read this: {})"
 MOST_LINES = 1_000_000
 ABSENT = "–"  # what an imported cell was never given
 POOL = 30  # the best matches that the ranking law is asked about
@@ -54,12 +55,13 @@ class Push:
     @property
     def words(self) -> int:
         """How many words it costs."""
-        return sum(len(line.split()) for line in self.lines) + self.sections.words
+        return len(str(self).split())
 
     def __str__(self) -> str:
         """The lines as they are pushed, their sections, and where it says how to read them."""
-        refers = [f"(how to read this: {self.map})"] if self.map else []
-        return "\n".join([*self.lines, str(self.sections), *refers]) if self.lines or self.sections.signals else ""
+        refers = [REFERS.format(self.map)] if self.map else []
+        beside = [str(self.sections)] if self.sections.words else []
+        return "\n".join([*self.lines, *beside, *refers]) if self.lines or self.sections.signals else ""
 
 
 def mini_index(
@@ -117,7 +119,9 @@ def push(
     best = best[best != NONE]
     top = _with_lines(cells[best].with_columns(pl.Series("score", score[best])), now, rules)
     words = np.array([len(line.split()) for line in top["line"].to_list()], dtype=np.int64)
-    within = int(np.searchsorted(np.cumsum(words), budget_words, side="right"))
+    fixed = _fixed_words(connection, rep)
+    budget = budget_words - fixed if words[:1].sum() + fixed <= budget_words else budget_words  # a line before reminders
+    within = int(np.searchsorted(np.cumsum(words), budget, side="right"))
     left = budget_words - int(words[:within].sum())
     return _with_sections(connection, top.head(within), now, rep, rules, left=left, surfaced=surfaced)
 
@@ -155,9 +159,16 @@ def _with_sections(
     """The lines of the cells shown, and their sections in what is left of the budget."""
     rows, places = cells.to_dicts(), cells["row"].to_list()
     against, writers = disputes(connection, places), outcomes(connection, places)
-    beside = sections(rows, against, writers, now, rules, budget=left, surfaced=surfaced)
-    refers = MAP if stands(connection, MAP, rep) else None
+    fixed = _fixed_words(connection, rep)
+    reminds = fixed <= left
+    beside = sections(rows, against, writers, now, rules, budget=left - fixed * reminds, surfaced=surfaced, reminds=reminds)
+    refers = MAP if reminds and stands(connection, MAP, rep) else None
     return Push(cells["line"].to_list(), cells.select("row", "handle", "score", "marked"), refers, beside)
+
+
+def _fixed_words(connection: sqlite3.Connection, rep: int) -> int:
+    """The words that a push of a store ends with where there is room for them."""
+    return NO_SECTIONS.words + (len(REFERS.split()) if stands(connection, MAP, rep) else 0)
 
 
 def _search_store(memory: Memory) -> sqlite3.Connection:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["NO_SECTIONS", "REMINDERS", "Sections", "sections"]
 
 Dispute: TypeAlias = "tuple[str, str, float, str, float | None]"
+SIGNALS, CONFLICTS, LOW_TRUST = "signals:", "conflicts:", "stale or low trust:"
+UNPROVEN, EXPAND = "too few outcomes to calibrate:", "EXPAND REQUIRED:"
 REMINDERS = "open ^ before relying on it; write back what you learn; supersede only on real change"
 
 
@@ -23,7 +25,7 @@ class Sections:
     """The sections of a push: `conflicts` and `low_trust` have a line each, `expand` the handles that must be opened.
 
     `unproven` names the writers whose calibration rests on too few outcomes to be other than 1, with how many of how many;
-    `signals` are the lines that standing signals raise.
+    `signals` are the lines that standing signals raise; `reminds` says that the three reminders follow.
     """
 
     conflicts: tuple[str, ...] = ()
@@ -31,20 +33,20 @@ class Sections:
     expand: tuple[str, ...] = ()
     unproven: tuple[str, ...] = ()
     signals: tuple[str, ...] = ()
+    reminds: bool = True
 
     @property
     def words(self) -> int:
-        """How many words they cost; their names are not counted."""
-        own = (*self.signals, *self.conflicts, *self.low_trust, *self.expand, *self.unproven)
-        return sum(len(line.split()) for line in own)
+        """How many words they cost, their names and the reminders among them."""
+        return len(str(self).split())
 
     def __str__(self) -> str:
         """The sections that hold anything, and the reminders."""
-        parts = (("signals", self.signals), ("conflicts", self.conflicts), ("stale or low trust", self.low_trust))
-        lines = [line for name, own in parts if own for line in (f"{name}:", *(f"  {one}" for one in own))]
-        lines += [f"too few outcomes to calibrate: {'; '.join(self.unproven)}"] * bool(self.unproven)
-        lines += [f"EXPAND REQUIRED: {' '.join(self.expand)}"] * bool(self.expand)
-        return "\n".join([*lines, f"remember: {REMINDERS}"])
+        parts = ((SIGNALS, self.signals), (CONFLICTS, self.conflicts), (LOW_TRUST, self.low_trust))
+        lines = [line for name, own in parts if own for line in (name, *(f"  {one}" for one in own))]
+        lines += [f"{UNPROVEN} {'; '.join(self.unproven)}"] * bool(self.unproven)
+        lines += [f"{EXPAND} {' '.join(self.expand)}"] * bool(self.expand)
+        return "\n".join([*lines, *[f"remember: {REMINDERS}"] * self.reminds])
 
 
 NO_SECTIONS = Sections()
@@ -59,8 +61,9 @@ def sections(
     *,
     budget: int,
     surfaced: Sequence[str] = (),
+    reminds: bool = True,
 ) -> Sections:
-    """The sections of the cells shown, as far as a budget of words goes.
+    """The sections of the cells shown, as far as a budget of words beside the reminders goes.
 
     What signals raise comes first, then what must be opened, disputes, low trust, and writers with too few outcomes.
 
@@ -77,24 +80,24 @@ def sections(
     surfaced
         The lines that standing signals raise.
     """
-    signals, left = _within(surfaced, budget)
-    expand, left = _within([str(cell["handle"]) for cell in cells if cell["marked"]], left)
-    conflicts, left = _within([_dispute(*one) for one in disputes], left)
-    low, left = _within([line for cell in cells if (line := _doubt(cell, now, rules))], left)
+    signals, left = _within(surfaced, budget, SIGNALS)
+    expand, left = _within([str(cell["handle"]) for cell in cells if cell["marked"]], left, EXPAND)
+    conflicts, left = _within([_dispute(*one) for one in disputes], left, CONFLICTS)
+    low, left = _within([line for cell in cells if (line := _doubt(cell, now, rules))], left, LOW_TRUST)
     history = rules.calibration_history if penalises(rules) else 0
-    few, _ = _within([f"{writer} {count} of {history}" for writer, count in outcomes if count < history], left)
-    return Sections(conflicts, low, expand, few, signals)
+    few, _ = _within([f"{writer} {count} of {history}" for writer, count in outcomes if count < history], left, UNPROVEN)
+    return Sections(conflicts, low, expand, few, signals, reminds)
 
 
-def _within(lines: Sequence[str], budget: int) -> tuple[tuple[str, ...], int]:
-    """As many of the lines as a budget of words holds, and what is left of it."""
-    within = []
+def _within(lines: Sequence[str], budget: int, name: str) -> tuple[tuple[str, ...], int]:
+    """As many of the lines as a budget of words holds with the section's name, and what is left of it."""
+    within, left = [], budget - len(name.split())
     for line in lines:
-        if len(line.split()) > budget:
+        if len(line.split()) > left:
             break
         within.append(line)
-        budget -= len(line.split())
-    return tuple(within), budget
+        left -= len(line.split())
+    return tuple(within), left if within else budget
 
 
 def _dispute(source: str, relation: str, weight: float, target: str, effective: float | None) -> str:

@@ -74,6 +74,7 @@ class NetlistError(MalsimError, ValueError):
         return "\n".join([*lines, f"… and {more} more"] if more else lines)
 
 
-def at_line(statement: Statement) -> str:
-    """Where a statement stands, to end a message with; nothing for one that was typed."""
-    return f" at line {statement.line}" if statement.line else ""
+def at_line(statement: Statement, other: Statement) -> str:
+    """Where a statement stands, to end a message about another with; nothing for one that was typed."""
+    of = f" of {statement.file}" if statement.file != other.file else ""
+    return f" at line {statement.line}{of}" if statement.line else ""

@@ -76,7 +76,7 @@ def _load(statement: Load, sheets: _Sheets, by_name: dict[str, Instance | None],
     for name in names_of(statement):
         if name in by_name:
             before = by_name[name]
-            where = at_line(before.statement) if before else ""
+            where = at_line(before.statement, statement) if before else ""
             faults.append(Fault.at(statement, name, f"an instance of this name is loaded already{where}"))
         by_name[name] = Instance(name, sheet, statement.domain or "run", statement) if sheet else None
 

@@ -134,7 +134,7 @@ def _signal(name: str, links: list[Link], faults: list[Fault]) -> Signal:
     for link in writers[1:]:
         reads = isinstance(link.address, (Path, Row, Reduced, Call))
         hint = "reduce them: mean(…)" if reads else "merge them with an op such as or2"
-        problem = f"{name} is written already, by {writers[0].word}{at_line(writers[0].statement)}"
+        problem = f"{name} is written already, by {writers[0].word}{at_line(writers[0].statement, link.statement)}"
         faults.append(Fault.at(link.statement, link.word, problem, hint=hint))
     kind = (writers or links)[0].type if links else "float"
     for link in links:

@@ -46,7 +46,7 @@ def threads(
 
 def _add(statement: Schedule, functions: list[str], schedules: dict[str, Schedule], faults: list[Fault]) -> None:
     if before := schedules.get(statement.op):
-        where = at_line(before)
+        where = at_line(before, statement)
         problem = f"this function was added already{where and ','}{where}"
         faults.append(Fault.at(statement, statement.op, problem, hint="a function is on one thread, once"))
         return
