@@ -2,6 +2,7 @@
 
 malsim tune scenarios/honest.toml --space rules.challenge_ceiling=0.1:0.9 --objective brier -o rules.toml
 malsim tune claims_folder --space rules.calibration=none,brier,overconfidence --space rules.support_ceiling=0:0.9
+malsim tune scenarios/poisoner.toml --space rules.effective=law,records --objective harm --keep "gap >= 2"
 malsim tune a.toml b.toml --require "always (eff(obs_a1a1) >= 0.3)" --space rules.damping=0.2:1
 """
 
@@ -27,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--space", action="append", required=True, metavar="NAME=LOW:HIGH|A,B", help="a setting and its range or choices")
     add("--objective", action="append", metavar="MEASURE", help="brier if none is named; two give a front")
     add("--require", action="append", default=[], metavar="PROPERTY", help="raise the worst margin instead")
+    add("--keep", action="append", default=[], metavar="BOUND", help='a price that every point keeps: "gap >= 3"')
     add("--holdout", action="append", metavar="SCENARIO|DIR", help="what tuning does not see; default a half")
     add("--rules", metavar="FILE", help="start from these rules: a TOML file, default or recall_v5")
     set_arguments(parser)
@@ -46,10 +48,10 @@ def main(args: argparse.Namespace) -> int:
 
     objective = args.objective if args.objective is None or len(args.objective) > 1 else args.objective[0]
     settings: dict[str, Any] = {
-        "objective": objective, "requirements": args.require, "holdout": args.holdout, "budget": args.budget,
-        "replications": args.replications, "seed": args.seed, "rules": Rules.read(args.rules) if args.rules else None,
+        "objective": objective, "requirements": args.require, "keep": args.keep, "holdout": args.holdout,
+        "budget": args.budget, "replications": args.replications, "seed": args.seed, "progress": not args.json,
+        "rules": Rules.read(args.rules) if args.rules else None, "study": args.study,
     }  # fmt: skip
-    settings |= {"progress": not args.json, "study": args.study}
     space = dict(_dimension(text) for text in args.space)
     problems = [_problem(one, args) for one in args.problems]
     if args.workers > 1:

@@ -27,7 +27,8 @@ __all__ = ["CheckItem", "GoalItem", "ScenarioFile"]
 FOLDERS = "malsim_scenarios"
 PREFIX = "--malsim-"
 HEAD = 4096
-DECLARATION = re.compile(r"\s*#\s*malsim[ \t]*(?:\n|$)|(?:\s*#[^\n]*\n|\s)*why\s*=")
+COMMENT = re.compile(r"\s*#\s*malsim[ \t]*(?:\n|$)")
+DECLARATION = re.compile(COMMENT.pattern + r"|(?:\s*#[^\n]*\n|\s)*why\s*=")
 GOALS = pytest.StashKey[dict[str, list["ScenarioFile"]]]()
 
 
@@ -119,11 +120,12 @@ class ScenarioFile(pytest.File):
             raise self.CollectError(str(problem)) from problem
 
     def _is_ours(self) -> bool:
-        """Whether somebody named the file, its folder or where tests lie; else it may be anybody's."""
+        """Whether somebody named the file, its folder or where tests lie, or it says so; else it may be anybody's."""
         config = self.config
         folders = [config.rootpath / one for one in config.getini("testpaths")]
         return (
             self.session.isinitpath(self.path)
+            or COMMENT.match(self.path.read_text(encoding="utf-8")) is not None
             or bool(config.getini(FOLDERS))
             or any(self.path.is_relative_to(folder) for folder in folders)
         )

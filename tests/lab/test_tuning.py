@@ -17,6 +17,8 @@ import malsim as ms
 from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
 from malsim.lab.space.settings import changed
+from malsim.lab.studies.measure import measured_by_running
+from malsim.lab.tuning import Tuner, price_bound, tune
 from malsim.lab.tuning.held_out import pareto_front
 from malsim.lab.tuning.search import Search
 from malsim.lab.tuning.trials import bootstrap, loss_of
@@ -326,3 +328,40 @@ def test_the_figure_has_a_panel_a_setting_with_its_unit() -> None:
     assert labels[2] == "rules.calibration (choice)"
     with pytest.raises(UsageError, match="no front"):
         result.pareto()
+
+
+class Priced(Planted):
+    """The same, whose rules can be priced."""
+
+    def under(self, values: Mapping[str, Any]) -> Rules:
+        return self.subject.replace(**{name.removeprefix("rules."): value for name, value in values.items()})
+
+
+def test_a_bound_on_a_price_is_kept_by_every_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for the price: it rises with the ceiling of challenge, whose planted best is 0.3."""
+    monkeypatch.setattr(price_bound, "price_figure", lambda rules, _: 10.0 * rules.challenge_ceiling)
+    free = tune(Priced(), space=CEILINGS, holdout=[Priced(seed=1)], budget=64)
+    result = tune(Priced(), space=CEILINGS, holdout=[Priced(seed=1)], budget=64, keep=["gap >= 5"])
+    assert free.best["rules.challenge_ceiling"] < 0.5 <= result.best["rules.challenge_ceiling"]
+    assert result.candidates["rules.challenge_ceiling"].to_numpy().min() >= 0.5
+    assert result.recommended
+    late = tune(Priced(), space=CEILINGS, holdout=[Priced(seed=1)], budget=32, keep=["gap >= 7"])  # as it is, 0.6: 6
+    assert late.recommended
+    assert "do not keep the bounds" in late.reason
+    with pytest.raises(UsageError, match="no point tried keeps"):
+        tune(Priced(), space=CEILINGS, holdout=[Priced(seed=1)], budget=32, keep=["gap >= 11"])
+
+
+@pytest.mark.parametrize("text", ["gap", "gap > 3", "brier >= 1", "gap >= x"])
+def test_what_is_no_bound_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="not a bound on a price"):
+        Tuner(Planted(), space=CEILINGS, holdout=[Planted()], keep=[text])
+
+
+@pytest.mark.nightly
+def test_the_prices_of_the_presets_are_measures() -> None:
+    scenario = ms.read("scenarios/poisoner.toml").replace(replications=2)
+    guarded = scenario.replace(rules=Rules.guarded())
+    names = ["price of the lie", "price of the truth", "gap"]
+    assert [one.tolist() for one in measured_by_running(guarded, names)] == [[5.0] * 2, [2.0] * 2, [2.5] * 2]
+    assert [one.tolist() for one in measured_by_running(scenario, names)] == [[1.0] * 2, [1.0] * 2, [1.0] * 2]

@@ -10,19 +10,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "malsim" / "docs" / "explanation" / "law.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 STATIONS = re.findall(r"`(malsim/[\w/]+\.py):([\w.]+)`", TEXT)
 
 
 def test_there_are_ten_stations() -> None:
     assert re.findall(r"^(\d+)\. ", TEXT, flags=re.MULTILINE) == [str(number) for number in range(1, 11)]
-
-
-def test_the_readme_names_them_in_order() -> None:
-    """A station may have an alternative; the first function of its line is the one."""
-    first = re.findall(r"^\d+\. `malsim/[\w/]+\.py:([\w.]+)`", TEXT, flags=re.MULTILINE)
-    line = next(part for part in README.split("\n\n") if "take_due" in part)
-    assert re.findall(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?)`", line) == first
 
 
 @pytest.mark.parametrize(("path", "name"), STATIONS)

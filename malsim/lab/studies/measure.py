@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from malsim.base.errors import MalsimError, UsageError, nearest
 from malsim.base.intervals import ANY, SHARE, Bounds, mean_interval
+from malsim.lab.studies.price_figures import PRICES, price_figure
 from malsim.lab.studies.warmup import steady_mean
 from malsim.scenario.checks.checks import value_of
 from malsim.scenario.checks.series_metrics import METRICS as SERIES
@@ -49,7 +50,10 @@ __all__ = [
 Array: TypeAlias = NDArray[np.float64]
 Measure: TypeAlias = "str | Callable[[Run], Array | float]"
 
-HIGH = {"accuracy", "answered", "auc", "auc_stated", "acted_share", "lessons_written", "grounded_share", "autonomy"}
+HIGH = {
+    "accuracy", "answered", "auc", "auc_stated", "acted_share", "lessons_written", "grounded_share", "autonomy",
+    "price of the lie", "gap",
+}  # fmt: skip
 STEADY = "steady"
 UNITS = {
     "expanded_per_turn": "cells/turn", "words_per_turn": "words/turn", "lessons_learned": "observations",
@@ -71,6 +75,7 @@ def measured(run: Run, metric: Measure) -> Array:
     - `accuracy of host`: the share of answers about one fact, or those of one name (host-1, host-2 …), that were the truth;
     - a metric of a series: `mean of right(pump)`, `overshoot of eff(obs_a1a1)`, or `steady of belief(pump)`, its mean after
       the warm-up (MSER-5);
+    - `price of the lie`, `price of the truth` or `gap` of the rules or the law (see `price_figure`), the same for all;
     - a function from the run to an array of one number a replication (a plain number where there is one).
 
     Raises
@@ -88,6 +93,8 @@ def measured(run: Run, metric: Measure) -> Array:
         return values
     if metric in METRICS:
         return _figure(run, metric)
+    if metric in PRICES:
+        return np.full(count, price_figure(run.scenario, metric))
     if about := OF_FACTS.fullmatch(metric.strip()):
         return _of_facts(run, about[1])
     if series := OF_SERIES.fullmatch(metric.strip()):
@@ -103,7 +110,7 @@ def measured_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[
     for one in metrics:
         if isinstance(one, str) and one not in METRICS and not _is_named(one):
             _property(one)
-    figures = all(isinstance(one, str) and one in METRICS for one in metrics)
+    figures = all(isinstance(one, str) and (one in METRICS or one in PRICES) for one in metrics)
     run = bench.run(scenario.replace(record="bands") if figures else scenario)
     return [measured(run, one) for one in metrics]
 
@@ -215,8 +222,8 @@ def _figure(run: Run, name: str) -> Array:
 
 
 def _is_named(text: str) -> bool:
-    """Whether a text is a measure by its form: the accuracy of some facts, or a metric of a series."""
-    return bool(OF_FACTS.fullmatch(text.strip()) or OF_SERIES.fullmatch(text.strip()))
+    """Whether a text is a measure by its form: a price, the accuracy of some facts, or a metric of a series."""
+    return bool(text in PRICES or OF_FACTS.fullmatch(text.strip()) or OF_SERIES.fullmatch(text.strip()))
 
 
 def _of_facts(run: Run, name: str) -> Array:

@@ -24,21 +24,24 @@ __all__ = ["evaluate_tries", "pareto_front"]
 
 SHARE = 0.95
 EQUAL = 1e-12
+BOUND = "the settings as they are do not keep the bounds, and of what does this is the best that was tried"
 
 Tries = list[list[list["Array"]]]
 
 
-def evaluate_tries(space: Space, values: list[dict[str, Any]], tries: Tries, holdout: Job, *, worst: bool) -> TuningResult:
+def evaluate_tries(
+    space: Space, values: list[dict[str, Any]], tries: Tries, holdout: Job, *, worst: bool, starts_within: bool = True
+) -> TuningResult:
     """Choose the best of the tries (the first is as it was), resample for the intervals, and see what was held out.
 
     Of many points that differ by chance alone one always looks best and one worst; so whether the objective is flat is asked
-    of units that chose neither.
+    of units that chose neither. Where the first does not keep the bounds (`starts_within`), it is not chosen.
     """
     losses = np.stack([loss_of(units, worst=worst) for units in tries])
     if np.isnan(losses).all(axis=0).any():
         raise UsageError("no point has a value", where="tune", hint="is there truth to score against?")
     total, spreads = losses.mean(axis=-1), bootstrap(tries, worst=worst).mean(axis=-1)
-    best = int(np.nanargmin(total))
+    best = int(np.nanargmin(total)) if starts_within else 1 + int(np.nanargmin(total[1:]))
     before, after, poorest = (holdout(values[place]) for place in (0, best, int(np.nanargmax(total))))
     was, now = (float(loss_of(units, worst=worst).mean()) for units in (before, after))
     test = bootstrap([before, after, poorest], worst=worst, seed=1).mean(axis=-1)
@@ -54,8 +57,8 @@ def evaluate_tries(space: Space, values: list[dict[str, Any]], tries: Tries, hol
         gain=triple(float(total[0] - total[best]), spreads[:, 0] - spreads[:, best]),
         held_out=triple(now, test[:, 1]),
         held_gain=held_gain,
-        recommended=not flat and held_gain[1] > 0.0 and losses.shape[1] == 1,
-        reason=_reason(flat=flat, held_gain=held_gain, objectives=losses.shape[1]),
+        recommended=(not starts_within or (not flat and held_gain[1] > 0.0)) and losses.shape[1] == 1,
+        reason=BOUND if not starts_within else _reason(flat=flat, held_gain=held_gain, objectives=losses.shape[1]),
         units={one.name: one.unit for one in space.dimensions},
     )
 

@@ -45,6 +45,9 @@ class Problem(Protocol):
     def identity(self) -> str:
         """What two problems of the same losses have alike, and others have not; a study is kept under it."""
 
+    def under(self, values: Mapping[str, Any]) -> Rules | Scenario:
+        """The subject under some settings."""
+
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """For each measure one loss a unit (a replication, a question) under some settings; lower is better."""
 
@@ -68,9 +71,13 @@ class OfScenario:
         """A hash of all that the scenario does."""
         return identity_of(self.subject)
 
+    def under(self, values: Mapping[str, Any]) -> Scenario:
+        """The scenario under some settings."""
+        return changed(self.subject, values, where="space")
+
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """Each measure of each replication, its sign turned where more is better."""
-        columns = measured_by_running(changed(self.subject, values, where="space"), measures)
+        columns = measured_by_running(self.under(values), measures)
         return [-each if is_better_high(one) else each for one, each in zip(measures, columns, strict=True)]
 
     def halved(self, seed: int) -> tuple[Problem, Problem]:  # noqa: ARG002  # replications are drawn apart already
@@ -100,9 +107,13 @@ class OfClaims:
             parts += [frame.write_ndjson() for frame in (memory.cells, memory.edges, memory.writers, truth)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
+    def under(self, values: Mapping[str, Any]) -> Rules:
+        """The rules under some settings."""
+        return changed(self.subject, values, where="space")
+
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """(p − right)², 1 − right, or −log p of what is the case, for each question's answer."""
-        answers = self.claims.answers(changed(self.subject, values, where="space"), self.objects)
+        answers = self.claims.answers(self.under(values), self.objects)
         probability, right = answers["probability"].to_numpy(), answers["right"].to_numpy()
         clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
         by_name: dict[Any, Array] = {

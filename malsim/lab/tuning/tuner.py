@@ -10,6 +10,7 @@ from malsim.base.errors import UsageError
 from malsim.base.limits import within
 from malsim.lab.space.space import Space
 from malsim.lab.tuning.held_out import evaluate_tries
+from malsim.lab.tuning.price_bound import PriceBound, Within
 from malsim.lab.tuning.problems import REPLICATIONS, as_problem
 from malsim.lab.tuning.search import ModelSearch, Search
 from malsim.lab.tuning.trials import Job, in_folder, loss_of
@@ -43,6 +44,7 @@ class Tuner:
         space: Mapping[str, Sequence[Any]],
         objective: Measure | Sequence[Measure] | None = None,
         requirements: Sequence[str] = (),
+        keep: Sequence[str] = (),
         holdout: Sequence[Any] | None = None,
         replications: int = REPLICATIONS,
         rules: Rules | None = None,
@@ -58,25 +60,37 @@ class Tuner:
         self.space = Space.of(space, *(one.subject for one in training))
         self.job, self.holdout = Job(tuple(training), measures), Job(tuple(test), measures)
         self.evaluator = self.job if study is None else in_folder(self.job, study)
+        self._within = Within(tuple(map(PriceBound.of, keep)), tuple(training))
         self.values: list[dict[str, Any]] = []
         self.tries: list[list[list[Array]]] = []
-        self.evaluate([{one.name: one.value for one in self.space.dimensions}])
+        self._try([{one.name: one.value for one in self.space.dimensions}])
+        self.starts_within = self._within(self.values[0])
 
     def evaluate(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[float]:
         """The loss of each of some settings: the objectives' mean, or the worst margin with its sign turned."""
         return [float(loss.mean()) for loss in self.losses(values, executor)]
 
     def losses(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[Array]:
-        """The loss of each of some settings, one number an objective. How many workers make them changes nothing."""
+        """The loss of each of some settings, one number an objective. How many workers make them changes nothing.
+
+        NaN for settings that do not keep the bounds on prices; they are not run.
+        """
         complete = [{name: one[name] for name in self.space.names} for one in values]
-        tries = list((executor.map if executor else map)(self.evaluator, complete))
-        self.values += complete
+        within = list((executor.map if executor else map)(self._within, complete))
+        losses = iter(self._try([one for one, holds in zip(complete, within, strict=True) if holds], executor))
+        objectives = 1 if self.worst else len(self.job.measures)
+        return [next(losses) if holds else np.full(objectives, np.nan) for holds in within]
+
+    def _try(self, values: list[dict[str, Any]], executor: Executor | None = None) -> list[Array]:
+        tries = list((executor.map if executor else map)(self.evaluator, values))
+        self.values += values
         self.tries += tries
         return [loss_of(units, worst=self.worst) for units in tries]
 
     def result(self) -> TuningResult:
         """The best of what was tried, its intervals, and how it does on what was held out."""
-        return evaluate_tries(self.space, self.values, self.tries, self.holdout, worst=self.worst)
+        within = {"worst": self.worst, "starts_within": self.starts_within}
+        return evaluate_tries(self.space, self.values, self.tries, self.holdout, **within)
 
 
 def tune(
@@ -108,6 +122,9 @@ def tune(
         claims brier, log_loss or accuracy. Of several, the front of those that no other point beats is sought.
     requirements
         Properties instead of an objective: the worst margin over all problems and replications is raised.
+    keep
+        Bounds on prices that every point must keep, such as "gap >= 3" (see `price_figures.PRICES`); points that do not
+        are not run. Where the settings as they are do not, the best that does is recommended, whatever it costs.
     holdout
         Problems that tuning does not see. If None, half of the objects of claims, and further replications of scenarios.
     replications
@@ -150,7 +167,10 @@ def tune(
 
 
 def _refuse_unmoved(losses: Sequence[Array], space: Space) -> None:
-    if np.ptp(np.stack(losses), axis=0).max() == 0.0:
+    stacked = np.stack(losses)
+    if np.isnan(stacked).all():
+        raise UsageError("no point tried keeps the bounds", where="--keep", hint="widen the space, or ask for less")
+    if not np.isnan(stacked).any() and np.ptp(stacked, axis=0).max() == 0.0:
         raise UsageError(
             "the objective is the same, to the last digit, at every point tried",
             where="tune",

@@ -72,10 +72,11 @@ class FinalScores:
 
     @classmethod
     def of(cls, snapshot: Snapshot, truth: Ints) -> FinalScores:
-        """Read them off the memory as the last tick left it."""
+        """Read them off the memory as the last tick left it; a turn that broke off may have taken more cells in."""
         cell_index, view, active = snapshot.cell_index, snapshot.view, snapshot.active
-        rep = cell_index.rep.astype(np.int64)
-        about = np.flatnonzero(active & (cell_index.fact != NONE) & (cell_index.value != NONE))
+        rep, fact, value = (each[: len(active)] for each in (cell_index.rep, cell_index.fact, cell_index.value))
+        rep = rep.astype(np.int64)
+        about = np.flatnonzero(active & (fact != NONE) & (value != NONE))
         true = observables.cells_true(snapshot, truth) if len(truth) else np.zeros(len(rep), dtype=bool)
         size = truth.shape[1]
         count = np.maximum(np.bincount(rep[active], minlength=size), 1)

@@ -1,0 +1,64 @@
+"""What a lie and the truth cost under some settings, as measures beside those of a run."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from malsim.axioms.engine.subjects import subject_of
+from malsim.base.errors import UsageError
+from malsim.laws import find_law
+from malsim.memory import Rules
+from malsim.price.pricing import price_of
+from malsim.price.worlds import closed_world
+
+if TYPE_CHECKING:
+    from malsim.price.prices import Price
+    from malsim.price.worlds import ClaimWorld
+    from malsim.sim.settings.scenario import Scenario
+
+__all__ = ["PRICES", "price_figure"]
+
+PRICES = {
+    "price of the lie": "least claims of a liar after which the lie leads of three honest writers' truth; 7 for more",
+    "price of the truth": "least claims of the honest after which the new truth leads; 7 for more",
+    "gap": "price of the lie over price of the truth",
+}
+HONEST, MOST = 3, 6
+
+
+def price_figure(subject: Scenario | Rules, name: str) -> float:
+    """One of `PRICES` under the rules or the law of a scenario, in the closed world of `malsim price`.
+
+    Six steps are tried, not twelve, and what takes more counts seven. It depends on the settings alone, not on writers.
+    Raises `UsageError` for a memory of one's own, which `malsim price` takes.
+
+    >>> from malsim import Scenario
+    >>> price_figure(Scenario(law="majority", days=1.0), "gap")
+    2.0
+    """
+    price = _price(subject)
+    lie, truth = price.lie_claims or MOST + 1, price.truth_claims or MOST + 1
+    return {"price of the lie": float(lie), "price of the truth": float(truth), "gap": lie / truth}[name]
+
+
+def _price(subject: Scenario | Rules) -> Price:
+    if isinstance(subject, Rules):
+        return _of_rules(subject)
+    if subject.adapter:
+        raise UsageError(
+            "tuning prices laws and rules", where=subject.name, given=subject.law, hint="malsim price prices it"
+        )
+    if subject.law == "mal":
+        return _of_rules(subject.rules)
+    return price_of(subject_of(find_law(subject.law, where="law"), settings=subject.law_settings), _world())
+
+
+@lru_cache(maxsize=4096)
+def _of_rules(rules: Rules) -> Price:
+    """Kept, as several figures and problems ask for the price of the same rules."""
+    return price_of(subject_of(rules), _world())
+
+
+def _world() -> ClaimWorld:
+    return closed_world(HONEST, most=MOST)
