@@ -66,7 +66,7 @@ def copy(names: list[str], folder: Path) -> list[Path]:
         For an unknown name, with the nearest; where another file stands in the way.
     """
     every = examples()
-    selection = _with_companions([_find(name, every) for name in names], every) if names else every
+    selection = _with_companions([one for name in names for one in _find(name, every)], every) if names else every
     for example in selection:
         target = folder / example.name
         if target.exists() and target.read_bytes() != example.path.read_bytes():
@@ -78,10 +78,13 @@ def copy(names: list[str], folder: Path) -> list[Path]:
     return [folder / example.name for example in selection]
 
 
-def _find(name: str, every: list[Example]) -> Example:
+def _find(name: str, every: list[Example]) -> list[Example]:
+    """The example of a name, or all that lie in a folder of that name."""
+    if inside := [one for one in every if f"/{one.path.parent.as_posix()}".endswith(f"/{name.rstrip('/')}")]:
+        return inside
     for example in sorted(every, key=lambda one: one.path.suffix != ".toml"):  # a scenario before its netlist
         if name in (example.path.name, example.path.stem) or f"/{example.name}".endswith(f"/{name}"):
-            return example
+            return [example]
     hint = nearest(name, [example.path.stem for example in every], "`malsim examples` lists all")
     raise UsageError("no such example", given=name, hint=hint)
 

@@ -68,10 +68,11 @@ def _on_log(args: argparse.Namespace) -> LogComparison:
 def _laws(args: argparse.Namespace) -> list[str]:
     """The laws and memories that are named, those without a colon known."""
     from malsim.laws import find_law, shipped_laws
+    from malsim.memory.rules import PRESETS
 
     laws = list(shipped_laws()) if args.laws == "all" else [name.strip() for name in args.laws.split(",") if name.strip()]
     for law in laws:
-        if ":" not in law:
+        if ":" not in law and law not in PRESETS:
             find_law(law, where="--laws")
     return laws
 

@@ -1,8 +1,9 @@
 """List or copy what ships: scenarios, notebooks, netlists, rules and sample claims.
 
-malsim examples                            what there is
-malsim examples poisoner.toml -o .         one, with the files that it names
-malsim examples -o examples                all
+malsim examples                              what there is
+malsim examples poisoner.toml -o .           one, with the files that it names
+malsim examples scenarios/poisoning -o .   a folder of them
+malsim examples -o examples                  all
 """
 
 from __future__ import annotations

@@ -113,8 +113,8 @@ class Bench:
 
     def result(self) -> Run:
         """The run, once the calendar is empty."""
-        if (recorder := self.recorder).changes:
-            recorder.changes.close(self.scenario.days)
+        recorder = self.recorder
+        recorder.close(self.scenario.days)
         return Run(
             scenario=self.scenario, cells=recorder.cells(), signals=recorder.signals(), events=recorder.events(),
             writers=recorder.writers(), bands=recorder.bands.frame(), plant=self.plant, state=self.state,
@@ -122,6 +122,7 @@ class Bench:
             counters=self.counters.frame(self.scenario.first) if self.counters else None,
             reviews=self.reviewers.verdicts if self.reviewers else None,
             running_scores=recorder.running_scores, changes=recorder.changes,
+            attack_scores=recorder.attack,
             final_scores=FinalScores.of(self.snapshot, self.truth),
         ).without(self.plant.failures(self.state) if isinstance(self.plant, AnswersReads) else {})  # fmt: skip
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from malsim.memory.explain import Explanation, LawExplanation
     from malsim.memory.graph.arrays import Ints
     from malsim.memory.port import Plant, View, Vocabulary
+    from malsim.sim.record.attack_scores import AttackScores
     from malsim.sim.record.change_scores import ChangeScores
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario
@@ -63,6 +64,7 @@ class Run:
     counters: pl.DataFrame | None = None
     running_scores: RunningScores | None = None
     changes: ChangeScores | None = None
+    attack_scores: AttackScores | None = None
     final_scores: FinalScores | None = None
     reviews: Ints | None = None
     unseen: int = 0

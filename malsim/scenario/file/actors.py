@@ -13,6 +13,7 @@ from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
 from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.world import Fact
+from malsim.sim.world.attack import Attack
 from malsim.sim.world.clock import span
 from malsim.sim.writers.engine.user_process import UserProcess
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ACTORS", "actors"]
 
-ACTORS = frozenset(("facts", "writers", "faults", "gap", "reader", "reviewers"))
+ACTORS = frozenset(("facts", "writers", "faults", "gap", "attack", "reader", "reviewers"))
 
 T = TypeVar("T")
 SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late": "late"}
@@ -42,6 +43,8 @@ def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
         "gaps": each("gap", lambda part, _: _gap(part)),
         "processes": each("process", lambda part, _: UserProcess(**part)),
     }
+    if "attack" in table:
+        fields["attack"] = _read(_attack, table["attack"], "attack", None, lines, where)
     if "reader" in table:
         fields["reader"] = _read(lambda part, _: Reader(**part), table["reader"], "reader", None, lines, where)
     if "reviewers" in table:
@@ -80,6 +83,10 @@ def _facts(part: dict[str, Any], _: str) -> list[Fact]:
     if "count" not in part:
         return [Fact(**settings)]
     return [Fact(**settings | {"name": f"{part['name']}-{n + 1}"}) for n in range(part["count"])]
+
+
+def _attack(part: dict[str, Any], _: str) -> Attack:
+    return Attack(**part | {"facts": tuple(part.get("facts", ()))})
 
 
 def _gap(part: dict[str, Any]) -> tuple[int, int]:

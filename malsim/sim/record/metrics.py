@@ -75,6 +75,10 @@ METRICS = {
     "contested": "share of facts, over ticks, with two values believed above a half",
     "undecided": "share of facts, over ticks, with none believed above a half",
     "decision_score": "right less wrong answers over facts and ticks; what is undecided counts 0",
+    "attack_success": "share of the questions about facts under attack that were answered with a lie",
+    "attack_marked": "share of those lies that the memory marks, or, where it marks nothing, holds beside another value",
+    "honest_lost": "share of all other questions, silent ones too, without a true answer",
+    "recovery": "days from the end of the attack until the answer is true (Kaplan–Meier, censored)",
 }
 RESAMPLES = 1_000
 COUNTS = {
@@ -85,6 +89,7 @@ COUNTS = {
     "cells",
     "invalidation_latency",
     "time_to_correction",
+    "recovery",
 }
 WIDEST = {"log_loss": (0.0, -float(np.log(CLIPPED))), "currency_gap": (-1.0, 1.0), "decision_score": (-1.0, 1.0)}
 PER = ("_per_turn", "_per_answer")
@@ -111,6 +116,8 @@ def by_replication(run: RunData) -> dict[str, Array]:
             figures["answer_brier"] = ratio(sums.squares, sums.answered)
     if run.changes is not None:
         figures |= run.changes.figures()
+    if run.attack_scores is not None:
+        figures |= run.attack_scores.figures()
     if ends is not None:
         if run.scenario.facts:
             figures |= _scores_of(ends)
@@ -120,25 +127,31 @@ def by_replication(run: RunData) -> dict[str, Array]:
         }  # fmt: skip
         figures |= {name: share for name, share in shares.items() if share is not None}
     if counters is not None:
-        count = {name: counters[name].to_numpy().astype(np.float64) for name in counters.columns}
-        turns, acted = count["turns"], count["acted"]
-        figures |= {f"{name}_acted": ratio(count[f"acted_{name}"], acted) for name in ("false", "stale")}
-        figures["harm"] = figures["false_acted"] + figures["stale_acted"]
-        figures |= {f"{name}_share": count[name] / turns for name in ("acted", "declined", "withheld", "blocked")}
-        figures |= {f"{name}_per_turn": count[name] / turns for name in ("expanded", "words")}
-        figures |= {f"lessons_{name}": count[name] for name in ("learned", "written", "lost")}
-        figures["init_share"] = ratio(count["acted_init"], acted)
-        if run.scenario.reader and run.scenario.reader.checks_output:
-            wrong = count["unsound_wrong"] + count["acted_false"] + count["acted_stale"]
-            figures |= {"unsound_share": count["unsound"] / turns, "caught_share": ratio(count["unsound_wrong"], wrong)}
-        if run.scenario.reader and run.scenario.reader.audit_every:
-            figures |= {f"{name}_per_turn": count[name] / turns for name in ("audited", "audited_wrong")}
-        figures["autonomy"] = (acted - count["acted_false"] - count["acted_stale"]) / turns
+        figures |= _of_turns(run, counters)
     if run.reviews is not None:
         figures["reviews"] = run.reviews.astype(np.float64)
     broken = np.zeros(run.scenario.replications, dtype=bool)
     broken[[number - run.scenario.first for number in run.failures]] = True
     return {name: np.where(broken, np.nan, figures[name]) for name in METRICS if name in figures}
+
+
+def _of_turns(run: RunData, counters: pl.DataFrame) -> dict[str, Array]:
+    """The figures of what a reader did."""
+    count = {name: counters[name].to_numpy().astype(np.float64) for name in counters.columns}
+    turns, acted = count["turns"], count["acted"]
+    figures = {f"{name}_acted": ratio(count[f"acted_{name}"], acted) for name in ("false", "stale")}
+    figures["harm"] = figures["false_acted"] + figures["stale_acted"]
+    figures |= {f"{name}_share": count[name] / turns for name in ("acted", "declined", "withheld", "blocked")}
+    figures |= {f"{name}_per_turn": count[name] / turns for name in ("expanded", "words")}
+    figures |= {f"lessons_{name}": count[name] for name in ("learned", "written", "lost")}
+    figures["init_share"] = ratio(count["acted_init"], acted)
+    if run.scenario.reader and run.scenario.reader.checks_output:
+        wrong = count["unsound_wrong"] + count["acted_false"] + count["acted_stale"]
+        figures |= {"unsound_share": count["unsound"] / turns, "caught_share": ratio(count["unsound_wrong"], wrong)}
+    if run.scenario.reader and run.scenario.reader.audit_every:
+        figures |= {f"{name}_per_turn": count[name] / turns for name in ("audited", "audited_wrong")}
+    figures["autonomy"] = (acted - count["acted_false"] - count["acted_stale"]) / turns
+    return figures
 
 
 def calibration_errors(run: RunData) -> dict[str, Array]:

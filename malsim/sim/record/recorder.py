@@ -14,6 +14,7 @@ from malsim.memory.schema import NONE
 from malsim.screen.frames import without_credentials
 from malsim.sim.context import observables
 from malsim.sim.context.event_log import EVENTS, EventLog
+from malsim.sim.record.attack_scores import AttackScores
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import ChangeScores
 from malsim.sim.record.running_scores import RunningScores
@@ -57,6 +58,10 @@ class Recorder:
         self.bands = Bands()
         self.running_scores = RunningScores(scenario.replications)
         self.changes: ChangeScores | None = None
+        self.attack: AttackScores | None = None
+        if scenario.attack and scenario.facts:
+            names = [fact.name for fact in scenario.facts]
+            self.attack = AttackScores(scenario.attack, names, scenario.replications)
         self.lineages: Mapping[str, str] = {}  # of the writers that have one
         self.dropped = 0  # edges that the memory has no place for
         self._addresses = None if isinstance(scenario.record, str) else frozenset(scenario.record)
@@ -96,7 +101,16 @@ class Recorder:
         self.running_scores.add(answers)
         if changes := self._change_scores():
             changes.add(t, context.truth, answers["right"], best, believes=context.snapshot.view.belief is not None)
+        if self.attack:
+            self.attack.add(t, answers["right"], best, context.snapshot)
         return answers
+
+    def close(self, t: float) -> None:
+        """The run ends: cut off what still waits for a change or an attack to be over."""
+        if self.changes:
+            self.changes.close(t)
+        if self.attack:
+            self.attack.close(t)
 
     def _keep(self, view: View, t: float, truth: pl.Series | None) -> None:
         """Keep the cells and writers that are recorded."""

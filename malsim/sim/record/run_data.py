@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory
     from malsim.memory.graph.arrays import Ints
+    from malsim.sim.record.attack_scores import AttackScores
     from malsim.sim.record.change_scores import ChangeScores
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario
@@ -64,6 +65,10 @@ class RunData(RunFrames, Protocol):
     @property
     def changes(self) -> ChangeScores | None:
         """Sums over changes of truth."""
+
+    @property
+    def attack_scores(self) -> AttackScores | None:
+        """Sums over an attack, where the scenario names one."""
 
     @property
     def final_scores(self) -> FinalScores | None:

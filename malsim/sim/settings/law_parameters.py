@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 __all__ = ["GRAPHS", "checked_law"]
 
-GRAPHS = ("mal", "recall_v5")  # the laws of the graph of claims; `recall` is an older file's name for the first
+GRAPHS = ("mal", "recall_v5")  # the laws of the graph of claims
 
 
 def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tuple[str, dict[str, float | str]]:
     """A law's own name and all its parameters; raises for an unknown law or parameter, or one out of bounds."""
-    law = "mal" if law == "recall" else law
     if law in GRAPHS:
         if settings:
             raise ScenarioError(f"{law} has no parameters", where=where, given=", ".join(settings), hint="set [rules]")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from malsim.sim.settings.reader import Reader
     from malsim.sim.settings.reviewers import Reviewers
     from malsim.sim.world import Fact
+    from malsim.sim.world.attack import Attack
     from malsim.sim.writers.engine.user_process import UserProcess
 
 __all__ = ["Check", "Episode", "Scenario"]
@@ -72,9 +73,9 @@ class Scenario:
     are numbered from `first`, and one of a number is the same whichever run it is part of. `law` is what the memory makes
     of claims: mal, recall_v5, or one of `malsim.laws` with its parameters. An `adapter` is a memory of the user's own in
     the place of any law, whose name it lends to `law`; `phrases` are the sentences it is spoken to in. `netlist` runs
-    inside the tick. `processes` are the user's own; with `as_processes` the shipped actors of one replication are SimPy
-    processes too, claim by claim the same as together. `path` is the file it was read from. `forked` is the day on which
-    a run was continued under these settings.
+    inside the tick. `attack` says what attack scores are counted by. `processes` are the user's own; with `as_processes`
+    the shipped actors of one replication are SimPy processes too, claim by claim the same as together. `path` is the file
+    it was read from. `forked` is the day on which a run was continued under these settings.
     """
 
     name: str = "scenario"
@@ -103,6 +104,7 @@ class Scenario:
     initial_memory: InitialMemory | None = None
     checks: tuple[Check, ...] = ()
     episodes: tuple[Episode, ...] = ()
+    attack: Attack | None = None
     processes: tuple[UserProcess, ...] = ()
     as_processes: bool = False
     text: str = ""
@@ -143,6 +145,8 @@ class Scenario:
         for key in ("writers", "reader", "reviewers"):
             if getattr(self, key) and not names and not (key == "reviewers" and self.netlist):
                 raise ScenarioError("there is nothing to write about", where=f"{self.name}: {key}", hint="add [[facts]]")
+        if self.attack:
+            self.attack.check(names, length, where=f"{self.name}: attack")
 
     def _check_derived(self) -> None:
         """Refuse a rule or a reader that names a derived value which nothing in the netlist owns."""

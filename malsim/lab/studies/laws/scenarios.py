@@ -12,6 +12,8 @@ from malsim.base.errors import MalsimError
 from malsim.base.intervals import difference_interval, mean_interval
 from malsim.lab.studies.laws.side_by_side import SCHEMA, LawTable
 from malsim.lab.studies.measure import bounds_of, ends_if_any, measured, measured_by_running, name_of
+from malsim.laws import shipped_laws
+from malsim.memory import Rules
 from malsim.sim import bench
 from malsim.sim.world.clock import DAY
 
@@ -39,8 +41,8 @@ def compare_on_scenarios(
     """Run each scenario under each law on common random numbers, and measure.
 
     Values are means over replications with their intervals (`mean_interval`); the difference from the first law is taken
-    replication by replication. An `Adapter` is a memory of one's own. What a law has no number for (no belief, no reader)
-    is null, and said once in `left_out`.
+    replication by replication. `laws` are laws, presets of rules of the graph's law (default, guarded), or memories of one's
+    own (`Adapter`). What a law has no number for (no belief, no reader) is null, and said once in `left_out`.
     """
     rows: list[dict[str, object]] = []
     left_out: list[str] = []
@@ -48,8 +50,7 @@ def compare_on_scenarios(
         base: list[Array] = []
         for law in laws:
             name = law if isinstance(law, str) else law.name
-            memory = {"law": law} if isinstance(law, str) else {"adapter": law}
-            under_law = scenario.replace(**memory, replications=replications)
+            under_law = scenario.replace(**_memory(law), replications=replications)
             start = time.process_time()
             run = bench.run(under_law) if under_law.adapter else None  # a user's memory may be slow: one run for all figures
             if run:
@@ -67,6 +68,13 @@ def compare_on_scenarios(
             rows.append({"data": scenario.name, "law": name, "metric": COST, **cost})
     title = f"{replications} replications each, the same for every law"
     return LawTable(frame=pl.DataFrame(rows, schema=SCHEMA), title=title, left_out=tuple(dict.fromkeys(left_out)))
+
+
+def _memory(law: str | Adapter) -> dict[str, object]:
+    """The settings of a scenario under a law, a preset of rules, or a memory of one's own."""
+    if not isinstance(law, str):
+        return {"adapter": law}
+    return {"law": law} if law in shipped_laws() else {"law": "mal", "rules": Rules.read(law)}
 
 
 def _cost(scenario: Scenario, seconds: float) -> dict[str, float]:
