@@ -62,7 +62,7 @@ class AttackScores:
         return {
             "attack_success": ratio(self._lies, self._questions),
             "attack_marked": ratio(self._marked, self._lies),
-            "honest_losses": ratio(self._losses, self._others),
+            "honest_lost": ratio(self._losses, self._others),
             "recovery": restricted_mean(self._spells, len(self._lies)),
         }
 
