@@ -35,6 +35,8 @@ def test_rules_are_changed_from_the_command_line(tmp_path: Path, capsys: pytest.
     assert "obs_a1a1         effective settled" in capsys.readouterr().out
     assert not list(tmp_path.glob("*.png"))
     assert main(["run", path, "-o", str(tmp_path), "--no-plots", "--rules", "recall_v5"]) == 0
+    assert main(["run", path, "-o", str(tmp_path), "--no-plots", "--set", "run.days=12", "--set", "run.turn_every=3"]) == 0
+    assert "12 days, 4 ticks" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -42,6 +44,8 @@ def test_rules_are_changed_from_the_command_line(tmp_path: Path, capsys: pytest.
     [
         (["run", "nowhere.toml"], "no such scenario file"),
         (["run", str(SCENARIOS / "mutual_dispute.toml"), "--set", "rules.nonsense=1"], "unknown rule"),
+        (["run", str(SCENARIOS / "mutual_dispute.toml"), "--set", "run.dys=12"], "did you mean run.days"),
+        (["run", str(SCENARIOS / "mutual_dispute.toml"), "--set", "run.days=-1"], "allowed: above 0"),
         (["run", str(SCENARIOS / "mutual_dispute.toml"), "--replications", "0"], "run.replications: out of bounds"),
         (["replay", "nowhere.csv"], "no such file"),
         (["replay", "nowhere.csv", "--rules", "nowhere.toml"], "no such rules"),

@@ -61,7 +61,7 @@ def main(args: argparse.Namespace) -> int:
 def _subjects(args: argparse.Namespace) -> list[Subject]:
     from malsim.axioms.engine.subjects import every_subject, subject_of
     from malsim.base.errors import UsageError
-    from malsim.scenario.law_options import law_settings
+    from malsim.lab.space.scenario_options import law_settings
 
     if args.set and not args.law:
         raise UsageError("which law is meant?", where="--set", given=", ".join(args.set), hint="name it: malsim axioms LAW")

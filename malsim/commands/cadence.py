@@ -10,7 +10,7 @@ from pathlib import Path
 
 from malsim.base.finite import day
 from malsim.base.outputs import save_table
-from malsim.scenario.law_options import set_arguments, under_law
+from malsim.lab.space.scenario_options import set_arguments, under_law
 
 HEADING = "tune and study"
 

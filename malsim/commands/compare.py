@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.scenario.law_options import memory_arguments, one_of_own
+from malsim.lab.space.scenario_options import memory_arguments, one_of_own
 
 if TYPE_CHECKING:
     from malsim.lab.studies.laws import LawTable

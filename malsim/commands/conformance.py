@@ -69,7 +69,7 @@ def _subjects(args: argparse.Namespace) -> list[Subject]:
     from malsim.axioms.own_claims import on_claims
     from malsim.base.errors import UsageError
     from malsim.conformance.engine.assessment import memory_of
-    from malsim.scenario.law_options import law_settings
+    from malsim.lab.space.scenario_options import law_settings
 
     if args.set and not args.memory:
         hint = "name it: malsim conformance LAW"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from malsim.base.outputs import save_text
-from malsim.scenario.law_options import set_arguments, under_law
+from malsim.lab.space.scenario_options import set_arguments, under_law
 
 HEADING = "judge"
 

@@ -78,10 +78,10 @@ def _refusals(result: Replay | LawReplay) -> int:
 def _rules(args: argparse.Namespace, law: str) -> Any:  # rules, or the parameters of a law
     """The rules of a graph of claims, or the parameters of another law."""
     from malsim.base.errors import UsageError
+    from malsim.lab.space.scenario_options import law_settings
     from malsim.laws import plant_of
     from malsim.laws.engine.graph_plant import Graph
     from malsim.memory import Rules
-    from malsim.scenario.law_options import law_settings
 
     if isinstance(plant := plant_of(law), Graph):
         return (Rules.read(args.rules) if args.rules else plant.rules).set(*args.set)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from malsim.scenario.law_options import memory_arguments, set_arguments
+from malsim.lab.space.scenario_options import memory_arguments, set_arguments
 
 HEADING = "run and look"
 
@@ -31,9 +31,9 @@ def main(args: argparse.Namespace) -> int:
     from malsim import api
     from malsim.base.errors import ProcessError
     from malsim.base.outputs import save_text
+    from malsim.lab.space.scenario_options import under_law, with_memory
     from malsim.memory import Rules
     from malsim.scenario.file.initial_store import initial_memory_from
-    from malsim.scenario.law_options import under_law, with_memory
     from malsim.sim.why.refused_claims import refusal_count
 
     scenario = with_memory(api.read(args.scenario, allow_code=args.allow_code), args)

@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.scenario.law_options import set_arguments, under_law
+from malsim.lab.space.scenario_options import set_arguments, under_law
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from malsim.base.limits import Limits
 from malsim.base.outputs import save_text
-from malsim.scenario.law_options import memory_arguments, set_arguments, under_law, with_memory
+from malsim.lab.space.scenario_options import memory_arguments, set_arguments, under_law, with_memory
 
 if TYPE_CHECKING:
     from malsim.lab.suite.mutation import MutationScore

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from malsim.scenario.law_options import set_arguments, under_law
+from malsim.lab.space.scenario_options import set_arguments, under_law
 
 HEADING = "tune and study"
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.base.outputs import save_text
+from malsim.lab.space.scenario_options import set_arguments, under_law
 from malsim.proof.options import proof_arguments, prove_each
-from malsim.scenario.law_options import set_arguments, under_law
 
 if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario

@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.scenario.law_options import set_arguments, under_law
+from malsim.lab.space.scenario_options import set_arguments, under_law
 
 if TYPE_CHECKING:
     from malsim.lab.tuning import TuningResult

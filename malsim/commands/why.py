@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.finite import day
-from malsim.scenario.law_options import set_arguments
+from malsim.lab.space.scenario_options import set_arguments
 
 if TYPE_CHECKING:
     from malsim.memory.explain import Explanation, LawExplanation
@@ -48,7 +48,7 @@ def main(args: argparse.Namespace) -> int:
 def _of_run(args: argparse.Namespace) -> Explanation | LawExplanation:
     """Of one replication of a scenario."""
     from malsim import api
-    from malsim.scenario.law_options import under_law
+    from malsim.lab.space.scenario_options import under_law
 
     scenario = under_law(api.read(args.source), args)
     first = scenario.first if args.rep is None else args.rep
@@ -74,7 +74,7 @@ def _of_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanation, 
 
 def _law(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
     """A law of items and its parameters; none where the graph's own is asked."""
-    from malsim.scenario.law_options import law_settings
+    from malsim.lab.space.scenario_options import law_settings
 
     return args.law, law_settings([text for text in args.set if text.startswith("law.")])
 

@@ -1,4 +1,4 @@
-"""The options by which a command runs another memory: `--law NAME`, `--set law.NAME=VALUE`, `--memory MODULE:FACTORY`."""
+"""The options by which a command changes a scenario: `--law NAME`, `--set NAME=VALUE`, `--memory MODULE:FACTORY`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def set_arguments(parser: argparse.ArgumentParser) -> None:
     law_arguments(parser)
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE",
-        help="change one number: rules.NAME=VALUE, or law.NAME=VALUE of the law; may be repeated",
+        help="change one setting by its name: rules.damping=0.5, law.half_life=3, run.days=12; may be repeated",
     )  # fmt: skip
 
 
@@ -75,15 +75,18 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
 
     Each that is left out is named on stderr once; with `strict` it stays, for the judge to refuse.
     """
-    laws = law_settings([text for text in getattr(args, "set", []) if text.startswith("law.")])
+    given = getattr(args, "set", [])
+    laws = law_settings([text for text in given if text.startswith("law.")])
     changes: dict[str, Any] = {"law": args.law} if args.law else {}
     if laws:
         previous = scenario.law_settings if args.law in (None, scenario.law) else {}
         changes["law_settings"] = {**previous, **laws}
     scenario = scenario.replace(**changes) if changes else scenario
-    assignments = [text for text in getattr(args, "set", []) if not text.startswith("law.")]
+    assignments = [text for text in given if "." not in text.partition("=")[0] or text.startswith("rules.")]
     if rules is not None or assignments:
         scenario = scenario.replace(rules=(rules or scenario.rules).set(*assignments))
+    if others := [text for text in given if text not in assignments and not text.startswith("law.")]:
+        scenario = _with_settings(scenario, others)
     from malsim.sim.settings.size import check_size  # heavy, and every command declares these options
 
     check_size(scenario)
@@ -95,6 +98,19 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
     for line in left_out:
         sys.stderr.write(f"{line}\n")
     return scenario
+
+
+def _with_settings(scenario: Scenario, given: list[str]) -> Scenario:
+    """The scenario with settings of its run, its facts, its people and its ops changed by their dotted names."""
+    from malsim.lab.space.settings import changed  # heavy, and every command declares these options
+
+    values: dict[str, object] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError("not an assignment", where="--set", given=text, allowed="NAME=VALUE")
+        values[name.strip()] = _number(value.strip())
+    return changed(scenario, values, where="--set")
 
 
 def law_settings(given: list[str]) -> dict[str, float | str]:
