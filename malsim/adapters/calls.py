@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import queue
 import threading
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["LIMIT", "Calls", "awaited"]
+__all__ = ["LIMIT", "Calls", "awaited", "takes_limit"]
 
 LIMIT = 10.0  # seconds a call
 _here = threading.local()  # a memory's coroutines all run on the loop of the thread that its calls are made on
@@ -40,6 +41,17 @@ def end_loop() -> None:
     if hasattr(_here, "loop"):
         _here.loop.close()
         del _here.loop
+
+
+def takes_limit(call: Callable[..., Any]) -> bool:
+    """Whether a call takes a limit beside the question and the day."""
+    try:
+        inspect.signature(call).bind(None, 0.0, 1)
+    except TypeError:
+        return False
+    except ValueError:  # a builtin has no signature to look at
+        return True
+    return True
 
 
 class Calls:

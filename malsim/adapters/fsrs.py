@@ -28,6 +28,7 @@ class ClaimCards:
         self._scheduler = Scheduler(enable_fuzzing=False, learning_steps=(), relearning_steps=())
         self._new, self._again, self._good = Card, Rating.Again, Rating.Good
         self._cards: dict[str, dict[str, Any]] = {}
+        self._latest: dict[tuple[str, str], float] = {}
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
         """Review the rivals, then the claim's own card."""
@@ -37,6 +38,7 @@ class ClaimCards:
                 if value != claim.value:
                     cards[value], _log = self._scheduler.review_card(card, self._again, at)
             card = cards.get(claim.value) or self._new(card_id=len(cards))
+            self._latest[claim.object, claim.value] = claim.time
             cards[claim.value], _log = self._scheduler.review_card(card, self._good, at)
 
     def tick(self, _: float) -> None:
@@ -48,8 +50,10 @@ class ClaimCards:
         rank = self._scheduler.get_card_retrievability
         cards = self._cards.get(query.object, {})
         return [
-            {"id": value, "object": query.object, "value": value, "rank": rank(card, at)} for value, card in cards.items()
-        ]
+            {"id": value, "object": query.object, "value": value, "rank": rank(card, at),
+             "valid_from": self._latest[query.object, value]}
+            for value, card in cards.items()
+        ]  # fmt: skip
 
     read = peek  # a question is no review
 

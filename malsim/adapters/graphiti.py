@@ -64,7 +64,8 @@ class FactEdges:
         facts = [(fact, float(fact.invalid_at is None)) for fact in self._facts.get(query.object, [])]
         return [
             {"id": fact.uuid, "object": query.object, "value": fact.target_node_uuid, "text": fact.fact, "rank": holds,
-             "belief": holds}
+             "belief": holds, "status": "current" if holds else "former",
+             "valid_from": (fact.valid_at - START) / timedelta(days=1)}
             for fact, holds in facts
         ]  # fmt: skip
 
@@ -75,4 +76,4 @@ class FactEdges:
         self._loop.close()
 
 
-edge_resolution = FactEdges  # as it ships
+edge_resolution = FactEdges

@@ -1,4 +1,4 @@
-"""LangGraph's stores as they ship: `in_memory` and `sqlite`; an object is a key, and what is put last is what is got.
+"""LangGraph's stores: `in_memory` and `sqlite`; an object is a key, and what is put last is what is got.
 
 Install: pip install -c constraints.txt -e ".[memories]". Needs no network. Versions run: langgraph 1.2.22,
 langgraph-checkpoint-sqlite 3.1.2.
@@ -28,7 +28,9 @@ class LangGraphStore:
     def write(self, claims: Sequence[Claim], _: float) -> None:
         """Put each claim."""
         for claim in claims:
-            self.store.put(FACTS, claim.object, {"value": claim.value, "text": claim.text, "writer": claim.writer})
+            self.store.put(
+                FACTS, claim.object, {"value": claim.value, "text": claim.text, "writer": claim.writer, "day": claim.time}
+            )
 
     def tick(self, _: float) -> None:
         """Nothing: an entry stays until it is written over."""
@@ -37,7 +39,9 @@ class LangGraphStore:
         """Get by key."""
         entry = self.store.get(FACTS, query.object)
         item = {"id": query.object, "object": query.object, "rank": 1.0}
-        return [item | {"value": entry.value["value"], "text": entry.value["text"]}] if entry else []
+        if entry is None:
+            return []
+        return [item | {"value": entry.value["value"], "text": entry.value["text"], "valid_from": entry.value["day"]}]
 
     read = peek  # getting changes nothing
 

@@ -13,7 +13,7 @@ from typing import Any
 from malsim.adapters.contract import UserMemory
 from malsim.base.errors import AdapterError
 
-__all__ = ["CALLS", "arguments_of", "load_factory", "make_memory", "takes_limit"]
+__all__ = ["CALLS", "arguments_of", "load_factory", "make_memory"]
 
 CALLS = ("write", "tick", "read", "peek")
 
@@ -21,9 +21,15 @@ CALLS = ("write", "tick", "read", "peek")
 def load_factory(name: str) -> Callable[[], UserMemory]:
     """What makes a memory; the current folder is importable. This runs the code that is named, `mcp:COMMAND` that command.
 
-    Raises `AdapterError` for a module or name that is not there, or that cannot be called.
+    A reader may stand before it: `newest/package.module:factory`. Raises `AdapterError` for a module or name that is not
+    there, or that cannot be called.
     """
     module, _, attribute = name.partition(":")
+    if "/" in module:
+        from malsim.adapters.readers import read_by
+
+        reader, _, rest = name.partition("/")
+        return read_by(load_factory(rest), reader)
     if module == "mcp" and attribute.strip():
         from malsim.adapters.mcp import McpServer
 
@@ -58,17 +64,6 @@ def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
         hint = f"define {', '.join(CALLS)}"
         raise AdapterError("does not say what it does on a call", where=name, given=", ".join(missing), hint=hint)
     return memory
-
-
-def takes_limit(call: Callable[..., Any]) -> bool:
-    """Whether a call takes a limit beside the question and the day."""
-    try:
-        inspect.signature(call).bind(None, 0.0, 1)
-    except TypeError:
-        return False
-    except ValueError:  # a builtin has no signature to look at
-        return True
-    return True
 
 
 def arguments_of(call: Callable[..., Any], arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:

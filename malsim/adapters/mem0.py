@@ -1,6 +1,8 @@
-"""mem0ai as it ships with `infer=False`: no language model, a local Qdrant in memory, and an embedding made of words.
+"""mem0ai with `infer=False`: no language model, a local Qdrant in memory, and an embedding made of words in its place.
 
-Nothing is merged or deleted without a model's verdict, so every claim stays and a search ranks them by likeness.
+Nothing is merged or deleted without a model's verdict, so every claim stays and a search ranks them by likeness. Sentences
+as like to the question as each other have scores that differ in float noise alone: scores are rounded above it. Left out:
+mem0's own pipeline (`infer=True`), whose extraction and verdicts are a language model's.
 Install: pip install -c constraints.txt -e ".[memories]". Version run: mem0ai 2.2.1. Its telemetry is off.
 """
 
@@ -10,27 +12,40 @@ import logging
 import os
 import tempfile
 import warnings
-import zlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from malsim.adapters.contract import Claim, Query
+from malsim.base.errors import AdapterError
 
 __all__ = ["Mem0Store", "WordEmbedding", "without_model"]
 
-DIMENSIONS = 64
+DIMENSIONS = 512
+DIGITS = 6  # of a score: Qdrant's are float32, and equal ones differ by up to 1.2e-7
 
 
 class WordEmbedding:
-    """A vector of word counts by hash, of length 1: the same text gives the same vector everywhere."""
+    """A vector of word counts, of length 1; each word that is met has a dimension of its own, so none is taken for another.
+
+    >>> embedding = WordEmbedding()
+    >>> a, b = (np.array(embedding.embed(text)) for text in ("valve open", "pump shut"))
+    >>> bool(a @ b < 1e-5)
+    True
+    """
+
+    def __init__(self) -> None:
+        self._place: dict[str, int] = {}
 
     def embed(self, text: str, *_: Any, **__: Any) -> list[float]:
-        """Embed a text."""
+        """Embed a text; raises `AdapterError` where it has met more words than it has dimensions."""
         counts = np.full(DIMENSIONS, 1e-6)
         for word in text.lower().replace("?", " ").split():
-            counts[zlib.crc32(word.encode()) % DIMENSIONS] += 1.0
+            place = self._place.setdefault(word, len(self._place))
+            if place >= DIMENSIONS:
+                raise AdapterError("too many words", where="mem0: embedding", given=word, allowed=f"{DIMENSIONS} words")
+            counts[place] += 1.0
         vector: list[float] = (counts / np.linalg.norm(counts)).tolist()
         return vector
 
@@ -62,7 +77,7 @@ class Mem0Store:
         hits = self.memory.search(query.text, filters=filters, top_k=limit, threshold=0.0)["results"]
         return [
             {"id": hit["id"], "object": query.object, "value": hit["metadata"]["value"], "text": hit["memory"],
-             "rank": float(hit["score"])}
+             "rank": round(float(hit["score"]), DIGITS), "valid_from": hit["metadata"]["day"]}
             for hit in hits
         ]  # fmt: skip
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from malsim.adapters.calls import LIMIT, Calls
+from malsim.adapters.calls import LIMIT, Calls, takes_limit
 from malsim.adapters.contract import STATUSES, Claim, Item, Query, UserMemory
-from malsim.adapters.load import arguments_of, make_memory, takes_limit
+from malsim.adapters.load import arguments_of, make_memory
 from malsim.base.errors import AdapterError
 from malsim.base.finite import is_number
 

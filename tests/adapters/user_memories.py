@@ -54,6 +54,21 @@ class Notes(Last):
         return {"id": 1, "object": claim.object, "rank": 1.0, "text": f"Note: {claim.text}!", "belief": 0.75}
 
 
+class Log(Last):
+    """Keeps every claim with its date, all of one rank."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.log: list[Claim] = []
+
+    def write(self, claims: Sequence[Claim], _: float) -> None:
+        self.log.extend(claims)
+
+    def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
+        claims = [(place, claim) for place, claim in enumerate(self.log) if claim.object == query.object]
+        return [self.item(claim) | {"id": place, "valid_from": claim.time} for place, claim in claims]
+
+
 class Raises(Last):
     def tick(self, now: float) -> None:
         if self.trips:

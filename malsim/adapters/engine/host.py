@@ -10,8 +10,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from malsim.adapters.calls import awaited
-from malsim.adapters.load import make_memory, takes_limit
+from malsim.adapters.calls import awaited, takes_limit
+from malsim.adapters.load import make_memory
 from malsim.base.finite import is_number
 
 if TYPE_CHECKING:

@@ -1,0 +1,133 @@
+"""Readers of a memory's answer: which of the items shown is taken for the answer, whatever the memory ranks them by.
+
+`READER/NAME` names a memory read so: `newest/malsim.adapters.mem0:without_model`. What it does not take is
+shown to nobody, and a memory's belief is not asked, as the reader decides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from malsim.adapters.calls import takes_limit
+from malsim.adapters.contract import Item, Query
+from malsim.base.errors import AdapterError
+
+__all__ = ["READERS", "ReadBy", "read_by"]
+
+Ranks: TypeAlias = list[float]
+FIRST = 5  # items that vote, or that a cautious reader looks at: what fits into a prompt
+MARGIN = 0.05  # of the first item's rank; within it two items are as good as each other
+
+
+def top(items: Sequence[Item]) -> Ranks:
+    """Take the item of the highest rank; several that share it share the answer.
+
+    >>> top([{"rank": 0.5, "value": "A"}, {"rank": 0.7, "value": "B"}])
+    [0.0, 1.0]
+    """
+    return _best([item["rank"] for item in items])
+
+
+def newest(items: Sequence[Item]) -> Ranks:
+    """Take the item with the latest date; several of one date share the answer. Raises `AdapterError` where none has a date.
+
+    >>> newest([{"rank": 0.9, "valid_from": 1.0}, {"rank": 0.1, "valid_from": 2.0}, {"rank": 0.5}])
+    [0.0, 1.0, 0.0]
+    """
+    days = [item.get("valid_from") for item in items]
+    if items and all(day is None for day in days):
+        hint = "an item's date is its valid_from, in days"
+        raise AdapterError("no item has a date", where="reader newest", given=f"{len(items)} items", hint=hint)
+    return _best([float("-inf") if day is None else day for day in days])
+
+
+def vote(items: Sequence[Item]) -> Ranks:
+    """Take what most of the first items by rank say; one that stands below them has no vote.
+
+    >>> vote([{"rank": 0.9, "value": "A"}, {"rank": 0.8, "value": "B"}, {"rank": 0.7, "value": "B"}])
+    [1.0, 2.0, 2.0]
+    """
+    first = _first(items)
+    votes = Counter(_says(items[place]) for place in first)
+    return [float(votes[_says(item)]) if place in first else 0.0 for place, item in enumerate(items)]
+
+
+def cautious(items: Sequence[Item]) -> Ranks | None:
+    """Take the first item by rank, and nothing (None) where one within the margin of it says something else.
+
+    >>> cautious([{"rank": 0.9, "value": "A"}, {"rank": 0.5, "value": "B"}])
+    [1.0, 0.0]
+    >>> cautious([{"rank": 0.9, "value": "A"}, {"rank": 0.88, "value": "B"}]) is None
+    True
+    """
+    first = _first(items)
+    best = max((items[place]["rank"] for place in first), default=0.0)
+    near = {_says(items[place]) for place in first if items[place]["rank"] >= best - MARGIN * abs(best)}
+    return top(items) if len(near) <= 1 else None
+
+
+READERS: Mapping[str, Callable[[Sequence[Item]], Ranks | None]] = {
+    "top": top, "newest": newest, "vote": vote, "cautious": cautious,
+}  # fmt: skip
+
+
+def read_by(factory: Callable[[], Any], reader: str) -> Callable[[], ReadBy]:
+    """What makes a memory, as a reader reads it; raises `AdapterError` for a reader that is none."""
+    if reader not in READERS:
+        raise AdapterError("no such reader", where="memory", given=reader, allowed=", ".join(READERS))
+    return lambda: ReadBy(factory(), reader)
+
+
+class ReadBy:
+    """A memory whose answers a reader has read: its calls are the memory's, its ranks the reader's."""
+
+    belief = False
+
+    def __init__(self, memory: Any, reader: str) -> None:
+        self.memory, self._ranks = memory, READERS[reader]
+        self._limited = {call: takes_limit(getattr(memory, call)) for call in ("read", "peek")}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.memory, name)
+
+    def read(self, query: Query, now: float, limit: int) -> Any:
+        """Answer a question, as the reader takes it."""
+        return self._ask("read", query, now, limit)
+
+    def peek(self, query: Query, now: float, limit: int) -> Any:
+        """Answer the same and change nothing."""
+        return self._ask("peek", query, now, limit)
+
+    def _ask(self, call: str, query: Query, now: float, limit: int) -> Any:
+        arguments = (query, now, limit) if self._limited[call] else (query, now)
+        items = getattr(self.memory, call)(*arguments)
+        return self._later(items) if hasattr(items, "__await__") else self._answer(items)
+
+    async def _later(self, items: Awaitable[Any]) -> Any:
+        return self._answer(await items)
+
+    def _answer(self, items: Any) -> Any:
+        """The items that the reader takes, of those that still hold; what is no list is for the bench to refuse."""
+        if not isinstance(items, (list, tuple)):
+            return items
+        current = [item for item in items if item.get("active", True) and item.get("status", "current") == "current"]
+        ranks = self._ranks(current) or ()
+        return [{**item, "rank": rank, "belief": None} for item, rank in zip(current, ranks, strict=False) if rank > 0.0]
+
+
+def _best(by: Sequence[float]) -> Ranks:
+    best = max(by, default=0.0)
+    return [float(one == best) for one in by]
+
+
+def _first(items: Sequence[Item]) -> list[int]:
+    """Places of the first items by rank, and of those that share the rank of the last of them."""
+    ranks = sorted((item["rank"] for item in items), reverse=True)[:FIRST]
+    return [place for place, item in enumerate(items) if item["rank"] >= ranks[-1]]
+
+
+def _says(item: Item) -> Any:
+    """What an item says: its value, or its text where it has none."""
+    return item.get("text") if item.get("value") is None else item["value"]
