@@ -10,6 +10,7 @@ malsim netlist load graph.malnet -o memory.sqlite              its cells and edg
 malsim netlist render memory.sqlite                            a store's graph as text that loads back
 malsim netlist run alarm.malnet --on stream.csv --expect trips.csv
 malsim netlist prove "always (tripped implies once bad)" alarm.malnet      for all inputs
+malsim netlist prove law memory.sqlite                         what raising one claim can do to another, up to 8 claims
 malsim netlist why alarm.out alarm.malnet --on stream.csv --at 41
 malsim netlist why alarm.out out/tripwire --at 41              of a recorded run, back to the claim
 malsim netlist value 'mean(dec_a3ee.~supports.*-scores-eff)' out/tripwire --at 41      of a graph, a store, a run
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING
 from malsim.base.finite import day
 from malsim.base.outputs import save_table, save_text
 from malsim.base.table_files import read_table
-from malsim.proof.options import proof_arguments, prove_each, prove_same
+from malsim.proof.options import proof_arguments, prove_each, prove_law, prove_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,17 +228,15 @@ def _value(args: argparse.Namespace) -> int:
     """What stands at an address, line by line: day, replication, whose it is where there are many, value."""
     import polars as pl
 
-    from malsim.memory import Memory
-    from malsim.netlist import evaluate, load
+    from malsim.netlist import evaluate
     from malsim.scenario.rerun import one_replication
 
     address, path = _exactly(args, 2, "an address, and a netlist, a store or the folder of a run")
     if _is_run(path):
         values = one_replication(path, args.rep).evaluate(address, args.at)
-    elif path.endswith((".malnet", ".hal")):
-        values = evaluate(address, load(_document(path), _memory(args)).memory)
     else:
-        values = evaluate(address, Memory.open(path, at=args.at)).with_columns(t=pl.lit(args.at, pl.Float64))
+        values = evaluate(address, _graph(path, args))
+        values = values if path.endswith((".malnet", ".hal")) else values.with_columns(t=pl.lit(args.at, pl.Float64))
     print(values.write_csv(), end="")
     return 0
 
@@ -246,8 +245,20 @@ def _prove(args: argparse.Namespace) -> int:
     from malsim.netlist import load
 
     text, path = _exactly(args, 2, "a property and a netlist")
+    if text == "law":
+        return prove_law(_graph(path, args))
     document = _document(path)
     return prove_each(load(document, _memory(args)).net, document, [text, *args.prove], args)
+
+
+def _graph(path: str, args: argparse.Namespace) -> Memory:
+    """The memory of a store, or the one that a netlist's cells come to."""
+    from malsim.memory import Memory
+    from malsim.netlist import load
+
+    return (
+        load(_document(path), _memory(args)).memory if path.endswith((".malnet", ".hal")) else Memory.open(path, at=args.at)
+    )
 
 
 def _is_run(path: str) -> bool:

@@ -9,11 +9,12 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from malsim.memory import Memory
     from malsim.netlist import Document
     from malsim.netlist.wiring import Net
     from malsim.proof.proof import Proof
 
-__all__ = ["proof_arguments", "prove_each", "prove_same"]
+__all__ = ["proof_arguments", "prove_each", "prove_law", "prove_same"]
 
 
 def proof_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,9 +37,9 @@ def proof_arguments(parser: argparse.ArgumentParser) -> None:
 def prove_each(net: Net, document: Document, properties: Sequence[str], args: argparse.Namespace) -> int:
     """Print each answer, and show the first run that breaks what it should keep; 1 where one does or is not decided."""
     from malsim.base.progress import progress
-    from malsim.proof.least import least
     from malsim.proof.prove import prove
-    from malsim.proof.questions import safety
+    from malsim.proof.questions.least import least
+    from malsim.proof.questions.safety import safety
 
     options = _options(args)
     bad: list[Proof] = []
@@ -57,6 +58,17 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
     if args.output:
         _show(next((one for one in bad if one.trace is not None), None), document, Path(args.output))
     return 1 if bad else 0
+
+
+def prove_law(memory: Memory) -> int:
+    """Print what each claim of a small memory can do to each other; 1 where something is not decided."""
+    from malsim.proof.questions.law_influence import SmallGraph, influences, stays_bounded
+
+    graph = SmallGraph.of(memory)
+    bounded, every = stays_bounded(graph), influences(graph)
+    print(f"{'proved by induction over 1 tick' if bounded else 'not decided'}: every effective stays from 0 to 1")  # noqa: T201
+    print(*every, sep="\n")  # noqa: T201
+    return 0 if bounded and all(one.effect != "not decided" for one in every) else 1
 
 
 def _range(text: str) -> tuple[str, tuple[str, str]]:

@@ -40,6 +40,8 @@ class Scorecard:
         See `coverage.coverage`, `mutation_results.mutation_results`, `fault_matrix.matrix`; empty where not asked.
     receipt
         What its silence is worth.
+    proofs
+        The ready-made questions with their answers for all inputs; or why they were not asked.
     timeline
         t, and shares over replications: alarm, truth, blind.
     watched
@@ -57,6 +59,7 @@ class Scorecard:
     mutants: pl.DataFrame
     faults: pl.DataFrame
     receipt: Receipt
+    proofs: tuple[tuple[str, str], ...]
     timeline: pl.DataFrame
     watched: pl.DataFrame
 
@@ -99,6 +102,7 @@ class Scorecard:
             html.scores(self.scores),
             html.inputs(self.receipt.inputs),
             html.section("What can be said without running it", heads, findings, none="nothing to say"),
+            html.section("Proved for all inputs (malsim docs proofs)", ["question", "answer"], self.proofs),
             html.truth_table(str(self.card) if self.card else "", self.no_card),
             html.coverage(self.coverage, self.coverage_share),
             html.mutants(self.mutants, self.mutation_score),
@@ -120,6 +124,7 @@ class Scorecard:
         yield f"{self.name} in {scenario.name}: alarm {self.alarm}, {size}"
         yield f"  silence    {self.receipt}".replace("\n", "\n             ")
         yield from entry("wiring", [str(finding) for finding in self.findings], "nothing to say")
+        yield from entry("proved", [f"{answer}: {question}" for question, answer in self.proofs], "nothing was asked")
         if self.no_card:
             yield f"  states     {self.no_card}"
         if self.card is not None:

@@ -28,6 +28,7 @@ from malsim.lab.tripwire.study.mutation_results import mutation_results
 from malsim.lab.tripwire.study.scorecard import Scorecard
 from malsim.netlist import Document, parse, read
 from malsim.netlist.lint import lint
+from malsim.proof.questions.safety import safety
 from malsim.scenario.checks.checks import Goal
 from malsim.scenario.properties import Property
 from malsim.sim.settings.netlist_config import NetlistConfig
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.card import Card
     from malsim.lab.tripwire.boolean.machine import Bools
     from malsim.lab.tripwire.boolean.part import Part
+    from malsim.netlist.wiring import Net
     from malsim.sim.settings.scenario import Scenario
     from ops.pin import Array
 
@@ -88,9 +90,18 @@ def validate(
         coverage=pl.concat([coverage(part, bits, tick=tick), _goals(base)]),
         mutants=mutation_results(base) if mutate else pl.DataFrame(schema=OF_MUTANTS),
         faults=matrix(base, charts) if faults else pl.DataFrame(schema=OF_FAULTS),
+        proofs=_proofs(net),
         receipt=receipt(net, watched, inner, base.alarm, base.tests, days=base.days, tick=tick),
         timeline=_timeline(base, watched, inner, watchdog_limits(net, tick=tick)), watched=_bands(base, watched),
     )  # fmt: skip
+
+
+def _proofs(net: Net) -> tuple[tuple[str, str], ...]:
+    """The ready-made questions and their answers; or why there are none: no solver, no latch, an op of no translation."""
+    try:
+        return tuple((one.question, one.verdict) for one in safety(net))
+    except MalsimError as problem:
+        return (("the ready-made questions", f"not asked: {problem}"),)
 
 
 def _goals(base: Observation) -> pl.DataFrame:

@@ -34,6 +34,12 @@ class SafetyAnswer:
     proof: Proof
     sound: bool
 
+    @property
+    def verdict(self) -> str:
+        """The answer in a few words; where the refutation of its contrary is the good answer, a run shows it."""
+        words = self.proof.verdict
+        return words.replace("refuted", "shown by a run") if self.sound else f"FLAW, {words}"
+
     def __str__(self) -> str:
         detail = str(self.proof) if not self.sound else f"{self.proof.verdict}: {self.proof.text}"
         return f"{'sound' if self.sound else 'FLAW'}: {self.question}\n  " + detail.replace("\n", "\n  ")
