@@ -1,8 +1,9 @@
 """A door to memory servers that speak MCP over stdio: `--memory "mcp:COMMAND"`, one server a replication.
 
-TABLE maps a server's tools to write and read; a server without tools of these names is refused by a sentence that lists its
-own. What it answers is text, and is read back by the values that occur in it. Each server is given a folder of its own
-(MEMORY_FILE_PATH of the reference server lies in it). Run: npm package @modelcontextprotocol/server-memory 2026.8.31.
+A server runs in a new, empty folder, which is its HOME, its working directory and all that XDG names; the folder and all
+processes of the server end with it. A mapping (`malsim.adapters.mapping`) says which tool takes what: one named by its
+TOML file before the command, else a shipped one whose tools the server has, else TABLE's names. Answers are text, and are
+read back by the values that occur in it.
 """
 
 from __future__ import annotations
@@ -11,109 +12,163 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from malsim.adapters.contract import Claim, Query
+from malsim.adapters.mapping import Step, ToolMapping, read_mapping, shipped_mappings
 from malsim.base.errors import AdapterError
 
 __all__ = ["TABLE", "McpServer"]
 
 TABLE = {
-    "write": ("create_entities", "add_memory", "add_memories", "store_memory", "save_memory", "remember", "write", "store"),
-    "read": ("open_nodes", "search_memory", "search_memories", "recall", "search", "query", "read", "retrieve"),
+    "write": ("add_memory", "add_memories", "store_memory", "save_memory", "remember", "write", "store"),
+    "read": ("search_memory", "search_memories", "recall", "search", "query", "read", "retrieve"),
 }
 VERSION = "2025-06-18"
+XDG = ("CONFIG_HOME", "DATA_HOME", "CACHE_HOME", "STATE_HOME", "RUNTIME_DIR", "DATA_DIRS", "CONFIG_DIRS")
+MOST_STDERR = 500  # characters of what a server wrote there, in an error
 
 
 class McpServer:
-    """A server and its two tools; every sentence that it answers with is an item, the earlier ones first."""
+    """A server and its tools; every sentence that it answers with is an item, the earlier ones first."""
 
     belief = edges = False
 
     def __init__(self, command: str) -> None:
+        words = shlex.split(command)
+        own = read_mapping(Path(words.pop(0))) if words and words[0].endswith(".toml") else None
+        if not words:
+            raise AdapterError("no command", where=f"mcp:{command}", hint='mcp:COMMAND, or "mcp:MAPPING.toml COMMAND"')
+        self._own, self._mappings = own, [own] if own else shipped_mappings()
         self._folder, self._number = tempfile.mkdtemp(prefix="mcp-"), 0
-        place = os.environ | {"MEMORY_FILE_PATH": str(Path(self._folder, "memory.jsonl"))}
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        self._server = subprocess.Popen(shlex.split(command), text=True, encoding="utf-8", env=place, **pipes)  # noqa: S603  # typed by the user
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # it lives as long as the server
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
+        place: dict[str, Any] = {"cwd": self._folder, "env": self._environment(), "start_new_session": True}
+        program = str(Path(words[0]).absolute()) if "/" in words[0] else words[0]
+        rest = [str(Path(word).resolve()) if Path(word).is_file() else word for word in words[1:]]  # of the user's folder
+        try:
+            self._server = subprocess.Popen([program, *rest], text=True, encoding="utf-8", **place, **pipes)  # noqa: S603  # typed by the user
+        except OSError as problem:
+            self._clear()
+            hint = "is it installed, and on the PATH?"
+            raise AdapterError(f"does not start: {problem.strerror}", where=f"mcp:{command}", hint=hint) from problem
         try:
             self._begin(command)
-        except Exception:
+        except BaseException:
             self.close()
             raise
+
+    def _environment(self) -> dict[str, str]:
+        """The user's own, but for every place to keep things; npx finds what it has fetched before."""
+        own = dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", *(f"XDG_{name}" for name in XDG)), self._folder)
+        npm = {"npm_config_cache": os.environ.get("NPM_CONFIG_CACHE", str(Path.home() / ".npm"))}
+        given = {name: value for mapping in self._mappings for name, value in mapping.environment.items()}
+        return os.environ | npm | own | {name: value.format(folder=self._folder) for name, value in given.items()}
 
     def _begin(self, command: str) -> None:
         about = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "malsim", "version": "1"}}
         self._ask("initialize", about)
         self._send({"method": "notifications/initialized"})
         tools = {tool["name"]: tool for tool in self._ask("tools/list", {})["tools"]}
-        self._tools = {call: tools[name] for call, names in TABLE.items() for name in reversed(names) if name in tools}
-        if len(self._tools) < len(TABLE):
-            allowed = "; ".join(f"{call}: {', '.join(names)}" for call, names in TABLE.items())
-            raise AdapterError("no tools to write and read with", where=command, given=", ".join(tools), allowed=allowed)
+        fitting = [mapping for mapping in self._mappings if set(mapping.tools) <= set(tools)]
+        mapping = max(fitting, key=lambda one: len(one.tools), default=None)
+        mapping = mapping or (None if self._own else _by_name(tools))
+        if mapping is None:
+            names = "; ".join(f"{call}: {', '.join(names)}" for call, names in TABLE.items())
+            allowed = ", ".join(self._own.tools) if self._own else names
+            hint = "say which tool takes what in a file: --mapping FILE"
+            given = ", ".join(tools)
+            raise AdapterError("no tools to write and read with", where=command, given=given, allowed=allowed, hint=hint)
+        self._mapping: ToolMapping = mapping
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
-        """Tell the server each claim's sentence."""
+        """Tell the server each claim."""
         for claim in claims:
-            if self._tools["write"]["name"] == "create_entities":  # the reference server: entities and observations
-                entity = {"name": claim.object, "entityType": "fact", "observations": []}
-                self._call("create_entities", {"entities": [entity]})
-                observations = {"entityName": claim.object, "contents": [claim.text]}
-                self._call("add_observations", {"observations": [observations]})
-            else:
-                self._call(**self._with_text("write", claim.text))
+            words = {"object": claim.object, "value": claim.value, "text": claim.text, "writer": claim.writer}
+            for step in self._mapping.write:
+                self._call(step, words)
 
     def tick(self, _: float) -> None:
         """Nothing."""
 
     def peek(self, query: Query, _: float, limit: int) -> list[dict[str, Any]]:
         """Ask the server, and list what it says."""
-        if self._tools["read"]["name"] == "open_nodes":
-            answer = self._call("open_nodes", {"names": [query.object]})
-        else:
-            answer = self._call(**self._with_text("read", query.text))
-        texts = [part["text"] for part in answer.get("content", ()) if part.get("type") == "text"]
+        words = {"object": query.object, "text": query.text, "value": "", "writer": ""}
+        answers = [self._call(step, words) for step in self._mapping.read]
+        texts = [part["text"] for answer in answers for part in answer.get("content", ()) if part.get("type") == "text"]
         lines = [line for text in texts for line in _sentences(text)]
         return [{"id": line, "object": query.object, "text": line, "rank": 1.0} for line in dict.fromkeys(lines)][:limit]
 
     read = peek  # MCP knows no look that is no use
 
     def close(self) -> None:
-        """End the server and clear its folder."""
-        self._server.kill()
+        """End the server with all processes that it started, and clear its folder."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._server.pid, signal.SIGKILL)
         self._server.communicate()
+        self._clear()
+
+    def _clear(self) -> None:
+        self._errors.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _with_text(self, call: str, text: str) -> dict[str, Any]:
-        """A tool's call with the text in its first argument that takes one."""
-        tool = self._tools[call]
-        takes = tool.get("inputSchema", {}).get("properties", {"text": {"type": "string"}})
-        name = next(name for name, kind in takes.items() if kind.get("type") == "string")
-        return {"name": tool["name"], "arguments": {name: text}}
-
-    def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        answer = self._ask("tools/call", {"name": name, "arguments": arguments})
+    def _call(self, step: Step, words: Mapping[str, str]) -> dict[str, Any]:
+        answer = self._ask("tools/call", {"name": step.tool, "arguments": step.filled({**words, "folder": self._folder})})
         if answer.get("isError"):
-            raise RuntimeError(f"{name}: {answer.get('content')}")
+            if step.may_fail:
+                return {}
+            raise RuntimeError(f"{step.tool}: {answer.get('content')}{self._stderr()}")
         return answer
 
     def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         self._number += 1
-        self._send({"id": self._number, "method": method, "params": params})
+        with suppress(BrokenPipeError):  # it ended: the sentence below says so
+            self._send({"id": self._number, "method": method, "params": params})
         while line := self._server.stdout.readline():  # type: ignore[union-attr]  # a pipe
-            message = json.loads(line)
-            if message.get("id") == self._number:
+            message = _message(line)
+            if message.get("id") == self._number and "method" not in message:
                 if "error" in message:
-                    raise RuntimeError(f"{method}: {message['error'].get('message')}")
+                    raise RuntimeError(f"{method}: {message['error'].get('message')}{self._stderr()}")
                 return dict(message["result"])
-        raise RuntimeError(f"the server ended (exit code {self._server.poll()})")
+        raise RuntimeError(f"the server ended (exit code {self._server.wait()}){self._stderr()}")
 
     def _send(self, message: dict[str, Any]) -> None:
         self._server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")  # type: ignore[union-attr]
         self._server.stdin.flush()  # type: ignore[union-attr]
+
+    def _stderr(self) -> str:
+        """The end of what the server wrote there, where it wrote anything."""
+        self._errors.seek(0)
+        text = self._errors.read().decode("utf-8", "replace").strip()[-MOST_STDERR:]
+        return f"; its stderr: {text}" if text else ""
+
+
+def _by_name(tools: Mapping[str, Any]) -> ToolMapping | None:
+    """A mapping by TABLE's names: the text goes into a tool's first argument that takes one."""
+    steps: dict[str, Any] = {}
+    for call, names in TABLE.items():
+        tool = next((tools[name] for name in names if name in tools), None)
+        if tool is None:
+            return None
+        takes = tool.get("inputSchema", {}).get("properties", {})
+        argument = next((name for name, kind in takes.items() if kind.get("type") == "string"), "text")
+        steps[call] = (Step(tool=tool["name"], arguments={argument: "{text}"}),)
+    return ToolMapping(name="by name", **steps)
+
+
+def _message(line: str) -> dict[str, Any]:
+    """A line as JSON-RPC; what a server prints beside it is none."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return {}
+    return message if isinstance(message, dict) else {}
 
 
 def _sentences(text: str) -> Iterator[str]:

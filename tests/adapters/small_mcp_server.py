@@ -1,9 +1,15 @@
-"""A memory server of forty lines on stdio: JSON-RPC by hand, two tools. `deaf` as an argument: it has none."""
+"""A memory server of forty lines on stdio: JSON-RPC by hand, two tools. `deaf` as an argument: it has none.
+
+`settles`: it starts a process of its own, and writes down, in its HOME, where it stands.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 NOTES: list[str] = []
@@ -33,7 +39,17 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": called(params["name"], params["arguments"]["text"])}]}
 
 
+def settle() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    places = {name: value for name, value in os.environ.items() if name.startswith("XDG_")}
+    places |= {"HOME": os.environ["HOME"], "cwd": str(Path.cwd()), "child": str(child.pid)}
+    lines = [f"{name}={value}" for name, value in places.items()]
+    Path.home().joinpath("places").write_text("\n".join(lines), encoding="utf-8")
+
+
 if __name__ == "__main__":
+    if "settles" in sys.argv:
+        settle()
     for line in sys.stdin:
         message = json.loads(line)
         if "id" in message:

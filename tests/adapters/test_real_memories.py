@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -111,10 +110,3 @@ def test_a_server_that_lacks_tools_is_refused_and_one_that_fails_is_told_of() ->
     _, broken = host.run([Ask(0, "factory"), Ask(0, "write", 0.0, [Claim(0.0, "ann", "o", "explode", "o will explode")])])
     host.run([Ask(0, "close")])
     assert "no such word" in broken[0].problem
-
-
-@pytest.mark.skipif(
-    not shutil.which("mcp-server-memory"), reason="needs the npm package @modelcontextprotocol/server-memory"
-)
-def test_the_reference_server_runs_from_its_package() -> None:
-    assert looked("mcp:mcp-server-memory", A_B_A) == [("o is A", 1.0), ("o is B", 1.0)]

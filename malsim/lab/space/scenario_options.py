@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ def memory_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODULE:FACTORY",
         help="run a memory of your own, whose code is run; see malsim docs your-own-memory",
     )
+    parser.add_argument("--mapping", metavar="FILE", help="which tools of an mcp: server take what (TOML)")
     parser.add_argument("--allow-code", action="store_true", help="run the adapter, the processes that a scenario names")
     parser.add_argument("--call-limit", type=float, metavar="S", help="seconds a call of your own memory may take (10)")
     parser.add_argument("--memory-workers", type=int, metavar="N", help="processes that hold your own memories (one a core)")
@@ -65,6 +67,9 @@ def one_of_own(given: Adapter, args: argparse.Namespace) -> Adapter:
     """A memory of one's own under the limits of the options; one that may be run must be there."""
     options = {"limit": args.call_limit, "workers": args.memory_workers}
     adapter = replace(given, **{name: value for name, value in options.items() if value is not None})
+    if args.mapping and "mcp:" in adapter.name:
+        start, _, command = adapter.name.partition("mcp:")
+        adapter = replace(adapter, name=f"{start}mcp:{shlex.quote(args.mapping)} {command}")
     if adapter.allowed:
         adapter.load("--memory")
     return adapter

@@ -1,0 +1,101 @@
+"""Which tools of an MCP server take a claim and answer a question, and with what arguments: TOML files, one a server.
+
+A file has `[[write]]` and `[[read]]` steps, each with `tool` and `arguments`, in whose texts {object}, {value}, {text},
+{writer} and {folder} stand for the claim's or question's own; `may_fail = true` passes over an answer that it failed.
+`[environment]` has variables that the server is started with.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from malsim.base.errors import AdapterError
+
+__all__ = ["Step", "ToolMapping", "read_mapping", "shipped_mappings"]
+
+SHIPPED = Path(__file__).with_name("servers")
+CALLS = ("write", "read")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One tool's call."""
+
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    may_fail: bool = False
+
+    def filled(self, words: Mapping[str, str]) -> dict[str, Any]:
+        """Its arguments with the words put in.
+
+        >>> Step(tool="add", arguments={"names": ["{object}"], "limit": 5}).filled({"object": "valve"})
+        {'names': ['valve'], 'limit': 5}
+        """
+        return {name: _filled(value, words) for name, value in self.arguments.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolMapping:
+    """The steps of a write and of a read, and what a server finds in its environment."""
+
+    name: str
+    write: tuple[Step, ...]
+    read: tuple[Step, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tools(self) -> list[str]:
+        """The tools that it calls."""
+        return list(dict.fromkeys(step.tool for step in (*self.write, *self.read)))
+
+
+def read_mapping(path: Path) -> ToolMapping:
+    """A mapping from its file; raises `AdapterError` for one that is missing, no TOML, or names no tool."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise AdapterError(f"no mapping: {problem}", where=str(path), hint="see malsim docs your-own-memory") from problem
+    steps = {call: tuple(_step(one, f"{path}: {call}") for one in _list(table.get(call))) for call in CALLS}
+    unknown = [key for key in table if key not in (*CALLS, "environment")]
+    missing = [call for call in CALLS if not steps[call]]
+    if unknown or missing:
+        given = ", ".join(unknown) if unknown else f"no [[{missing[0]}]]"
+        raise AdapterError(
+            "a mapping that names no tool", where=str(path), given=given, allowed="[[write]], [[read]], [environment]"
+        )
+    environment = table.get("environment", {})
+    return ToolMapping(name=path.stem, **steps, environment={name: str(value) for name, value in environment.items()})
+
+
+def shipped_mappings() -> list[ToolMapping]:
+    """The mappings that come with malsim, by name."""
+    return [read_mapping(path) for path in sorted(SHIPPED.glob("*.toml"))]
+
+
+def _list(given: object) -> list[Any]:
+    return given if isinstance(given, list) else []
+
+
+def _step(given: object, where: str) -> Step:
+    allowed = "tool, arguments, may_fail"
+    if not isinstance(given, dict) or not isinstance(given.get("tool"), str) or set(given) - set(allowed.split(", ")):
+        raise AdapterError("not a step of a mapping", where=where, given=repr(given), allowed=allowed)
+    try:
+        step = Step(**given)
+        step.filled(dict.fromkeys(("object", "value", "text", "writer", "folder"), ""))
+    except (LookupError, ValueError, AttributeError) as problem:
+        words = "{object}, {value}, {text}, {writer}, {folder}"
+        raise AdapterError("no such word", where=where, given=repr(given["arguments"]), allowed=words) from problem
+    return step
+
+
+def _filled(value: Any, words: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return value.format_map(words)
+    if isinstance(value, list):
+        return [_filled(one, words) for one in value]
+    return {name: _filled(one, words) for name, one in value.items()} if isinstance(value, dict) else value

@@ -1,0 +1,110 @@
+"""The door for MCP servers: a folder of its own, processes that end, mappings, and what a server says on its stderr."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from malsim.adapters.contract import Claim, Query
+from malsim.adapters.mapping import read_mapping, shipped_mappings
+from malsim.adapters.mcp import XDG, McpServer
+from malsim.base.errors import AdapterError
+from malsim.cli import main
+
+SERVER = Path(__file__).with_name("small_mcp_server.py")
+SCENARIO = Path(__file__).parents[2] / "scenarios/a_then_b_then_a.toml"
+MAPPING = """
+[[write]]
+tool = "remember"
+arguments = { text = "{object} is {value}" }
+[[read]]
+tool = "recall"
+arguments = { text = "{object}" }
+"""
+
+
+def shows(server: McpServer) -> list[str]:
+    """What a server shows after A, B, A."""
+    for day, value in enumerate("ABA"):
+        server.write([Claim(float(day), "ann", "o", value, f"o is {value}")], float(day))
+    return [item["text"] for item in server.peek(Query("o", "what is o?"), 3.0, 10)]
+
+
+def ended(process: int) -> bool:
+    """Whether a process is gone, or is what its parent has not yet taken note of."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_server_keeps_to_its_folder_and_nothing_of_it_is_left() -> None:
+    server = McpServer(f"{sys.executable} {SERVER} settles")
+    said = shows(server)
+    places = dict(line.split("=", 1) for line in Path(server._folder, "places").read_text(encoding="utf-8").splitlines())
+    assert said == ["o is A"]
+    assert set(places.values()) - {places["child"]} == {os.path.realpath(server._folder)}
+    assert {"HOME", "cwd", *(f"XDG_{name}" for name in XDG)} < set(places)
+    server.close()
+    assert not Path(server._folder).exists()
+    for _ in range(100):
+        if ended(int(places["child"])):
+            break
+        time.sleep(0.02)
+    assert ended(int(places["child"]))
+
+
+def test_a_mapping_of_ones_own_says_what_goes_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(MAPPING)
+    command = ["run", str(SCENARIO), "--no-plots", "-o", str(tmp_path / "out"), "--set", "run.days=6"]
+    command += ["--memory", f"mcp:{sys.executable} {SERVER}", "--mapping", str(path)]
+    assert main(command) == 0
+    for text, problem in (
+        ('[[write]]\ntool = "remember"\n', "names no tool"),
+        (MAPPING.replace("{value}", "{subject}"), "no such word"),
+        (MAPPING.replace("tool =", "tol ="), "not a step"),
+        (MAPPING.replace('"recall"', '"look_up"'), "allowed: remember, look_up"),
+    ):
+        path.write_text(text)
+        capsys.readouterr()
+        assert main(command) == 2
+        assert problem in capsys.readouterr().err
+
+
+def test_what_a_server_says_on_stderr_is_in_the_error() -> None:
+    with pytest.raises(RuntimeError, match=r"the server ended \(exit code 1\); its stderr: no key was given"):
+        McpServer(f"{sys.executable} -c 'import sys; sys.exit(\"no key was given\")'")
+    with pytest.raises(AdapterError, match="does not start"):
+        McpServer("no-such-command-anywhere")
+
+
+def test_the_shipped_mappings_are_sound() -> None:
+    assert {mapping.name for mapping in shipped_mappings()} >= {"reference", "libsql"}
+    with pytest.raises(AdapterError, match="no mapping"):
+        read_mapping(Path("nowhere.toml"))
+
+
+@pytest.mark.parametrize(
+    ("command", "texts"),
+    [
+        ("mcp-server-memory", ["o is A", "o is B"]),  # npm @modelcontextprotocol/server-memory
+        ("mcp-memory-libsql", ["o is A"]),
+        ("mcp-server-memory-bank", ["o is A"]),  # npm @allpepper/memory-bank-mcp
+        ("memory-bank-mcp", ["o is A"]),  # npm @movibe/memory-bank-mcp
+    ],
+)
+def test_a_server_of_others_runs_from_its_package(command: str, texts: list[str]) -> None:
+    if not shutil.which(command):
+        pytest.skip(f"needs the npm package of {command}")
+    server = McpServer(command)
+    try:
+        assert shows(server) == texts
+    finally:
+        server.close()
