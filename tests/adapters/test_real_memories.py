@@ -1,4 +1,4 @@
-"""Real memories as they ship, offline: each in the loop, under A then B then A, and beside its minimal model."""
+"""Real memories, offline: each in the loop, under A then B then A, and beside its minimal model."""
 
 from __future__ import annotations
 
