@@ -13,6 +13,7 @@ from malsim.laws import plant_of
 from malsim.laws.truth.closed import closed
 from malsim.laws.truth.evidence import BINS, Evidence, stated_bins
 from malsim.memory.port import Claims, Vocabulary
+from malsim.price.pricing import price
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
 from tests.bench.rows.ratios import Ratio, compare
@@ -36,6 +37,8 @@ def rows() -> Iterator[Ratio]:
     for law in LINEAR:
         name = f"{law}, {MANY:,} claims of {OBJECTS:,} objects, beside {FEW:,}"
         yield compare(name, partial(_replay, law, _claims(MANY)), partial(_replay, law, _claims(FEW)), limit=14)
+    name = "price of mal, three honest writers, beside that of majority"
+    yield compare(name, partial(price, "mal"), partial(price, "majority"), limit=40, repeats=1)
     evidence = _evidence(MANY)
     name = f"records, {MANY:,} claims and {SWEEPS} sweeps, beside the bare bincounts"
     yield compare(name, partial(closed, evidence), _sums(evidence), limit=12)
