@@ -1,12 +1,13 @@
 """Hypothesis for every test: no clock, the same examples each run; HYPOTHESIS_PROFILE=whole or search looks further.
 
-A test is quick unless `slow.txt` lists it: `pytest -m quick`. `pytest --note-slow` writes that list anew.
+A test is quick unless `slow.txt` lists it: `pytest -m quick`. `pytest --note-slow` writes that list anew. Of the tests in
+`nightly.txt` a push runs a sample of the cases, or none.
 """
 
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ settings.register_profile("whole", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
-SLOW = Path(__file__).parent / "slow.txt"
+SLOW, NIGHTLY = (Path(__file__).parent / name for name in ("slow.txt", "nightly.txt"))
 LIMIT = 0.15  # seconds a case, on average over a test's cases
 _SECONDS: defaultdict[str, list[float]] = defaultdict(list)
 
@@ -40,9 +41,23 @@ def name_of(nodeid: str) -> str:
     return file if file.endswith(".toml") else nodeid.partition("[")[0]
 
 
+def _split(line: str) -> tuple[str, str, str]:
+    return line.partition("#")[0].strip().partition(" ")
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as quick what is neither slow nor for the night."""
+    """Mark what is for the night, as `nightly.txt` says, and as quick what is neither slow nor for the night."""
+    keep = {
+        name: int(every or 0) for name, _, every in map(_split, NIGHTLY.read_text(encoding="utf-8").splitlines()) if name
+    }
+    cases: Counter[str] = Counter()
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        if name in keep:
+            if not keep[name] or cases[name] % keep[name]:
+                item.add_marker("nightly")
+            cases[name] += 1
     slow = set(SLOW.read_text(encoding="utf-8").splitlines())
     for item in items:
         if name_of(item.nodeid) not in slow and item.get_closest_marker("nightly") is None:

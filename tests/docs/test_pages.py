@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 PAGES = {one.topic: one for one in pages()}
 LONG = {
-    "bench/studies", "bench/tripwire", "bench/tune", "bench/world", "explanation/stability", "memories/arw",
-    "memories/compare", "memories/store", "wiring/signals",
+    "bench/decay", "bench/studies", "bench/tripwire", "bench/tune", "bench/world", "explanation/determinism",
+    "explanation/stability", "memories/arw", "memories/compare", "memories/real-claims", "memories/store", "wiring/netlist",
+    "wiring/signals",
 }  # fmt: skip
 TYPED = [pytest.param(topic, marks=[pytest.mark.nightly] if topic in LONG else []) for topic in PAGES]
 TRUSTS_CODE = {"--allow-code", "--memory", "op"}  # what loads a page's own modules has a process of its own

@@ -8,7 +8,7 @@ checked once: whoever holds claims as numbers beside a table of words has the ta
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -158,17 +158,22 @@ CHECKS = _claim_checks()
 EDGE_CHECKS = _weight_checks()
 
 
-@lru_cache(maxsize=64)
 def all_checks(rules: Rules) -> tuple[Check, ...]:
-    """The checks of a claim, those that a project's rules add among them: no source, bold confidence, banned words."""
-    checks, sure_above = [*CHECKS], rules.sure_above
-    if rules.sources == "required":
+    """The checks of a claim under these rules."""
+    return (*CHECKS, *_policy(rules.sources, rules.sure_above, rules.banned))
+
+
+@cache
+def _policy(sources: str, sure_above: float, banned: str) -> tuple[Check, ...]:
+    """What a project's own rules refuse at write: no source, much confidence that nobody verified, banned words."""
+    checks = []
+    if sources == "required":
         unsourced = pl.col("source_refs").list.len().fill_null(0) == 0
         checks.append(Check.of(unsourced, "source_refs", "must name a source"))
     if sure_above < 1.0:
         bold = (pl.col("confidence") > sure_above) & (pl.col("verification").fill_null("unverified") == "unverified")
         checks.append(Check.of(bold, "confidence", f"above {sure_above:g} only for what is verified"))
-    for word in rules.banned.split():
+    for word in banned.split():
         pattern = rf"(?i)(^|\W){re.escape(word)}(\W|$)"
         checks += [
             Check.of(pl.col(name).str.contains(pattern), name, f"holds the banned word {word!r}")

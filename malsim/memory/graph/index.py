@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.table import ChunkedRows
 
-__all__ = ["SHORTEST_TAG", "Index", "name_cells", "scattered", "tags"]
+__all__ = ["SHORTEST_TAG", "Index", "name_cells", "scattered"]
 
 _BY_PLACE = re.compile(rf"(?:{'|'.join(KINDS)})_[0-9a-f]{{4,}}")  # the form of a handle made of a cell's place
 
@@ -152,23 +152,6 @@ def scattered(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return number
 
 
-def tags(ordinals: NDArray[np.int64]) -> NDArray[np.str_]:
-    """One tag for the nth cell of a replication: the same for the same n, and never the same for two.
-
-    Each block of 16^d ordinals has d ≥ 4 digits, shuffled by a bijection of that block, so tags grow instead of colliding.
-
-    >>> tags(np.array([0, 1, 70_000])).tolist()
-    ['5a27', 'f860', '05c17']
-    """
-    tag = np.full(len(ordinals), "", dtype="U16")
-    digits = 4
-    while (missing := tag == "").any():
-        here = missing & (ordinals < 16**digits)
-        tag[here] = _hex((ordinals[here] * 0x9E39 + 0x5A27) % 16**digits, digits)
-        digits += 1
-    return tag
-
-
 _DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 
@@ -212,11 +195,24 @@ def name_cells(index: Index, standing: NDArray[np.int64], claims: LazyRows) -> t
     return LazyRows.of(frame_of({"key": key, "handle": handle})), [*names, *key]
 
 
-def _by_place(claims: LazyRows, ordinal: NDArray[np.int64]) -> pl.DataFrame:
-    """The keys and handles that follow from each cell's place in its replication."""
-    tag = tags(ordinal)
-    digits = _hex(scattered(ordinal.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)), 16)
-    key = pl.Series(np.char.add(tag, digits).tolist(), dtype=pl.String)
+def _by_place(claims: LazyRows, ordinals: NDArray[np.int64]) -> pl.DataFrame:
+    """The keys and handles that follow from each cell's place in its replication: the same for the same n, never for two.
+
+    Each block of 16^d ordinals has tags of d ≥ 4 digits, shuffled by a bijection of that block, so tags grow instead of
+    colliding.
+
+    >>> claims = LazyRows.of(pl.DataFrame({"kind": ["obs"] * 3}))
+    >>> _by_place(claims, np.array([0, 1, 70_000]))["handle"].to_list()
+    ['obs_5a27', 'obs_f860', 'obs_05c17']
+    """
+    tag = np.full(len(ordinals), "", dtype="U16")
+    digits = SHORTEST_TAG
+    while (missing := tag == "").any():
+        here = missing & (ordinals < 16**digits)
+        tag[here] = _hex((ordinals[here] * 0x9E39 + 0x5A27) % 16**digits, digits)
+        digits += 1
+    tail = _hex(scattered(ordinals.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)), 16)
+    key = pl.Series(np.char.add(tag, tail).tolist(), dtype=pl.String)
     return frame_of({"key": key, "handle": claims.frame()["kind"] + "_" + pl.Series(tag.tolist(), dtype=pl.String)})
 
 
