@@ -8,6 +8,7 @@ malsim compare log.jsonl --laws records,last_write      what each would have ans
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,10 @@ def main(args: argparse.Namespace) -> int:
         paths = table.write(args.output)
         if not args.json:
             print(f"  {args.output}/: {', '.join(path.name for path in paths)}")
-    return 0
+    failures = getattr(table, "failures", ())  # a log is put to laws, which do not fail
+    if args.json and failures:
+        sys.stderr.write("".join(f"malsim: {line}\n" for line in failures))
+    return 2 if failures else 0
 
 
 def _on_log(args: argparse.Namespace) -> LogComparison:

@@ -267,5 +267,8 @@ class AnswersReads(Protocol[State]):
     def failures(self, state: State) -> Mapping[int, Exception]:
         """What went wrong, by replication number; these are asked no more."""
 
+    def answers(self, state: State) -> Mapping[str, Array]:
+        """Shares of what was answered, a replication each, by the name of the figure."""
+
     def close(self, state: State) -> None:
         """Let the memories go; what was shown stays."""

@@ -113,7 +113,8 @@ class Bench:
 
     def result(self) -> Run:
         """The run, once the calendar is empty."""
-        recorder = self.recorder
+        recorder, state = self.recorder, self.state
+        answering = self.plant if isinstance(self.plant, AnswersReads) else None
         recorder.close(self.scenario.days)
         return Run(
             scenario=self.scenario, cells=recorder.cells(), signals=recorder.signals(), events=recorder.events(),
@@ -121,10 +122,9 @@ class Bench:
             vocabulary=self.intake.vocabulary, unseen=len(self.inbox), dropped=recorder.dropped,
             counters=self.counters.frame(self.scenario.first) if self.counters else None,
             reviews=self.reviewers.verdicts if self.reviewers else None,
-            running_scores=recorder.running_scores, changes=recorder.changes,
-            attack_scores=recorder.attack,
-            final_scores=FinalScores.of(self.snapshot, self.truth),
-        ).without(self.plant.failures(self.state) if isinstance(self.plant, AnswersReads) else {})  # fmt: skip
+            running_scores=recorder.running_scores, changes=recorder.changes, attack_scores=recorder.attack,
+            final_scores=FinalScores.of(self.snapshot, self.truth), answers=answering.answers(state) if answering else {},
+        ).without(answering.failures(state) if answering else {})  # fmt: skip
 
     def _begin(self, state: Any) -> None:
         """What a graph starts with besides claims: the cells of a netlist, and the ten of a session."""

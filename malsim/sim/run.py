@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory
     from malsim.memory.explain import Explanation, LawExplanation
-    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.port import Plant, View, Vocabulary
     from malsim.sim.record.attack_scores import AttackScores
     from malsim.sim.record.change_scores import ChangeScores
@@ -70,6 +70,7 @@ class Run:
     unseen: int = 0
     dropped: int = 0
     failures: Mapping[int, Exception] = field(default_factory=dict)
+    answers: Mapping[str, Array] = field(default_factory=dict)
 
     def without(self, failures: Mapping[int, Exception]) -> Run:
         """The same run, but for the replications that broke off."""

@@ -65,8 +65,6 @@ def test_text_is_read_back_by_the_values_in_it() -> None:
         (memories.Raises, r"tick, replication \d, day .*last claim: .*raised RuntimeError: lost its file"),
         (memories.TooSure, r"belief outside its bounds; given: 1.5; allowed: 0 to 1"),
         (memories.NotANumber, r"belief outside its bounds; given: nan"),
-        (memories.MakesUp, r"value that it was never told; given: 'exploded'"),
-        (memories.Mumbles, r"says no value; given: 'who knows'; allowed: one of"),
         (memories.PeekTakes, r"showed \d items, and \d after that look"),
     ],
 )
@@ -85,6 +83,42 @@ def test_what_goes_wrong_is_told_and_takes_no_other_along(memory: type, sentence
     right = pl.col("signal") == "right"
     assert result.signals.filter(right).equals(sound.signals.filter(right & others))
     assert f"replication {next(iter(result.failures))} broke off" in repr(result)
+
+
+@pytest.mark.parametrize(
+    ("memory", "figure"),
+    [
+        (memories.MakesUp, "invented"), (memories.Mumbles, "abstained"), (memories.Hedges, "ambiguous"),
+        (memories.Wanders, "off_topic"),
+    ],
+)  # fmt: skip
+def test_what_says_nothing_of_the_question_is_counted_and_not_fatal(memory: type, figure: str) -> None:
+    wrong, sound = (run(each, days=21.0, replications=6) for each in (memory, memories.Last))
+    assert not wrong.failures
+    shares = wrong.answers
+    assert sorted(shares) == ["abstained", "ambiguous", "invented", "off_topic"]
+    assert shares[figure].max() > 0.0
+    others = {"abstained"} if figure == "off_topic" else set()
+    assert all(not share.any() for name, share in shares.items() if name not in {figure, *others})
+    assert not any(share.any() for share in sound.answers.values())
+    value = wrong.metrics().filter(metric=figure)["value"].item()
+    assert value == pytest.approx(shares[figure].mean())
+
+
+def test_every_memory_is_closed_those_that_failed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memories, "CLOSED", tmp_path / "closed")
+    result = run(memories.Closes, days=21.0, replications=6)
+    assert result.failures
+    assert len((tmp_path / "closed").read_text(encoding="utf-8").split()) == 6
+
+
+def test_one_that_fails_everywhere_is_a_row_that_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
+    laws = ["--laws", "last_write", "--memory", "own_memory:Broken", "--memory", "own_memory:Last"]
+    assert main(["compare", "mine.toml", *laws, "--replications", "2", "--metric", "accuracy", "--memory-workers", "1"]) == 2
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("    ")]
+    figures = {row[0]: row[1] for row in rows if len(row) > 1}
+    assert figures["own_memory:Broken"] == "-"
+    assert float(figures["own_memory:Last"]) == float(figures["last_write"]) > 0.0
 
 
 def test_a_hang_is_left_behind() -> None:

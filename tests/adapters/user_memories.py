@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from malsim.adapters import Claim, Query
 
 BROKEN_BY = "stopped"  # a value whose claim breaks the broken ones
+CLOSED = Path("closed")  # where those that are closed say so
 
 
 class Last:
@@ -75,6 +77,12 @@ class Raises(Last):
             raise RuntimeError(f"lost its file on day {now:g}")
 
 
+class Closes(Raises):
+    def close(self) -> None:
+        with CLOSED.open("a", encoding="utf-8") as file:
+            file.write("closed\n")
+
+
 class TooSure(Last):
     belief = True
 
@@ -98,6 +106,22 @@ class Mumbles(Last):
     def item(self, claim: Claim) -> dict[str, Any]:
         text = "who knows" if self.trips else claim.text
         return {"id": 1, "object": claim.object, "rank": 1.0, "text": text}
+
+
+class Hedges(Last):
+    def item(self, claim: Claim) -> dict[str, Any]:
+        text = "running or stopped" if self.trips and claim.object == "pump" else claim.text
+        return {"id": 1, "object": claim.object, "rank": 1.0, "text": text}
+
+
+class Wanders(Last):
+    def item(self, claim: Claim) -> dict[str, Any]:
+        return {**super().item(claim), "object": "the weather" if self.trips else claim.object}
+
+
+class Broken(Last):
+    def tick(self, _: float) -> None:
+        raise RuntimeError("always")
 
 
 class PeekTakes(Last):

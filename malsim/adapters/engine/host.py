@@ -151,7 +151,7 @@ class _Batch:
         host, asks, clock = self.host, self.asks, time.perf_counter
         for place in range(self.place, len(asks)):
             ask = asks[place]
-            if host.ended(ask):
+            if host.ended(ask) and ask.call != CLOSE:
                 continue
             self.since, self.place = clock(), place
             try:

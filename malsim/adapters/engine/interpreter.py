@@ -20,11 +20,11 @@ __all__ = ["Interpreter", "WrongItemError"]
 
 
 class WrongItemError(Exception):
-    """An item that cannot be taken: the problem, and what was given."""
+    """An item that cannot be taken: the problem, and what was given; `kind` is what such items are counted as."""
 
-    def __init__(self, problem: str, given: object, allowed: str | None = None) -> None:
+    def __init__(self, problem: str, given: object, allowed: str | None = None, *, kind: str = "") -> None:
         super().__init__(problem)
-        self.problem, self.given, self.allowed = problem, given, allowed
+        self.problem, self.given, self.allowed, self.kind = problem, given, allowed, kind
 
 
 class _Origin(NamedTuple):
@@ -39,7 +39,6 @@ class Interpreter:
     def __init__(self, vocabulary: Vocabulary, phrases: Phrases) -> None:
         self.objects, self._phrases, self._writers = list(vocabulary.objects), phrases, list(vocabulary.writers)
         self._labels = [[_label(value) for value in values] for values in vocabulary.values]
-        self._place = {name: place for place, name in enumerate(self.objects)}
         self._origins: dict[tuple[int, int], dict[int, _Origin]] = {}
         self._objects: dict[int, list[int]] = {}
         self._values: dict[tuple[int, int], dict[str, int]] = {}
@@ -80,27 +79,26 @@ class Interpreter:
             by_rep.setdefault(rep, []).append((row, claim))
         return by_rep
 
-    def about(self, rep: int, object_: int, item: ShownItem) -> bool:
-        """Whether an item is about the object asked for; raises for an object without a claim."""
-        if item.object == self.objects[object_]:
-            return True
-        place = self._place.get(item.object, NONE)
-        if (rep, place) not in self._origins:
-            raise WrongItemError("returned an item about what it was never told of", item.object)
-        return False
+    def knows(self, rep: int, object_: int) -> bool:
+        """Whether anything was claimed of an object."""
+        return (rep, object_) in self._values
 
     def value(self, rep: int, object_: int, item: ShownItem) -> int:
-        """The place of the value that an item says."""
+        """The place of the value that an item says; raises `WrongItemError` for none, several, or no such value."""
+        topic = self.objects[object_]
+        if item.object != topic:
+            raise WrongItemError("returned an item about something else", item.object, topic, kind="off_topic")
         values = self._values.get((rep, object_), {})
         if item.value is not None:
             if item.value not in values:
                 allowed = f"what was claimed of {item.object}: {', '.join(values) or 'nothing'}"
-                raise WrongItemError("returned a value that it was never told", item.value, allowed)
+                raise WrongItemError("returned a value that it was never told", item.value, allowed, kind="invented")
             return values[item.value]
         matches = self._phrases.values_in(item.text or "", values)
         if len(matches) != 1:
             problem = f"returned a text that says {' and '.join(matches) or 'no value'}"
-            raise WrongItemError(problem, item.text, f"one of {', '.join(values) or 'nothing'}")
+            kind = "ambiguous" if matches else "abstained"
+            raise WrongItemError(problem, item.text, f"one of {', '.join(values) or 'nothing'}", kind=kind)
         return values[matches[0]]
 
     def origin(self, rep: int, object_: int, value: int) -> _Origin:

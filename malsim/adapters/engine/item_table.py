@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from malsim.adapters.engine.host import ShownItem
     from malsim.adapters.engine.interpreter import Interpreter
 
-__all__ = ["ItemTable"]
+__all__ = ["ANSWERS", "ItemTable"]
+
+ANSWERS = ("abstained", "invented", "ambiguous", "off_topic")
 
 
 class ItemTable:
@@ -27,6 +29,7 @@ class ItemTable:
         self._row: dict[tuple[int, int, str], int] = {}
         self._rows: dict[tuple[int, int], list[int]] = {}  # those about an object that were there when it was last shown
         self._counts = [0] * replications
+        self.tally = {kind: np.zeros(replications) for kind in ("looks", *ANSWERS)}
         self._rep: list[int] = []
         self._object: list[int] = []
         self._writer: list[int] = []
@@ -45,10 +48,22 @@ class ItemTable:
     def show(self, rep: int, object_: int, items: Sequence[ShownItem]) -> tuple[list[int], list[int]]:
         """Take what a memory shows of an object; the rows that are there now, and those that were and are not.
 
-        Raises `WrongItemError` for items about nothing claimed, values without a claim, and a belief in some items only.
+        An item that says no value of the object is shown to nobody, and counted in `tally`. Raises `WrongItemError` for a
+        belief in some items only.
         """
-        read, before = self._interpreter, self._rows.get((rep, object_), [])
-        pairs = [(item, read.value(rep, object_, item)) for item in items if read.about(rep, object_, item)]
+        before = self._rows.get((rep, object_), [])
+        pairs, kinds = [], set[str]()
+        for item in items:
+            try:
+                pairs.append((item, self._interpreter.value(rep, object_, item)))
+            except WrongItemError as wrong:
+                kinds.add(wrong.kind)
+        if pairs:
+            kinds.discard("abstained")
+        elif kinds <= {"off_topic"}:
+            kinds.add("abstained")
+        for kind in ("looks", *kinds) if self._interpreter.knows(rep, object_) else ():
+            self.tally[kind][rep] += 1.0
         now = [self._put(rep, object_, item, value) for item, value in pairs]
         there = set(now)
         absent = [row for row in before if row not in there]

@@ -11,8 +11,9 @@ import numpy as np
 from malsim.adapters.engine.crew import Crew
 from malsim.adapters.engine.host import MAKE, Ask, Breakdown
 from malsim.adapters.engine.interpreter import Interpreter, WrongItemError, edge_of
-from malsim.adapters.engine.item_table import ItemTable
+from malsim.adapters.engine.item_table import ANSWERS, ItemTable
 from malsim.base.errors import AdapterError
+from malsim.memory.graph.arrays import ratio
 from malsim.memory.port import Verdicts
 from malsim.memory.schema import NONE, VERDICT
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from malsim.adapters.contract import Claim, Edge
     from malsim.adapters.engine.adapter import Adapter, Phrases
-    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.port import Claims, View, Vocabulary
 
 __all__ = ["UserPlant", "UserState"]
@@ -109,9 +110,14 @@ class UserPlant:
         """What went wrong, by replication number."""
         return {state.instances.numbers[rep]: problem for rep, problem in state.instances.failures.items()}
 
+    def answers(self, state: UserState) -> dict[str, Array]:
+        """Of all looks at what was claimed of, the share that said nothing, or something that is no claim, a replication."""
+        tally = state.instances.table.tally
+        return {kind: ratio(tally[kind], tally["looks"]) for kind in ANSWERS}
+
     def close(self, state: UserState) -> None:
-        """Let the memories go."""
-        state.instances.crew.close(state.instances.alive)
+        """Let the memories go, those that failed too."""
+        state.instances.crew.close(range(len(state.instances.numbers)))
 
 
 class _Instances:
@@ -211,5 +217,5 @@ class _Instances:
         self.failures[ask.rep] = problem
         self.table.drop(ask.rep)
         if len(self.failures) == len(self.numbers):
-            self.crew.close([])
+            self.crew.close(range(len(self.numbers)))
             raise next(iter(self.failures.values()))

@@ -33,7 +33,7 @@ COLUMNS = ("rep", "name", "writer", "object", "value", "stated", "time", "rank",
 CAPABILITIES = {
     HoldsGraph: ("graph", "with_graph"),
     ReadsDerived: ("with_derived",),
-    AnswersReads: ("answer", "failures", "close"),
+    AnswersReads: ("answer", "failures", "answers", "close"),
 }
 CHANGED = ("alive", "value", "time")  # what a law may change beside its own state
 

@@ -25,6 +25,10 @@ __all__ = ["METRICS", "by_replication", "calibration_errors", "metric_bounds", "
 METRICS = {
     "accuracy": "share of answers, over facts and ticks, that were the truth",
     "answered": "share of facts, over ticks, of which some active claim spoke",
+    "abstained": "of a memory of your own: share of looks at what was claimed of that showed no value",
+    "invented": "the same of looks that showed a value that nobody claimed",
+    "ambiguous": "the same of looks that showed a text with several values",
+    "off_topic": "the same of looks that showed an item about something else",
     "answer_brier": "mean (effective − right)² of the answers, over facts and ticks; of a tie of k, one drawn at random",
     "brier": "mean (effective − true)² of the active claims at the end",
     "brier_stated": "the same of what their writers stated",
@@ -114,6 +118,7 @@ def by_replication(run: RunData) -> dict[str, Array]:
         figures["accuracy"], figures["answered"] = ratio(sums.right, sums.answered), ratio(sums.answered, sums.questions)
         if sums.believes:
             figures["answer_brier"] = ratio(sums.squares, sums.answered)
+    figures |= run.answers
     if run.changes is not None:
         figures |= run.changes.figures()
     if run.attack_scores is not None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from malsim.memory import Memory
-    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.graph.arrays import Array, Ints
     from malsim.sim.record.attack_scores import AttackScores
     from malsim.sim.record.change_scores import ChangeScores
     from malsim.sim.record.running_scores import FinalScores, RunningScores
@@ -73,6 +73,10 @@ class RunData(RunFrames, Protocol):
     @property
     def final_scores(self) -> FinalScores | None:
         """The active cells at the end."""
+
+    @property
+    def answers(self) -> Mapping[str, Array]:
+        """Shares of what a user's memory answered, by figure; empty under a law."""
 
     @property
     def failures(self) -> Mapping[int, Exception]:

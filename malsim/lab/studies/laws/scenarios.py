@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.base.errors import MalsimError
+from malsim.base.errors import AdapterError, MalsimError
 from malsim.base.intervals import difference_interval, mean_interval
 from malsim.lab.studies.laws.side_by_side import SCHEMA, LawTable
 from malsim.lab.studies.measure import bounds_of, ends_if_any, measured, measured_by_running, name_of
@@ -46,17 +46,16 @@ def compare_on_scenarios(
     """
     rows: list[dict[str, object]] = []
     left_out: list[str] = []
+    failures: list[str] = []
     for scenario in scenarios:
         base: list[Array] = []
         for law in laws:
             name = law if isinstance(law, str) else law.name
             under_law = scenario.replace(**_memory(law), replications=replications)
             start = time.process_time()
-            run = bench.run(under_law) if under_law.adapter else None  # a user's memory may be slow: one run for all figures
-            if run:
-                left_out += [f"replication {rep} of {scenario.name}: {problem}" for rep, problem in run.failures.items()]
+            own = _of_own(under_law, metrics, failures) if under_law.adapter else None
             for place, metric in enumerate(metrics):
-                values = measured(run, metric) if run else _values(under_law, metric, left_out)
+                values = own[place] if own else _values(under_law, metric, left_out)
                 if law == laws[0]:
                     base.append(values)
                 rows.append(
@@ -64,10 +63,15 @@ def compare_on_scenarios(
                     | _row(values, base[place], bounds_of(metric))
                 )
             seconds = (time.process_time() - start) / len(metrics)
-            cost = {"n": 0} if run else _cost(under_law, seconds)  # a user's memory may live in other processes
+            cost = {"n": 0} if own else _cost(under_law, seconds)  # a user's memory may live in other processes
             rows.append({"data": scenario.name, "law": name, "metric": COST, **cost})
     title = f"{replications} replications each, the same for every law"
-    return LawTable(frame=pl.DataFrame(rows, schema=SCHEMA), title=title, left_out=tuple(dict.fromkeys(left_out)))
+    return LawTable(
+        frame=pl.DataFrame(rows, schema=SCHEMA),
+        title=title,
+        left_out=tuple(dict.fromkeys(left_out)),
+        failures=tuple(failures),
+    )
 
 
 def _memory(law: str | Adapter) -> dict[str, object]:
@@ -75,6 +79,17 @@ def _memory(law: str | Adapter) -> dict[str, object]:
     if not isinstance(law, str):
         return {"adapter": law}
     return {"law": law} if law in shipped_laws() else {"law": "mal", "rules": Rules.read(law)}
+
+
+def _of_own(scenario: Scenario, metrics: Sequence[Measure], failures: list[str]) -> list[Array]:
+    """Each figure of a user's memory, of one run as it may be slow; NaN in the replications in which it failed."""
+    try:
+        run = bench.run(scenario)
+    except AdapterError as problem:  # in every replication
+        failures.append(f"{scenario.law} failed in all replications of {scenario.name}: {problem}")
+        return [np.full(scenario.replications, np.nan) for _ in metrics]
+    failures += [f"{scenario.law}: replication {rep} of {scenario.name}: {problem}" for rep, problem in run.failures.items()]
+    return [measured(run, metric) for metric in metrics]
 
 
 def _cost(scenario: Scenario, seconds: float) -> dict[str, float]:

@@ -35,12 +35,14 @@ class LawTable:
     """Laws side by side: `frame` has a row a data set, law and metric.
 
     value with its 95 % interval (low, high) over n questions or replications; difference is from the first law on the same
-    questions or replications, paired. A law without belief has no brier.
+    questions or replications, paired. A law without belief has no brier. `failures` says where a memory of one's own failed;
+    one that failed in all replications has a row without figures.
     """
 
     frame: pl.DataFrame
     title: str
     left_out: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
     plane: pl.DataFrame | None = None
 
     @classmethod
@@ -72,7 +74,7 @@ class LawTable:
 
         paths = [folder / f"laws.{ending}" for ending in ("parquet", "json", "png", "html")]
         image = png(self.figure(), dpi=130)
-        page = law_page(self.frame, image, title=self.title, left_out=self.left_out)
+        page = law_page(self.frame, image, title=self.title, left_out=(*self.left_out, *self.failures))
         with folder_of_files(folder) as place:
             self.frame.write_parquet(place / paths[0].name)
             (place / paths[1].name).write_text(self.json() + "\n", encoding="utf-8")
@@ -90,6 +92,7 @@ class LawTable:
             for (law,), own in part.group_by("law", maintain_order=True):
                 cells = {row["metric"]: _cell(row) for row in own.to_dicts()}
                 lines.append(f"    {law!s:<{wide}}" + "".join(f"{cells.get(name, '-'):>26}" for name in metrics))
+        lines += [f"  failed: {line}" for line in self.failures]
         return "\n".join([*lines, *(f"  skipped: {line}" for line in self.left_out)])
 
 
