@@ -76,7 +76,9 @@ def coverage(frame: pl.DataFrame, total: float | None) -> str:
 
 def mutants(frame: pl.DataFrame, score: float | None) -> str:
     """Each mutant and its fate, survivors first."""
-    order = frame.sort(pl.col("verdict").replace_strict({"survived": 0, "crashed": 1, "killed": 2}), maintain_order=True)
+    order = frame.sort(
+        pl.col("verdict").replace_strict({"survived": 0, "crashed": 1, "killed": 2, "equal": 3}), maintain_order=True
+    )
     rows = [
         [row["verdict"], row["kind"], f"line {row['line']}", row["what"],
          row["by"] or ("the alarm rang otherwise, and no check asks" if row["shows"] else "this scenario never shows it")]

@@ -37,11 +37,12 @@ def coverage_lines(coverage: pl.DataFrame, share: float) -> Iterator[str]:
 
 
 def mutant_lines(mutants: pl.DataFrame, survivors: Sequence[str], score: float) -> Iterator[str]:
-    """The share of mutants noticed, those that survived, and those that crashed."""
+    """The share of mutants noticed, those that survived, and those that are equal or crashed."""
     yield from entry("mutants", survivors, "none", head=f"{score:.0%} noticed; surviving:")
-    crashed = mutants.filter(pl.col("verdict") == "crashed").to_dicts()
-    lines = [f"line {row['line']}: {row['what']}: {row['by']}" for row in crashed]
-    yield from entry("", lines, "", head="crashed, not counted:")
+    for verdict in ("equal", "crashed"):
+        rows = mutants.filter(pl.col("verdict") == verdict).to_dicts()
+        lines = [f"line {row['line']}: {row['what']}: {row['by']}" for row in rows]
+        yield from entry("", lines, "", head=f"{verdict}, not counted:")
 
 
 def fault_lines(faults: pl.DataFrame) -> Iterator[str]:

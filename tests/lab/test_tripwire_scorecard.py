@@ -139,6 +139,37 @@ def test_mutants_that_no_check_notices_are_named_with_their_lines(card: Any) -> 
     assert card.mutation_score == pytest.approx(card.mutants.filter(verdict="killed").height / card.mutants.height)
 
 
+def test_a_proof_kills_what_runs_left_alive() -> None:
+    """A level a tenth higher trips in no run too soon; for all inputs it does."""
+    proof = '[[proof]]\nname = "up only after its cause"\nproperty = "always (tripped implies once (worth <= 0.5))"\n'
+    fates = {what: (verdict, by) for what, verdict, by in _mutants(STORY + proof)}
+    assert fates["weak.level at 0.6 instead of 0.5"] == ("killed", "up only after its cause")
+
+
+def test_a_mutant_that_no_input_shows_is_proved_equal() -> None:
+    """A second watch at a lower level, beside the first, never decides."""
+    wide = SMALL.replace("names=weak", "names=weak,poor").replace(
+        "net bad weak.below > alarm.set",
+        """loadrt or2 names=either
+net worth poor.in
+net is-weak weak.below > either.in-0
+net is-poor poor.below > either.in-1
+net bad either.out > alarm.set""",
+    )
+    wide = wide.replace("setp weak.level 0.5", "setp weak.level 0.5\nsetp poor.level 0.25").replace(
+        "addf alarm tick", "addf poor tick\naddf either tick\naddf alarm tick"
+    )
+    fates = {what: (verdict, by) for what, verdict, by in _mutants(STORY.replace(SMALL, wide))}
+    assert {what: by for what, (verdict, by) in fates.items() if verdict == "equal"} == dict.fromkeys(
+        ["is-poor no longer reaches either.in-1", "poor.level at 0.2 instead of 0.25", "poor.level at 0.3 instead of 0.25"],
+        "proof: proved by induction over 1 tick",
+    )
+
+
+def _mutants(text: str) -> list[tuple[str, str, str]]:
+    return ms.validate(None, parse(text), faults=False).mutants.select("what", "verdict", "by").rows()
+
+
 def test_a_fault_matrix_says_what_blinds_it(card: Any) -> None:
     rows = {row["fault"]: row for row in card.faults.filter(alarm="tripped").to_dicts()}
     assert card.faults["alarm"].unique(maintain_order=True).to_list() == ["tripped", "CUSUM of worth", "EWMA of worth"]

@@ -27,7 +27,7 @@ VERDICTS = {
     "holds": (COLOURS[2], "holds"), "late": (COLOURS[1], "late"), "blinded": (COLOURS[5], "blinded"),
     "false alarms": (COLOURS[3], "false alarms"), "nothing to lose": ("#dddddd", "–"), "error": ("#dddddd", "not run"),
 }  # fmt: skip
-FATES = {"killed": (COLOURS[0], ""), "survived": (COLOURS[1], "///"), "crashed": ("#dddddd", "...")}
+FATES = {"killed": (COLOURS[0], ""), "survived": (COLOURS[1], "///"), "equal": ("white", ""), "crashed": ("#dddddd", "...")}
 
 
 def scorecard(
@@ -176,7 +176,7 @@ def _range(row: dict[str, Any], far: float) -> tuple[float, float, float] | None
 
 
 def _mutants(axes: Axes, mutants: pl.DataFrame) -> None:
-    ran = mutants.filter(pl.col("verdict") != "crashed").height
+    ran = mutants.filter(pl.col("verdict").is_in(["killed", "survived"])).height
     score = f": {mutants.filter(pl.col('verdict') == 'killed').height} of {ran} noticed" if ran else ": not run"
     dress(axes, x="mutants", y="", title=f"Mutants{score}")
     kinds = mutants["kind"].unique(maintain_order=True).to_list()

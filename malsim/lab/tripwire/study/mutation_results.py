@@ -10,16 +10,21 @@ import polars as pl
 from malsim.base.errors import MalsimError
 from malsim.lab.tripwire.runs.observation import netlist_of
 from malsim.lab.tripwire.study.netlist_mutants import mutants
+from malsim.proof.prove import prove
+from malsim.proof.questions.safety import safety
+from malsim.proof.same_outputs import beside, same
 from malsim.scenario.judge.judge import judge
 
 if TYPE_CHECKING:
     from malsim.lab.tripwire.runs.observation import Observation
     from malsim.lab.tripwire.study.netlist_mutants import Mutant
+    from malsim.netlist.wiring import Net
     from malsim.sim.run import Run
     from malsim.sim.settings.netlist_config import NetlistConfig
 
 __all__ = ["mutation_results"]
 
+SECONDS = 20.0
 KINDS = {
     "kind": pl.String, "what": pl.String, "line": pl.Int64, "verdict": pl.String, "by": pl.String, "shows": pl.Boolean,
 }  # fmt: skip
@@ -32,13 +37,20 @@ def mutation_results(base: Observation) -> pl.DataFrame:
     -------
     pl.DataFrame
         kind, what, line, verdict, by, shows. `killed` by the first check that passes on the netlist as it is and fails on
-        the mutant; `survived` if every check that passed still does; `crashed` where the run broke off or a check could not
-        be judged, which kills nothing. `shows` says whether the alarm was any different.
+        the mutant, or by a ready-made proof that is sound of the netlist and not of the mutant; `equal` where what leaves
+        the two is proved the same for all inputs, which is no flaw to notice; `survived` if neither says anything;
+        `crashed` where the run broke off or a check could not be judged, which kills nothing. `shows` says whether the
+        alarm was any different.
     """
     scenario = base.scenario
     passing = {one.check.name for one in judge(scenario).outcomes if one.status == "pass"}
     config = netlist_of(scenario)
     rows = [_row(one, config, passing, base) for one in mutants(config.document, config.net)]
+    sound = _sound(config.net) if any(row[3] == "survived" for row in rows) else frozenset()
+    if sound:
+        rows = [
+            _settled(row, one, config, sound) for row, one in zip(rows, mutants(config.document, config.net), strict=True)
+        ]
     return pl.DataFrame(rows, schema=KINDS, orient="row")
 
 
@@ -58,6 +70,31 @@ def _row(one: Mutant, config: NetlistConfig, passing: set[str], base: Observatio
     else:
         verdict, by = "survived", ""
     return (*head, verdict, by, _shows(judgement.run, base))
+
+
+def _sound(net: Net) -> frozenset[str]:
+    """The ready-made questions with a sound answer; none where they cannot be asked, as without a solver."""
+    try:
+        return frozenset(one.question for one in safety(net) if one.sound)
+    except MalsimError:
+        return frozenset()
+
+
+def _settled(row: tuple[object, ...], one: Mutant, config: NetlistConfig, sound: frozenset[str]) -> tuple[object, ...]:
+    """A mutant that no check noticed, put to proofs."""
+    kind, what, line, verdict, by, shows = row
+    if verdict == "survived":
+        net = replace(config, document=one.document).net
+        try:
+            proof = prove(beside(config.net, net), same(config.net, net), timeout=SECONDS)
+            flaws = sorted(sound - _sound(net))
+        except MalsimError:
+            return row
+        if proof.result == "proved":
+            verdict, by = "equal", f"proof: {proof.verdict}"
+        elif flaws:
+            verdict, by = "killed", f"proof: {flaws[0]}"
+    return kind, what, line, verdict, by, shows
 
 
 def _shows(run: Run | None, base: Observation) -> bool | None:

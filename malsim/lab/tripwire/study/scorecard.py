@@ -65,7 +65,7 @@ class Scorecard:
 
     @property
     def mutation_score(self) -> float | None:
-        """Mutants killed by a check over those that ran; None where none did."""
+        """Mutants killed by a check or a proof over those that ran and are not proved equal; None where none did."""
         counts = dict(self.mutants["verdict"].value_counts().rows())
         ran = counts.get("killed", 0) + counts.get("survived", 0)
         return counts.get("killed", 0) / ran if ran else None
