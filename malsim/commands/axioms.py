@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--list", action="store_true", help="print the axioms, a sentence each")
     add("--zoo", action="store_true", help="run defects that shipped (scenarios/zoo; all, or those named)")
     add("--json", action="store_true", help="print one JSON list of law, axiom, verdict, witness")
-    add("--html", metavar="FILE", help="write a page that opens offline, with a picture a witness")
+    add("--html", metavar="FILE", help="write a page that opens offline: a picture a witness, prices beside")
     add("-o", "--output", type=Path, metavar="DIR", help="with --zoo: folder for a picture a defect")
 
 
@@ -53,9 +53,27 @@ def main(args: argparse.Namespace) -> int:
     if args.html:
         from malsim.axioms.engine.page import write_page
 
-        write_page(verdicts, subjects, args.html)
+        write_page(verdicts, subjects, args.html, figures=_prices(subjects))
     _print(verdicts, json=args.json)
     return 2 if verdicts.errors else 1 if verdicts.broken else 0
+
+
+def _prices(subjects: list[Subject]) -> dict[str, dict[str, str]]:
+    """What a lie and the truth cost, in claims (see `malsim price`), of each memory that can be priced."""
+    from malsim.base.errors import MalsimError
+    from malsim.base.progress import progress
+    from malsim.price.pricing import price_of
+    from malsim.price.worlds import closed_world
+
+    world, lie, truth = closed_world(3, most=12), dict[str, str](), dict[str, str]()
+    for subject in progress(subjects, what="prices", unit="law"):
+        try:
+            price = price_of(subject, world)
+        except MalsimError:  # it never answers the truth before the lie begins
+            continue
+        lie[subject.name] = f"{price.lie_claims or 'over 12'}"
+        truth[subject.name] = f"{price.truth_claims or 'over 12'}"
+    return {"price of the lie": lie, "price of the truth": truth}
 
 
 def _subjects(args: argparse.Namespace) -> list[Subject]:

@@ -203,6 +203,9 @@ def test_the_table_and_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[st
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == page.count("<section") == 4
     assert "http" not in page
+    assert re.search(
+        r"<th class='law'>last_write</th>.*<td>1</td><td>1</td></tr>", page
+    )  # claims that a lie and the truth cost
     lines = [unescape(code) for code in re.findall(r"show it again</summary><pre>(.*?)</pre>", page, re.DOTALL)]
     sentences = [unescape(code).removesuffix(".") for code in re.findall(r"<p><b>(.*?)</b></p>", page, re.DOTALL)]
     for each in lines:

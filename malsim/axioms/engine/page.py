@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
 from malsim.axioms.engine.events import event_table
@@ -12,15 +12,18 @@ from malsim.base.outputs import save_text
 from malsim.report.page_parts import text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from malsim.axioms.engine.axiom import AxiomVerdict
     from malsim.axioms.engine.matrix import Matrix
     from malsim.axioms.engine.subject import Subject
 
+    Figures: TypeAlias = Mapping[str, Mapping[str, str]]
+
 __all__ = ["write_page"]
 
+NOTHING = "–"
 MARKS = {HOLDS: ("good", "✓"), BROKEN: ("bad", "✗"), N_A: ("none", "·"), ERROR: ("error", "!")}
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: clamp(.7rem, 3vw, 2rem); color: #222 }
@@ -39,8 +42,17 @@ pre { background: #f6f6f6; padding: .7rem; white-space: pre-wrap; overflow-x: au
 """
 
 
-def write_page(verdicts: Matrix, subjects: Sequence[Subject], path: str | Path) -> None:
-    """Write the page; it asks no server for anything."""
+def write_page(
+    verdicts: Matrix,
+    subjects: Sequence[Subject],
+    path: str | Path,
+    *,
+    figures: Mapping[str, Mapping[str, str]] | None = None,
+) -> None:
+    """Write the page; it asks no server for anything.
+
+    `figures` are columns beside the axioms: by their heading, a text by law.
+    """
     by_name = {subject.name: subject for subject in subjects}
     sections = "".join(_section(one, by_name[one.law]) for one in verdicts.broken)
     counts = f"{len(verdicts.laws)} memories, {len(verdicts.axioms)} axioms, {len(verdicts.broken)} broken."
@@ -49,17 +61,18 @@ def write_page(verdicts: Matrix, subjects: Sequence[Subject], path: str | Path) 
         path,
         "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
         f"<title>malsim axioms</title><style>{STYLE}</style>"
-        f"<h1 id='top'>What any sound memory keeps</h1><p>{legend}</p>{_table(verdicts)}{sections}</html>",
+        f"<h1 id='top'>What any sound memory keeps</h1><p>{legend}</p>{_table(verdicts, figures or {})}{sections}</html>",
     )
 
 
-def _table(verdicts: Matrix) -> str:
+def _table(verdicts: Matrix, figures: Figures) -> str:
     heads = "".join(
         f"<th class='axiom' title='{text(find_axiom(axiom).sentence)}'><span>{axiom}</span></th>"
         for axiom in verdicts.axioms
-    )
+    ) + "".join(f"<th class='axiom'><span>{text(head)}</span></th>" for head in figures)
     rows = "".join(
-        f"<tr><th class='law'>{text(law)}</th>{''.join(_cell(verdicts.at(law, axiom)) for axiom in verdicts.axioms)}</tr>"
+        f"<tr><th class='law'>{text(law)}</th>{''.join(_cell(verdicts.at(law, axiom)) for axiom in verdicts.axioms)}"
+        f"{''.join(f'<td>{text(one.get(law, NOTHING))}</td>' for one in figures.values())}</tr>"
         for law in verdicts.laws
     )
     return f"<div class='wide'><table><tr><th class='law'></th>{heads}</tr>{rows}</table></div>"
