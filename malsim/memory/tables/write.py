@@ -156,7 +156,14 @@ def _rewrite_writers(connection: sqlite3.Connection, old: pl.DataFrame, new: pl.
 
 
 def _differs(old: pl.Series, new: pl.Series) -> NDArray[np.bool_]:
-    return old.ne_missing(new).to_numpy()
+    return np.zeros(len(old), np.bool_) if _same(old, new) else old.ne_missing(new).to_numpy()
+
+
+def _same(old: pl.Series, new: pl.Series) -> bool:
+    """Whether nothing differs; lists by their lengths and items, as polars compares lists row by row."""
+    if isinstance(old.dtype, pl.List):
+        return _same(old.list.len(), new.list.len()) and _same(old.explode(), new.explode())
+    return old.equals(new, null_equal=True)
 
 
 def _index_words(connection: sqlite3.Connection, where: str, *, forget: bool = False) -> None:
