@@ -29,7 +29,7 @@ Formula = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64
 _DERIVED = re.compile(r"cell-derived-[a-z0-9-]+")
 PUBLISHED = "published design"
 BLOG = "published design, on calibration"
-PRESETS = ("default", "recall_v5", "guarded")
+PRESETS = ("default", "recall_v5", "guarded", "governed")
 OURS = "malsim: the design's promise, kept"
 
 
@@ -65,6 +65,8 @@ Lineage = Literal["chain", "one_level"]
 ReinforcedBy = Literal["nothing", "update", "corroboration", "restatement"]
 PinnedCurrency = Literal["held", "c0"]
 ExpandWhen = Literal["doubt", "review"]
+Corrections = Literal["supersede", "reject"]
+Derived = Literal["stand", "fall"]
 RecordsTau = Literal["none", "class"]
 RecordsJoin = Literal["apart", "one"]
 
@@ -111,6 +113,8 @@ class Rules:
     supersede_by: SupersedeBy = _choice("any", SupersedeBy, "who may demote another's cell", PUBLISHED)
     refused_supersedes: RefusedEdge = _choice("refused", RefusedEdge, "what they then refuse: the claim, or its edge only")
     supersede_name: SupersedeName = _choice("any", SupersedeName, "a supersedes edge may name a handle or a key")
+    corrections: Corrections = _choice("supersede", Corrections, "what people put right: demoted, or kept out for good")
+    derived: Derived = _choice("stand", Derived, "what was derived from a claim that a person put right")
     locks: Locks = _choice("enforced", Locks, "locked: no supersession, no annexing; immutable: no stored change")
     lineage: Lineage = _choice("chain", Lineage, "versions count along the whole chain")
     currency_floor: float = _number(0.1, "1", 0, 1, "what an old claim keeps", PUBLISHED)
@@ -167,31 +171,23 @@ class Rules:
             raise RulesError("unknown gate", where="Rules.recall_v5", given=gate, allowed="newest, 0.5")
         newest = gate == "newest"
         return cls(
-            mass_neighbours="every",
-            calibration="brier",
-            evidence_from="any",
-            recompute="admit",
-            reads="last tick",
-            screen="flag" if newest else "reject",
-            screen_formats="reference" if newest else "reference_0.5",
-            handle_evidence="inert",
-            self_edges="accepted",
-            duplicate_edges="last_weight",
-            reused_keys="accepted",
-            restated_edges="dropped",
-            restated_among="first",
-            edge_weight_max=math.inf,
-            supersede_name="any" if newest else "key",
-            locks="display",
-            lineage="one_level",
-            reinforced_by="nothing",
-            expand_when="review",
-        )
+            mass_neighbours="every", calibration="brier", evidence_from="any", recompute="admit", reads="last tick",
+            screen="flag" if newest else "reject", screen_formats="reference" if newest else "reference_0.5",
+            handle_evidence="inert", self_edges="accepted", duplicate_edges="last_weight", reused_keys="accepted",
+            restated_edges="dropped", restated_among="first", edge_weight_max=math.inf,
+            supersede_name="any" if newest else "key", locks="display", lineage="one_level",
+            reinforced_by="nothing", expand_when="review",
+        )  # fmt: skip
 
     @classmethod
     def guarded(cls) -> Rules:
         """The graph where writers may lie: beliefs of `records`, nobody supersedes another's (`malsim docs price`)."""
         return cls(effective="records", supersede_by="own", refused_supersedes="dropped", records_witness=1.0)
+
+    @classmethod
+    def governed(cls) -> Rules:
+        """The graph that people put right: what they reject stays out, with what was derived (`malsim docs conformance`)."""
+        return cls(supersede_by="own", refused_supersedes="dropped", corrections="reject", derived="fall")
 
     @classmethod
     def of(cls, table: Mapping[str, object], *, where: str = "rules") -> Rules:
@@ -209,7 +205,7 @@ class Rules:
 
     @classmethod
     def read(cls, source: str | Path) -> Rules:
-        """Rules by the name of a preset (`default`, `recall_v5`, `guarded`) or from a TOML file with a `[rules]` table."""
+        """Rules by the name of a preset (`default`, `recall_v5`, `guarded`, `governed`) or from a TOML file's `[rules]`."""
         if source in PRESETS:
             return cls.of({"preset": source})
         path = Path(source)

@@ -56,6 +56,9 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "body": pl.String,
     "summary": pl.String,
     "value": pl.Float64,
+    "value_text": pl.String,  # what it says of its object, where that is no number
+    "valid_from": pl.Float64,  # null: from `created` on
+    "valid_to": pl.Float64,  # null: with no end
     "claimed": pl.Float64,
     "stated": pl.Float64,
     "uncertainty": pl.Float64,
@@ -87,6 +90,8 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "sensitivity": pl.Enum(SENSITIVITY),
     "expires": pl.Float64,
     "reverify": pl.Float64,
+    "rejected": pl.Float64,  # when a person said that it was wrong, or erased it; null: never
+    "tombstone": pl.String,  # digest of what may not be said again; null: nothing
     "content": pl.UInt64,  # hash of what makes two claims the same; text decides where hashes meet
 }
 
@@ -120,6 +125,9 @@ CLAIMS: dict[str, pl.DataType | type[pl.DataType]] = {
     "body": pl.String,
     "summary": pl.String,
     "value": pl.Float64,
+    "value_text": pl.String,
+    "valid_from": pl.Float64,
+    "valid_to": pl.Float64,
     "confidence": pl.Float64,
     "uncertainty": pl.Float64,
     "concern": pl.Float64,

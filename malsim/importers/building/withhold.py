@@ -18,7 +18,8 @@ _LISTS = ("topics", "entities", "source_refs")
 def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
     """Rows of cells (columns of `put.ROW`) without secrets, and how many had any."""
     nothing = pl.DataFrame(schema={"claim": pl.UInt32, "target": pl.String})
-    findings = screen.secrets(rows.with_row_index("claim"), nothing, rules)
+    claims = rows.with_row_index("claim").with_columns(value_text=pl.lit(None, pl.String))  # no importer has any
+    findings = screen.secrets(claims, nothing, rules)
     secret_rows = pl.Series(range(rows.height), dtype=pl.UInt32).filter(rows["sensitivity"] == "secret")
     if findings.is_empty() and secret_rows.is_empty():
         return rows, 0

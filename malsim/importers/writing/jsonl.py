@@ -10,7 +10,7 @@ from malsim.importers.writing.cells import Cells, iso
 
 __all__ = ["write"]
 
-_DAYS = ("created", "touched", "read", "expires", "reverify")
+_DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "expires", "reverify")
 _INTERNAL = ("rep", "author", "content", "successor", "worth")
 
 

@@ -19,6 +19,7 @@ from malsim.memory.gate.resolve import NOTHING, replacements, resolve
 from malsim.memory.gate.sequential import recompute
 from malsim.memory.gate.verdicts import GateResult
 from malsim.memory.graph.frames import LazyRows, format_expr
+from malsim.memory.graph.tombstones import digests_of, tombstones
 from malsim.memory.rules import Rules
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def admit(
 def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> GateResult:
     """Take claims that were validated and screened, and stand in the order of the gate, through the rest of it."""
     factors = factors or {}
+    if checked.claims.height and not np.isnan(memory.column("rejected")).all():
+        checked = _unless_rejected(memory, checked)
     checked = _capped(checked, rules)
     if factors:
         checked = replace(checked, issues=pl.concat([checked.issues, _impossible(checked.claims.frame(), factors)]))
@@ -103,11 +106,14 @@ def screened(checked: Validated, rules: Rules) -> Validated:
         for frame, text in ((secrets, "screen: possible {}"), (personal, "screen: public write may expose {}"))
     )
     withheld = pl.col("claim").is_in(findings["claim"].unique().implode())
-    blank = [pl.when(~withheld).then(pl.col(name)).alias(name) for name in ("handle", "key", "object", "title", "body")]
+    blank = [pl.when(~withheld).then(pl.col(name)).alias(name) for name in _WITHHELD]
     in_writer = findings.filter(pl.col("path") == "writer")["claim"].implode()
     writer = pl.when(~pl.col("claim").is_in(in_writer)).then(pl.col("writer")).alias("writer")
     issues = pl.concat([checked.issues, findings]).unique(["claim", "path"], keep="last", maintain_order=True)
     return replace(checked, claims=LazyRows.of(checked.claims.frame().with_columns(*blank, writer)), issues=issues)
+
+
+_WITHHELD = ("handle", "key", "object", "title", "body", "value_text")
 
 
 def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) -> Validated:
@@ -122,6 +128,14 @@ def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) 
     word = sensitivity.cast(schema.CELLS["sensitivity"], strict=False)
     claims = checked.claims.frame().with_columns(sensitivity.alias("sensitivity"), word.alias("sensitivity_word"))
     return replace(checked, claims=LazyRows.of(claims), notes=pl.concat([checked.notes, *notes]))
+
+
+def _unless_rejected(memory: Memory, checked: Validated) -> Validated:
+    """Refuse what a person rejected or erased, whoever says it, until it is allowed again."""
+    said = checked.claims.frame().select("claim", tombstone=digests_of())
+    again = said.filter(pl.col("tombstone").is_in(tombstones(memory)))
+    issues = again.select("claim", path=pl.lit("value"), message=pl.lit("was rejected or erased; nobody allowed it again"))
+    return replace(checked, issues=pl.concat([checked.issues, issues]))
 
 
 def _capped(checked: Validated, rules: Rules) -> Validated:

@@ -161,9 +161,10 @@ def _demoted(memory: Memory, demotions: Demotions, rows: RowNumbers) -> Memory:
 
 _STATUS = pl.Series(schema.STATUS, dtype=schema.CELLS["status"])
 _ACTIVE, _ANNEXED = (schema.STATUS.index(word) for word in ("active", "annexed"))
-_NO_ROW, _NEVER = pl.Series([None], dtype=pl.Int64), pl.Series([None], dtype=pl.Float64)
+_NO_ROW, _NEVER, _NO_TEXT = (pl.Series([None], dtype=kind) for kind in (pl.Int64, pl.Float64, pl.String))
 _TEXTS = ("writer", "object", "title", "body", "summary")
-_AS_CLAIMED = ("rep", *_TEXTS, "value", "content", "expires", "reverify", *schema.FLAGS)
+_DAYS = ("valid_from", "valid_to", "expires", "reverify")
+_AS_CLAIMED = ("rep", *_TEXTS, "value", "value_text", "content", *_DAYS, *schema.FLAGS)
 _LISTS = ("topics", "entities", "source_refs")
 _SHARES = {"uncertainty": 0.7, "concern": 0.3}  # of what a claim leaves open, where it does not say
 _IMMUTABLE = is_immutable(pl.col("handle"))
@@ -194,7 +195,7 @@ def new_cells(
         "status": np.where(live, _ACTIVE, _ANNEXED),
         "version": np.ones(count, dtype=np.int64),
         "successor": np.full(count, NONE),
-        "read": np.full(count, np.nan),
+        **dict.fromkeys(("read", "rejected"), np.full(count, np.nan)),
         **dict.fromkeys(("created", "touched"), claims.column("t")),
     }
     return LazyRows(count, partial(_cells, claims, names, numbers), dict(numbers))
@@ -219,7 +220,8 @@ def _cells(claims: LazyRows, names: LazyRows, numbers: Mapping[str, NDArray[Any]
         "status": _STATUS[places(numbers["status"])],
         "version": numbers["version"].astype(np.int32),
         "successor": _NO_ROW.new_from_index(0, frame.height),
-        "read": _NEVER.new_from_index(0, frame.height),
+        **dict.fromkeys(("read", "rejected"), _NEVER.new_from_index(0, frame.height)),
+        "tombstone": _NO_TEXT.new_from_index(0, frame.height),
     }
     return frame_of({name: columns[name] for name in schema.CELLS})
 

@@ -120,7 +120,12 @@ def _claim_checks() -> list[Check]:
         Check.of(kind_of(pl.col("handle")) != pl.col("kind"), "handle", "must begin with the claim's kind"),
         Check.of(_is_blank("key"), "key", NOT_BLANK),
         *(Check.of(_outside(name), name, "must be a number from 0 to 1") for name in ("uncertainty", "concern")),
-        *(Check.of(_infinite(name), name, "must be a finite number") for name in ("value", "expires", "reverify")),
+        *(
+            Check.of(_infinite(name), name, "must be a finite number")
+            for name in ("value", "valid_from", "valid_to", "expires", "reverify")
+        ),
+        Check.of(pl.coalesce("valid_from", "t") >= pl.col("valid_to"), "valid_to", "must come after valid_from, or t"),
+        Check.of(_is_blank("value_text"), "value_text", NOT_BLANK),
         *(
             Check.of(~pl.col(name).is_in(words), name, f"must be one of {', '.join(words)}")
             for name, words in schema.WORDS.items()

@@ -139,8 +139,13 @@ def reinstate(memory: Memory, handle: str, *, rep: int = 0, rules: Rules | None 
 
 
 def set_flag(memory: Memory, rows: Bools, flag: str, *, value: bool) -> Memory:
-    """Set one flag on the marked rows; `annexed` also moves their status. Locks are the caller's to keep."""
+    """Set one flag on the marked rows; `annexed` also moves their status. Locks are the caller's to keep.
+
+    What a person rejected or erased stays annexed.
+    """
     at = np.flatnonzero(rows)
+    if flag == "annexed" and not value:
+        at = at[np.isnan(memory.values("rejected", at))]
     memory = memory.changed(at, {flag: value})
     if flag != "annexed":
         return memory

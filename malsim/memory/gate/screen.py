@@ -45,7 +45,16 @@ _PERSONAL = _PERSONAL_0_5 | {
     "spelled-out email address": r"(?i:\b[a-z0-9]+(?:\s+dot\s+[a-z0-9]+)*\s+at\s+[a-z0-9-]+(?:\s+dot\s+[a-z0-9-]+)+\b)",
     "payment card number": _CARD,
 }
-_TEXTS = ("title", "body", "writer", "object", "summary", "handle", "key")  # words are checked against their lists
+_TEXTS = (
+    "title",
+    "body",
+    "writer",
+    "object",
+    "summary",
+    "handle",
+    "key",
+    "value_text",
+)  # words are checked against their lists
 _LISTS = ("topics", "entities", "source_refs")
 
 

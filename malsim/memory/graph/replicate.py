@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["replicated"]
 
-_DAYS = ("created", "touched", "read", "expires", "reverify")
+_DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "expires", "reverify")
 
 
 def replicated(memory: Memory, reps: Sequence[int], *, now: float = 0.0) -> Memory:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Expanded", "expand"]
 
+_DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "expires", "reverify")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Expanded:
@@ -47,11 +49,12 @@ class Expanded:
             return str(cell[self.field])
         lines = [str(self.explanation), f"  {self.explanation.why}", ""]
         names = (
-            "kind", "writer", "status", "stability", "verification", "origin", "sensitivity", "object", "value", "summary",
+            "kind", "writer", "status", "stability", "verification", "origin", "sensitivity", "object", "value",
+            "value_text", "summary",
         )  # fmt: skip
         lines += [f"  {name:<12} {cell[name]}" for name in names if cell[name] not in (None, "")]
         lines += [f"  {name:<12} {', '.join(cell[name])}" for name in ("topics", "entities", "source_refs") if cell[name]]
-        lines += [f"  {name:<12} day {cell[name]:g}" for name in ("created", "touched", "read", "expires", "reverify")
+        lines += [f"  {name:<12} day {cell[name]:g}" for name in _DAYS
                   if cell[name] is not None]  # fmt: skip
         flags = [name for name in ("annexed", "locked", "pinned", "requires_review", "immutable") if cell[name]]
         lines += [f"  {'flags':<12} {', '.join(flags)}"] * bool(flags)

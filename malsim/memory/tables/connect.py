@@ -35,6 +35,7 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
             return _read_only(path, wait)
         connection = sqlite3.connect(path, isolation_level=None, timeout=wait)
         try:
+            connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten, not only freed
             _make(connection)
         except BaseException:
             connection.close()

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["admitted_since", "candidate_rows", "candidates", "disputes", "look_with", "outcomes", "stands", "unopened"]
 
 MOST_TERMS = 8
+_MAY_READ = """(c.rep = ?2 OR EXISTS (SELECT 1 FROM meta, json_each(meta.value) AS share WHERE meta.name = 'shares'
+    AND share.value ->> 0 = c.rep AND share.value ->> 1 = c.object AND share.value ->> 2 = ?2))"""
 _CITES = "('supports', 'depends_on', 'derived_from')"
 _CANDIDATE: dict[str, pl.DataType | type[pl.DataType]] = {
     "row": pl.Int64, "handle": pl.String, "title": pl.String, "kind": pl.String, "status": pl.String, "rep": pl.Int64,
@@ -91,9 +93,9 @@ def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int) ->
     """Rows and how well they match, some at a time, best first."""
     expression = _expression(query)
     if not expression:
-        every = """SELECT "row", 0.0 FROM cells WHERE rep = ? AND sensitivity <> 'secret'
+        every = f"""SELECT "row", ?1 FROM cells AS c WHERE {_MAY_READ} AND sensitivity <> 'secret'
             ORDER BY effective_now("row", effective) DESC, touched DESC, rowid"""
-        cursor = connection.execute(every, (rep,))
+        cursor = connection.execute(every, (0.0, rep))
         while rows := cursor.fetchmany(pool):
             yield dict(rows)
         return
@@ -125,7 +127,7 @@ def candidate_rows(connection: sqlite3.Connection, rows: list[int], rep: int) ->
     query = f"""SELECT {own},
         (SELECT count(*) FROM edges WHERE source = c."row"), (SELECT count(*) FROM edges WHERE target = c."row"),
         EXISTS ({edge} AND e.relation = 'contradicts'), EXISTS ({edge} AND e.relation IN {_CITES})
-        FROM json_each(?) AS wanted JOIN cells AS c ON c."row" = wanted.value WHERE c.rep = ? AND c.status <> 'annexed'
+        FROM json_each(?1) AS wanted JOIN cells AS c ON c."row" = wanted.value WHERE {_MAY_READ} AND c.status <> 'annexed'
         AND NOT (c.locked AND c.pinned AND c.immutable)
         ORDER BY wanted.key"""
     cells = select(connection, query, _CANDIDATE, (json.dumps(rows), rep))

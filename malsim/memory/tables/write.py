@@ -9,6 +9,7 @@ import polars as pl
 
 from malsim.base.errors import StoreError
 from malsim.memory import schema
+from malsim.memory.graph.tombstones import ERASED, TEXTS
 from malsim.memory.tables.connect import transaction
 from malsim.memory.tables.layout import CELLS, INDEXES, MOVING, RECORD
 from malsim.memory.tables.read import last_day
@@ -22,20 +23,44 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["extends", "fill", "latest_day", "log_verdicts", "write"]
+__all__ = ["extends", "fill", "index_words", "latest_day", "log_verdicts", "write"]
 
-CLAIMED = ("rep", "key", "handle", "kind", "writer", "author", "object", "title", "value", "claimed", "created")
+CLAIMED = (
+    "rep",
+    "key",
+    "handle",
+    "kind",
+    "writer",
+    "author",
+    "object",
+    "title",
+    "value",
+    "value_text",
+    "claimed",
+    "created",
+)
 
 
 def extends(new: Memory, old: Memory) -> bool:
     """Whether `new` holds every cell, edge and writer of `old`, in the same rows, and no cell as it was before a change."""
-    pairs = ((new.cells, old.cells, CLAIMED), (new.edges, old.edges, tuple(schema.EDGES)),
-             (new.writers, old.writers, ("rep", "writer")))  # fmt: skip
-    same = all(
+    pairs = ((new.edges, old.edges, tuple(schema.EDGES)), (new.writers, old.writers, ("rep", "writer")))
+    same = new.height >= old.height and _claimed(new, old.height, of=new).equals(_claimed(old, old.height, of=new))
+    same &= all(
         ours.height >= theirs.height and ours.head(theirs.height).select(names).equals(theirs.select(names))
         for ours, theirs, names in pairs
     )
     return same and bool((new.cells["touched"].head(old.cells.height) >= old.cells["touched"]).all())
+
+
+def _claimed(memory: Memory, height: int, *, of: Memory) -> pl.DataFrame:
+    """What the first cells claim; of those that `of` has erased, nothing that an erasure takes."""
+    gone = of.cells.head(height).select((pl.col("title") == ERASED) & pl.col("rejected").is_not_null()).to_series()
+    claimed = memory.cells.head(height).select(CLAIMED)
+    return (
+        claimed.with_columns(pl.when(~gone).then(name).alias(name) for name in set(CLAIMED) & set(TEXTS))
+        if gone.any()
+        else claimed
+    )
 
 
 def write(
@@ -59,7 +84,7 @@ def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: 
     names = list(CELLS) if table == "cells" else rows.columns
     insert(connection, table, rows.select(names).with_row_index("row", offset=first))
     if table == "cells":
-        _index_words(connection, f'"row" >= {first}')
+        index_words(connection, f'"row" >= {first}')
 
 
 def _log_write(connection: sqlite3.Connection, row: tuple[int, float, str, int, int, int, int, str | None]) -> None:
@@ -131,7 +156,7 @@ def _rewrite_fields(
     """Keep each replaced field as JSON, and set the new one; the words of the cell are found anew."""
     touched = np.flatnonzero(np.logical_or.reduce(list(differs.values()))).tolist()
     within = f"""\"row\" IN (SELECT value FROM json_each('{touched}'))"""
-    _index_words(connection, within, forget=True)
+    index_words(connection, within, forget=True)
     for name, here in differs.items():
         rows, at = pl.Series("row", np.flatnonzero(here)), pl.Series(here)
         past = old.filter(at).select(
@@ -142,7 +167,7 @@ def _rewrite_fields(
         )
         insert(connection, "rewritten", past)
         update(connection, "cells", new.filter(at).select(rows, name))
-    _index_words(connection, within)
+    index_words(connection, within)
 
 
 def _rewrite_writers(connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, deed: int) -> None:
@@ -166,7 +191,7 @@ def _same(old: pl.Series, new: pl.Series) -> bool:
     return old.equals(new, null_equal=True)
 
 
-def _index_words(connection: sqlite3.Connection, where: str, *, forget: bool = False) -> None:
+def index_words(connection: sqlite3.Connection, where: str, *, forget: bool = False) -> None:
     """Make cells findable by their words, or no longer; secret ones never are."""
     into, first = ("words (words, rowid, ", "'delete', ") if forget else ("words (rowid, ", "")
     connection.execute(

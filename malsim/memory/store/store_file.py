@@ -1,50 +1,35 @@
-"""A store: one file, written in whole steps, read as it stands or as it stood."""
+"""A store's file: opened, read as it stands or as it stood, and written in whole steps."""
 
 from __future__ import annotations
 
 import math
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 import polars as pl
 
 from malsim.base.errors import StoreError, UsageError
-from malsim.base.finite import FARTHEST, finite
-from malsim.memory.gate.admit import admit
-from malsim.memory.gate.edit import check_author, update
-from malsim.memory.law import tick
-from malsim.memory.law_steps import effective_now
-from malsim.memory.push.expand import expand
-from malsim.memory.push.mini_index import Push, push
-from malsim.memory.rules import Rules
+from malsim.base.finite import finite
+from malsim.memory.gate.edit import check_author
 from malsim.memory.tables import read, standing_parts
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
 from malsim.memory.tables.damage import is_date
-from malsim.memory.tables.search import look_with
-from malsim.memory.tables.write import extends, fill, latest_day, log_verdicts, write
+from malsim.memory.tables.write import extends, fill, latest_day, write
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
-    from malsim.memory.gate.claims import Claims
     from malsim.memory.graph.claim_graph import Memory
-    from malsim.memory.push.expand import Expanded
     from malsim.memory.tables.standing_parts import Standing
 
-__all__ = ["Store", "open_memory", "save_memory"]
+__all__ = ["StoreFile"]
 
 
-class RunsStanding(Protocol):
-    """What runs the programs and wires of a store on a memory that has just ticked at `now` days."""
-
-    def __call__(self, memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[Memory, Standing]: ...
-
-
-class Store:
-    """One open store; use it in a `with` block.
+class StoreFile:
+    """One open file; use it in a `with` block.
 
     Every change is one transaction: it is on disk when the call returns, or the file is as it was. A process killed at any
     moment loses nothing that a call had returned from. Of two processes that write, the second waits, up to `wait` seconds,
@@ -64,9 +49,6 @@ class Store:
     StoreError
         For a file that is no store, a newer one, a damaged or truncated one (none is touched), and one that stays busy.
     """
-
-    # What runs netlists stands above the memory: `malsim.netlist` sets it.
-    scan: ClassVar[RunsStanding | None] = None
 
     def __init__(self, path: str | Path, *, write: bool = True, wait: float = 5.0) -> None:
         self.path, self.write = Path(path), write
@@ -140,69 +122,6 @@ class Store:
         with self._reading() as file, sound(self.path):
             return read.past(file, finite(day, where="day"))
 
-    def admit(
-        self, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None
-    ) -> pl.DataFrame:
-        """Take claims through the gate, as `malsim.memory.admit`; keeps and returns the verdicts."""
-        with self._changing() as old:
-            new, verdicts = admit(old, claims, rules, factors=factors)
-            log_verdicts(self.connection, verdicts)
-            self._write(old, new, t=max(verdicts["t"].to_list(), default=0.0), deed="admit")
-        return verdicts
-
-    def tick(self, now: float, rules: Rules | None = None) -> Memory:
-        """Tick the memory in the file, as `malsim.memory.tick`, and run what stands in it; returns the memory.
-
-        `now` is a finite number of days. Raises `StoreError` where something stands in it and nothing here runs it.
-        """
-        now, rules = finite(now, where="now", low=-FARTHEST, high=FARTHEST), rules or Rules()
-        with self._changing() as old:
-            new, before = tick(old, now, rules), self.standing
-            if Store.scan:
-                new, after = Store.scan(new, before, now, rules)
-                if after is not before:
-                    standing_parts.keep(self.connection, after)
-            elif before.text or (old.cells["kind"] == "prg").any():
-                raise StoreError("programs stand in it that nothing here runs", hint="import malsim.netlist")
-            return self._write(old, new, t=now, deed="tick")
-
-    def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]]) -> Memory:
-        """Put what `load` makes of the memory and of what stands here into the file, in one write; returns the memory."""
-        with self._changing() as old:
-            new, after = load(old, self.standing)
-            standing_parts.keep(self.connection, after)
-            return self._write(old, new, t=latest_day(new), deed="save")
-
-    def update(self, handle: str, *, writer: str, now: float, rules: Rules | None = None, **fields: Any) -> Memory:
-        """Rewrite fields of a cell in the file, as `gate.edit.update`, and keep who did; returns the memory."""
-        with self._changing() as old:
-            new = update(old, handle, writer=writer, now=now, rules=rules, **fields)
-            return self._write(old, new, t=now, deed="update", writer=writer)
-
-    def mini_index(self, query: str = "", **options: Any) -> Push:
-        """The lines that a reader is pushed about a query, found by the file's own index; options as of `push.push`.
-
-        Where something came since the last tick, the memory is read for what it touched.
-        """
-        with self._reading() as file:
-            look_with(file, effective_now(self.memory, options.get("rules")) if read.holds_news(file) else {})
-            lines = [*standing_parts.standing(file).lines, *options.pop("surfaced", ())]
-            return push(file, query, surfaced=lines, **options)
-
-    def expand(self, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
-        """One cell, opened as of `now` (days; by default that of the last write); that it was read is kept.
-
-        In a store open for reading only, nothing is kept.
-        """
-        now = None if now is None else finite(now, where="now")
-        if not self.write:
-            return expand(self.memory, handle, now=self.day if now is None else now, rep=rep, rules=rules)
-        with self._changing() as old:
-            now = read.last_day(self.connection) if now is None else now
-            page = expand(old, handle, now=now, rep=rep, rules=rules)
-            self._write(old, page.memory, t=page.explanation.t, deed="expand")
-        return page
-
     def save(self, memory: Memory, *, t: float | None = None, start: str | None = None, writer: str | None = None) -> None:
         """Make the file hold this memory, as of day `t` (by default the latest day it knows of).
 
@@ -266,18 +185,3 @@ class Store:
                         yield empty
             finally:
                 self.connection.execute("ROLLBACK")
-
-
-def open_memory(path: str | Path, *, at: float | None = None) -> Memory:
-    """The memory in a store's file, as it stands or as it stood on day `at`; the file is only read.
-
-    Raises `StoreError` where there is no such store.
-    """
-    with Store(path, write=False) as store:
-        return store.memory if at is None else store.at(at)
-
-
-def save_memory(memory: Memory, path: str | Path, *, t: float | None = None, writer: str | None = None) -> None:
-    """Make a store's file hold this memory, as of day `t`: one transaction; see `Store.save`."""
-    with Store(path) as store:
-        store.save(memory, t=t, writer=writer)

@@ -1,0 +1,167 @@
+"""What people took back: cells that were rejected or erased, and digests of what may not be said again.
+
+A fact is a replication (in a store, a scope), an object and what is said of it: the value, or else the words of the title.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.graph.texts import content_of, folded
+
+if TYPE_CHECKING:
+    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.graph.claim_graph import Memory
+
+__all__ = [
+    "ERASED",
+    "TEXTS",
+    "derived",
+    "digest",
+    "digests_of",
+    "erase",
+    "lift",
+    "reject",
+    "rows_about",
+    "tombstones",
+    "value_as_text",
+]
+
+ERASED = "(erased)"
+TEXTS = ("key", "object", "title", "body", "summary", "value", "value_text", "topics", "entities", "source_refs")
+_VALUES = {name: schema.CELLS[name] for name in ("value", "value_text", "title")}
+_SOURCES = ("derived_from", "depends_on")
+
+
+def value_as_text() -> pl.Expr:
+    """What a cell or a claim says of its object, as text.
+
+    >>> cell = {"value": [8080.0, None], "value_text": [None, None], "title": ["the port is 8080", " Uses  SQLite"]}
+    >>> pl.DataFrame(cell).cast({"value_text": pl.String}).select(value_as_text()).to_series().to_list()
+    ['8080.0', 'uses sqlite']
+    """
+    return pl.coalesce(pl.col("value").cast(pl.String), folded(pl.coalesce("value_text", "title")))
+
+
+def digest(rep: int, object_: str | None, value: str) -> str:
+    """What stands for a fact where its words may not.
+
+    >>> digest(0, "port", "8080.0") == digest(0, "port", "8080.0") != digest(1, "port", "8080.0")
+    True
+    """
+    return blake2b(f"{rep}\0{object_ or ''}\0{value}".encode(), digest_size=16).hexdigest()
+
+
+def digests_of() -> pl.Expr:
+    """The digest of each row of a frame of cells or claims."""
+    fact = pl.struct("rep", "object", value=value_as_text())
+
+    def make(facts: pl.Series) -> pl.Series:
+        return pl.Series([digest(*row) for row in facts.struct.unnest().rows()], dtype=pl.String)
+
+    return fact.map_batches(make, return_dtype=pl.String)
+
+
+def tombstones(memory: Memory) -> frozenset[str]:
+    """The digests of what may not be said again."""
+    return frozenset(memory.cells["tombstone"].drop_nulls())
+
+
+def text_of(value: str | float) -> str:
+    """A value as `value_as_text` gives it.
+
+    >>> text_of(8080), text_of("Uses  SQLite")
+    ('8080.0', 'uses sqlite')
+    """
+    numbers = [None if isinstance(value, str) else float(value)]
+    words = [value if isinstance(value, str) else None]
+    one = pl.DataFrame({"value": numbers, "value_text": words, "title": words}, schema=_VALUES)
+    return str(one.select(value_as_text()).item())
+
+
+def rows_about(memory: Memory, rep: int, object_: str, value: str | float | None = None) -> Ints:
+    """The rows that say something of an object, or this value of it; what was erased says nothing."""
+    here = (pl.col("rep") == rep) & (pl.col("object") == object_)
+    if value is not None:
+        here &= value_as_text() == text_of(value)
+    return _rows(memory, here)
+
+
+def rows_like(memory: Memory, row: int) -> Ints:
+    """The rows that say what a row says: of the same object the same value; without an object, the row alone."""
+    cell = memory.cells[row].select("rep", "object", value=value_as_text()).row(0, named=True)
+    if not cell["object"]:
+        return np.array([row])
+    same = (pl.col("rep") == cell["rep"]) & (pl.col("object") == cell["object"]) & (value_as_text() == cell["value"])
+    return _rows(memory, same)
+
+
+def rows_barred(memory: Memory, fact: str) -> Ints:
+    """The rows whose tombstone is this digest."""
+    return _rows(memory, pl.col("tombstone") == fact)
+
+
+def _rows(memory: Memory, here: pl.Expr) -> Ints:
+    return np.flatnonzero(memory.cells.select(here.fill_null(value=False)).to_series().to_numpy())
+
+
+def derived(memory: Memory, rows: Ints) -> Ints:
+    """Some rows, and all that was derived from them or depends on them, in order."""
+    edges = memory.edges.filter(pl.col("relation").cast(pl.String).is_in(_SOURCES)).select("source", "target")
+    source, target = (edges[name].to_numpy() for name in ("source", "target"))
+    fallen = np.zeros(memory.height, dtype=bool)
+    fallen[rows] = True
+    while (more := source[fallen[target] & ~fallen[source]]).size:
+        fallen[more] = True
+    return np.flatnonzero(fallen)
+
+
+def reject(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
+    """The memory in which some rows have no effect any more; those of `facts` leave tombstones."""
+    return memory.with_cells(_taken_back(memory.cells, rows, now, facts))
+
+
+def erase(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
+    """The same, and nothing of what these rows said stays but, of `facts`, digests; their handles and writers stay."""
+    here = _mask(memory.height, rows)
+    nothing: dict[str, pl.Expr] = {name: pl.lit(None, schema.CELLS[name]) for name in TEXTS}
+    nothing |= {"key": pl.col("handle"), "title": pl.lit(ERASED), "body": pl.lit("")}
+    nothing |= dict.fromkeys(("topics", "entities", "source_refs"), pl.lit([], dtype=schema.CELLS["topics"]))
+    cells = _taken_back(memory.cells, rows, now, facts).with_columns(
+        pl.when(here).then(value).otherwise(name).alias(name) for name, value in nothing.items()
+    )
+    content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title")))
+    cells = cells.with_columns(pl.when(here).then(content).otherwise("content").alias("content"))
+    return replace(memory, cells=cells)  # what restates them is another text now: a new index
+
+
+def lift(memory: Memory, rows: Ints) -> Memory:
+    """The memory in which what these rows said may be said again; they stay as they are."""
+    here = _mask(memory.height, rows)
+    none = pl.lit(None, pl.String)
+    return memory.with_cells(memory.cells.with_columns(pl.when(here).then(none).otherwise("tombstone").alias("tombstone")))
+
+
+def _taken_back(cells: pl.DataFrame, rows: Ints, now: float, facts: Ints) -> pl.DataFrame:
+    here, digests = _mask(cells.height, rows), cells["tombstone"]
+    if facts.size:
+        digests = digests.scatter(facts, cells[facts].select(digests_of()).to_series())
+    annexed = pl.lit("annexed", schema.CELLS["status"])
+    return cells.with_columns(
+        pl.when(here).then(pl.coalesce("rejected", pl.lit(now))).otherwise("rejected").alias("rejected"),
+        pl.when(here).then(annexed).otherwise("status").alias("status"),
+        (pl.col("annexed") | here).alias("annexed"),
+        digests.alias("tombstone"),
+    )
+
+
+def _mask(height: int, rows: Ints) -> pl.Series:
+    mask = np.zeros(height, dtype=bool)
+    mask[rows] = True
+    return pl.Series(mask)

@@ -1,0 +1,75 @@
+"""What a memory answers about an object: on which day it was true, and on which day it was known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from malsim.memory.graph.tombstones import ERASED, value_as_text
+from malsim.memory.law_steps import present
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.rules import Rules
+
+__all__ = ["ask"]
+
+_STARTS = pl.coalesce("valid_from", "created")
+
+
+def ask(
+    memory: Memory, object_: str, *, now: float, at: float | None = None, as_of: float | None = None,
+    reps: Sequence[int] = (0,), rules: Rules | None = None,
+) -> pl.DataFrame:  # fmt: skip
+    """One row a value of an object, the one that is believed first, as it was known on day `as_of` of what held on day `at`.
+
+    Each writer has one voice, its latest claim that holds: valid_from ≤ at < valid_to, and no successor of it has begun. A
+    value is believed by all its voices, belief = 1 − Π (1 − effective); of equals the one that began last comes first.
+
+    Parameters
+    ----------
+    at
+        The day asked about, by default `as_of`.
+    as_of
+        The day that the memory is asked as of, by default `now`; what was rejected since still stands.
+    reps
+        The replications (in a store, scopes) whose claims may be read.
+
+    Returns
+    -------
+    Columns rep, handle, value (as text), title, belief, status (current, or former: no longer true, or outvoted),
+    valid_from, valid_to.
+    """
+    as_of = now if as_of is None else as_of
+    at = as_of if at is None else at
+    cells = _known(memory, object_, as_of, reps, rules)
+    heir = cells.select(row="successor").join(cells.select("row", "start"), on="row", how="left", maintain_order="left")
+    holds = (pl.col("start") <= at) & (at < pl.col("valid_to").fill_null(float("inf"))) & ~(pl.col("heir") <= at)
+    cells = cells.with_columns(heir=heir["start"]).filter(pl.col("start") <= at)
+    cells = cells.with_columns(holds=holds.fill_null(value=True)).sort("start", "created", "row", descending=True)
+    speaks = pl.col("holds") & pl.col("row").is_first_distinct().over("writer", "holds")
+    doubt = pl.when(speaks).then(1.0 - pl.col("effective")).otherwise(1.0).product()
+    values = cells.group_by("fact", maintain_order=True).agg(
+        pl.all().exclude("holds").first(), belief=1.0 - doubt, holds=speaks.any()
+    )
+    ranked = values.sort("holds", "belief", "start", descending=True, maintain_order=True)
+    first = pl.int_range(pl.len()) == 0
+    status = pl.when(first & pl.col("holds")).then(pl.lit("current")).otherwise(pl.lit("former"))
+    shown = ("rep", "handle", "value", "title", "belief", status.alias("status"), pl.col("start").alias("valid_from"))
+    return ranked.select(*shown, "valid_to")
+
+
+def _known(memory: Memory, object_: str, as_of: float, reps: Sequence[int], rules: Rules | None) -> pl.DataFrame:
+    """The cells about an object that stood on a day, with what they are worth now."""
+    stood = (pl.col("created") <= as_of) & ~(pl.col("rejected") <= as_of).fill_null(value=False)
+    annexed = (pl.col("status") == "annexed") & pl.col("rejected").is_null()
+    about = pl.col("rep").is_in(list(reps)) & (pl.col("object") == object_) & (pl.col("title") != ERASED)
+    cells = present(memory, rules).memory.cells.with_row_index("row").filter(about & stood & ~annexed)
+    return cells.select(
+        pl.col("row").cast(pl.Int64), "rep", "handle", "title", "writer", "created", "successor", "valid_to",
+        pl.col("effective").fill_null(0.0), value=pl.coalesce(pl.col("value").cast(pl.String), "value_text", "title"),
+        fact=value_as_text(), start=_STARTS,
+    )  # fmt: skip

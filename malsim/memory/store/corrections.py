@@ -1,0 +1,113 @@
+"""What people put right in a memory: a value that was wrong all along, one to forget, one that may be said again.
+
+A correction takes claims back; a change of the world is a later claim. Whoever made one of them may, and whoever the rules
+name (`verifiers`) or let supersede it (`supersede_by`). For anybody else: a `UsageError`, and the memory is as it was.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.base.errors import UsageError
+from malsim.base.finite import finite
+from malsim.memory.gate.admit import Admission, admit
+from malsim.memory.gate.verdicts import issues_as_text
+from malsim.memory.graph.tombstones import derived, digest, erase, lift, reject, rows_barred, text_of
+from malsim.memory.schema import VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.rules import Rules
+
+__all__ = ["allow", "correct", "forget"]
+
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+def correct(
+    memory: Memory, rows: Ints, instead: Mapping[str, Any] | None, *, now: float, by: str, rules: Rules
+) -> Admission:
+    """Take back what some rows say of an object, and claim what is right.
+
+    Under `corrections = "supersede"` the right claim supersedes them, under `"reject"` they have no effect any more and what
+    they said is refused from now on; under `derived = "fall"` what was derived from them falls too.
+
+    Parameters
+    ----------
+    rows
+        Cells that say one thing of one object.
+    instead
+        Fields of the claim that is right (title, value, confidence …), of the same kind, object and beginning; None where
+        nobody knows what is.
+    """
+    rows = rows[np.isnan(memory.values("rejected", rows))]
+    _may_take_back(memory, rows, by, rules, now)
+    verdicts = pl.DataFrame(schema=VERDICTS)
+    rejects = rules.corrections == "reject" or instead is None
+    facts = rows if rules.corrections == "reject" else _NONE
+    fallen = derived(memory, rows) if rules.derived == "fall" else rows
+    if instead is not None:
+        memory, verdicts = _put_instead(memory, rows, instead, now, by, rules)
+    gone = fallen if rejects else np.setdiff1d(fallen, rows)
+    return Admission(reject(memory, gone, now=now, facts=facts) if gone.size else memory, verdicts)
+
+
+def _put_instead(
+    memory: Memory, rows: Ints, instead: Mapping[str, Any], now: float, by: str, rules: Rules
+) -> tuple[Memory, pl.DataFrame]:
+    """Admit the claim that is right, which holds from when they did; that somebody rejected it once is no matter now."""
+    wrong = memory.cells[rows]
+    start = wrong.select(pl.coalesce("valid_from", "created").min()).item()
+    first = wrong.row(0, named=True)
+    usual = {"kind": first["kind"], "object": first["object"], "confidence": wrong["stated"].max() or rules.confidence_cap}
+    edges = [{"relation": "supersedes", "target": name} for name in wrong.filter(pl.col("status") == "active")["handle"]]
+    own = {"rep": first["rep"], "t": now, "writer": by, "valid_from": start, "edges": edges}
+    claim = usual | {name: value for name, value in instead.items() if value is not None} | own
+    said = claim.get("value_text") if claim.get("value") is None else claim["value"]
+    fact = digest(first["rep"], first["object"], text_of(claim["title"] if said is None else said))
+    after, verdicts = admit(lift(memory, rows_barred(memory, fact)), [claim], rules)
+    if verdicts["verdict"][0] == "refused":
+        raise UsageError("the gate refused what is right", where="correct", given=verdicts.select(issues_as_text()).item())
+    return after, verdicts
+
+
+def forget(memory: Memory, rows: Ints, *, now: float, by: str, rules: Rules) -> Memory:
+    """Erase what some rows say, with whatever was derived from them; digests stay, by which the gate refuses it.
+
+    Nothing brings it back, so only who said it or a verifier may, whatever `supersede_by` says.
+    """
+    _may_take_back(memory, rows, by, rules.replace(supersede_by="own"), now)
+    return erase(memory, derived(memory, rows), now=now, facts=rows)
+
+
+def allow(memory: Memory, rep: int, object_: str, value: str | float, *, by: str, rules: Rules) -> Memory:
+    """Let what was rejected or erased be said again."""
+    rows = rows_barred(memory, digest(rep, object_, text_of(value)))
+    _may_take_back(memory, rows, by, rules)
+    return lift(memory, rows)
+
+
+def _may_take_back(memory: Memory, rows: Ints, by: str, rules: Rules, now: float = 0.0) -> None:
+    """Refuse rows that are none, that are locked, and who has no say in them."""
+    finite(now, where="now")
+    if not rows.size:
+        raise UsageError("nothing here says so", where=by, hint="name the object and the value as they were claimed")
+    cells = memory.cells[rows]
+    if rules.locks == "enforced" and (cells["locked"] | cells["immutable"]).any():
+        raise UsageError("the cell is locked or immutable", where=cells["handle"][0], hint="unlock it")
+    authors = memory.writers[np.unique(memory.column("author")[rows])]
+    names = rules.verifiers.split()
+    if rules.supersede_by == "any" or "*" in names or by in (*authors["writer"], *names):
+        return
+    own = memory.writers.filter(pl.col("rep") == cells["rep"][0], pl.col("writer") == by)
+    grounded = own.filter(pl.col("claims") >= rules.calibration_history)["calibration"]
+    if rules.supersede_by == "better_calibrated" and (grounded > authors["calibration"].max()).any():
+        return
+    allowed = ", ".join(dict.fromkeys([*authors["writer"], *names]))
+    raise UsageError("it is not theirs to take back", where=cells["handle"][0], given=by, allowed=allowed)

@@ -1,0 +1,211 @@
+"""A store: one file, whose memory is claimed to, ticked, put right, searched and opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from malsim.base.errors import StoreError
+from malsim.base.finite import FARTHEST, finite
+from malsim.memory.gate.admit import admit
+from malsim.memory.gate.edit import update
+from malsim.memory.graph.tombstones import TEXTS, derived, rows_about, rows_like
+from malsim.memory.law import tick
+from malsim.memory.law_steps import effective_now
+from malsim.memory.push.ask import ask
+from malsim.memory.push.expand import expand
+from malsim.memory.push.mini_index import Push, push
+from malsim.memory.rules import Rules
+from malsim.memory.schema import NONE
+from malsim.memory.store.corrections import allow, correct, forget
+from malsim.memory.store.store_file import StoreFile
+from malsim.memory.tables import read, scopes, standing_parts
+from malsim.memory.tables.connect import refusing, sound, transaction
+from malsim.memory.tables.erasure import purge, shred
+from malsim.memory.tables.search import look_with
+from malsim.memory.tables.write import latest_day, log_verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    import polars as pl
+
+    from malsim.memory.gate.claims import Claims
+    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.push.expand import Expanded
+    from malsim.memory.tables.standing_parts import Standing
+
+__all__ = ["Store", "open_memory", "save_memory"]
+
+
+class RunsStanding(Protocol):
+    """What runs the programs and wires of a store on a memory that has just ticked at `now` days."""
+
+    def __call__(self, memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[Memory, Standing]: ...
+
+
+class Store(StoreFile):
+    """One open store; use it in a `with` block. Every change is one transaction; see `StoreFile`."""
+
+    # What runs netlists stands above the memory: `malsim.netlist` sets it.
+    scan: ClassVar[RunsStanding | None] = None
+
+    def admit(
+        self, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None
+    ) -> pl.DataFrame:
+        """Take claims through the gate, as `malsim.memory.admit`; keeps and returns the verdicts."""
+        with self._changing() as old:
+            new, verdicts = admit(old, claims, rules, factors=factors)
+            log_verdicts(self.connection, verdicts)
+            self._write(old, new, t=max(verdicts["t"].to_list(), default=0.0), deed="admit")
+        return verdicts
+
+    def tick(self, now: float, rules: Rules | None = None) -> Memory:
+        """Tick the memory in the file, as `malsim.memory.tick`, and run what stands in it; returns the memory.
+
+        `now` is a finite number of days. Raises `StoreError` where something stands in it and nothing here runs it.
+        """
+        now, rules = finite(now, where="now", low=-FARTHEST, high=FARTHEST), rules or Rules()
+        with self._changing() as old:
+            new, before = tick(old, now, rules), self.standing
+            if Store.scan:
+                new, after = Store.scan(new, before, now, rules)
+                if after is not before:
+                    standing_parts.keep(self.connection, after)
+            elif before.text or (old.cells["kind"] == "prg").any():
+                raise StoreError("programs stand in it that nothing here runs", hint="import malsim.netlist")
+            return self._write(old, new, t=now, deed="tick")
+
+    def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]]) -> Memory:
+        """Put what `load` makes of the memory and of what stands here into the file, in one write; returns the memory."""
+        with self._changing() as old:
+            new, after = load(old, self.standing)
+            standing_parts.keep(self.connection, after)
+            return self._write(old, new, t=latest_day(new), deed="save")
+
+    def update(self, handle: str, *, writer: str, now: float, rules: Rules | None = None, **fields: Any) -> Memory:
+        """Rewrite fields of a cell in the file, as `gate.edit.update`, and keep who did; returns the memory."""
+        with self._changing() as old:
+            new = update(old, handle, writer=writer, now=now, rules=rules, **fields)
+            return self._write(old, new, t=now, deed="update", writer=writer)
+
+    def correct(
+        self, object_: str, value: str | float, instead: Mapping[str, Any] | None = None, *, by: str, now: float,
+        rules: Rules | None = None, rep: int = 0,
+    ) -> Memory:  # fmt: skip
+        """Take back a value of an object, and claim what is right (fields of a claim), as `corrections.correct`."""
+        with self._changing() as old:
+            rows = rows_about(old, rep, object_, value)
+            new, verdicts = correct(old, rows, instead, now=now, by=by, rules=rules or Rules())
+            log_verdicts(self.connection, verdicts)
+            return self._write(old, new, t=now, deed="correct", writer=by)
+
+    def forget(
+        self,
+        object_: str,
+        value: str | float | None = None,
+        *,
+        by: str,
+        now: float,
+        rules: Rules | None = None,
+        rep: int = 0,
+    ) -> Memory:
+        """Erase a value of an object, or all about it, as `corrections.forget`: no page of the file holds it any more."""
+        return self._erase(lambda memory: rows_about(memory, rep, object_, value), by, now, rules)
+
+    def forget_cell(self, handle: str, *, by: str, now: float, rules: Rules | None = None, rep: int = 0) -> Memory:
+        """Erase what a cell says, in every cell that says it of the same object."""
+        return self._erase(lambda memory: rows_like(memory, memory.row(handle, rep=rep)), by, now, rules)
+
+    def _erase(self, which: Callable[[Memory], Ints], by: str, now: float, rules: Rules | None) -> Memory:
+        with self._changing() as old:
+            rows = which(old)
+            new = self._write(
+                old, forget(old, rows, now=now, by=by, rules=rules or Rules()), t=now, deed="forget", writer=by
+            )
+            gone = derived(old, rows)
+            purge(self.connection, gone, TEXTS, old.cells[gone].filter(rep=0)["key"].to_list())
+            scopes.unshare_all(self.connection, set(old.cells["object"][gone]) - set(new.cells["object"]))
+        with refusing(self.path):
+            shred(self.connection)
+        return new
+
+    def allow(
+        self, object_: str, value: str | float, *, by: str, now: float, rules: Rules | None = None, rep: int = 0
+    ) -> Memory:
+        """Let a value that was rejected or erased be said again."""
+        with self._changing() as old:
+            new = allow(old, rep, object_, value, by=by, rules=rules or Rules())
+            return self._write(old, new, t=now, deed="allow", writer=by)
+
+    def rep_of(self, scope: str, *, make: bool = False) -> int:
+        """The replication in which a scope's cells stand; of one that is not there, NONE, or under `make` a new one."""
+        with self._reading() as file:
+            rep = scopes.number(file, scope)
+        if rep != NONE or not make:
+            return rep
+        with refusing(self.path), transaction(self.connection):
+            return scopes.add(self.connection, scope)
+
+    def share(self, object_: str, to: str, *, now: float, scope: str = "", by: str | None = None) -> None:
+        """Let another scope read what a scope knows of an object."""
+        self._shares(object_, to, scope, now, by, "share")
+
+    def unshare(self, object_: str, to: str, *, now: float, scope: str = "", by: str | None = None) -> None:
+        """Take that back."""
+        self._shares(object_, to, scope, now, by, "unshare")
+
+    def _shares(self, object_: str, to: str, scope: str, now: float, by: str | None, deed: str) -> None:
+        source, reader = self.rep_of(scope, make=True), self.rep_of(to, make=True)
+        with self._changing() as old:
+            scopes.share(self.connection, source, object_, reader, shared=deed == "share")
+            self._write(old, old, t=now, deed=deed, writer=by)
+
+    def ask(
+        self, object_: str, *, now: float, at: float | None = None, as_of: float | None = None, scope: str = "",
+        rules: Rules | None = None,
+    ) -> pl.DataFrame:  # fmt: skip
+        """What the store answers about an object within a scope, as `push.ask`; what was shared with it is read too."""
+        with self._reading() as file, sound(self.path):
+            reps = scopes.readable(file, scopes.number(file, scope), object_)
+            return ask(self.memory, object_, now=now, at=at, as_of=as_of, reps=reps, rules=rules)
+
+    def mini_index(self, query: str = "", **options: Any) -> Push:
+        """The lines that a reader is pushed about a query, found by the file's own index; options as of `push.push`.
+
+        Where something came since the last tick, the memory is read for what it touched.
+        """
+        with self._reading() as file:
+            look_with(file, effective_now(self.memory, options.get("rules")) if read.holds_news(file) else {})
+            lines = [*standing_parts.standing(file).lines, *options.pop("surfaced", ())]
+            return push(file, query, surfaced=lines, **options)
+
+    def expand(self, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
+        """One cell, opened as of `now` (days; by default that of the last write); that it was read is kept.
+
+        In a store open for reading only, nothing is kept.
+        """
+        now = None if now is None else finite(now, where="now")
+        if not self.write:
+            return expand(self.memory, handle, now=self.day if now is None else now, rep=rep, rules=rules)
+        with self._changing() as old:
+            now = read.last_day(self.connection) if now is None else now
+            page = expand(old, handle, now=now, rep=rep, rules=rules)
+            self._write(old, page.memory, t=page.explanation.t, deed="expand")
+        return page
+
+
+def open_memory(path: str | Path, *, at: float | None = None) -> Memory:
+    """The memory in a store's file, as it stands or as it stood on day `at`; the file is only read.
+
+    Raises `StoreError` where there is no such store.
+    """
+    with Store(path, write=False) as store:
+        return store.memory if at is None else store.at(at)
+
+
+def save_memory(memory: Memory, path: str | Path, *, t: float | None = None, writer: str | None = None) -> None:
+    """Make a store's file hold this memory, as of day `t`: one transaction; see `Store.save`."""
+    with Store(path) as store:
+        store.save(memory, t=t, writer=writer)

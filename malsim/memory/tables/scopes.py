@@ -1,0 +1,61 @@
+"""Whose cells are whose in a store: a scope has a replication of its own, and what was shared is read from others'."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Collection
+
+__all__ = ["add", "names", "number", "readable", "share", "unshare_all"]
+
+
+def names(connection: sqlite3.Connection) -> dict[str, int]:
+    """The replication of each scope; that of nobody in particular, "", is 0."""
+    return {"": 0} | dict(_read(connection, "scopes"))
+
+
+def number(connection: sqlite3.Connection, scope: str) -> int:
+    """The replication of a scope; NONE for one that is not there."""
+    return names(connection).get(scope, NONE)
+
+
+def add(connection: sqlite3.Connection, scope: str) -> int:
+    """The replication of a scope, of a new one the first that is free."""
+    present = names(connection)
+    if scope not in present:
+        highest = connection.execute("SELECT coalesce(max(rep), 0) FROM cells").fetchone()[0]
+        present[scope] = max(highest, *present.values()) + 1
+        _write(connection, "scopes", [list(each) for each in present.items()])
+    return present[scope]
+
+
+def readable(connection: sqlite3.Connection, rep: int, object_: str) -> list[int]:
+    """The replications whose cells about an object may be read in one: its own, and those that share it."""
+    return [rep, *(source for source, name, reader in _read(connection, "shares") if (name, reader) == (object_, rep))]
+
+
+def share(connection: sqlite3.Connection, rep: int, object_: str, reader: int, *, shared: bool) -> None:
+    """Let another replication read an object, or no longer."""
+    others = [each for each in _read(connection, "shares") if each != [rep, object_, reader]]
+    _write(connection, "shares", [*others, [rep, object_, reader]] if shared else others)
+
+
+def unshare_all(connection: sqlite3.Connection, objects: Collection[str | None]) -> None:
+    """Let nobody read these objects any more."""
+    shares = _read(connection, "shares")
+    if any(name in objects for _, name, _ in shares):
+        _write(connection, "shares", [each for each in shares if each[1] not in objects])
+
+
+def _read(connection: sqlite3.Connection, name: str) -> list[list[Any]]:
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return json.loads(row[0]) if row else []
+
+
+def _write(connection: sqlite3.Connection, name: str, value: list[list[object]]) -> None:
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, json.dumps(value)))

@@ -1,0 +1,216 @@
+"""What people take back: corrections that hold, forgetting that is complete, scopes, two clocks, and who may."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from malsim.base.errors import StoreError, UsageError
+from malsim.cli import main
+from malsim.memory import Memory, Rules, admit
+from malsim.memory.gate.edit import reinstate
+from malsim.memory.graph.tombstones import rows_about
+from malsim.memory.push.ask import ask
+from malsim.memory.store import Store
+from malsim.memory.store.corrections import allow, correct, forget
+from malsim.netlist import render
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOVERNED = Rules.governed()
+
+
+def claim(t: float, writer: str, object_: str, value: str, **more: Any) -> dict[str, Any]:
+    title = f"{object_} is {value}"
+    return {
+        "t": t, "writer": writer, "kind": "obs", "object": object_, "value_text": value, "title": title,
+        "body": f"by {writer}", "confidence": 0.7,
+    } | more  # fmt: skip
+
+
+def derived(t: float, writer: str, object_: str, value: str, source: str) -> dict[str, Any]:
+    return claim(t, writer, object_, value, edges=[{"relation": "derived_from", "target": source}])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Ann says two things, bob derives one from each, and she rewrites the text of hers twice."""
+    with Store(tmp_path / "m.sqlite") as store:
+        first, second = store.admit([claim(1.0, "ann", "port", "kilobo"), claim(1.0, "ann", "host", "zumera")])["handle"]
+        store.admit([derived(2.0, "bob", "wall", "lets kilobo in", first), derived(2.0, "bob", "dns", "nalu", second)])
+        for body in ("kilobo as measured", "kilobo once more"):
+            store.update(first, writer="ann", now=2.0, body=body)
+        store.tick(3.0)
+    return tmp_path / "m.sqlite"
+
+
+def everything_about(path: Path) -> str:
+    """All that a store shows: cells, the past, the index, the push, the netlist, exports; and each byte of its files."""
+    with Store(path, write=False) as store:
+        frames = (store.memory.cells, store.at(2.0).cells, store.verdicts, store.updates(store.memory.cells["handle"][0]))
+        shown = [str(frame.to_dicts()) for frame in frames]
+        shown += [str(store.mini_index("kilobo port wall")), render(store.memory)]
+    for form in ("jsonl", "mcp"):
+        output = path.with_name(f"out.{form}")
+        assert main(["export", str(path), "--as", form, "-o", str(output)]) == 0
+    return "\n".join([*shown, *(file.read_bytes().decode("latin-1") for file in path.parent.iterdir())])
+
+
+def test_what_was_forgotten_is_gone_from_all_that_is_held_and_from_every_byte(path: Path) -> None:
+    assert "kilobo" in everything_about(path)
+    for file in path.parent.glob("out.*"):
+        file.unlink()
+    with Store(path) as store:
+        after = store.forget("port", "Kilobo", by="ann", now=10.0)
+        assert after.cells["title"].to_list() == ["(erased)", "host is zumera", "(erased)", "dns is nalu"]
+        assert store.ticks.row(-1, named=True)["writer"] == "ann"
+    shown = everything_about(path)
+    assert "kilobo" not in shown
+    assert "zumera" in shown
+    with Store(path) as store:
+        assert store.memory.cells.equals(after.cells)
+
+
+def test_what_was_forgotten_is_refused_in_other_words_and_by_others_until_it_is_allowed(path: Path) -> None:
+    other = claim(20.0, "importer", "port", " kiloBo", title="it was noted that the port stands at kilobo")
+    with Store(path) as store:
+        store.forget("port", by="ann", now=10.0)
+        verdict = store.admit([other, claim(20.0, "bob", "port", "nalu")])
+        assert verdict["verdict"].to_list() == ["refused", "admitted"] or verdict["verdict"].to_list() == [
+            "admitted",
+            "refused",
+        ]
+        refused = verdict.filter(verdict["verdict"] == "refused").row(0, named=True)
+        assert (refused["writer"], refused["issues"][0]["path"]) == ("importer", "value")
+        store.allow("port", "kilobo", by="ann", now=25.0)
+        assert store.admit([other | {"t": 26.0}])["verdict"].to_list() == ["admitted"]
+
+
+def test_another_process_does_not_bring_back_what_was_forgotten(path: Path) -> None:
+    with Store(path) as store:
+        before = store.memory
+        store.forget("port", by="ann", now=10.0)
+        with pytest.raises(StoreError, match="holds what this memory does not"):
+            store.save(before, t=11.0)
+
+
+def test_what_was_taken_back_is_not_reinstated(path: Path) -> None:
+    with Store(path) as store:
+        memory = store.correct("host", "zumera", by="ann", now=10.0, rules=GOVERNED)
+    status = reinstate(memory, memory.cells["handle"][1]).cells["status"].to_list()
+    assert status == ["active", "annexed", "active", "annexed"]  # with what was derived from it
+
+
+def small(*claims: dict[str, Any]) -> Memory:
+    return admit(Memory.empty(), list(claims)).memory
+
+
+@pytest.mark.parametrize(
+    ("rules", "by", "may"),
+    [
+        (Rules(), "zoe", True), (GOVERNED, "zoe", False), (GOVERNED, "bob", True), (GOVERNED, "human", True),
+        (GOVERNED.replace(verifiers="*"), "zoe", True), (GOVERNED.replace(supersede_by="better_calibrated"), "zoe", False),
+    ],
+)  # fmt: skip
+def test_who_may_correct(rules: Rules, by: str, *, may: bool) -> None:
+    memory = small(claim(1.0, "ann", "x", "a"), claim(1.0, "bob", "x", "a"))
+    rows = rows_about(memory, 0, "x", "a")
+    if not may:
+        with pytest.raises(UsageError, match="not theirs to take back"):
+            correct(memory, rows, None, now=2.0, by=by, rules=rules)
+        return
+    after = correct(memory, rows, None, now=2.0, by=by, rules=rules).memory
+    assert after.cells["status"].to_list() == ["annexed"] * 2
+
+
+def test_nobody_else_erases_though_anybody_may_supersede() -> None:
+    memory = small(claim(1.0, "ann", "x", "a"))
+    rows = rows_about(memory, 0, "x")
+    for by, where in (("zoe", rows), ("ann", rows_about(memory, 0, "y"))):
+        with pytest.raises(UsageError):
+            forget(memory, where, now=2.0, by=by, rules=Rules())
+    gone = forget(memory, rows, now=2.0, by="ann", rules=Rules())
+    with pytest.raises(UsageError, match="nothing here says so"):
+        allow(gone, 0, "x", "b", by="ann", rules=Rules())
+    locked = memory.with_cells(memory.cells.with_columns(locked=np.array([True])))
+    with pytest.raises(UsageError, match="locked"):
+        forget(locked, rows, now=2.0, by="ann", rules=Rules())
+
+
+@pytest.mark.parametrize("rules", [Rules(), GOVERNED])
+def test_a_correction_holds_only_where_the_rules_reject(rules: Rules) -> None:
+    memory = small(claim(1.0, "ann", "x", "a"), claim(1.0, "ann", "z", "k"))
+    right = {"title": "x is b", "value_text": "b"}
+    memory, verdicts = correct(memory, rows_about(memory, 0, "x", "a"), right, now=20.0, by="ann", rules=rules)
+    assert verdicts["verdict"].to_list() == ["admitted"]
+    again = admit(memory, [claim(30.0, "dan", "x", "a"), claim(30.0, "eve", "x", "a")], rules)
+    assert set(again.verdicts["verdict"]) == ({"admitted"} if rules == Rules() else {"refused"})
+    first = ask(again.memory, "x", now=31.0)["value"][0]
+    assert first == ("a" if rules == Rules() else "b")
+    assert ask(again.memory, "x", now=31.0, as_of=15.0)["value"].to_list() == ["a"]
+    assert ask(again.memory, "z", now=31.0).select("value", "status", "valid_from").row(0) == ("k", "current", 1.0)
+
+
+def test_what_was_rejected_once_may_be_what_is_right() -> None:
+    memory = small(claim(1.0, "ann", "x", "a"))
+    for old, new, t in (("a", "b", 2.0), ("b", "a", 3.0), ("a", "b", 4.0)):
+        right = {"title": f"x is {new}", "value_text": new}
+        memory, _ = correct(memory, rows_about(memory, 0, "x", old), right, now=t, by="ann", rules=GOVERNED)
+        assert ask(memory, "x", now=t)["value"].to_list() == [new]
+
+
+CLAIMS = st.tuples(st.sampled_from("abc"), st.sampled_from(["ann", "bob", "cid"]), st.none() | st.integers(-5, 9))
+
+
+@given(st.lists(CLAIMS, min_size=1, max_size=5), st.data())
+def test_what_comes_later_does_not_change_what_was_known(claims: list[Any], data: st.DataObject) -> None:
+    memory, then = Memory.empty(), []
+    for day, (value, writer, start) in enumerate(claims):
+        own = rows_about(memory, 0, "x", value)
+        own = own[np.isnan(memory.values("rejected", own))]
+        if own.size and data.draw(st.booleans()):
+            memory = correct(memory, own, None, now=float(day), by=memory.cells["writer"][int(own[0])], rules=Rules()).memory
+        else:
+            words = claim(float(day), writer, "x", value, valid_from=start, body=f"{writer} {day}")
+            memory = admit(memory, [words], GOVERNED).memory
+        then.append(ask(memory, "x", now=float(day)))
+    for day, before in enumerate(then):
+        assert ask(memory, "x", now=99.0, as_of=float(day)).equals(before)
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ({"valid_from": 3.0, "valid_to": 3.0}, "valid_to"), ({"valid_to": 0.5}, "valid_to"),
+        ({"valid_from": float("nan")}, "valid_from"), ({"value_text": " "}, "value_text"), ({"value_text": 7}, "value_text"),
+    ],
+)  # fmt: skip
+def test_malformed_fields_are_refused_by_name(fields: dict[str, Any], path: str) -> None:
+    verdict = admit(Memory.empty(), [claim(1.0, "ann", "x", "a") | fields]).verdicts.row(0, named=True)
+    assert (verdict["verdict"], verdict["issues"][0]["path"]) == ("refused", path)
+
+
+def test_scopes_are_apart_until_they_share(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "m.sqlite")) as store:
+        hers, his = (store.rep_of(name, make=True) for name in ("hers", "his"))
+        store.admit([claim(1.0, "ann", "x", "secret", rep=hers), claim(1.0, "bob", "z", "plain", rep=his)])
+
+        def shown(scope: str) -> tuple[list[str], bool]:
+            push = str(store.mini_index("x z secret plain", rep=store.rep_of(scope)))
+            return store.ask("x", now=2.0, scope=scope)["value"].to_list(), "secret" in push
+
+        assert [shown(scope) for scope in ("hers", "his", "", "nobody")] == [(["secret"], True), *[([], False)] * 3]
+        store.share("x", "his", scope="hers", now=3.0, by="ann")
+        assert shown("his") == (["secret"], True)
+        assert shown("") == ([], False)
+        store.unshare("x", "his", scope="hers", now=4.0, by="ann")
+        assert shown("his") == ([], False)
+        edge = {"relation": "contradicts", "target": store.memory.cells["handle"][0]}
+        verdict = store.admit([claim(5.0, "bob", "w", "no", rep=store.rep_of("", make=True), edges=[edge])])
+        assert verdict["verdict"].to_list() == ["refused"]  # what is another scope's has no name here
