@@ -1,0 +1,135 @@
+"""malsim's own store, in a file of its own: `plain` under its default rules, `governed` under the preset of that name.
+
+A claim's day is when the store learns it, its own time the day it is true from; a writer's new value of an object
+supersedes the one before. Whoever has no say in a correction is refused, and nothing changes.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.base.errors import UsageError
+from malsim.memory import Rules
+from malsim.memory.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from malsim.adapters.contract import Claim, Query
+
+__all__ = ["OwnStore", "governed", "plain"]
+
+STATED = 0.7  # where a claim states nothing
+
+
+class OwnStore:
+    """A store behind the calls of the contract."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules, self.folder = rules, Path(tempfile.mkdtemp(prefix="malsim-"))
+        self.store = Store(self.folder / "memory.sqlite")
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:
+        """Admit each claim into its scope; edges name whatever says their text there."""
+        for claim in claims:
+            rep = self.store.rep_of(claim.scope, make=True)
+            cells = self.store.memory.cells.filter(rep=rep, status="active")
+            self.store.admit([self._row(claim, now, rep, cells)], self.rules)
+
+    def _row(self, claim: Claim, now: float, rep: int, cells: pl.DataFrame) -> dict[str, Any]:
+        start = claim.time if claim.valid_from is None else claim.valid_from
+        own = cells.filter(writer=claim.writer, object=claim.object)
+        before = own.filter(pl.coalesce("valid_from", "created") < start, pl.col("value_text") != claim.value)["handle"]
+        edges = [{"relation": "supersedes", "target": handle} for handle in before]
+        for edge in claim.edges:
+            edges += [{"relation": edge.relation, "target": name} for name in cells.filter(title=edge.target)["handle"]]
+        stated = STATED if claim.stated is None else claim.stated
+        return {
+            "rep": rep, "t": now, "writer": claim.writer, "kind": "obs", "object": claim.object, "value_text": claim.value,
+            "title": claim.text or f"{claim.object} is {claim.value}", "body": f"by {claim.writer}", "confidence": stated,
+            "source_refs": [claim.source] if claim.source else [], "edges": edges,
+            "valid_from": None if start == now else start, "valid_to": claim.valid_to,
+        }  # fmt: skip
+
+    def tick(self, now: float) -> None:
+        """Tick."""
+        self.store.tick(now, self.rules)
+
+    settle = tick
+
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        """Ask."""
+        rows = self.store.ask(query.object, now=now, at=query.at, as_of=query.as_of, scope=query.scope, rules=self.rules)
+        return [
+            {"id": row["handle"], "object": query.object, "rank": row["belief"], "rep": row["rep"], "text": row["title"]}
+            | {name: row[name] for name in ("value", "belief", "status", "valid_from", "valid_to")}
+            for row in rows.head(limit).to_dicts()
+        ]
+
+    def read(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        """Ask, and open what comes first."""
+        items = self.peek(query, now, limit)
+        for item in items[:1]:
+            self.store.expand(item["id"], now=now, rep=item["rep"], rules=self.rules)
+        return items
+
+    def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
+        """Take a value back, and claim what is right."""
+        right = None if instead is None else {"title": f"{object} is {instead}", "value_text": instead}
+        self._obey(self.store.correct, object, value, right, now=now, by=by, scope=scope)
+
+    def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
+        """Erase."""
+        self._obey(self.store.forget, object, value, now=now, by=by, scope=scope)
+
+    def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None:  # noqa: A002
+        """Lift a rejection or an erasure."""
+        self._obey(self.store.allow, object, value, now=now, by=by, scope=scope)
+
+    def _obey(self, call: Callable[..., object], *what: object, scope: str, **who: Any) -> None:
+        with suppress(UsageError):  # a refusal
+            call(*what, rep=self.store.rep_of(scope), rules=self.rules, **who)
+
+    def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
+        """Let another scope read an object."""
+        self.store.share(object, to, now=now, scope=scope)
+
+    def unshare(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
+        """Take that back."""
+        self.store.unshare(object, to, now=now, scope=scope)
+
+    def texts(self) -> list[str]:
+        """Every text in its file, the words of its index, and the graph as a netlist."""
+        with closing(sqlite3.connect(self.store.path)) as file:
+            tables = [name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            rows = [row for name in tables for row in file.execute(f'SELECT * FROM "{name}"')]  # noqa: S608  # its own tables
+            file.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab ('main', 'words', 'row')")
+            rows += file.execute("SELECT term FROM temp.terms").fetchall()
+        return [text for row in rows for text in row if isinstance(text, str)]
+
+    def log(self) -> list[dict[str, Any]]:
+        """Every write on record."""
+        deeds = self.store.ticks.select("row", "deed", "writer", "t").rows()
+        return [{"event": deed, "id": row, "by": writer or "", "at": t} for row, deed, writer, t in deeds]
+
+    def close(self) -> None:
+        """Let go of the file, and remove it."""
+        self.store.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def plain() -> OwnStore:
+    """A store under the default rules."""
+    return OwnStore(Rules())
+
+
+def governed() -> OwnStore:
+    """A store under the preset `governed`."""
+    return OwnStore(Rules.governed())
