@@ -119,14 +119,14 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
     async def claim(  # noqa: PLR0913, PLR0917  # the fields of a claim
         title: str, confidence: float, body: str = "", kind: str = "obs", edges: list[dict[str, Any]] | None = None,
         topics: list[str] | None = None, source_refs: list[str] | None = None, object: str = "",  # noqa: A002
-        value: float | None = None, verification: str = "", stability: str = "",
+        value: float | str | None = None, verification: str = "", stability: str = "",
     ) -> str:  # fmt: skip
         """Claim something: a title, the confidence you would bet on it (0 to 1), and edges to other cells.
 
         An edge is such as {"relation": "contradicts", "target": "obs_a1b2"}, to what it supports, contradicts, depends_on,
-        derived_from or supersedes. Kinds: dec obs bel tsk obj rsk ref ver hyp prg. `object` and `value` (a number): what it
-        is about and what it says of that; `verification`: checked or tested, where you did; `stability`: stable, volatile
-        or ephemeral. Answers with the gate's verdict and its reasons.
+        derived_from or supersedes. Kinds: dec obs bel tsk obj rsk ref ver hyp prg. `object` and `value` (a number or a
+        word): what it is about and what it says of that; `verification`: checked or tested, where you did; `stability`:
+        stable, volatile or ephemeral. Answers with the gate's verdict and its reasons.
         """
         fields = {
             "kind": kind, "body": body, "edges": edges or [], "topics": topics or [], "source_refs": source_refs or [],
@@ -138,6 +138,11 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
     async def correct(cell: str, title: str, confidence: float, body: str = "") -> str:
         """Replace what a cell says by what is true now; the old one stays on record as superseded."""
         return verdict_text(await thread.ask(lambda service: service.correct(cell, title, confidence, body=body)))
+
+    @server.tool(structured_output=False)
+    async def forget(cell: str) -> str:
+        """Erase what a cell says, for good, with what was derived from it: when somebody asks that it be forgotten."""
+        return str(await thread.ask(lambda service: service.forget(cell)))
 
     @server.tool(structured_output=False)
     async def wire(name: str, program: str, confidence: float = 0.7) -> str:

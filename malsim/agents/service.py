@@ -35,6 +35,8 @@ class MemoryService:
         In whose name claims are made.
     rules
         The rules of the memory.
+    scope
+        In whose name cells are kept apart: it reads those of its scope and what others share with it.
     clock
         What day it is; by default the wall clock's, from the date of the store's day 0.
     """
@@ -45,9 +47,11 @@ class MemoryService:
         *,
         writer: str = "agent",
         rules: Rules | None = None,
+        scope: str = "",
         clock: Callable[[], float] | None = None,
     ) -> None:
         self.store, self.writer, self.rules = Store(path), writer, rules or Rules()
+        self.rep = self.store.rep_of(scope, make=True)
         self.now = clock or wall_clock(self.store)
 
     def close(self) -> None:
@@ -70,26 +74,36 @@ class MemoryService:
     def push(self, objective: str = "", *, budget: int = BUDGET_WORDS, limit: int = LIMIT) -> Push:
         """The lines that bear on what is to be done, within a budget of words, with what disputes them."""
         text = _bounded(objective, "objective")
-        return self.store.mini_index(text, budget_words=budget, limit=limit, now=self.now(), rules=self.rules)
+        return self.store.mini_index(text, budget_words=budget, limit=limit, now=self.now(), rep=self.rep, rules=self.rules)
 
     def expand(self, cell: str) -> str:
         """One cell opened: its scores term by term, text, neighbours, versions; that it was read is noted."""
-        return str(self.store.expand(_bounded(cell, "cell"), now=self.now(), rules=self.rules))
+        return str(self.store.expand(_bounded(cell, "cell"), now=self.now(), rep=self.rep, rules=self.rules))
 
     def claim(self, title: str, confidence: float, **fields: Any) -> dict[str, Any]:
         """Propose a claim; the gate's verdict on it, a row of `schema.VERDICTS`. Fields are those of claims."""
         from malsim.netlist.programs import checked
 
-        claim = {"kind": "obs", "writer": self.writer, "title": title, "confidence": confidence, "t": self.now(), **fields}
+        claim = {"kind": "obs", "rep": self.rep, "writer": self.writer, "title": title, "confidence": confidence}
+        claim |= {"t": self.now(), **fields}
+        if isinstance(fields.get("value"), str):
+            claim |= {"value": None, "value_text": fields["value"]}
         claim = {name: _bounded(value, name) for name, value in claim.items() if value not in (None, [], "")}
         return self.store.admit(checked([claim]), self.rules).row(0, named=True)
 
     def correct(self, cell: str, title: str, confidence: float, **fields: Any) -> dict[str, Any]:
         """Propose a claim of the same kind that supersedes a cell."""
         memory = self.store.memory
-        kind = fields.pop("kind", None) or memory.cells["kind"][memory.row(cell)]
+        kind = fields.pop("kind", None) or memory.cells["kind"][memory.row(cell, rep=self.rep)]
         edge = {"relation": "supersedes", "target": cell}
         return self.claim(title, confidence, kind=kind, edges=[edge, *fields.pop("edges", [])], **fields)
+
+    def forget(self, cell: str) -> str:
+        """Erase what a cell says, wherever it is said of the same object, with what was derived from it; what is gone."""
+        before = self.store.memory.cells["rejected"].count()
+        now = self.now()
+        after = self.store.forget_cell(_bounded(cell, "cell"), by=self.writer, now=now, rep=self.rep, rules=self.rules)
+        return f"{after.cells['rejected'].count() - before} cells erased; the gate refuses it from now on"
 
     def wire(self, name: str, program: str, confidence: float) -> dict[str, Any]:
         """Propose an op of one's own, as a claim of kind prg; from the next tick on it runs."""
@@ -99,7 +113,7 @@ class MemoryService:
         """Why a cell is worth what it is, term by term."""
         from malsim.memory.explain import explain
 
-        explanation = explain(self.store.memory, _bounded(cell, "cell"), t=self.now(), rep=0, rules=self.rules)
+        explanation = explain(self.store.memory, _bounded(cell, "cell"), t=self.now(), rep=self.rep, rules=self.rules)
         return f"{explanation}\n  {explanation.why}"
 
     def signals(self, names: Sequence[str] = ()) -> str:

@@ -23,8 +23,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("store", type=Path, metavar="STORE", help="a store's file; made where there is none")
     add("--writer", default="agent", metavar="NAME", help="in whose name claims are made (agent)")
+    add("--scope", default="", metavar="NAME", help="keep this writer's cells apart, in a scope of this name")
     add("--tick", metavar="TIME", help="tick so often, such as 15min; by default only the stop hook ticks")
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or guarded")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5, guarded or governed")
     add("--http", type=int, metavar="PORT", help="streamable HTTP on this port instead of stdio")
     add("--host", default="127.0.0.1", metavar="HOST", help="with --http: another address than this machine's own")
     add("--token-file", type=Path, metavar="FILE", help="with --http: what callers must send as a bearer token")
@@ -50,7 +51,9 @@ def main(args: argparse.Namespace) -> int:
     rules = Rules.read(args.rules or "default")
     Store(args.store).close()  # a store that cannot be read is said so before a client waits for an answer
     seconds = None if every is None else every * 86_400
-    server = memory_server(lambda: MemoryService(args.store, writer=args.writer, rules=rules), tick_seconds=seconds)
+    server = memory_server(
+        lambda: MemoryService(args.store, writer=args.writer, rules=rules, scope=args.scope), tick_seconds=seconds
+    )
     if args.http is None:
         server.run("stdio")
     else:

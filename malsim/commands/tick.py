@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     at = "the day of the tick, a number or a date; default a day after the last write"
     add("--now", metavar="DAY", help=at)
     add("--signals", metavar="A,B", help="then say what these standing signals read, or all")
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or guarded")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5, guarded or governed")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         add(f"--{name}", metavar="TEXT", help=f"its new {name}")
     for name in LISTS:
         add(f"--{name.replace('_', '-')}", metavar="A,B", help=f"its new {name.replace('_', ' ')}")
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or guarded")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5, guarded or governed")
 
 
 def main(args: argparse.Namespace) -> int:
