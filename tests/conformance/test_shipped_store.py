@@ -1,0 +1,8 @@
+"""The store that ships keeps every duty under the preset `governed`."""
+
+from __future__ import annotations
+
+from malsim.adapters.store import governed
+from malsim.conformance import check
+
+test_it_keeps_every_duty = check(governed)
