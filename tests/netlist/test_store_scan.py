@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from malsim import cli
 from malsim.memory import Rules
-from malsim.memory import store as stores
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.store import Store
+from malsim.memory.store import store_file as stores
 from malsim.netlist import NetlistError, parse, render
 from malsim.netlist.shipped.store_scan import load_all
 from malsim.sim import bench

@@ -132,8 +132,8 @@ def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) 
 
 def _unless_rejected(memory: Memory, checked: Validated) -> Validated:
     """Refuse what a person rejected or erased, whoever says it, until it is allowed again."""
-    said = checked.claims.frame().select("claim", tombstone=digests_of())
-    again = said.filter(pl.col("tombstone").is_in(tombstones(memory)))
+    facts = checked.claims.frame().select("claim", tombstone=digests_of())
+    again = facts.filter(pl.col("tombstone").is_in(tombstones(memory)))
     issues = again.select("claim", path=pl.lit("value"), message=pl.lit("was rejected or erased; nobody allowed it again"))
     return replace(checked, issues=pl.concat([checked.issues, issues]))
 

@@ -45,7 +45,7 @@ def ask(
     """
     as_of = now if as_of is None else as_of
     at = as_of if at is None else at
-    cells = _known(memory, object_, as_of, reps, rules)
+    cells = _standing(memory, object_, as_of, reps, rules)
     heir = cells.select(row="successor").join(cells.select("row", "start"), on="row", how="left", maintain_order="left")
     holds = (pl.col("start") <= at) & (at < pl.col("valid_to").fill_null(float("inf"))) & ~(pl.col("heir") <= at)
     cells = cells.with_columns(heir=heir["start"]).filter(pl.col("start") <= at)
@@ -58,11 +58,11 @@ def ask(
     ranked = values.sort("holds", "belief", "start", descending=True, maintain_order=True)
     first = pl.int_range(pl.len()) == 0
     status = pl.when(first & pl.col("holds")).then(pl.lit("current")).otherwise(pl.lit("former"))
-    shown = ("rep", "handle", "value", "title", "belief", status.alias("status"), pl.col("start").alias("valid_from"))
-    return ranked.select(*shown, "valid_to")
+    columns = ("rep", "handle", "value", "title", "belief", status.alias("status"), pl.col("start").alias("valid_from"))
+    return ranked.select(*columns, "valid_to")
 
 
-def _known(memory: Memory, object_: str, as_of: float, reps: Sequence[int], rules: Rules | None) -> pl.DataFrame:
+def _standing(memory: Memory, object_: str, as_of: float, reps: Sequence[int], rules: Rules | None) -> pl.DataFrame:
     """The cells about an object that stood on a day, with what they are worth now."""
     stood = (pl.col("created") <= as_of) & ~(pl.col("rejected") <= as_of).fill_null(value=False)
     annexed = (pl.col("status") == "annexed") & pl.col("rejected").is_null()

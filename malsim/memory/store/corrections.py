@@ -54,8 +54,8 @@ def correct(
     fallen = derived(memory, rows) if rules.derived == "fall" else rows
     if instead is not None:
         memory, verdicts = _put_instead(memory, rows, instead, now, by, rules)
-    gone = fallen if rejects else np.setdiff1d(fallen, rows)
-    return Admission(reject(memory, gone, now=now, facts=facts) if gone.size else memory, verdicts)
+    taken_back = fallen if rejects else np.setdiff1d(fallen, rows)
+    return Admission(reject(memory, taken_back, now=now, facts=facts) if taken_back.size else memory, verdicts)
 
 
 def _put_instead(
@@ -69,8 +69,8 @@ def _put_instead(
     edges = [{"relation": "supersedes", "target": name} for name in wrong.filter(pl.col("status") == "active")["handle"]]
     own = {"rep": first["rep"], "t": now, "writer": by, "valid_from": start, "edges": edges}
     claim = usual | {name: value for name, value in instead.items() if value is not None} | own
-    said = claim.get("value_text") if claim.get("value") is None else claim["value"]
-    fact = digest(first["rep"], first["object"], text_of(claim["title"] if said is None else said))
+    value = claim.get("value_text") if claim.get("value") is None else claim["value"]
+    fact = digest(first["rep"], first["object"], text_of(claim["title"] if value is None else value))
     after, verdicts = admit(lift(memory, rows_barred(memory, fact)), [claim], rules)
     if verdicts["verdict"][0] == "refused":
         raise UsageError("the gate refused what is right", where="correct", given=verdicts.select(issues_as_text()).item())

@@ -124,9 +124,9 @@ class Store(StoreFile):
             new = self._write(
                 old, forget(old, rows, now=now, by=by, rules=rules or Rules()), t=now, deed="forget", writer=by
             )
-            gone = derived(old, rows)
-            purge(self.connection, gone, TEXTS, old.cells[gone].filter(rep=0)["key"].to_list())
-            scopes.unshare_all(self.connection, set(old.cells["object"][gone]) - set(new.cells["object"]))
+            erased = derived(old, rows)
+            purge(self.connection, erased, TEXTS, old.cells[erased].filter(rep=0)["key"].to_list())
+            scopes.unshare_all(self.connection, set(old.cells["object"][erased]) - set(new.cells["object"]))
         with refusing(self.path):
             shred(self.connection)
         return new

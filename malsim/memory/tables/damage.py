@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from malsim.memory import schema
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["DamagedRowsError", "check_rows", "is_date"]
 
@@ -47,6 +45,8 @@ def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, 
     for name, frame in (("cells", cells), ("edges", edges), ("writers", writers)):
         if any(frame[column].null_count() for column in FILLED[name]):
             raise DamagedRowsError(name)
+    if any(cells.select(pl.col(pl.Float64).is_infinite().any()).row(0)):
+        raise DamagedRowsError("cells")
     ends = ((cells["author"], writers), (cells["successor"], cells), (edges["source"], cells), (edges["target"], cells))
     for rows, among in ends:
         present = rows.drop_nulls()

@@ -54,11 +54,11 @@ def extends(new: Memory, old: Memory) -> bool:
 
 def _claimed(memory: Memory, height: int, *, of: Memory) -> pl.DataFrame:
     """What the first cells claim; of those that `of` has erased, nothing that an erasure takes."""
-    gone = of.cells.head(height).select((pl.col("title") == ERASED) & pl.col("rejected").is_not_null()).to_series()
+    erased = of.cells.head(height).select((pl.col("title") == ERASED) & pl.col("rejected").is_not_null()).to_series()
     claimed = memory.cells.head(height).select(CLAIMED)
     return (
-        claimed.with_columns(pl.when(~gone).then(name).alias(name) for name in set(CLAIMED) & set(TEXTS))
-        if gone.any()
+        claimed.with_columns(pl.when(~erased).then(name).alias(name) for name in set(CLAIMED) & set(TEXTS))
+        if erased.any()
         else claimed
     )
 
