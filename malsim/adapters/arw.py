@@ -1,7 +1,8 @@
 """ARW's records behind the contract of adapters: `records` (the first form, hybrid) and `overlay` (the second: rank fusion).
 
 Both are asked by text; what a question finds about other objects is left out. Neither has a belief, and no score reads a
-contradiction. A claim's confidence is the record's utility (`records`) or the item's trust (`overlay`).
+contradiction. A claim's confidence is the record's utility (`records`) or the item's trust (`overlay`), a scope is a project
+of the overlay; ARW corrects and forgets nothing on request.
 
 >>> from malsim.adapters.contract import Claim, Query
 >>> memory = records()
@@ -19,9 +20,11 @@ from typing import Any
 
 from malsim.adapters.contract import Claim, Query
 from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, RecordStore
+from malsim.records.candidates import Scope
 
 __all__ = ["ArwOverlay", "ArwRecords", "overlay", "records"]
 
+EVERYBODY = "bench"  # the project of what has no scope
 DAY_MS = 86_400_000
 LONG_AGO = 1_767_225_600_000  # day 0 is 2026-01-01: a store of records knows no time before 1970
 
@@ -29,7 +32,7 @@ LONG_AGO = 1_767_225_600_000  # day 0 is 2026-01-01: a store of records knows no
 class ArwRecords:
     """Each value of an object is a record of lane semantic; who says it again updates it."""
 
-    belief = edges = False
+    belief = edges = scopes = clocks = False
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -68,6 +71,8 @@ class ArwRecords:
 class ArwOverlay(ArwRecords):
     """Each writer's sentence is an item of the second form, taken in once (`dedupe`)."""
 
+    scopes = True
+
     def __init__(self, fusion: Fusion | None = None) -> None:
         super().__init__()
         self.overlay = Overlay(self.store, fusion=fusion)
@@ -78,6 +83,7 @@ class ArwOverlay(ArwRecords):
             self.now = claim.time
             item = OverlayItem(
                 claim.text or f"{claim.object} is {claim.value}", agent_id=claim.writer, privacy="project",
+                project_id=claim.scope or EVERYBODY,
                 trust=0.5 if claim.stated is None else claim.stated, entities=(claim.object,), extra={"value": claim.value},
             )  # fmt: skip
             self.overlay.upsert(item, dedupe=True)
@@ -86,7 +92,8 @@ class ArwOverlay(ArwRecords):
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
         """A search: words and likeness fused, boosted, made diverse."""
         self.now = now
-        hits = [(each, self.overlay.get(each.id)) for each in self.overlay.search(query.text or query.object)]
+        scope = Scope(project_id=query.scope or EVERYBODY)
+        hits = [(each, self.overlay.get(each.id)) for each in self.overlay.search(query.text or query.object, scope=scope)]
         return [
             {"id": each.id, "object": query.object, "value": item.extra["value"], "text": item.text, "rank": each.score}
             for each, item in hits

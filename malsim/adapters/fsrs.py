@@ -20,7 +20,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 class ClaimCards:
     """Cards by object and value; fuzz is off, so that the same reviews give the same cards."""
 
-    belief = edges = False
+    belief = edges = scopes = clocks = False
 
     def __init__(self) -> None:
         from fsrs import Card, Rating, Scheduler
@@ -49,11 +49,12 @@ class ClaimCards:
         at = START + timedelta(days=now)
         rank = self._scheduler.get_card_retrievability
         cards = self._cards.get(query.object, {})
-        return [
+        items = [
             {"id": value, "object": query.object, "value": value, "rank": rank(card, at),
              "valid_from": self._latest[query.object, value]}
             for value, card in cards.items()
         ]  # fmt: skip
+        return sorted(items, key=lambda item: -item["rank"])
 
     read = peek  # a question is no review
 

@@ -1,8 +1,10 @@
 """graphiti-core's own edge resolution, with the bench's verdict where it would ask a language model.
 
 A claim is a fact between its object and its value. Equal object and value: a duplicate; equal object, other value: a
-contradiction. Left out: extraction, search, the database. Install: pip install -c constraints.txt -e ".[memories]".
-Version run: graphiti-core 0.31.1. Its telemetry is off.
+contradiction. A scope is a group_id. A question is put with the package's own dates: `at` goes by valid_at and invalid_at,
+`as_of` by created_at and expired_at, whose clock is the bench's. Left out: extraction, search, the database, and with it
+the removal of episodes.
+Install: pip install -c constraints.txt -e ".[memories]". Version run: graphiti-core 0.31.1. Its telemetry is off.
 """
 
 from __future__ import annotations
@@ -34,46 +36,68 @@ class FactEdges:
         self._edge, self._episode, self._text = EntityEdge, EpisodicNode, EpisodeType.text
         self._resolve, self._loop = resolve_extracted_edge, asyncio.new_event_loop()
         self._verdict: dict[str, list[int]] = {}
-        self._facts: dict[str, list[Any]] = {}
+        self._facts: dict[tuple[str, str], list[Any]] = {}
 
     async def generate_response(self, *_: Any, **__: Any) -> dict[str, Any]:
         """What the language model says: the verdict on the fact that is being resolved."""
         return self._verdict
 
-    def write(self, claims: Sequence[Claim], _: float) -> None:
+    def write(self, claims: Sequence[Claim], now: float) -> None:
         """Resolve each claim against the facts about its object."""
         for claim in claims:
-            facts, at = self._facts.setdefault(claim.object, []), START + timedelta(days=claim.time)
+            facts, at = self._facts.setdefault((claim.scope, claim.object), []), _date(now)
             same = [fact for fact in facts if fact.target_node_uuid == claim.value]
             rivals = [fact for fact in facts if fact.target_node_uuid != claim.value]
             contradicted = list(range(len(same), len(same) + len(rivals)))
             self._verdict = {"duplicate_facts": [0] if same else [], "contradicted_facts": contradicted}
-            common: dict[str, Any] = {"group_id": "bench", "created_at": at, "valid_at": at}
-            ends = {"source_node_uuid": claim.object, "target_node_uuid": claim.value}
-            fact = self._edge(name="IS", fact=claim.text, **ends, **common)
-            episode = self._episode(name="claim", source=self._text, source_description="", content=claim.text, **common)
+            common: dict[str, Any] = {"group_id": claim.scope or "bench", "created_at": at}
+            start = _date(claim.time if claim.valid_from is None else claim.valid_from)
+            ends = {"source_node_uuid": claim.object, "target_node_uuid": claim.value, "valid_at": start}
+            end = None if claim.valid_to is None else _date(claim.valid_to)
+            fact = self._edge(name="IS", fact=claim.text, invalid_at=end, **ends, **common)
+            about: dict[str, Any] = {"source": self._text, "source_description": "", "content": claim.text}
+            episode = self._episode(name="claim", valid_at=start, **about, **common)
+            holding = [one for one in (fact, *facts) if one.expired_at is None]
             fact, _ended, _same = self._loop.run_until_complete(self._resolve(self, fact, same, rivals, episode))
             if not any(fact is other for other in facts):
                 facts.append(fact)
+            for one in holding:
+                one.expired_at = one.expired_at and at  # the package takes it from the wall clock
 
     def tick(self, _: float) -> None:
         """Nothing: a fact ends when another is written."""
 
-    def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
-        """Every fact about the object."""
-        facts = [(fact, float(fact.invalid_at is None)) for fact in self._facts.get(query.object, [])]
-        return [
-            {"id": fact.uuid, "object": query.object, "value": fact.target_node_uuid, "text": fact.fact, "rank": holds,
-             "belief": holds, "status": "current" if holds else "former",
-             "valid_from": (fact.valid_at - START) / timedelta(days=1)}
-            for fact, holds in facts
-        ]  # fmt: skip
+    def peek(self, query: Query, now: float, __: int) -> list[dict[str, Any]]:
+        """Every fact about the object that was known and had begun, those that hold first."""
+        known = _date(now if query.as_of is None else query.as_of)
+        at = known if query.at is None else _date(query.at)
+        facts = self._facts.get((query.scope, query.object), [])
+        begun = [fact for fact in facts if fact.created_at <= known and fact.valid_at <= at]
+        items = [self._item(query.object, fact, at, known) for fact in begun]
+        return sorted(items, key=lambda item: -item["rank"])
+
+    def _item(self, name: str, fact: Any, at: datetime, known: datetime) -> dict[str, Any]:
+        ended = fact.invalid_at is not None and fact.invalid_at <= at and (fact.expired_at or known) <= known
+        holds = float(not ended)
+        return {
+            "id": fact.uuid, "object": name, "value": fact.target_node_uuid, "text": fact.fact, "rank": holds,
+            "belief": holds, "status": "current" if holds else "former", "valid_from": _day(fact.valid_at),
+            "valid_to": None if fact.invalid_at is None else _day(fact.invalid_at),
+        }  # fmt: skip
 
     read = peek
 
     def close(self) -> None:
         """Close the event loop."""
         self._loop.close()
+
+
+def _date(day: float) -> datetime:
+    return START + timedelta(days=day)
+
+
+def _day(date: datetime) -> float:
+    return (date - START) / timedelta(days=1)
 
 
 edge_resolution = FactEdges

@@ -1,5 +1,7 @@
-"""LangGraph's stores: `in_memory` and `sqlite`; an object is a key, and what is put last is what is got.
+"""LangGraph's stores: `in_memory` and `sqlite`; an object is a key, a scope a namespace, and what is put last is got.
 
+A correction puts what is right in place of what was wrong, and deletes where nothing is; forgetting deletes. Neither store
+knows valid times, sharing or a log.
 Install: pip install -c constraints.txt -e ".[memories]". Needs no network. Versions run: langgraph 1.2.22,
 langgraph-checkpoint-sqlite 3.1.2.
 """
@@ -14,13 +16,14 @@ from malsim.adapters.contract import Claim, Query
 
 __all__ = ["LangGraphStore", "in_memory", "sqlite"]
 
-FACTS = ("facts",)
+FACTS = "facts"
+MOST = 100_000  # entries that a search for all of them may list
 
 
 class LangGraphStore:
     """A store with a key an object: it has neither belief nor edges, and no sense of time."""
 
-    belief = edges = False
+    belief = edges = clocks = False
 
     def __init__(self, store: Any) -> None:
         self.store = store
@@ -28,22 +31,49 @@ class LangGraphStore:
     def write(self, claims: Sequence[Claim], _: float) -> None:
         """Put each claim."""
         for claim in claims:
-            self.store.put(
-                FACTS, claim.object, {"value": claim.value, "text": claim.text, "writer": claim.writer, "day": claim.time}
-            )
+            self._put(claim.scope, claim.object, claim.value, text=claim.text, writer=claim.writer, day=claim.time)
 
     def tick(self, _: float) -> None:
         """Nothing: an entry stays until it is written over."""
 
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
         """Get by key."""
-        entry = self.store.get(FACTS, query.object)
+        entry = self._get(query.scope, query.object)
         item = {"id": query.object, "object": query.object, "rank": 1.0}
-        if entry is None:
-            return []
-        return [item | {"value": entry.value["value"], "text": entry.value["text"], "valid_from": entry.value["day"]}]
+        return [item | {"value": entry["value"], "text": entry["text"], "valid_from": entry["day"]}] if entry else []
 
     read = peek  # getting changes nothing
+
+    def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
+        """Put another value in its place, or delete it."""
+        if instead is None:
+            self.forget(object, value, now, by, scope)
+        elif (entry := self._get(scope, object)) and entry["value"] == value:
+            self._put(scope, object, instead, text=f"{object} is {instead}", writer=by, day=now)
+
+    def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
+        """Delete the entry, if that is what it says."""
+        if (entry := self._get(scope, object)) and value in (None, entry["value"]):
+            self.store.delete(_namespace(scope), object)
+
+    def texts(self) -> list[str]:
+        """Every entry."""
+        return [
+            text
+            for entry in self.store.search((FACTS,), limit=MOST)
+            for text in (entry.key, *map(str, entry.value.values()))
+        ]
+
+    def _put(self, scope: str, key: str, value: str, **more: Any) -> None:
+        self.store.put(_namespace(scope), key, {"value": value, **more})
+
+    def _get(self, scope: str, key: str) -> dict[str, Any] | None:
+        entry = self.store.get(_namespace(scope), key)
+        return dict(entry.value) if entry else None
+
+
+def _namespace(scope: str) -> tuple[str, ...]:
+    return (FACTS, scope) if scope else (FACTS,)
 
 
 def in_memory() -> LangGraphStore:

@@ -2,6 +2,7 @@
 
 A file has `[[write]]` and `[[read]]` steps, each with `tool` and `arguments`, in whose texts {object}, {value}, {text},
 {writer} and {folder} stand for the claim's or question's own; `may_fail = true` passes over an answer that it failed.
+`[[forget]]` takes a text back, as it was written, and `[[texts]]` lists all that the server holds; both may be left out.
 `[environment]` has variables that the server is started with.
 """
 
@@ -18,7 +19,7 @@ from malsim.base.errors import AdapterError
 __all__ = ["Step", "ToolMapping", "read_mapping", "shipped_mappings"]
 
 SHIPPED = Path(__file__).with_name("servers")
-CALLS = ("write", "read")
+CALLS, OPTIONAL = ("write", "read"), ("forget", "texts")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +41,13 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolMapping:
-    """The steps of a write and of a read, and what a server finds in its environment."""
+    """The steps of each call, and what a server finds in its environment."""
 
     name: str
     write: tuple[Step, ...]
     read: tuple[Step, ...]
+    forget: tuple[Step, ...] = ()
+    texts: tuple[Step, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -59,14 +62,13 @@ def read_mapping(path: Path) -> ToolMapping:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
         raise AdapterError(f"no mapping: {problem}", where=str(path), hint="see malsim docs your-own-memory") from problem
-    steps = {call: tuple(_step(one, f"{path}: {call}") for one in _list(table.get(call))) for call in CALLS}
-    unknown = [key for key in table if key not in (*CALLS, "environment")]
+    steps = {call: tuple(_step(one, f"{path}: {call}") for one in _list(table.get(call))) for call in CALLS + OPTIONAL}
+    unknown = [key for key in table if key not in (*CALLS, *OPTIONAL, "environment")]
     missing = [call for call in CALLS if not steps[call]]
     if unknown or missing:
         given = ", ".join(unknown) if unknown else f"no [[{missing[0]}]]"
-        raise AdapterError(
-            "a mapping that names no tool", where=str(path), given=given, allowed="[[write]], [[read]], [environment]"
-        )
+        allowed = "[[write]], [[read]], [[forget]], [[texts]], [environment]"
+        raise AdapterError("a mapping that names no tool", where=str(path), given=given, allowed=allowed)
     environment = table.get("environment", {})
     return ToolMapping(name=path.stem, **steps, environment={name: str(value) for name, value in environment.items()})
 

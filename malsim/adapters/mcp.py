@@ -3,7 +3,8 @@
 A server runs in a new, empty folder, which is its HOME, its working directory and all that XDG names; the folder and all
 processes of the server end with it. A mapping (`malsim.adapters.mapping`) says which tool takes what: one named by its
 TOML file before the command, else a shipped one whose tools the server has, else TABLE's names. Answers are text, and are
-read back by the values that occur in it.
+read back by the values that occur in it. Where the mapping has steps to forget, a correction forgets what was wrong and
+writes what is right.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ TABLE = {
     "write": ("add_memory", "add_memories", "store_memory", "save_memory", "remember", "write", "store"),
     "read": ("search_memory", "search_memories", "recall", "search", "query", "read", "retrieve"),
 }
+WORDS = ("object", "value", "text", "writer")
 VERSION = "2025-06-18"
 XDG = ("CONFIG_HOME", "DATA_HOME", "CACHE_HOME", "STATE_HOME", "RUNTIME_DIR", "DATA_DIRS", "CONFIG_DIRS")
 MOST_STDERR = 500  # characters of what a server wrote there, in an error
@@ -38,7 +40,7 @@ MOST_STDERR = 500  # characters of what a server wrote there, in an error
 class McpServer:
     """A server and its tools; every sentence that it answers with is an item, the earlier ones first."""
 
-    belief = edges = False
+    belief = edges = scopes = clocks = False
 
     def __init__(self, command: str) -> None:
         words = shlex.split(command)
@@ -47,6 +49,7 @@ class McpServer:
             raise AdapterError("no command", where=f"mcp:{command}", hint='mcp:COMMAND, or "mcp:MAPPING.toml COMMAND"')
         self._own, self._mappings = own, [own] if own else shipped_mappings()
         self._folder, self._number = tempfile.mkdtemp(prefix="mcp-"), 0
+        self._written: dict[tuple[str, str], dict[str, None]] = {}  # the texts of an object and value
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # it lives as long as the server
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
         place: dict[str, Any] = {"cwd": self._folder, "env": self._environment(), "start_new_session": True}
@@ -86,26 +89,40 @@ class McpServer:
             given = ", ".join(tools)
             raise AdapterError("no tools to write and read with", where=command, given=given, allowed=allowed, hint=hint)
         self._mapping: ToolMapping = mapping
+        if mapping.forget:
+            self.forget, self.correct = self._forget, self._correct
+        if mapping.texts:
+            self.texts = self._texts
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
-        """Tell the server each claim."""
+        """Write each claim."""
         for claim in claims:
-            words = {"object": claim.object, "value": claim.value, "text": claim.text, "writer": claim.writer}
-            for step in self._mapping.write:
-                self._call(step, words)
+            self._written.setdefault((claim.object, claim.value), {})[claim.text] = None
+            self._do(self._mapping.write, object=claim.object, value=claim.value, text=claim.text, writer=claim.writer)
 
     def tick(self, _: float) -> None:
         """Nothing."""
 
     def peek(self, query: Query, _: float, limit: int) -> list[dict[str, Any]]:
         """Ask the server, and list what it says."""
-        words = {"object": query.object, "text": query.text, "value": "", "writer": ""}
-        answers = [self._call(step, words) for step in self._mapping.read]
-        texts = [part["text"] for answer in answers for part in answer.get("content", ()) if part.get("type") == "text"]
+        texts = self._do(self._mapping.read, object=query.object, text=query.text)
         lines = [line for text in texts for line in _sentences(text)]
         return [{"id": line, "object": query.object, "text": line, "rank": 1.0} for line in dict.fromkeys(lines)][:limit]
 
     read = peek  # MCP knows no look that is no use
+
+    def _forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
+        for name, each in [key for key in self._written if key[0] == object and value in (None, key[1])]:
+            for text in self._written.pop((name, each)):
+                self._do(self._mapping.forget, object=name, value=each, text=text, writer=by)
+
+    def _correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
+        self._forget(object, value, now, by, scope)
+        if instead is not None:
+            self.write([Claim(now, by, object, instead, f"{object} is {instead}")], now)
+
+    def _texts(self) -> list[str]:
+        return self._do(self._mapping.texts)
 
     def close(self) -> None:
         """End the server with all processes that it started, and clear its folder."""
@@ -117,6 +134,11 @@ class McpServer:
     def _clear(self) -> None:
         self._errors.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _do(self, steps: Sequence[Step], **words: str) -> list[str]:
+        """Take the steps of a call; every text that they answer."""
+        answers = [self._call(step, dict.fromkeys(WORDS, "") | words) for step in steps]
+        return [part["text"] for answer in answers for part in answer.get("content", ()) if part.get("type") == "text"]
 
     def _call(self, step: Step, words: Mapping[str, str]) -> dict[str, Any]:
         answer = self._ask("tools/call", {"name": step.tool, "arguments": step.filled({**words, "folder": self._folder})})

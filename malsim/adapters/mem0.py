@@ -1,7 +1,10 @@
 """mem0ai with `infer=False`: no language model, a local Qdrant in memory, and an embedding made of words in its place.
 
 Nothing is merged or deleted without a model's verdict, so every claim stays and a search ranks them by likeness. Sentences
-as like to the question as each other have scores that differ in float noise alone: scores are rounded above it. Left out:
+as like to the question as each other have scores that differ in float noise alone: scores are rounded above it, and equals
+stand as they were added. A scope is a user_id; a correction is `update`, or `delete` where nothing is right instead, and
+forgetting `delete`. `texts` reads each memory's `history` too, which is the package's own call; that history names no
+person, so there is no log. Left out:
 mem0's own pipeline (`infer=True`), whose extraction and verdicts are a language model's.
 Install: pip install -c constraints.txt -e ".[memories]". Version run: mem0ai 2.2.1. Its telemetry is off.
 """
@@ -23,6 +26,8 @@ from malsim.base.errors import AdapterError
 __all__ = ["Mem0Store", "WordEmbedding", "without_model"]
 
 DIMENSIONS = 512
+EVERYBODY = "bench"  # the user_id of what has no scope
+MOST = 1000  # memories about one object
 DIGITS = 6  # of a score: Qdrant's are float32, and equal ones differ by up to 1.2e-7
 
 
@@ -55,33 +60,60 @@ class WordEmbedding:
 
 
 class Mem0Store:
-    """One user's memories; an object is a run_id, so that a question is about it alone."""
+    """A user a scope, and an object a run_id, so that a question is about it alone."""
 
-    belief = edges = False
+    belief = edges = clocks = False
 
     def __init__(self, memory: Any) -> None:
         self.memory = memory
+        self._places: dict[str, int] = {}  # by id, in the order of adding
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
         """Add each claim's sentence as it stands."""
         for claim in claims:
             metadata = {"value": claim.value, "day": claim.time}
-            self.memory.add(claim.text, user_id="bench", run_id=claim.object, metadata=metadata, infer=False)
+            ids = {"user_id": claim.scope or EVERYBODY, "run_id": claim.object}
+            added = self.memory.add(claim.text, metadata=metadata, infer=False, **ids)["results"]
+            self._places |= {one["id"]: len(self._places) + number for number, one in enumerate(added)}
 
     def tick(self, _: float) -> None:
         """Nothing."""
 
     def peek(self, query: Query, _: float, limit: int) -> list[dict[str, Any]]:
         """Search."""
-        filters = {"user_id": "bench", "run_id": query.object}
+        filters = {"user_id": query.scope or EVERYBODY, "run_id": query.object}
         hits = self.memory.search(query.text, filters=filters, top_k=limit, threshold=0.0)["results"]
-        return [
+        items = [
             {"id": hit["id"], "object": query.object, "value": hit["metadata"]["value"], "text": hit["memory"],
              "rank": round(float(hit["score"]), DIGITS), "valid_from": hit["metadata"]["day"]}
             for hit in hits
         ]  # fmt: skip
+        return sorted(items, key=lambda item: (-item["rank"], self._places[item["id"]]))
 
     read = peek
+
+    def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
+        """Update what says the wrong value, or delete it."""
+        for found in self._find(object, value, scope):
+            if instead is None:
+                self.memory.delete(found)
+            else:
+                self.memory.update(found, text=f"{object} is {instead}", metadata={"value": instead, "day": now})
+
+    def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
+        """Delete what says the value."""
+        for found in self._find(object, value, scope):
+            self.memory.delete(found)
+
+    def texts(self) -> list[str]:
+        """Every memory's text and history."""
+        events = [event for found in self._places for event in self.memory.history(found)]
+        return [text for event in events for text in (event["old_memory"], event["new_memory"]) if text]
+
+    def _find(self, name: str, value: str | None, scope: str) -> list[str]:
+        filters = {"user_id": scope or EVERYBODY, "run_id": name}
+        memories = self.memory.get_all(filters=filters, top_k=MOST)["results"]
+        return [one["id"] for one in memories if value in (None, one["metadata"]["value"])]
 
 
 def without_model() -> Mem0Store:

@@ -59,7 +59,8 @@ def looked(name: str, claims: Sequence[tuple[float, str]]) -> list[tuple[str, fl
     host = Host(load_factory(name), name, limit=10.0)
     asks = [Ask(0, "factory")]
     asks += [Ask(0, "write", day, [Claim(day, "ann", "o", value, f"o is {value}", 0.7)]) for day, value in claims]
-    answers, broken = host.run([*asks, Ask(0, "peek", claims[-1][0], Query("o", "what is o?"), 10), Ask(0, "close")])
+    day = max(claims)[0] if "graphiti" in name else claims[-1][0]  # it shows no fact that is yet to begin
+    answers, broken = host.run([*asks, Ask(0, "peek", day, Query("o", "what is o?"), 10), Ask(0, "close")])
     assert not broken
     return sorted((item.value or item.text, round(item.rank, 9)) for item in answers[-2])
 
