@@ -69,15 +69,15 @@ class FactEdges:
 
     def peek(self, query: Query, now: float, __: int) -> list[dict[str, Any]]:
         """Every fact about the object that was known and had begun, those that hold first."""
-        known = _date(now if query.as_of is None else query.as_of)
-        at = known if query.at is None else _date(query.at)
+        as_of = _date(now if query.as_of is None else query.as_of)
+        at = as_of if query.at is None else _date(query.at)
         facts = self._facts.get((query.scope, query.object), [])
-        begun = [fact for fact in facts if fact.created_at <= known and fact.valid_at <= at]
-        items = [self._item(query.object, fact, at, known) for fact in begun]
+        begun = [fact for fact in facts if fact.created_at <= as_of and fact.valid_at <= at]
+        items = [self._item(query.object, fact, at, as_of) for fact in begun]
         return sorted(items, key=lambda item: -item["rank"])
 
-    def _item(self, name: str, fact: Any, at: datetime, known: datetime) -> dict[str, Any]:
-        ended = fact.invalid_at is not None and fact.invalid_at <= at and (fact.expired_at or known) <= known
+    def _item(self, name: str, fact: Any, at: datetime, as_of: datetime) -> dict[str, Any]:
+        ended = fact.invalid_at is not None and fact.invalid_at <= at and (fact.expired_at or as_of) <= as_of
         holds = float(not ended)
         return {
             "id": fact.uuid, "object": name, "value": fact.target_node_uuid, "text": fact.fact, "rank": holds,

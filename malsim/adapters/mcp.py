@@ -49,7 +49,7 @@ class McpServer:
             raise AdapterError("no command", where=f"mcp:{command}", hint='mcp:COMMAND, or "mcp:MAPPING.toml COMMAND"')
         self._own, self._mappings = own, [own] if own else shipped_mappings()
         self._folder, self._number = tempfile.mkdtemp(prefix="mcp-"), 0
-        self._written: dict[tuple[str, str], dict[str, None]] = {}  # the texts of an object and value
+        self._texts_of: dict[tuple[str, str], dict[str, None]] = {}  # the texts of an object and value
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # it lives as long as the server
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
         place: dict[str, Any] = {"cwd": self._folder, "env": self._environment(), "start_new_session": True}
@@ -97,7 +97,7 @@ class McpServer:
     def write(self, claims: Sequence[Claim], _: float) -> None:
         """Write each claim."""
         for claim in claims:
-            self._written.setdefault((claim.object, claim.value), {})[claim.text] = None
+            self._texts_of.setdefault((claim.object, claim.value), {})[claim.text] = None
             self._do(self._mapping.write, object=claim.object, value=claim.value, text=claim.text, writer=claim.writer)
 
     def tick(self, _: float) -> None:
@@ -112,8 +112,8 @@ class McpServer:
     read = peek  # MCP knows no look that is no use
 
     def _forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
-        for name, each in [key for key in self._written if key[0] == object and value in (None, key[1])]:
-            for text in self._written.pop((name, each)):
+        for name, each in [key for key in self._texts_of if key[0] == object and value in (None, key[1])]:
+            for text in self._texts_of.pop((name, each)):
                 self._do(self._mapping.forget, object=name, value=each, text=text, writer=by)
 
     def _correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002

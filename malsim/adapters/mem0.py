@@ -94,20 +94,20 @@ class Mem0Store:
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
         """Update what says the wrong value, or delete it."""
-        for found in self._find(object, value, scope):
+        for memory_id in self._find(object, value, scope):
             if instead is None:
-                self.memory.delete(found)
+                self.memory.delete(memory_id)
             else:
-                self.memory.update(found, text=f"{object} is {instead}", metadata={"value": instead, "day": now})
+                self.memory.update(memory_id, text=f"{object} is {instead}", metadata={"value": instead, "day": now})
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
         """Delete what says the value."""
-        for found in self._find(object, value, scope):
-            self.memory.delete(found)
+        for memory_id in self._find(object, value, scope):
+            self.memory.delete(memory_id)
 
     def texts(self) -> list[str]:
         """Every memory's text and history."""
-        events = [event for found in self._places for event in self.memory.history(found)]
+        events = [event for memory_id in self._places for event in self.memory.history(memory_id)]
         return [text for event in events for text in (event["old_memory"], event["new_memory"]) if text]
 
     def _find(self, name: str, value: str | None, scope: str) -> list[str]:

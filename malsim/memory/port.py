@@ -24,10 +24,21 @@ if TYPE_CHECKING:
     from malsim.memory.gate.verdicts import GateResult
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.graph.take_back import Deed
 
 __all__ = [
-    "AnswersReads", "Claims", "Edges", "Explains", "HoldsGraph", "Plant", "ReadsDerived", "ReadsPresent",
-    "Verdicts", "View", "Vocabulary",
+    "AnswersReads",
+    "Claims",
+    "Edges",
+    "Explains",
+    "HoldsGraph",
+    "Plant",
+    "ReadsDerived",
+    "ReadsPresent",
+    "TakesBack",
+    "Verdicts",
+    "View",
+    "Vocabulary",
 ]  # fmt: skip
 
 
@@ -255,6 +266,14 @@ class ReadsDerived(Protocol[State]):
 
     def with_derived(self, state: State, values: Mapping[str, Array]) -> State:
         """With these values by name, `cell-trust`, until the next are given; one a cell."""
+
+
+@runtime_checkable
+class TakesBack(Protocol[State]):
+    """The capability of a plant from which people take back what was claimed, for good if they wish."""
+
+    def take_back(self, state: State, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[State, Bools]:
+        """Do so with these values, no two alike; of each whether it was done: a person may have no say in it."""
 
 
 @runtime_checkable

@@ -86,11 +86,11 @@ class Bench:
         self.calendar = simpy.Environment(initial_time=0)
         reps = scenario.first + np.arange(scenario.replications)
         world = World(scenario.facts, seed=scenario.seed, reps=reps, end=milliseconds(scenario.days) + 1)
-        self.recorder = Recorder(scenario)
+        self.recorder = recorder = Recorder(scenario)
         self.context = RunContext(world=world, reps=reps, seed=scenario.seed, log=self.recorder.log)
         self.truth = world.first.copy()
         self.populations, self.inbox = populations, _ = Populations(scenario, self.context), Inbox()
-        self.actors = Actors(scenario, self.context, populations, self.inbox, lambda: self.current)
+        self.actors = Actors(scenario, self.context, populations, self.inbox, lambda: self.current, recorder.corrections)
         self.cell_index = CellIndex(scenario.facts, scenario.replications, populations.templates.statements)
         self.intake = Intake(scenario, populations)
         self.counters = self.session = self.reviewers = None
@@ -121,7 +121,7 @@ class Bench:
             writers=recorder.writers(), bands=recorder.bands.frame(), plant=self.plant, state=self.state,
             vocabulary=self.intake.vocabulary, unseen=len(self.inbox), dropped=recorder.dropped,
             counters=self.counters.frame(self.scenario.first) if self.counters else None,
-            reviews=self.reviewers.verdicts if self.reviewers else None,
+            reviews=self.reviewers.verdicts if self.reviewers else None, correction_scores=recorder.corrections,
             running_scores=recorder.running_scores, changes=recorder.changes, attack_scores=recorder.attack,
             final_scores=FinalScores.of(self.snapshot, self.truth), answers=answering.answers(state) if answering else {},
         ).without(answering.failures(state) if answering else {})  # fmt: skip

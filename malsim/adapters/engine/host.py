@@ -11,17 +11,18 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from malsim.adapters.calls import awaited, takes_limit
-from malsim.adapters.load import make_memory
+from malsim.adapters.load import arguments_of, make_memory
 from malsim.base.finite import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from malsim.adapters.contract import Claim, Query, UserMemory
 
 __all__ = ["Ask", "Breakdown", "Host", "ShownItem"]
 
 MAKE, CLOSE = "factory", "close"
+DEEDS = ("correct", "forget")
 IMPORTING = 60.0  # seconds
 
 
@@ -31,7 +32,7 @@ class Ask(NamedTuple):
     rep: int
     call: str
     now: float = 0.0
-    about: Sequence[Claim] | Query | None = None
+    about: Sequence[Claim] | Query | Mapping[str, Any] | None = None
     limit: int = 0
 
 
@@ -120,6 +121,11 @@ class Host:
         if call == "tick":
             awaited(memory.tick(now))
             return None
+        if call in DEEDS:
+            perform = getattr(memory, call)
+            places, names = arguments_of(perform, about)  # type: ignore[arg-type]  # a deed's
+            awaited(perform(*places, **names))
+            return None
         if call == CLOSE:
             if callable(close := getattr(memory, "close", None)):
                 awaited(close())
@@ -136,7 +142,8 @@ class Host:
         memory = self._memories[rep] = make_memory(self._factory, self._name)
         for call in ("read", "peek"):
             self._limited[rep, call] = takes_limit(getattr(memory, call))
-        return {part: getattr(memory, part, None) for part in ("belief", "edges")}
+        deeds = {call: callable(getattr(memory, call, None)) for call in DEEDS}
+        return {part: getattr(memory, part, None) for part in ("belief", "edges")} | deeds
 
 
 class _Batch:

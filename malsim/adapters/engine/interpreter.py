@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from malsim.adapters.engine.adapter import Phrases
     from malsim.adapters.engine.host import ShownItem
+    from malsim.memory.graph.take_back import Deed
     from malsim.memory.port import Claims, Vocabulary
 
 __all__ = ["Interpreter", "WrongItemError"]
@@ -48,6 +49,12 @@ class Interpreter:
     def query(self, object_: int) -> Query:
         """The question about an object."""
         return self._queries[object_]
+
+    def deed(self, object_: int, value: int, deed: Deed) -> dict[str, Any]:
+        """What a correction, an erasure or a permission is given, in the contract's order."""
+        instead = {"instead": None} if deed.do == "correct" else {}
+        given = {"object": self.objects[object_], "value": self._labels[object_][value], **instead}
+        return given | {"now": deed.now, "by": deed.by, "scope": ""}
 
     def objects_of(self, rep: int) -> list[int]:
         """The objects of a replication's claims, in the order of their first claims."""

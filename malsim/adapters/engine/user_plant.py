@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from malsim.adapters.contract import Claim, Edge
     from malsim.adapters.engine.adapter import Adapter, Phrases
-    from malsim.memory.graph.arrays import Array, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.take_back import Deed
     from malsim.memory.port import Claims, View, Vocabulary
 
 __all__ = ["UserPlant", "UserState"]
@@ -81,6 +82,17 @@ class UserPlant:
         verdicts = Verdicts(verdict=verdict, row=row, dropped=dropped, issues=issues, superseded=superseded)
         return replace(state, view=table.view()), verdicts
 
+    def take_back(self, state: UserState, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[UserState, Bools]:
+        """Ask each memory for it, where it offers that, then look what came of it."""
+        instances, asks = state.instances, list[Ask]()
+        alive = np.array([instances.offers(deed.do) and one not in instances.failures for one in rep.tolist()], dtype=bool)
+        for row in np.flatnonzero(alive).tolist():
+            one, about = int(rep[row]), int(object_[row])
+            asks.append(Ask(one, deed.do, deed.now, instances.interpreter.deed(about, int(value[row]), deed)))
+            asks += instances.looks(one, [about], deed.now, state.ticks)
+        instances.look(asks, instances.ask(asks))
+        return replace(state, view=instances.table.view(), now=max(deed.now, state.now)), alive
+
     def tick(self, state: UserState, now: float) -> UserState:
         """Let time pass in each memory, then look at all that was claimed in it."""
         instances, asks = state.instances, list[Ask]()
@@ -135,7 +147,11 @@ class _Instances:
         self._latest: dict[tuple[int, int], list[int]] = {}
         self.crew = Crew(adapter, adapter.load(where), len(replications))
         members = next(answer for answer in self.ask([Ask(rep, MAKE) for rep in range(len(replications))]) if answer)
-        self._edges = bool(members["edges"])
+        self._edges, self._members = bool(members["edges"]), members
+
+    def offers(self, call: str) -> bool:
+        """Whether the memories have an optional call."""
+        return bool(self._members[call])
 
     @property
     def alive(self) -> list[int]:

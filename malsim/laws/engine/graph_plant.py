@@ -15,6 +15,7 @@ from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import expanded
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.table import Column
+from malsim.memory.graph.take_back import rows_saying, take_back
 from malsim.memory.law import scaled, tick
 from malsim.memory.law_steps import present
 from malsim.memory.port import Verdicts, View
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.take_back import Deed
     from malsim.memory.port import Claims, Vocabulary
     from malsim.memory.rules import Rules
 
@@ -56,7 +58,7 @@ class GraphState:
 
     def append(self, memory: Memory, rep: Ints, about: Ints, value: Ints) -> GraphState:
         """With a memory that has more cells, and what these are about."""
-        news = zip(self._places, (rep, about, value), strict=True)
+        news = zip(self.places, (rep, about, value), strict=True)
         rep_, object_, value_ = (column.append(new.astype(np.int32)) for column, new in news)
         return replace(self, memory=memory, rep=rep_, object=object_, value=value_)
 
@@ -76,21 +78,14 @@ class GraphState:
         value = [pairs.get(pair, NONE) for pair in zip(about, cells["value"].to_list(), strict=True)]
         return self.append(memory, cells["rep"].to_numpy() - self.first, np.array(about), np.array(value))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle what it holds, not what is derived from that."""
-        places = (part.values.copy() for part in self._places)
-        return _state, (self.memory, self.rules, self.vocabulary, self.first, dict(self.derived), *places)
+    def __getstate__(self) -> dict[str, Any]:
+        """What it holds, not what is derived from that."""
+        return {name: part for name, part in self.__dict__.items() if name != "view"}
 
     @property
-    def _places(self) -> tuple[Column, Column, Column]:
+    def places(self) -> tuple[Column, Column, Column]:
+        """Of its cells: replication, object and value."""
         return self.rep, self.object, self.value
-
-
-def _state(
-    memory: Memory, rules: Rules, vocabulary: Vocabulary, first: int, derived: dict[str, Array], *places: Ints
-) -> GraphState:
-    rep, object_, value = map(Column, places)
-    return GraphState(memory, rules, vocabulary, first, rep, object_, value, derived)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +112,15 @@ class Graph:
         rows = np.flatnonzero(result.verdict == 0)
         new[:, result.row[rows] - state.memory.height] = claims.rep[rows], claims.object[rows], claims.value[rows]
         return state.append(result.memory, *new), Verdicts.of(result)
+
+    def take_back(self, state: GraphState, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[GraphState, Bools]:
+        """Let people take values back; what is erased says nothing any more."""
+        places = np.stack([column.values for column in state.places]).astype(np.int64)
+        rows, group = rows_saying(state.memory, places, np.stack([rep, object_, value]))
+        memory, obeyed, erased = take_back(state.memory, rows, group, len(rep), deed, self.rules)
+        places[1:, erased] = NONE
+        _, object_, value = places.astype(np.int32)
+        return replace(state, memory=memory, object=Column(object_), value=Column(value)), obeyed
 
     def tick(self, state: GraphState, now: float) -> GraphState:
         """One step of the law; where derived values are rules, the published effective and time constants times those."""
@@ -227,7 +231,7 @@ class GraphView(View):
         return self._memory
 
     def column(self, name: str, rows: Ints | None = None) -> NDArray[Any] | None:
-        """A column of the cells that holds numbers; `grounded`: whose writer has enough outcomes; or a derived value."""
+        """A column of numbers; `grounded`: whose writer has enough outcomes; or a derived value."""
         if name.startswith("cell-derived-"):
             derived = self._state.of_cells(name)
             return derived if rows is None else derived[rows]
@@ -242,8 +246,7 @@ class GraphView(View):
         edges = self._memory.table("edges")
         if edges.height == since:
             return _NO_EDGES
-        source, target, relation = (edges.column(name)[since:] for name in ("source", "target", "relation"))
-        return source, target, relation
+        return edges.column("source")[since:], edges.column("target")[since:], edges.column("relation")[since:]
 
     def accusations(self) -> tuple[Ints, Ints]:
         """Those by active cells."""
@@ -283,8 +286,7 @@ class GraphView(View):
     def texts(self, rows: Ints) -> pl.DataFrame:
         """Title, topics and writer."""
         first = int(rows[0])
-        cells = self._memory.table("cells").rows.since(first)
-        return cells.select("title", "topics", "writer")[rows - first]
+        return self._memory.table("cells").rows.since(first).select("title", "topics", "writer")[rows - first]
 
     def frame(self) -> pl.DataFrame:
         """The cells."""

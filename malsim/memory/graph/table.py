@@ -42,6 +42,10 @@ class Column:
     def __len__(self) -> int:
         return len(self.values)
 
+    def __reduce__(self) -> tuple[type[Column], tuple[NDArray[Any]]]:
+        """Copy and pickle the values alone."""
+        return Column, (self.values.copy(),)
+
     def append(self, new: ArrayLike) -> Column:
         """The column with more values behind its own."""
         values = np.asarray(new)

@@ -16,8 +16,9 @@ from malsim.memory import schema
 from malsim.memory.graph.texts import content_of, folded
 
 if TYPE_CHECKING:
-    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.rules import Rules
 
 __all__ = [
     "ERASED",
@@ -27,6 +28,7 @@ __all__ = [
     "digests_of",
     "erase",
     "lift",
+    "may_take_back",
     "reject",
     "rows_about",
     "tombstones",
@@ -139,6 +141,28 @@ def erase(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
     content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title")))
     cells = cells.with_columns(pl.when(here).then(content).otherwise("content").alias("content"))
     return replace(memory, cells=cells)  # what restates them is another text now: a new index
+
+
+def may_take_back(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules) -> Bools:
+    """Which groups of rows somebody may take back: his own, what the rules let him supersede, any as a verifier.
+
+    `group` numbers the rows' groups from 0; whoever wrote one row of a group has a say in all of it. Under
+    `better_calibrated` his record in that replication must lie above those of all who wrote them.
+    """
+    count, names = int(group.max(initial=-1)) + 1, rules.verifiers.split()
+    locked = memory.column("locked")[rows] | memory.column("immutable")[rows] if rules.locks == "enforced" else rows < 0
+    free: Bools = np.bincount(group[locked], minlength=count) == 0
+    if rules.supersede_by == "any" or "*" in names or by in names:
+        return free
+    writers, authors = memory.writers, memory.column("author")[rows]
+    own = np.bincount(group[(writers["writer"] == by).to_numpy()[authors]], minlength=count) > 0
+    if rules.supersede_by == "better_calibrated":
+        grounded = writers.filter(pl.col("writer") == by, pl.col("claims") >= rules.calibration_history)
+        record = dict(grounded.select("rep", "calibration").rows())
+        his = np.array([record.get(rep, -1.0) for rep in memory.column("rep")[rows].tolist()])
+        above = his > writers["calibration"].to_numpy()[authors]
+        own |= np.bincount(group[~above], minlength=count) == 0
+    return free & own
 
 
 def lift(memory: Memory, rows: Ints) -> Memory:

@@ -15,7 +15,7 @@ from malsim.base.errors import UsageError
 from malsim.base.finite import finite
 from malsim.memory.gate.admit import Admission, admit
 from malsim.memory.gate.verdicts import issues_as_text
-from malsim.memory.graph.tombstones import derived, digest, erase, lift, reject, rows_barred, text_of
+from malsim.memory.graph.tombstones import derived, digest, erase, lift, may_take_back, reject, rows_barred, text_of
 from malsim.memory.schema import VERDICTS
 
 if TYPE_CHECKING:
@@ -101,13 +101,7 @@ def _may_take_back(memory: Memory, rows: Ints, by: str, rules: Rules, now: float
     cells = memory.cells[rows]
     if rules.locks == "enforced" and (cells["locked"] | cells["immutable"]).any():
         raise UsageError("the cell is locked or immutable", where=cells["handle"][0], hint="unlock it")
-    authors = memory.writers[np.unique(memory.column("author")[rows])]
-    names = rules.verifiers.split()
-    if rules.supersede_by == "any" or "*" in names or by in (*authors["writer"], *names):
-        return
-    own = memory.writers.filter(pl.col("rep") == cells["rep"][0], pl.col("writer") == by)
-    grounded = own.filter(pl.col("claims") >= rules.calibration_history)["calibration"]
-    if rules.supersede_by == "better_calibrated" and (grounded > authors["calibration"].max()).any():
-        return
-    allowed = ", ".join(dict.fromkeys([*authors["writer"], *names]))
-    raise UsageError("it is not theirs to take back", where=cells["handle"][0], given=by, allowed=allowed)
+    if not may_take_back(memory, rows, np.zeros(len(rows), dtype=np.int64), by, rules).all():
+        authors = memory.writers[np.unique(memory.column("author")[rows])]["writer"]
+        allowed = ", ".join(dict.fromkeys([*authors, *rules.verifiers.split()]))
+        raise UsageError("it is not theirs to take back", where=cells["handle"][0], given=by, allowed=allowed)

@@ -15,6 +15,7 @@ from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.world import Fact
 from malsim.sim.world.attack import Attack
 from malsim.sim.world.clock import span
+from malsim.sim.world.correction import Correction
 from malsim.sim.writers.engine.user_process import UserProcess
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ACTORS", "actors"]
 
-ACTORS = frozenset(("facts", "writers", "faults", "gap", "attack", "reader", "reviewers"))
+ACTORS = frozenset(("corrections", "facts", "writers", "faults", "gap", "attack", "reader", "reviewers"))
 
 T = TypeVar("T")
 SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late": "late"}
@@ -39,6 +40,7 @@ def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "facts": tuple(fact for group in each("facts", _facts) for fact in group),
         "writers": each("writers", lambda part, here: _population(part, here, Path(where).parent)),
+        "corrections": each("corrections", lambda part, _: Correction(**part | {"facts": tuple(part.get("facts", ()))})),
         "faults": each("faults", lambda part, _: ClaimFault(**part)),
         "gaps": each("gap", lambda part, _: _gap(part)),
         "processes": each("process", lambda part, _: UserProcess(**part)),

@@ -169,7 +169,10 @@ def _adapter(table: dict[str, Any], where: str) -> dict[str, Any]:
         phrases = Phrases(**{name: table[name] for name in ("sentence", "question", "answer") if name in table})
     except ScenarioError as problem:
         raise ScenarioError(str(problem), where=where) from problem
-    return {"adapter": Adapter(name=table["adapter"]) if "adapter" in table else None, "phrases": phrases}
+    resettles = span(table["resettles"], where=f"{where}: memory.resettles") if "resettles" in table else 0
+    return {"adapter": Adapter(name=table["adapter"]) if "adapter" in table else None, "phrases": phrases} | (
+        {"resettles": resettles} if resettles else {}
+    )
 
 
 def _date(text: str, where: str) -> Any:

@@ -12,6 +12,7 @@ from malsim.memory.gate.checks import validate
 from malsim.memory.port import Claims, Edges, Vocabulary
 from malsim.memory.schema import NONE
 from malsim.sim.world.clock import DAY
+from malsim.sim.world.correction import JOB
 
 if TYPE_CHECKING:
     from malsim.memory import Memory
@@ -49,8 +50,9 @@ class Intake:
             if says not in self._values[place]:
                 self._values[place][says] = len(labels[place])
                 labels[place].append(says)
-        for process in scenario.processes:
-            self._writers.setdefault(process.name, len(self._writers))
+        others = [*(process.name for process in scenario.processes), *(each.by for each in scenario.corrections)]
+        for name in others + [JOB] * bool(scenario.resettles):
+            self._writers.setdefault(name, len(self._writers))
         lineages = populations.lineages
         kin = [lineages.get(name, "") for name in self._writers] if lineages else ()
         self.vocabulary = Vocabulary(list(self._writers), list(self._objects), labels, kin)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from malsim.sim.processes.corrector import Corrector
 from malsim.sim.processes.process_crew import ProcessCrew
 from malsim.sim.processes.shipped import ShippedProcesses
+from malsim.sim.world.clock import milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.engine.inbox import Inbox
     from malsim.sim.engine.populations import Populations
+    from malsim.sim.record.correction_scores import CorrectionScores
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["Actors"]
@@ -30,10 +33,12 @@ class Actors:
     """Everybody who posts between two ticks of a run; `look` gives the memory as the last tick left it."""
 
     def __init__(
-        self, scenario: Scenario, context: RunContext, populations: Populations, inbox: Inbox, look: Callable[[], Snapshot]
-    ) -> None:
+        self, scenario: Scenario, context: RunContext, populations: Populations, inbox: Inbox, look: Callable[[], Snapshot],
+        scores: CorrectionScores | None = None,
+    ) -> None:  # fmt: skip
         self._populations, self.inbox, self._look = populations, inbox, look
         self._crew = ProcessCrew(scenario, context, look) if scenario.processes else None
+        self._corrector = Corrector(scenario, context, inbox, scores) if scores else None
         self._shipped = ShippedProcesses(populations, inbox, look) if scenario.as_processes else None
 
     def seated(self, reviewers: ReviewerPool) -> ReviewerPool:
@@ -54,7 +59,9 @@ class Actors:
         return self._shipped.turn(read) if self._shipped else read()
 
     def opened(self, plant: Any, state: Any, now: float) -> Any:
-        """The memory after what users' processes opened since the tick before."""
+        """The memory after what people put right in it, and users' processes opened, since the tick before."""
+        if self._corrector:
+            state = self._corrector.act(plant, state, milliseconds(now))
         if not self._crew:
             return state
         rep, about, rows = self._crew.take_opened()

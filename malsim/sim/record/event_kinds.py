@@ -54,6 +54,9 @@ KINDS = {
     "flagged": SIGNAL,
     "unflagged": SIGNAL,
     "conflict": SIGNAL,
-    "refused": f"{SIGNAL}; {PROGRAM}; turn N, of an op that a reader may not wire",
+    "refused": f"{SIGNAL}; {PROGRAM}; turn N, of an op that a reader may not wire;"
+    " who asked for a correction and had no say",
     "scheduled": PROGRAM,
+    "corrected": "who took it back",
+    "forgotten": "who had it erased",
 }

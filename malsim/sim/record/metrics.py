@@ -83,6 +83,11 @@ METRICS = {
     "attack_marked": "share of those lies that the memory marks, or, where it marks nothing, holds beside another value",
     "honest_lost": "share of all other questions, silent ones too, without a true answer",
     "recovery": "days from the end of the attack until the answer is true (Kaplan–Meier, censored)",
+    "resurfaced": "share of values taken back that were answered again after they once were not",
+    "correction_shows": "days until a value that was taken back is no longer answered (Kaplan–Meier, censored)",
+    "residue": "share of values taken back, over ticks, that an active item still says",
+    "silent_after": "share of questions about facts something of which was taken back that were not answered",
+    "corrections_refused": "share of what people asked to have taken back that the memory refused, or does not offer",
 }
 RESAMPLES = 1_000
 COUNTS = {
@@ -94,6 +99,7 @@ COUNTS = {
     "invalidation_latency",
     "time_to_correction",
     "recovery",
+    "correction_shows",
 }
 WIDEST = {"log_loss": (0.0, -float(np.log(CLIPPED))), "currency_gap": (-1.0, 1.0), "decision_score": (-1.0, 1.0)}
 PER = ("_per_turn", "_per_answer")
@@ -123,6 +129,8 @@ def by_replication(run: RunData) -> dict[str, Array]:
         figures |= run.changes.figures()
     if run.attack_scores is not None:
         figures |= run.attack_scores.figures()
+    if run.correction_scores is not None:
+        figures |= run.correction_scores.figures()
     if ends is not None:
         if run.scenario.facts:
             figures |= _scores_of(ends)

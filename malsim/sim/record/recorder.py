@@ -17,6 +17,7 @@ from malsim.sim.context.event_log import EVENTS, EventLog
 from malsim.sim.record.attack_scores import AttackScores
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import ChangeScores
+from malsim.sim.record.correction_scores import CorrectionScores
 from malsim.sim.record.running_scores import RunningScores
 
 if TYPE_CHECKING:
@@ -62,6 +63,9 @@ class Recorder:
         if scenario.attack and scenario.facts:
             names = [fact.name for fact in scenario.facts]
             self.attack = AttackScores(scenario.attack, names, scenario.replications)
+        self.corrections: CorrectionScores | None = None
+        if scenario.corrections and scenario.facts:
+            self.corrections = CorrectionScores(self._most_values, len(scenario.facts), scenario.replications)
         self.lineages: Mapping[str, str] = {}  # of the writers that have one
         self.dropped = 0  # edges that the memory has no place for
         self._addresses = None if isinstance(scenario.record, str) else frozenset(scenario.record)
@@ -103,14 +107,18 @@ class Recorder:
             changes.add(t, context.truth, answers["right"], best, believes=context.snapshot.view.belief is not None)
         if self.attack:
             self.attack.add(t, answers["right"], best, context.snapshot)
+        if self.corrections:
+            self.corrections.add(t, context.truth, best)
         return answers
 
     def close(self, t: float) -> None:
-        """The run ends: cut off what still waits for a change or an attack to be over."""
+        """The run ends: cut off what still waits for a change, an attack or a correction to be over."""
         if self.changes:
             self.changes.close(t)
         if self.attack:
             self.attack.close(t)
+        if self.corrections:
+            self.corrections.close(t)
 
     def _keep(self, view: View, t: float, truth: pl.Series | None) -> None:
         """Keep the cells and writers that are recorded."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.sim.record.attack_scores import AttackScores
     from malsim.sim.record.change_scores import ChangeScores
+    from malsim.sim.record.correction_scores import CorrectionScores
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario
 
@@ -65,6 +66,10 @@ class RunData(RunFrames, Protocol):
     @property
     def changes(self) -> ChangeScores | None:
         """Sums over changes of truth."""
+
+    @property
+    def correction_scores(self) -> CorrectionScores | None:
+        """Sums after corrections, where the scenario has any."""
 
     @property
     def attack_scores(self) -> AttackScores | None:

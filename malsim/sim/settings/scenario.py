@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from malsim.sim.settings.reviewers import Reviewers
     from malsim.sim.world import Fact
     from malsim.sim.world.attack import Attack
+    from malsim.sim.world.correction import Correction
     from malsim.sim.writers.engine.user_process import UserProcess
 
 __all__ = ["Check", "Episode", "Scenario"]
@@ -73,9 +74,11 @@ class Scenario:
     are numbered from `first`, and one of a number is the same whichever run it is part of. `law` is what the memory makes
     of claims: mal, recall_v5, or one of `malsim.laws` with its parameters. An `adapter` is a memory of the user's own in
     the place of any law, whose name it lends to `law`; `phrases` are the sentences it is spoken to in. `netlist` runs
-    inside the tick. `attack` says what attack scores are counted by. `processes` are the user's own; with `as_processes`
-    the shipped actors of one replication are SimPy processes too, claim by claim the same as together. `path` is the file
-    it was read from. `forked` is the day on which a run was continued under these settings.
+    inside the tick. `attack` says what attack scores are counted by. `corrections` are what people put right, and each
+    `resettles` (ms; 0: never) a background job claims anew what they took back, as its sources still say.
+    `processes` are the user's own; with `as_processes` the shipped actors of one replication are SimPy processes too, claim
+    by claim the same as together. `path` is the file it was read from. `forked` is the day on which a run was continued
+    under these settings.
     """
 
     name: str = "scenario"
@@ -105,6 +108,8 @@ class Scenario:
     checks: tuple[Check, ...] = ()
     episodes: tuple[Episode, ...] = ()
     attack: Attack | None = None
+    corrections: tuple[Correction, ...] = ()
+    resettles: int = 0
     processes: tuple[UserProcess, ...] = ()
     as_processes: bool = False
     text: str = ""
@@ -145,8 +150,9 @@ class Scenario:
         for key in ("writers", "reader", "reviewers"):
             if getattr(self, key) and not names and not (key == "reviewers" and self.netlist):
                 raise ScenarioError("there is nothing to write about", where=f"{self.name}: {key}", hint="add [[facts]]")
-        if self.attack:
-            self.attack.check(names, length, where=f"{self.name}: attack")
+        named = {f"corrections[{number}]": each for number, each in enumerate(self.corrections)}
+        for key, each in (named | ({"attack": self.attack} if self.attack else {})).items():
+            each.check(names, length, where=f"{self.name}: {key}")
 
     def _check_derived(self) -> None:
         """Refuse a rule or a reader that names a derived value which nothing in the netlist owns."""

@@ -1,0 +1,104 @@
+"""People who put the memory right, and the background job that reads its sources again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory.gate.claims import as_claims
+from malsim.memory.graph.take_back import Deed
+from malsim.memory.port import TakesBack
+from malsim.sim.world.clock import days, milliseconds
+from malsim.sim.world.correction import JOB
+
+if TYPE_CHECKING:
+    from malsim.memory.graph.arrays import Bools, Ints
+    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.engine.inbox import Inbox
+    from malsim.sim.record.correction_scores import CorrectionScores
+    from malsim.sim.settings.scenario import Scenario
+    from malsim.sim.world.correction import Correction
+
+__all__ = ["Corrector"]
+
+KINDS = {"correct": "corrected", "forget": "forgotten"}
+STATED = 0.8
+
+
+class Corrector:
+    """Does what is due before each tick, in every replication at once.
+
+    A correction takes back the values that the memory shows of its facts and that are false (or true, or any), and then
+    claims the truth; where the memory cannot take back, the claim is all. The job claims anew what was ever taken back, as
+    it stands in the sources still.
+    """
+
+    def __init__(self, scenario: Scenario, context: RunContext, inbox: Inbox, scores: CorrectionScores) -> None:
+        self._context, self._inbox, self._scores = context, inbox, scores
+        self._names = [fact.name for fact in scenario.facts]
+        self._due: list[tuple[int, Correction | None]] = [
+            (t, each) for each in scenario.corrections for t in each.times(scenario.days)
+        ]
+        if scenario.resettles:
+            self._due += [(t, None) for t in range(scenario.resettles, milliseconds(scenario.days), scenario.resettles)]
+        self._due.sort(key=lambda due: due[0])
+        self._posts = 0
+
+    def act(self, plant: Any, state: Any, until: int) -> Any:
+        """The memory after what was due before a time (ms); claims are posted."""
+        while self._due and self._due[0][0] < until:
+            t, correction = self._due.pop(0)
+            if correction is None:
+                fact, rep, value = self._scores.sources
+                self._post(JOB, rep, fact, value, t, STATED, "read again")
+            else:
+                state = self._do(plant, state, correction, t)
+        return state
+
+    def _do(self, plant: Any, state: Any, correction: Correction, t: int) -> Any:
+        rep, fact, value = self._targets(plant.view(state, days(t)), correction, t)
+        obeyed = np.zeros(len(rep), dtype=bool)
+        if len(rep) and isinstance(plant, TakesBack):
+            state, obeyed = plant.take_back(state, rep, fact, value, Deed(correction.do, correction.by, days(t)))
+        self._note(correction, t, rep, fact, obeyed)
+        self._scores.take(days(t), correction, rep, fact, value, obeyed)
+        if correction.do == "correct" and correction.instead:
+            pairs = np.unique(np.stack([rep, fact]), axis=1)
+            truth = self._context.world.at(pairs[0], pairs[1], t)
+            self._post(correction.by, pairs[0], pairs[1], truth, t, correction.stated, "corrected")
+        return state
+
+    def _targets(self, view: Any, correction: Correction, t: int) -> tuple[Ints, Ints, Ints]:
+        """Replication, fact and value of what is to be taken back: what is shown, of what is erased what ever was."""
+        rep, fact, value = (np.asarray(column, dtype=np.int64) for column in (view.rep, view.object, view.value))
+        here = np.array([not correction.facts or name in correction.facts for name in self._names])
+        about = (fact >= 0) & (fact < len(here)) & (value >= 0)
+        rows = np.flatnonzero(about & view.active if correction.do == "correct" else about)
+        rows = rows[here[fact[rows]]]
+        rows = rows[correction.wants(value[rows] == self._context.world.at(rep[rows], fact[rows], t))]
+        rep, fact, value = np.unique(np.stack([rep[rows], fact[rows], value[rows]]), axis=1)
+        return rep, fact, value
+
+    def _post(self, by: str, rep: Ints, fact: Ints, value: Ints, t: int, stated: float, body: str) -> None:
+        self._posts += 1  # the same number whatever other replications have to say
+        if not len(rep):
+            return
+        facts = self._context.world.facts
+        pairs = list(zip(fact.tolist(), value.tolist(), strict=True))
+        columns = {
+            "t": days(t), "rep": self._context.reps[rep], "writer": by, "sequence": self._posts, "kind": "obs",
+            "object": [facts[one].name for one, _ in pairs], "value": [facts[one].number(says) for one, says in pairs],
+            "title": [f"{facts[one].name} is {facts[one].label(says)}" for one, says in pairs],
+            "body": f"{body}, {self._posts}", "confidence": stated, "topics": [[facts[one].topic] for one, _ in pairs],
+        }  # fmt: skip
+        self._inbox.post(as_claims(pl.DataFrame(columns)))
+
+    def _note(self, correction: Correction, t: int, rep: Ints, fact: Ints, obeyed: Bools) -> None:
+        names = pl.Series(self._names, dtype=pl.String)
+        for kind, which in ((KINDS[correction.do], obeyed), ("refused", ~obeyed)):
+            rows = np.flatnonzero(which)
+            detail = f"{correction.do}: what is {correction.what}"
+            subject = names.gather(fact[rows])
+            self._context.log.record(kind, days(t), rep[rows], subject=subject, detail=detail, cause=correction.by)

@@ -1,0 +1,96 @@
+"""How a memory keeps what people put right: what comes back, what stays behind, what is lost with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.memory.graph.arrays import ratio
+from malsim.sim.record.change_scores import restricted_mean
+
+if TYPE_CHECKING:
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.world.correction import Correction
+
+__all__ = ["CorrectionScores"]
+
+
+class CorrectionScores:
+    """Sums by replication over the ticks after corrections; arrays have shape (values, facts, replications).
+
+    A value counts from when it was taken back or forgotten, whether the memory obeyed or not; one that was false and becomes
+    the truth counts no more. What somebody takes back though it is true is counted as a deed only.
+    """
+
+    def __init__(self, values: int, facts: int, replications: int) -> None:
+        shape = (values, facts, replications)
+        self._over, self._forgotten, self._absent, self._back, self._ever = np.zeros((5, *shape), dtype=bool)
+        self._since = np.full(shape, np.nan)
+        self._deeds, self._refused, self._present, self._looks, self._silent, self._questions = np.zeros((6, replications))
+        self._spells: list[tuple[Ints, Array, Bools]] = []
+
+    @property
+    def sources(self) -> tuple[Ints, Ints, Ints]:
+        """Fact, replication and value of all that was ever taken back."""
+        value, fact, rep = np.nonzero(self._ever)
+        return fact, rep, value
+
+    def take(self, t: float, correction: Correction, rep: Ints, fact: Ints, value: Ints, obeyed: Bools) -> None:
+        """Something was asked of the memory at `t` days; one row a value, and whether the memory did it."""
+        replications = len(self._deeds)
+        self._deeds += np.bincount(rep, minlength=replications)
+        self._refused += np.bincount(rep[~obeyed], minlength=replications)
+        place = (value, fact, rep)
+        if correction.what == "true":
+            return
+        self._ever[place] = True
+        new = ~self._over[place]
+        self._since[place] = np.where(new, t, self._since[place])
+        self._absent[place] &= ~new
+        self._over[place] = True
+        self._forgotten[place] |= correction.do == "forget"
+
+    def add(self, t: float, truth: Ints, best: Array) -> None:
+        """Take a tick at `t` days: truth of shape (facts, replications), and the best worth of each value before those."""
+        values = np.arange(len(best))[:, None, None]
+        late = self._over & ~self._forgotten & (values == truth)
+        self._finish(late & ~self._absent, t, ended=False)
+        self._over &= ~late
+        there = best > -np.inf
+        answers = there & (best == best.max(axis=0))
+        new = self._over & ~self._absent & ~answers
+        self._finish(new, t, ended=True)
+        self._back |= self._over & self._absent & answers
+        self._absent |= new
+        touched = self._over.any(axis=0)
+        self._looks += self._over.sum(axis=(0, 1))
+        self._present += (self._over & there).sum(axis=(0, 1))
+        self._questions += touched.sum(axis=0)
+        self._silent += (touched & ~there.any(axis=0)).sum(axis=0)
+
+    def close(self, t: float) -> None:
+        """The run ends: what is answered still is cut off."""
+        self._finish(self._over & ~self._absent, t, ended=False)
+
+    def figures(self) -> dict[str, Array]:
+        """Each figure by replication, NaN where it has none."""
+        return {
+            "resurfaced": ratio(self._back.sum(axis=(0, 1)).astype(np.float64), self._ended),
+            "correction_shows": restricted_mean(self._spells, len(self._deeds)),
+            "residue": ratio(self._present, self._looks),
+            "silent_after": ratio(self._silent, self._questions),
+            "corrections_refused": ratio(self._refused, self._deeds),
+        }
+
+    @property
+    def _ended(self) -> Array:
+        count = np.zeros(len(self._deeds))
+        for rep, _, ended in self._spells:
+            np.add.at(count, rep[ended], 1.0)
+        return count
+
+    def _finish(self, which: Bools, t: float, *, ended: bool) -> None:
+        value, fact, rep = np.nonzero(which)
+        if len(rep):
+            self._spells.append((rep, t - self._since[value, fact, rep], np.full(len(rep), ended)))

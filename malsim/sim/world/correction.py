@@ -1,0 +1,73 @@
+"""What people ask of the memory in a run: to take back what it holds of facts, or to forget it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from malsim.base.errors import ScenarioError
+from malsim.base.parameters import refuse_out_of_bounds
+from malsim.sim.world.clock import DAY, milliseconds, read_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.memory.graph.arrays import Bools
+
+__all__ = ["JOB", "Correction"]
+
+JOB = "resettle"  # the writer of what a background job reads again
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correction:
+    """What one person does about `facts` (all, if empty), once at `start` or each `every` from then on and before `end`.
+
+    `do` is correct (take back, and with `instead` claim the truth) or forget; `what` says which values: those that
+    are false at that instant, the true one, or all. `by` is who asks. Times are ms, or text: "36h".
+    """
+
+    do: Literal["correct", "forget"] = "correct"
+    facts: tuple[str, ...] = ()
+    what: Literal["false", "true", "all"] = "false"
+    by: str = "person"
+    start: int = 0
+    every: int = 0
+    end: int | None = None
+    instead: bool = True
+    stated: float = 0.9
+
+    def __post_init__(self) -> None:
+        read_spans(self, "start", "end", "every", where="corrections")
+        bounds = (
+            ("from", self.start >= 0, self.start, "0d or later"),
+            ("every", self.every >= 0, self.every, "above 0"),
+            ("to", self.end is None or self.end > self.start, self.end, "later than from"),
+            ("stated", 0.0 < self.stated <= 1.0, self.stated, "above 0, to 1"),
+            ("by", bool(self.by), self.by, "a name"),
+        )
+        refuse_out_of_bounds(bounds, where="corrections")
+
+    def times(self, days: float) -> list[int]:
+        """When it is done in a run of so many days (ms).
+
+        >>> [t // DAY for t in Correction(start=DAY, every=2 * DAY, end=6 * DAY).times(30.0)]
+        [1, 3, 5]
+        """
+        last = milliseconds(days) if self.end is None else min(self.end, milliseconds(days))
+        return list(range(self.start, last, self.every)) if self.every else [self.start]
+
+    def wants(self, is_true: Bools) -> Bools:
+        """Which of some values it is about."""
+        return is_true == (self.what == "true") if self.what != "all" else np.ones(len(is_true), dtype=bool)
+
+    def check(self, facts: Sequence[str], days: float, *, where: str) -> None:
+        """Refuse a fact that a scenario does not have, and what comes after its end."""
+        for name in self.facts:
+            if name not in facts:
+                raise ScenarioError("no such fact", where=f"{where}.facts", given=name, allowed=" ".join(facts) or "none")
+        if self.start >= days * DAY:
+            given = f"{self.start / DAY:g}d"
+            raise ScenarioError("out of bounds", where=f"{where}.from", given=given, allowed=f"< {days:g}d")

@@ -1,0 +1,160 @@
+"""What people put right in a run: each figure on a story by hand, who may, what comes back, and refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import malsim as ms
+from malsim.base.errors import ScenarioError
+from malsim.sim.record.correction_scores import CorrectionScores
+from malsim.sim.record.metrics import by_replication
+from malsim.sim.world.correction import Correction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.adapters import Claim, Query
+
+FOLDER = Path(__file__).parents[2] / "scenarios"
+HOLDS, FORGOTTEN, STRANGER = (
+    FOLDER / f"{name}.toml" for name in ("correction_holds", "forgotten_for_good", "corrected_by_a_stranger")
+)
+FIGURES = ("resurfaced", "correction_shows", "residue", "silent_after", "corrections_refused")
+
+
+def figures(scenario: Any, **changes: Any) -> dict[str, float]:
+    """The figures of a run, means over its replications."""
+    found = by_replication(ms.run(scenario, **changes))
+    return {name: float(np.nanmean(found[name])) if (~np.isnan(found[name])).any() else np.nan for name in FIGURES}
+
+
+def governed(**changes: Any) -> dict[str, Any]:
+    """Rules of the shipped scenarios, some of them otherwise."""
+    return {"rules": ms.Rules.governed().replace(verifiers="editor", **changes)}
+
+
+def story(answers: str, *, do: Any = "correct", truth: str = "") -> dict[str, float]:
+    """One fact of two values, a tick a day: A, B, b (A is held beside) or - (nothing) answered; A is taken back on day 1."""
+    scores = CorrectionScores(2, 1, 1)
+    one = np.zeros(1, dtype=np.int64)
+    for day, answer in enumerate(answers):
+        if day == 1:
+            scores.take(0.5, Correction(do=do), one, one, one, np.ones(1, dtype=bool))
+        best = {"A": (0.9, 0.2), "B": (-np.inf, 0.9), "b": (0.1, 0.9), "-": (-np.inf, -np.inf)}[answer]
+        true = 0 if truth[day : day + 1] == "A" else 1
+        scores.add(float(day), np.full((1, 1), true), np.array(best).reshape(2, 1, 1))
+    scores.close(float(len(answers) - 1))
+    return {name: float(value[0]) for name, value in scores.figures().items()}
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ("ABBB", {"resurfaced": 0.0, "correction_shows": 0.5, "residue": 0.0, "silent_after": 0.0}),
+        ("AABAB", {"resurfaced": 1.0, "correction_shows": 1.5, "residue": 0.5, "silent_after": 0.0}),
+        ("AAAA", {"resurfaced": np.nan, "correction_shows": 2.5, "residue": 1.0, "silent_after": 0.0}),
+        ("Ab--", {"resurfaced": 0.0, "correction_shows": 0.5, "residue": 1 / 3, "silent_after": 2 / 3}),
+    ],
+)
+def test_a_story_by_hand(answers: str, expected: dict[str, float]) -> None:
+    assert story(answers) == pytest.approx({**expected, "corrections_refused": 0.0}, nan_ok=True)
+
+
+def test_a_value_that_becomes_the_truth_counts_no_more_unless_it_was_to_be_forgotten() -> None:
+    assert story("ABAA", truth="BBAA")["resurfaced"] == 0.0
+    assert story("ABAA", truth="BBAA", do="forget")["resurfaced"] == 1.0
+
+
+def test_what_was_put_right_comes_back_under_the_default_rules_and_not_under_the_governed() -> None:
+    for seed in (7, 8):
+        plain, kept = figures(HOLDS, seed=seed, rules=ms.Rules()), figures(HOLDS, seed=seed)
+        assert plain["resurfaced"] > 0.5 > kept["resurfaced"] == 0.0
+        assert plain["residue"] > 0.5 > kept["residue"] == 0.0
+
+
+def test_only_who_has_a_say_is_obeyed() -> None:
+    assert figures(STRANGER)["corrections_refused"] == 1.0
+    assert figures(STRANGER, **governed(supersede_by="any"))["corrections_refused"] == 0.0
+    events = ms.run(STRANGER, replications=1).events.filter(kind="refused")
+    assert set(events["cause"]) == {"stranger"}
+    assert set(events["detail"]) == {"correct: what is true"}
+
+
+def test_of_what_was_forgotten_no_word_stays() -> None:
+    run = ms.run(FORGOTTEN, replications=2)
+    erased = run.memory.cells.filter(pl.col("tombstone").is_not_null())
+    assert set(erased["title"]) == {"(erased)"}
+    assert run.events.filter(kind="forgotten").height >= 2
+    gone = run.memory.cells.filter(pl.col("created") < 20.0, pl.col("object") == "hers")
+    assert gone.is_empty()
+
+
+def test_replications_do_not_touch_each_other() -> None:
+    whole = ms.run(HOLDS, replications=4)
+    alone = ms.run(HOLDS, replications=1, first=2)
+    assert whole.signals.filter(rep=2).equals(alone.signals)
+    assert whole.events.filter(rep=2).equals(alone.events)
+
+
+def test_a_law_without_corrections_is_told_by_a_claim_alone() -> None:
+    found = figures(HOLDS, law="last_write")
+    assert found["corrections_refused"] == 1.0
+    assert found["residue"] >= 0.0
+
+
+class Keyed:
+    """A value an object; it forgets for anybody."""
+
+    belief = edges = False
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+
+    def write(self, claims: Sequence[Claim], _: float) -> None:
+        """Keep the last."""
+        self.values |= {claim.object: claim.value for claim in claims}
+
+    def tick(self, _: float) -> None:
+        """Nothing."""
+
+    def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
+        """Get."""
+        value = self.values.get(query.object)
+        return [{"id": query.object, "object": query.object, "value": value, "rank": 1.0}] if value else []
+
+    read = peek
+
+    def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
+        """Drop it, whoever asks."""
+        if self.values.get(object) == value:
+            del self.values[object]
+
+
+def test_a_memory_of_ones_own_forgets_in_the_loop() -> None:
+    found = figures(FORGOTTEN, memory=Keyed, replications=3)
+    assert found["corrections_refused"] == 0.0
+    assert found["correction_shows"] >= 1.0
+    assert found["resurfaced"] > 0.0  # its sources are read again
+    assert figures(STRANGER, memory=Keyed, replications=2)["corrections_refused"] == 1.0  # it offers no correct
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ('from = "70d"', "out of bounds"),
+        ('from = "1d"\nfacts = ["nothing"]', "no such fact"),
+        ('from = "2d"\nto = "1d"', "later than from"),
+        ('from = "1d"\nby = ""', "by"),
+        ('from = "1d"\nwhat = "wrong"', "false"),
+    ],
+)
+def test_what_cannot_be_is_refused(table: str, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(f'why = "x"\n[run]\ndays = 30\n[[facts]]\nname = "a"\n[[corrections]]\n{table}\n')
+    with pytest.raises(ScenarioError, match=problem):
+        ms.run(path)
