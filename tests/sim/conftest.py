@@ -27,6 +27,7 @@ from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import DAY
+from malsim.sim.world.correction import JOB
 from malsim.sim.writers import behaviours
 from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
@@ -205,7 +206,8 @@ FORMS = {
 def names(scenario: Scenario) -> set[str]:
     """Who may write, even those whose every claim is refused."""
     members = {f"{each.name}-{n + 1}" for each in scenario.writers for n in range(each.count)}
-    return {"reader", "reviewers", *members, *scenario.claims["writer"]}
+    people = {JOB, *(each.by for each in scenario.corrections)}
+    return {"reader", "reviewers", *people, *members, *scenario.claims["writer"]}
 
 
 @pytest.fixture(scope="session")

@@ -146,7 +146,6 @@ def test_a_memory_of_ones_own_forgets_in_the_loop() -> None:
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
-        ('from = "70d"', "out of bounds"),
         ('from = "1d"\nfacts = ["nothing"]', "no such fact"),
         ('from = "2d"\nto = "1d"', "later than from"),
         ('from = "1d"\nby = ""', "by"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from malsim.base.errors import ScenarioError
 from malsim.base.parameters import refuse_out_of_bounds
-from malsim.sim.world.clock import DAY, milliseconds, read_spans
+from malsim.sim.world.clock import milliseconds, read_spans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,17 +57,14 @@ class Correction:
         [1, 3, 5]
         """
         last = milliseconds(days) if self.end is None else min(self.end, milliseconds(days))
-        return list(range(self.start, last, self.every)) if self.every else [self.start]
+        return list(range(self.start, last, self.every or max(last, 1)))
 
     def wants(self, is_true: Bools) -> Bools:
         """Which of some values it is about."""
         return is_true == (self.what == "true") if self.what != "all" else np.ones(len(is_true), dtype=bool)
 
-    def check(self, facts: Sequence[str], days: float, *, where: str) -> None:
-        """Refuse a fact that a scenario does not have, and what comes after its end."""
+    def check(self, facts: Sequence[str], _: float, *, where: str) -> None:
+        """Refuse a fact that a scenario does not have; what comes after its end does not happen."""
         for name in self.facts:
             if name not in facts:
                 raise ScenarioError("no such fact", where=f"{where}.facts", given=name, allowed=" ".join(facts) or "none")
-        if self.start >= days * DAY:
-            given = f"{self.start / DAY:g}d"
-            raise ScenarioError("out of bounds", where=f"{where}.from", given=given, allowed=f"< {days:g}d")
