@@ -53,7 +53,7 @@ class Correction:
     def times(self, days: float) -> list[int]:
         """When it is done in a run of so many days (ms).
 
-        >>> [t // DAY for t in Correction(start=DAY, every=2 * DAY, end=6 * DAY).times(30.0)]
+        >>> [t // 86_400_000 for t in Correction(start="1d", every="2d", end="6d").times(30.0)]
         [1, 3, 5]
         """
         last = milliseconds(days) if self.end is None else min(self.end, milliseconds(days))
