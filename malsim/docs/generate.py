@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -132,7 +133,7 @@ def _signature(item: Any) -> str:
     import inspect
 
     try:
-        return str(inspect.signature(item))
+        return re.sub(r"(: |-> )(['\"])(.*?)\2(?=[,) ]|$)", r"\1\3", str(inspect.signature(item)))
     except (TypeError, ValueError):  # a built-in has none
         return "(…)"
 

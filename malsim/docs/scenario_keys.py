@@ -8,6 +8,8 @@ from malsim.docs.markdown import table
 
 __all__ = ["scenario"]
 
+KINDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "array": "list", "object": "table"}
+
 
 def scenario() -> str:
     """Scenario files, key by key, from their JSON Schema."""
@@ -54,10 +56,18 @@ def _kind(part: dict[str, Any], defs: dict[str, Any]) -> str:
     if "$ref" in part:
         return str(part["$ref"]).rsplit("/", 1)[1]
     if "enum" in part:
-        return ", ".join(map(str, part["enum"]))
+        return " or ".join(map(str, part["enum"]))
     if "oneOf" in part or "anyOf" in part:
         return " or ".join(_kind(one, defs) for one in part.get("oneOf", part.get("anyOf", ())))
-    kind = str(part.get("type", "any"))
-    low, high = part.get("minimum", part.get("exclusiveMinimum", "any")), part.get("maximum", "any")
-    bounds = "" if low == high == "any" else f", {low} to {high}"
-    return f"{kind} of {_kind(part['items'], defs)}" if kind == "array" and "items" in part else kind + bounds
+    named = part.get("type", "any")
+    kind = " or ".join(KINDS.get(one, one) for one in ([named] if isinstance(named, str) else named))
+    return f"{kind} of {_kind(part['items'], defs)}" if named == "array" and "items" in part else kind + _bounds(part)
+
+
+def _bounds(part: dict[str, Any]) -> str:
+    low, high = part.get("minimum", part.get("exclusiveMinimum")), part.get("maximum")
+    if low is None:
+        return "" if high is None else f", at most {high}"
+    if high is None:
+        return f", {low} or more" if "minimum" in part else f", above {low}"
+    return f", {low} to {high}" if "minimum" in part else f", above {low}, to {high}"

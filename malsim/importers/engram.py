@@ -64,6 +64,8 @@ def _cell(fact: dict[str, Any]) -> dict[str, Any]:
         "stated": share_of(fact.get("confidence")),
         "created": day_of(fact.get("valid_from")) if commit_day is None else commit_day,
         "expires": day_of(fact.get("valid_until")),
+        "valid_from": day_of(fact.get("valid_from")),
+        "valid_to": day_of(fact.get("valid_until")),
         "kind": _KINDS.get(kind, "obs"),
         "stability": _STABILITY.get(durability, "stable"),
         "topics": [*texts_of(fact.get("keywords")), *([kind] if kind and kind not in _KINDS else [])],

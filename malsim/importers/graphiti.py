@@ -102,6 +102,7 @@ class _Graph(Collector):
             "created": recorded if valid is None else valid,
             "touched": valid if recorded is None else recorded,
             "expires": day_of(fact.get("invalid_at")),
+            "valid_to": day_of(fact.get("invalid_at")),
             "status": "annexed" if withdrawn else "active",
             "annexed": withdrawn,
             "entities": [end for end in (source, target) if end],

@@ -13,6 +13,7 @@ from malsim.base.errors import UsageError
 from malsim.importers.building.assemble import assemble
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.records import Options, Records
+from malsim.memory.push.ask import ask
 from tests.importers import samples
 
 if TYPE_CHECKING:
@@ -96,6 +97,9 @@ def test_graphiti_keeps_both_times_and_counts_restatements(tmp_path: Path) -> No
     ]
     first = came.memory.cells.row(0, named=True)
     assert (round(first["created"]), round(first["touched"])) == (0, 2)
+    assert round(first["valid_to"]) == 7
+    told = [ask(came.memory, "Rook|OWNS", now=20.0, at=day).row(0, named=True)["title"] for day in (3.0, 12.0)]
+    assert told == ["Team Rook owns billing-api", "Team Rook owns the ledger"]
     assert edges(came) == [(2, "supports", 0, 1.0), (1, "supersedes", 0, 0.0)]
     extras = dict(came.extras.filter(came.extras["cell"] == "e1").select("name", "value").rows())
     assert json.loads(extras["expired_at"]) == samples.at(9)

@@ -16,7 +16,7 @@ __all__ = ["ASSUMED", "completed", "dated_from", "digests_of", "free_handle", "w
 ASSUMED = "assumed confidence"  # the topic of a cell whose confidence the user made up
 SHORT = 8  # hex digits of a handle that nothing else bears
 _LENGTHS = (SHORT, 12, 32)
-_DAYS = ("created", "touched", "read", "expires", "reverify")
+_DAYS = ("created", "touched", "read", "valid_from", "valid_to", "expires", "reverify")
 _DEFAULTS: dict[str, object] = {
     "rep": 0, "kind": "obs", "title": "", "body": "", "calibration": 1.0, "c0": 1.0, "salience_seed": 0.5, "salience": 0.5,
     "stability": "stable", **dict.fromkeys(schema.FLAGS, False), "allow_background_use": True, "status": "active",

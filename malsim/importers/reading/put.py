@@ -32,7 +32,7 @@ ROW: dict[str, pl.DataType | type[pl.DataType]] = {
     **dict.fromkeys(schema.FLAGS, pl.Boolean), "status": pl.String, "created": pl.Float64, "touched": pl.Float64,
     "read": pl.Float64, "topics": pl.List(pl.String), "entities": pl.List(pl.String), "source_refs": pl.List(pl.String),
     "verification": pl.String, "origin": pl.String, "sensitivity": pl.String, "expires": pl.Float64, "reverify": pl.Float64,
-    "lineage": pl.List(pl.String),
+    "valid_from": pl.Float64, "valid_to": pl.Float64, "lineage": pl.List(pl.String),
 }  # fmt: skip
 
 
