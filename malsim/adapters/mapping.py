@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from malsim.base.errors import AdapterError
+from malsim.base.plain_text import filled
 
 __all__ = ["Step", "ToolMapping", "read_mapping", "shipped_mappings"]
 
@@ -97,7 +98,7 @@ def _step(given: object, where: str) -> Step:
 
 def _filled(value: Any, words: Mapping[str, str]) -> Any:
     if isinstance(value, str):
-        return value.format_map(words)
+        return filled(value, words)
     if isinstance(value, list):
         return [_filled(one, words) for one in value]
     return {name: _filled(one, words) for name, one in value.items()} if isinstance(value, dict) else value

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from string import Formatter
 from typing import TextIO
 
-__all__ = ["PlainStream", "listed", "one_line", "plain_text"]
+__all__ = ["PlainStream", "filled", "listed", "one_line", "plain_text"]
 
 # Control characters but tab and newline; marks that turn the direction of text; what no encoding writes.
 _QUOTED = re.compile(
@@ -32,6 +33,24 @@ def one_line(text: str) -> str:
     'a\\nb'
     """
     return plain_text(text).replace("\n", "\\n")
+
+
+def filled(text: str, words: Mapping[str, str]) -> str:
+    """A text with `{name}` replaced by each word, and nothing worked out: no width, no attribute, no conversion.
+
+    Raises `LookupError` for a field that is none of the words alone, `ValueError` for a brace that is not closed.
+
+    >>> filled("{object} is {value} {{x}}", {"object": "valve", "value": "open"})
+    'valve is open {x}'
+    """
+    parts = list[str]()
+    for literal, name, width, conversion in Formatter().parse(text):
+        parts.append(literal)
+        if name is not None:
+            if width or conversion:
+                raise LookupError(name)
+            parts.append(words[name])
+    return "".join(parts)
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

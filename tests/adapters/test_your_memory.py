@@ -233,3 +233,22 @@ def test_what_is_no_memory_is_refused() -> None:
         ms.run(POISONER, memory=3)
     with pytest.raises(MalsimError, match="out of bounds"):
         Adapter.of(memories.Last, limit=0.0)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "problem"),
+    [
+        ({"sentence": "{object:>2000000000}"}, "no such word"),
+        ({"sentence": "{object.__class__}"}, "no such word"),
+        ({"question": "{object!r}"}, "no such word"),
+        ({"answer": "(?=a)(b)"}, "RE2"),
+    ],
+)
+def test_a_phrase_is_no_program(phrase: dict[str, str], problem: str) -> None:
+    with pytest.raises(ScenarioError, match=problem):
+        Phrases(**phrase)
+
+
+def test_a_pattern_takes_time_linear_in_a_text() -> None:
+    assert Phrases(answer="(a+)+$").values_in("a" * 100_000 + "b", ["open"]) == []  # re would not end
+    assert Phrases(answer="is (?P<value>.+)").values_in("it IS half open \ud800", ["open", "half open"]) == ["half open"]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import re2
 
 from malsim.adapters.calls import LIMIT
 from malsim.adapters.load import load_factory
 from malsim.base.errors import ScenarioError, UsageError
+from malsim.base.plain_text import filled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,8 +26,9 @@ __all__ = ["Adapter", "Phrases"]
 class Phrases:
     """How facts become sentences and objects questions, and where in an answer its value stands.
 
-    `sentence` may name {object}, {value} and {writer}, `question` {object}. `answer` is a regular expression whose group
-    `value`, or first group, is the value; without one, the value is the one of the object's values that occurs in the text.
+    `sentence` may name {object}, {value} and {writer}, `question` {object}. `answer` is a regular expression of RE2, which
+    takes time linear in a text; its group `value`, or first group, is the value. Without one, the value is the one of the
+    object's values that occurs in the text.
     """
 
     sentence: str = "{object} is {value}"
@@ -34,26 +38,28 @@ class Phrases:
     def __post_init__(self) -> None:
         for name, allowed in (("sentence", ("object", "value", "writer")), ("question", ("object",))):
             try:
-                getattr(self, name).format(**dict.fromkeys(allowed, ""))
+                filled(getattr(self, name), dict.fromkeys(allowed, ""))
             except (LookupError, ValueError) as problem:
                 words = ", ".join(f"{{{word}}}" for word in allowed)
                 given = getattr(self, name)
                 raise ScenarioError("no such word", where=f"memory.{name}", given=given, allowed=words) from problem
         try:
-            groups = re.compile(self.answer).groups
-        except re.error as problem:
-            raise ScenarioError(f"not a pattern: {problem}", where="memory.answer", given=self.answer) from problem
+            groups = _compiled(self.answer).groups
+        except re2.error as problem:
+            hint = "RE2 has no look-around and no back-references"
+            text = f"not a pattern: {_words_of(problem)}"
+            raise ScenarioError(text, where="memory.answer", given=self.answer, hint=hint) from problem
         if self.answer and not groups:
             hint = "put brackets around the value: is (?P<value>.+)"
             raise ScenarioError("a pattern without a group", where="memory.answer", given=self.answer, hint=hint)
 
     def says(self, object_: str, value: str, writer: str) -> str:
         """A fact as a sentence."""
-        return self.sentence.format(object=object_, value=value, writer=writer)
+        return filled(self.sentence, {"object": object_, "value": value, "writer": writer})
 
     def asks(self, object_: str) -> str:
         """An object as a question."""
-        return self.question.format(object=object_)
+        return filled(self.question, {"object": object_})
 
     def values_in(self, text: str, values: Iterable[str]) -> list[str]:
         """Those of some values that a text says, the longer of two where one holds the other.
@@ -62,7 +68,7 @@ class Phrases:
         ['half open']
         """
         if self._pattern is not None:
-            match = self._pattern.search(text)
+            match = self._pattern.search(text.encode("utf-8", "replace").decode("utf-8"))
             text = "" if match is None else (match["value"] if "value" in match.groupdict() else match[1]) or ""
         matches: list[str] = []
         for value in sorted(values, key=len, reverse=True):
@@ -73,8 +79,19 @@ class Phrases:
         return matches
 
     @cached_property
-    def _pattern(self) -> re.Pattern[str] | None:
-        return re.compile(self.answer, re.IGNORECASE) if self.answer else None
+    def _pattern(self) -> Any:
+        return _compiled(self.answer) if self.answer else None
+
+
+def _compiled(pattern: str) -> Any:
+    options = re2.Options()
+    options.case_sensitive, options.log_errors = False, False
+    return re2.compile(pattern, options)
+
+
+def _words_of(problem: Exception) -> str:
+    words = problem.args[0] if problem.args else problem
+    return words.decode("utf-8", "replace") if isinstance(words, bytes) else str(words)
 
 
 @dataclass(frozen=True, kw_only=True)
