@@ -8,9 +8,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["LIMIT", "Calls", "awaited", "takes_limit"]
+__all__ = ["LIMIT", "Calls", "awaited", "takes_limit", "text_of"]
 
 LIMIT = 10.0  # seconds a call
+LONGEST = 2000  # characters of an error's text
 _here = threading.local()  # a memory's coroutines all run on the loop of the thread that its calls are made on
 
 
@@ -41,6 +42,20 @@ def end_loop() -> None:
     if hasattr(_here, "loop"):
         _here.loop.close()
         del _here.loop
+
+
+def text_of(problem: BaseException) -> str:
+    """What a call raised, as a sentence of bounded length, whatever its own text does.
+
+    >>> text_of(ValueError("no")), len(text_of(ValueError("x" * 10_000)))
+    ('raised ValueError: no', 2020)
+    """
+    try:
+        words = str(problem)
+    except Exception:  # noqa: BLE001  # a stranger's
+        words = "its text cannot be read"
+    cut = words if len(words) <= LONGEST else f"{words[:LONGEST]}…"
+    return f"raised {type(problem).__name__}: {cut}"
 
 
 def takes_limit(call: Callable[..., Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from malsim.adapters.calls import LIMIT, Calls, takes_limit
+from malsim.adapters.calls import LIMIT, Calls, takes_limit, text_of
 from malsim.adapters.contract import STATUSES, Claim, Item, Query, UserMemory
 from malsim.adapters.load import arguments_of, make_memory
 from malsim.base.errors import AdapterError
@@ -101,7 +101,7 @@ class WatchedMemory:
         except TimeoutError as problem:
             raise self._refusal(call, str(problem) or "raised TimeoutError") from problem
         except Exception as problem:
-            raise self._refusal(call, f"raised {type(problem).__name__}: {problem}") from problem
+            raise self._refusal(call, text_of(problem)) from problem
 
     def _items(self, call: str, items: Any, now: float) -> list[Item]:
         if not isinstance(items, (list, tuple)):

@@ -10,7 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from malsim.adapters.calls import awaited, takes_limit
+from malsim.adapters.calls import awaited, takes_limit, text_of
 from malsim.adapters.load import arguments_of, make_memory
 from malsim.base.finite import is_number
 
@@ -197,7 +197,7 @@ def _broken(place: int, problem: Exception) -> Breakdown:
 
     if isinstance(problem, AdapterError):
         return Breakdown(place, str(problem))
-    return Breakdown(place, f"raised {type(problem).__name__}: {problem}")
+    return Breakdown(place, text_of(problem))
 
 
 def _checked_item(item: Any) -> ShownItem:
