@@ -2,7 +2,8 @@
 
 malsim record -o log.jsonl -- npx -y @modelcontextprotocol/server-memory     in place of the server's own command
 malsim record -o log.jsonl --redact -- malsim serve memory.sqlite            hashes of texts only
-malsim watch --events log.jsonl --once, malsim compare log.jsonl --laws records,last_write: what is in it
+malsim watch --events log.jsonl --once                                       what is in it
+malsim compare log.jsonl --laws records,last_write                           what laws would have answered
 """
 
 from __future__ import annotations

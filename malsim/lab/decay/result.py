@@ -104,8 +104,11 @@ class Decay:
     def _choice(self) -> str:
         if self.apart:
             return f"best predicted by: {self.best}"
+        fitted = self.constants.filter(pl.col("value").is_not_nan())["law"].unique(maintain_order=True)
+        if len(fitted) < 2:  # noqa: PLR2004  # nothing to choose between
+            return f"only the {fitted[0]} law is fitted" if len(fitted) else "no law is fitted"
         near = self.scores.filter((pl.col("law") == self.best) | ~(pl.col("more_low") > 0.0) | pl.col("more_low").is_nan())
-        return f"cannot be told apart: {', '.join(near['law'])}"
+        return f"cannot be told apart: {', '.join(near.filter(pl.col('law').is_in(fitted.implode()))['law'])}"
 
     @property
     def labels(self) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from malsim.memory.graph.index import scattered
 from malsim.memory.scoring.answers import answers
 from malsim.sim.record.scoring import Score, score
 from malsim.sim.replay.disputes import disputes
+from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +57,8 @@ class Replay:
 
 
 def replay(
-    claims: pl.DataFrame,
-    truth: pl.DataFrame | None = None,
+    claims: pl.DataFrame | str | Path,
+    truth: pl.DataFrame | str | Path | None = None,
     *,
     rules: Rules | None = None,
     contradictions: str = "mutual",
@@ -65,6 +67,7 @@ def replay(
 ) -> Replay:
     """Replay claims (line, time, writer, object, value, confidence; see `claim_files.read_claims`) and score the answers.
 
+    Both may be the paths of files: CSV, Parquet or NDJSON.
     Every claim is a cell (verification external). Untimed claims arrive in an order drawn from the seed, timed ones by
     time, writer and line; a batch of 1 % of them a tick, then the graph settles. With a dated truth (object, value, asked)
     it settles at each question, with the claims before it. The answer for an object is the head with the highest effective.
@@ -72,6 +75,7 @@ def replay(
     """
     if contradictions not in _CONTRADICTIONS:
         raise UsageError("unknown wiring", where="contradictions", given=contradictions, allowed=", ".join(_CONTRADICTIONS))
+    claims, truth = _read(claims, truth)
     stream = arranged(claims, seed)
     feed = _Feed(stream, disputes(stream, mutual=contradictions == "mutual"), rules or Rules())
     dated = truth is not None and truth["asked"].null_count() < truth.height
@@ -99,6 +103,16 @@ def replay(
         dated=stream["time"].null_count() < stream.height,
         refused=pl.concat(feed.refused) if feed.refused else pl.DataFrame(),
     )
+
+
+def _read(
+    claims: pl.DataFrame | str | Path, truth: pl.DataFrame | str | Path | None
+) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    epoch = None
+    if isinstance(claims, (str, Path)):
+        source = read_claims(claims)
+        claims, epoch = source.claims, source.epoch
+    return claims, read_truth(truth, epoch=epoch) if isinstance(truth, (str, Path)) else truth
 
 
 def arranged(claims: pl.DataFrame, seed: int) -> pl.DataFrame:
