@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import errno
+import logging
+import os
+import platform
 import re
 import shutil
 import tempfile
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +21,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["drawable", "folder_of_files", "save_table", "save_text", "whole_file", "writing"]
+__all__ = ["beside_it", "drawable", "folder_of_files", "save_table", "save_text", "whole_file", "writing"]
 
+_OWNER = re.compile(r"\.writing-(?P<host>[0-9a-f]{8})-(?P<process>[0-9]+)-.*")
 PICTURES = (".png", ".svg", ".pdf")
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")  # polars keeps the system's number in its text alone
 
@@ -42,6 +47,33 @@ def drawable(path: str) -> str:
     return path
 
 
+def beside_it(folder: Path) -> Path:
+    """A hidden folder to write in, named after this process; what processes that were killed left there is removed."""
+    for abandoned in folder.glob(".writing-*"):
+        owner = _OWNER.fullmatch(abandoned.name)
+        if owner and owner["host"] == _host() and not _is_alive(int(owner["process"])):
+            shutil.rmtree(abandoned, ignore_errors=True)
+            logging.getLogger("malsim").warning("%s: removed, as the command that wrote there was killed", abandoned)
+    return Path(tempfile.mkdtemp(prefix=f".writing-{_host()}-{os.getpid()}-", dir=folder))
+
+
+def _host() -> str:
+    """The name of this machine in eight digits: on a disk that machines share, a number of a process is not enough."""
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":  # elsewhere nobody can be asked without being hurt
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
     """A place beside the path to write to; at the end the path has all of it, or its former content.
@@ -52,7 +84,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     with writing(path):
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "a folder", str(path))
-        beside = Path(tempfile.mkdtemp(prefix=".writing-", dir=path.parent))
+        beside = beside_it(path.parent)
         try:
             yield beside / path.name
             (beside / path.name).replace(path)
@@ -71,7 +103,7 @@ def folder_of_files(folder: str | Path) -> Iterator[Path]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists() and not folder.is_dir():
             raise FileExistsError(errno.EEXIST, "a file", str(folder))
-        beside = Path(tempfile.mkdtemp(prefix=".writing-", dir=folder.parent))
+        beside = beside_it(folder.parent)
         try:
             yield beside
             folder.mkdir(exist_ok=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from malsim.base.errors import StoreError
+from malsim.base.outputs import beside_it
 from malsim.importers.building.assemble import ImportedMemory
 from malsim.importers.reading.records import EXTRAS
 from malsim.memory.store import Store
@@ -38,11 +39,14 @@ def new_store(path: Path) -> Iterator[Store]:
     """An empty store in a folder of its own beside the path, which it takes when the block is left."""
     if not path.parent.is_dir():
         raise StoreError("no such folder", where=str(path.parent))
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
-        place = Path(folder) / path.name
+    folder = beside_it(path.parent)
+    try:
+        place = folder / path.name
         with Store(place) as store:
             yield store
         os.replace(place, path)  # noqa: PTH105  # one step, whatever stood there
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def keep_extras(store: Store, frames: Iterable[pl.DataFrame]) -> None:
