@@ -51,7 +51,7 @@ def compare_on_scenarios(
         base: list[Array] = []
         for law in laws:
             name = law if isinstance(law, str) else law.name
-            under_law = scenario.replace(**_memory(law), replications=replications)
+            under_law = scenario.replace(**_memory(law, scenario), replications=replications)
             start = time.process_time()
             own = _of_own(under_law, metrics, failures) if under_law.adapter else None
             for place, metric in enumerate(metrics):
@@ -74,11 +74,15 @@ def compare_on_scenarios(
     )
 
 
-def _memory(law: str | Adapter) -> dict[str, object]:
-    """The settings of a scenario under a law, a preset of rules, or a memory of one's own."""
+def _memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
+    """The settings of a scenario under a law, a preset of rules, or a memory of one's own; who verifies stays who it was."""
     if not isinstance(law, str):
         return {"adapter": law}
-    return {"law": law} if law in shipped_laws() else {"law": "mal", "rules": Rules.read(law)}
+    return (
+        {"law": law}
+        if law in shipped_laws()
+        else {"law": "mal", "rules": Rules.read(law).replace(verifiers=scenario.rules.verifiers)}
+    )
 
 
 def _of_own(scenario: Scenario, metrics: Sequence[Measure], failures: list[str]) -> list[Array]:
