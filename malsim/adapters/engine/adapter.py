@@ -37,6 +37,8 @@ class Phrases:
 
     def __post_init__(self) -> None:
         for name, allowed in (("sentence", ("object", "value", "writer")), ("question", ("object",))):
+            if getattr(self, name) == getattr(Phrases, name):
+                continue
             try:
                 filled(getattr(self, name), dict.fromkeys(allowed, ""))
             except (LookupError, ValueError) as problem:
@@ -44,7 +46,7 @@ class Phrases:
                 given = getattr(self, name)
                 raise ScenarioError("no such word", where=f"memory.{name}", given=given, allowed=words) from problem
         try:
-            groups = _compiled(self.answer).groups
+            groups = self._pattern.groups if self.answer else 0
         except re2.error as problem:
             hint = "RE2 has no look-around and no back-references"
             text = f"not a pattern: {_words_of(problem)}"
