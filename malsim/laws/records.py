@@ -1,6 +1,7 @@
 """Find out whom to believe: writers' records and confusions, learnt from what they agree on, weigh every claim.
 
-    one claim a writer and object, the latest;  e_i = exp(−age_i / tau), 1 without tau;  n_o claims about o
+    one claim a writer and object, the latest;  n_o claims about o
+    e_i     = exp(−age_i / tau) with a tau; else exp(−(t_newest(o) − t_i) / τ), τ found from the claims; 1 where none is
     u_i     = e_i [n_o ≥ 2], times PIN where o is verified: what a claim weighs in learning
     P       = the share of the claims about o; then, anew at each tick, twenty sweeps:
     A       = (Σ u P(v_i) + .7 KP) / (Σ u + KP), within [1/K + .02, .98]
@@ -23,7 +24,9 @@ What a reviewer says, or a claim of verification external, is pinned: P is 1 the
 facts, and a claim about one counts as PIN in learning.
 KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05, H 3, PIN 5. Until its first tick an item is worth what it
 states. Source: found on 38 sets of claims of people and models, its constants fixed; a relative of Dawid and Skene 1979.
-Off by default: `tau`, `lineage`. Left out: copying between writers, liars who share facts of their own.
+τ is a line's fit to how often older claims say what the newest says (`malsim/laws/truth/fading.py`), and it counts where
+"never" is 6.63 less likely. Off by default: `tau`, `lineage`. Left out: copying between writers, liars who share facts of
+their own.
 
 >>> from malsim.laws import play
 >>> [(value, round(worth, 3)) for value, worth in play("records", "0 A by u", "0 A by v", "0 B by w", "1 tick")]
@@ -41,7 +44,10 @@ from malsim.laws.truth.log_odds import reasons_of
 pools = True
 p = ItemField("stated", "1", "effective confidence of its value at the last tick")
 record = ItemField(np.nan, "1", "its writer's record a_w at the last tick; NaN before, and for a reviewer")
-tau = Param(0.0, "d", "time constant of claims' weight; 0 for none", 0.0, 1_000_000.0)
+tau = Param(0.0, "d", "time constant of claims' weight; 0 for none of your own", 0.0, 1_000_000.0)
+tau_from = Param(
+    "claims", "1", "claims: without a tau one is found from the claims, where they show that facts change; or given"
+)
 values = Param("auto", "1", "auto, shared or own")
 lineage = Param("apart", "1", "one: writers of one lineage are one writer, whose latest word counts; or apart")
 
@@ -49,10 +55,10 @@ lineage = Param("apart", "1", "one: writers of one lineage are one writer, whose
 write = last_word
 
 
-def tick(items: Items, now: float, *, tau: float, values: str, lineage: str) -> Columns:
+def tick(items: Items, now: float, *, tau: float, tau_from: str, values: str, lineage: str) -> Columns:
     if not len(items.rep):
         return {}
-    data, estimate = estimate_truth(items, now, tau=tau, values=values, lineage=lineage)
+    data, estimate = estimate_truth(items, now, tau=tau, tau_from=tau_from, values=values, lineage=lineage)
     trust = np.full(len(items.rep), np.nan)
     trust[data.claim] = estimate.record[data.evidence.writer]
     return {
@@ -61,8 +67,8 @@ def tick(items: Items, now: float, *, tau: float, values: str, lineage: str) -> 
     }
 
 
-def explain(items: Items, row: int, now: float, *, tau: float, values: str, lineage: str) -> Reasons:
-    data, estimate = estimate_truth(items, now, tau=tau, values=values, lineage=lineage)
+def explain(items: Items, row: int, now: float, *, tau: float, tau_from: str, values: str, lineage: str) -> Reasons:
+    data, estimate = estimate_truth(items, now, tau=tau, tau_from=tau_from, values=values, lineage=lineage)
     return reasons_of(items, data, estimate, row)
 
 

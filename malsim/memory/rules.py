@@ -67,7 +67,7 @@ PinnedCurrency = Literal["held", "c0"]
 ExpandWhen = Literal["doubt", "review"]
 Corrections = Literal["supersede", "reject"]
 Derived = Literal["stand", "fall"]
-RecordsTau = Literal["none", "class"]
+RecordsTau = Literal["claims", "class", "none"]
 RecordsJoin = Literal["apart", "one"]
 
 
@@ -139,7 +139,7 @@ class Rules:
     rank_recency: float = _number(0.1, "1", 0, math.inf, "weight of recency in the push", "reference fusion")
     rank_recency_tau: float = _number(30.0, "d", 0, math.inf, "time constant of recency", "reference fusion", above=True)
     rank_reference: float = _number(0.15, "1", 0, 1, "share of its text match that a ref cell keeps", "reference fusion")
-    records_tau: RecordsTau = _choice("none", RecordsTau, "under effective = records: claims weigh less as their class ages")
+    records_tau: RecordsTau = _choice("claims", RecordsTau, "under effective = records: where a claim's tau is from")
     records_origin: RecordsJoin = _choice("apart", RecordsJoin, "under it: claims of one value and origin are one claim")
     records_lineage: RecordsJoin = _choice("apart", RecordsJoin, "under it: writers of one lineage are one writer")
     records_echo: float = _number(1.0, "1", 0, 1, "under it: the weight of a claim whose first claimant took it back")

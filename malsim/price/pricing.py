@@ -9,7 +9,7 @@ from malsim.base.errors import UsageError, nearest
 from malsim.price.counting import Stage
 from malsim.price.prices import Price, PriceTable
 from malsim.price.standing import standing_world
-from malsim.price.strategies import STRATEGIES, WAYS
+from malsim.price.strategies import STRATEGIES, USUAL, WAYS
 from malsim.price.worlds import closed_world
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ __all__ = ["price", "price_of", "price_on", "strategies_of"]
 def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] = (), ways: Sequence[str] = ()) -> Price:
     """The prices of one memory in one world, of some strategies and ways or, if none are named, of all."""
     stage = Stage(subject, world)
-    lie = {name: stage.count(STRATEGIES[name]) for name in strategies or STRATEGIES}
+    lie = {name: stage.count(STRATEGIES[name]) for name in strategies or USUAL}
     return Price(subject.name, world.most, lie, {name: stage.count(WAYS[name]) for name in ways or WAYS})
 
 
@@ -42,7 +42,7 @@ def price(
     honest, most
         How many honest writers say A, and how many steps of each strategy are tried; 1 and more.
     strategies
-        Of a liar, those of `STRATEGIES`; all if none.
+        Of a liar, those of `STRATEGIES`; if none, those of `USUAL`, which are all but `floods`.
     limit
         Seconds that a call of a memory of your own may take.
     world

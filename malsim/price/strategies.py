@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from malsim.price.worlds import ClaimWorld
 
-__all__ = ["STRATEGIES", "WAYS"]
+__all__ = ["STRATEGIES", "USUAL", "WAYS"]
 
 YEAR = 365.0
 
@@ -41,6 +41,12 @@ def _earns(world: ClaimWorld, n: int) -> list[Event]:
     return true + [world.says(_time(world, len(true) + place), writer, world.lie) for place, writer in enumerate(writers)]
 
 
+def _floods(world: ClaimWorld, n: int) -> list[Event]:
+    """N facts that nobody else speaks about, then the lie."""
+    own = [Event(_time(world, place), "write", *fact, "liar", world.lie_stated) for place, fact in enumerate(world.own(n))]
+    return [*own, world.says(_time(world, n), "liar", world.lie)]
+
+
 def _cites(world: ClaimWorld, n: int) -> list[Event]:
     edges = [("supports", world.lie)]
     return [world.says(_time(world, place), "liar", world.lie, *(edges if place else ())) for place in range(n)]
@@ -64,12 +70,14 @@ STRATEGIES: dict[str, Callable[[ClaimWorld, int], list[Event]]] = {
     "repeats": _liar,
     "sybils": _sybils,
     "earns": _earns,
+    "floods": _floods,
     "denies": partial(_liar, relation="contradicts"),
     "supersedes": partial(_liar, relation="supersedes"),
     "cites": _cites,
     "waits": partial(_liar, later=YEAR),
     "reads": _reads,
 }
+USUAL = tuple(name for name in STRATEGIES if name != "floods")  # of the published table; to flood is named
 WAYS: dict[str, Callable[[ClaimWorld, int], list[Event]]] = {
     "each": _truth,
     "one": partial(_truth, each=False),

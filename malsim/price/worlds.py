@@ -57,10 +57,15 @@ class ClaimWorld:
         liars = ["liar", *(f"s{number}" for number in range(1, self.most + 1))]
         writers = dict.fromkeys([*self.honest, *(event.writer for event in self.past), *liars])
         values: dict[str, dict[str, None]] = {self.about: dict.fromkeys((self.truth, self.lie))}
-        for name, value in [*((event.object, event.value) for event in self.past), *self.facts]:
+        spoken = ((event.object, event.value) for event in self.past)
+        for name, value in [*spoken, *self.facts, *self.own(self.most)]:
             values.setdefault(name, {})[value] = None
         every = list(dict.fromkeys(word for words in values.values() for word in words))
         return Vocabulary(list(writers), list(values), [every if self.shared else list(words) for words in values.values()])
+
+    def own(self, n: int) -> list[tuple[str, str]]:
+        """N facts that only a liar speaks about: an object and its value, one of x's where all share their values."""
+        return [(f"own {number}", self.truth if self.shared else f"own {number}") for number in range(n)]
 
     def says(self, t: float, writer: str, value: str, *edges: tuple[str, str], stated: float | None = None) -> Event:
         """A claim of a value of `about`, with edges (relation, value) to every claim that it is that value."""

@@ -209,6 +209,16 @@ class DefenceHurts(Sound):
         return super().believed(object_, value, now) / len(self.said[object_])
 
 
+class HeedsTalkers(Sound):
+    def believed(self, object_: str, value: str, now: float) -> float:  # noqa: ARG002
+        talk = {each: self.talk(object_, each) for each in self.said[object_]}
+        return talk[value] / sum(talk.values())
+
+    def talk(self, object_: str, value: str) -> int:
+        writers = {claim.writer for claim in self.said[object_][value]}
+        return sum(claim.writer in writers for known in self.said.values() for each in known.values() for claim in each)
+
+
 PLANTED: dict[str, type[Sound]] = {
     "monotone-age": RisesWithAge,
     "newer-not-below-older": OlderFirst,
@@ -217,6 +227,7 @@ PLANTED: dict[str, type[Sound]] = {
     "cadence": CountsSweeps,
     "batching": LastCallWins,
     "read-idempotence": ReadIsProof,
+    "own-facts": HeedsTalkers,
     "peek": LookIsProof,
     "locality": Crowded,
     "polarity": RivalsSupport,

@@ -9,6 +9,7 @@ USE = "a use counts as evidence"
 ADDS = "rivals do not lower each other enough"
 EDGES = "streams carry no edges, so nothing tells it that two claims contradict each other"
 UNSWEPT = "by design: until its first sweep an item is worth what it states"
+OWN = "a liar is always agreed with by himself where nobody else speaks, and earns a record there"
 DERIVED = "derived_from has the weight 0"
 
 KNOWN: dict[str, dict[str, str]] = {
@@ -24,8 +25,8 @@ KNOWN: dict[str, dict[str, str]] = {
     "average": {"batching": ORDER, "echo-independence": ECHO},
     "caura": {"batching": ORDER, "echo-independence": ECHO, "read-idempotence": USE,
               "truth-may-return": "what was marked as outdated stays marked"},
-    "crh": {"consistency": UNSWEPT},
-    "dawid_skene": {"consistency": UNSWEPT},
+    "crh": {"consistency": UNSWEPT, "own-facts": OWN},
+    "dawid_skene": {"consistency": UNSWEPT, "own-facts": OWN},
     "e_folding": {"half-life-halves": "the constant is an e-folding time",
                   "reachability": "of a half-life of 6 h nothing is left after months: 0 in floating point"},
     "egc": {"anchor": SWEEP, "cadence": SWEEP, "consistency": ADDS, "truth-may-return": TIE,

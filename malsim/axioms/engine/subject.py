@@ -8,15 +8,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 from malsim.adapters import Query
-from malsim.axioms.engine.events import Pick
+from malsim.axioms.engine.events import OBJECTS, VALUES, WRITERS, Pick
 from malsim.base.errors import AdapterError
+from malsim.memory.port import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from malsim.adapters import Claim, Item
     from malsim.axioms.engine.events import Event
-    from malsim.memory.port import Vocabulary
 
 __all__ = ["Fresh", "PeekResult", "Playable", "Subject", "happen"]
 
@@ -99,14 +99,22 @@ class Subject:
     def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
         """What each peek shows; `together` hands claims of one instant over in one call."""
         looks: list[PeekResult] = []
-        with closing(self.fresh()) as memory:
+        several = list(events)
+        with closing(self.fresh(_vocabulary(several))) as memory:
             now, answer = 0.0, None
-            for (do, t), group in groupby(events, key=lambda event: (event.do, event.t)):
+            for (do, t), group in groupby(several, key=lambda event: (event.do, event.t)):
                 now = max(now, t)
-                several = list(group)
-                for part in [several] if together and do == "write" else [[event] for event in several]:
+                at_once = list(group)
+                for part in [at_once] if together and do == "write" else [[event] for event in at_once]:
                     answer = happen(memory, do, part, now, looks, answer)
         return looks
+
+
+def _vocabulary(events: Iterable[Event]) -> Vocabulary | None:
+    """The names of a stream that speaks of more than the axioms' two objects."""
+    objects = list(dict.fromkeys([*OBJECTS, *(event.object for event in events)]))
+    writers = list(dict.fromkeys([*WRITERS, *(event.writer for event in events)]))
+    return Vocabulary(writers, objects, [VALUES] * len(objects)) if {*objects, *writers} > {*OBJECTS, *WRITERS} else None
 
 
 def happen(memory: Playable, do: str, part: Sequence[Event], now: float, looks: list[PeekResult], answer: Any) -> Any:

@@ -60,6 +60,7 @@ DEFECTS = (
     Defect("both_facts_gone", "mem0", "mem0_delete", "total-evidence"),
     Defect("contradiction_raises", "MMA", "mma", "polarity"),
     Defect("both_sides_fall", "MuninnDB", "muninn", "", {"left_newer": 0.0709}),
+    Defect("flooded", "Dawid and Skene", "dawid_skene", "own-facts"),
     Defect("disputes_ring", "the published formula", "mal", "settling", rules={"damping": 1.0}),
 )
 

@@ -41,7 +41,7 @@ class BelievedGraph(Graph):
     The claims are the cells about an object and a value, superseded ones too: to be contradicted takes nobody's word back.
     Of each writer and object the latest counts; a cell whose value nobody holds any more is worth 0. Cells verified from
     outside, reviewers' among them, pin their value. Cells about nothing keep what the published law gives them.
-    Off by default: `records_tau`, `records_origin`, `records_lineage`, `records_echo`, `records_witness`.
+    Off by default: `records_origin`, `records_lineage`, `records_echo`, `records_witness`.
     """
 
     def tick(self, state: GraphState, now: float) -> GraphState:
@@ -112,9 +112,12 @@ def _counted_claims(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, 
     if rules.records_witness > 0.0:
         stands = ~over(*claims, rules.records_witness) | (memory.column("verification")[rows] == EXTERNAL)
         keep = keep[stands[keep]]
-    tau = rules.tau[memory.column("stability")[rows[keep]]] if rules.records_tau == "class" else 0.0
-    weight = np.where(echo[keep], rules.records_echo, 1.0)
-    return rows[keep], {"tau": tau, "weight": weight, "lineage": rules.records_lineage}
+    kind = memory.column("stability")[rows[keep]].astype(np.int64)
+    tau = rules.tau[kind] if rules.records_tau == "class" else 0.0
+    weight, tau_from = np.where(echo[keep], rules.records_echo, 1.0), "claims" if rules.records_tau == "claims" else "given"
+    return rows[keep], {
+        "tau": tau, "tau_from": tau_from, "kind": kind, "weight": weight, "lineage": rules.records_lineage
+    }  # fmt: skip
 
 
 def _speaker(state: GraphState) -> Ints:

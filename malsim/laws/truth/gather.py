@@ -10,6 +10,7 @@ from malsim.laws.truth.evidence import Evidence, latest, stated_bins
 
 if TYPE_CHECKING:
     from malsim.laws.engine.items import Items
+    from malsim.laws.truth.fading import Fading
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import Vocabulary
 
@@ -20,13 +21,17 @@ ABOUT = 2  # objects that a value must be about to be one
 
 
 class ItemEvidence(NamedTuple):
-    """Living items as evidence: of each item its object and value (or item), and whether it is a claim or a verdict."""
+    """Living items as evidence: of each item its object and value (or item), and whether it is a claim or a verdict.
+
+    `fading` says how their facts change, where that was found from them.
+    """
 
     evidence: Evidence
     about: Ints
     value: Ints
     claim: Bools
     shared: bool
+    fading: Fading | None = None
 
 
 def word_of(items: Items, row: int) -> str:

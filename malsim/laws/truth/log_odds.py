@@ -13,6 +13,7 @@ from malsim.laws.truth.gather import word_of
 if TYPE_CHECKING:
     from malsim.laws.engine.items import Items
     from malsim.laws.truth.evidence import Evidence, TruthEstimate
+    from malsim.laws.truth.fading import Fading
     from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array, Ints
 
@@ -142,7 +143,14 @@ def reasons_of(items: Items, data: ItemEvidence, estimate: TruthEstimate, row: i
     )
     if estimate.depth is not None:
         chain += f"; confusions believed to λ {float(estimate.depth[data.evidence.object_rep[about]]):.2f}"
-    return Reasons(parts, odds.nothing, odds.effective, chain, records)
+    return Reasons(parts, odds.nothing, odds.effective, chain + _fading_words(data.fading, row), records)
+
+
+def _fading_words(found: Fading | None, row: int) -> str:
+    """How claims fade, where their facts are found to change."""
+    if found is None or not found.tau[row] > 0.0:
+        return ""
+    return f"; claims fade within {found.tau[row]:.3g} d [{found.low[row]:.3g}, {found.high[row]:.3g}], found from them"
 
 
 def _records(

@@ -1,0 +1,92 @@
+"""A time constant of facts, found from the claims where facts change, and not where one liar denies old facts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import malsim as ms
+from malsim.lab.studies.laws.stream import Stream, ask, questions_of
+from malsim.laws import find_law, plant_of
+from malsim.laws.truth.fading import fading
+
+LAGS, MISSED, OBJECTS, DAYS = (0.5, 60.0), 0.3, 40, 2000.0
+
+
+def changing(seed: int, writers: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Facts of three values that change now and then; each writer sees a change within sixty days, or misses it."""
+    draw, claims, truth = np.random.default_rng(seed), [], []
+    for name in (f"fact {number}" for number in range(OBJECTS)):
+        t, value = float(draw.uniform(0.0, 30.0)), 0
+        while t < DAYS:
+            truth.append((name, f"{name} is {value}", t))
+            sees = [writer for writer in range(writers) if t < 30.0 or draw.random() > MISSED]
+            claims += [(f"w{writer}", name, f"{name} is {value}", t + float(draw.uniform(*LAGS))) for writer in sees]
+            t, value = t + 60.0 + float(draw.exponential(240.0)), (value + int(draw.integers(1, 3))) % 3
+    frame = pl.DataFrame(claims, schema=["writer", "object", "value", "t"], orient="row").sort("t")
+    frame = frame.with_columns(confidence=pl.lit(0.8))
+    return frame, pl.DataFrame(truth, schema=["object", "value", "asked"], orient="row")
+
+
+def right(seed: int, tau_from: str) -> float:
+    claims, truth = changing(seed, writers=4)
+    stream = Stream.of(claims, questions_of(truth, ask=61.0))
+    return float(ask(plant_of(find_law("records"), {"tau_from": tau_from}), stream, ticks=True)["right"].to_numpy().mean())
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("seed", [101, 102])
+def test_four_lagging_writers_are_right_about_changes(seed: int) -> None:
+    assert right(seed, "claims") >= 0.95 > right(seed, "given")
+
+
+claims_of = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 5), st.integers(0, 2), st.floats(0.0, 1e4)), min_size=1, max_size=60
+)
+
+
+@given(claims_of)
+@settings(max_examples=60)
+def test_a_kind_alone_is_as_it_is_among_others(rows: list[tuple[int, int, int, float]]) -> None:
+    kind, place, value, time = (np.array(column) for column in zip(*rows, strict=True))
+    about = kind * 6 + place  # an object is of one kind
+    whole = fading(kind, about, value, time)
+    for one in np.unique(kind):
+        own = np.flatnonzero(kind == one)
+        alone = fading(np.zeros(len(own), dtype=int), about[own], value[own], time[own])
+        assert all((a == b[own]).all() for a, b in zip(alone, whole, strict=True))
+
+
+@given(claims_of)
+@settings(max_examples=60)
+def test_weights_and_intervals_are_in_their_bounds(rows: list[tuple[int, int, int, float]]) -> None:
+    fit = fading(*(np.array(column) for column in zip(*rows, strict=True)))
+    assert ((fit.weight >= 0.0) & (fit.weight <= 1.0)).all()
+    assert ((fit.low <= fit.tau) & (fit.tau <= fit.high)).all()
+    assert (fit.weight[fit.tau == 0.0] == 1.0).all()
+
+
+def test_one_liar_who_denies_old_facts_makes_nothing_fade() -> None:
+    about = np.concatenate([np.tile(np.arange(40), 2), np.arange(20)])
+    value, time = np.repeat([0, 1], [80, 20]), np.concatenate([np.repeat([0.0, 5.0], 40), np.full(20, 300.0)])
+    assert not fading(np.zeros(100, dtype=int), about, value, time).tau.any()
+    again = np.concatenate([about, np.arange(20)]), np.append(value, np.ones(20)), np.append(time, np.full(20, 290.0))
+    assert fading(np.zeros(120, dtype=int), *again).tau.all()  # a second voice makes it a change
+
+
+def test_what_was_found_is_said_and_an_unknown_form_is_refused() -> None:
+    law = find_law("records")
+    claims, truth = changing(101, writers=4)
+    stream = Stream.of(claims, questions_of(truth))
+    plant: Any = plant_of(law)
+    state, _ = plant.admit(plant.init(range(1), stream.vocabulary), stream.claims)
+    state = plant.tick(state, DAYS + 60.0)
+    alive = np.flatnonzero(plant.view(state, DAYS + 60.0).active)
+    assert "claims fade within" in str(plant.explain(state, alive, int(alive[0]), DAYS + 60.0))
+    with pytest.raises(ms.LawError, match="tau_from"):
+        ask(plant_of(law, {"tau_from": "nowhere"}), stream, ticks=True)
