@@ -14,10 +14,10 @@ MOST, ERRS, OWN = 30, 0.2, "own"
 def stream(pick: Pick, subject: Subject) -> list[Event]:
     """Honest writers who err now and then, liars who contradict them and flood, and all of them about x."""
     liars = LIARS[: pick.count(1, 2)]
-    known = [f"fact {number}" for number in range(pick.count(3, 8))]
+    facts = [f"fact {number}" for number in range(pick.count(3, 8))]
     claims = [
         Event(0.0, "write", about, "AB"[(writer in LIARS) != (pick.share() < ERRS)], writer)
-        for about in known
+        for about in facts
         for writer in (*HONEST, *liars)
     ]
     flood = pick.count(MOST // 3, MOST)

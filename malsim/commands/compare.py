@@ -2,6 +2,7 @@
 
 malsim compare scenarios/poisoner.toml scenarios/sleeper.toml --laws mal,graphiti,last_write --replications 200
 malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without gossip --json
+malsim compare --headline -o out/headline       who sees changes, returns and through gossip, in fifty-four worlds
 malsim compare log.jsonl --laws records,last_write      what each would have answered to the questions in a log
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,28 +18,32 @@ from malsim.lab.space.scenario_options import memory_arguments, one_of_own
 
 if TYPE_CHECKING:
     from malsim.lab.studies.laws import LawTable
+    from malsim.lab.studies.laws.headline import HeadlineTable
     from malsim.lab.studies.laws.on_log import LogComparison
 
 
 HEADING = "compare and bring memories"
+REPLICATIONS, DRAWS = 100, 8
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "what",
-        nargs="+",
+        nargs="*",
         metavar="SCENARIO|DIR|LOG",
         help="scenario files, folders with claims and truth, or a log of events",
     )
+    add("--headline", action="store_true", help="in place of these: drawn worlds of changing facts and gossips")
     add("--laws", default="", metavar="A,B", help="laws (or all), or memories of your own; compared with the first")
     memory_arguments(parser)
     add("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: figures (accuracy,harm)")
     add("--seed", type=int, metavar="N", help="on scenarios: another seed than their own")
-    add("--replications", type=int, default=100, metavar="N", help="on scenarios: of each (100)")
+    add("--replications", type=int, metavar="N", help="on scenarios: of each (100); draws of a world (8)")
     add("--ask", default="0d", metavar="TIME", help="on claims: from a change of truth to the question (0d)")
     add("--without", action="append", default=[], metavar="WRITER", help="on claims: leave its claims out")
     add("--echo", metavar="WRITER", help="on claims: measure without and with this writer, an echo")
+    add("--calibrated", action="store_true", help="on claims: calibrate every law alike, on the other half of the objects")
     add("--on-bad-rows", choices=("stop", "skip"), default="stop", help="on claims: default stop")
     add("--json", action="store_true", help="print the rows as one JSON list")
     add("-o", "--output", type=Path, metavar="DIR", help="folder for table, figure and page")
@@ -45,7 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Measure, print, write."""
-    table = _on_log(args) if len(args.what) == 1 and args.what[0].endswith(".jsonl") else _table(args)
+    table = _headline(args) if args.headline else _comparison(args)
     print(table.json() if args.json else table)
     if args.output:
         paths = table.write(args.output)
@@ -55,6 +61,31 @@ def main(args: argparse.Namespace) -> int:
     if args.json and failures:
         sys.stderr.write("".join(f"malsim: {line}\n" for line in failures))
     return 2 if failures else 0
+
+
+def _comparison(args: argparse.Namespace) -> LogComparison | LawTable:
+    from malsim.base.errors import UsageError
+
+    if not args.what:
+        raise UsageError("nothing to compare on", where="compare", hint="name scenarios, folders or a log; or --headline")
+    args.replications = REPLICATIONS if args.replications is None else args.replications
+    return _on_log(args) if len(args.what) == 1 and args.what[0].endswith(".jsonl") else _table(args)
+
+
+def _headline(args: argparse.Namespace) -> HeadlineTable:
+    from malsim.base.errors import UsageError
+    from malsim.base.progress import progress
+    from malsim.lab.studies.laws.headline import headline
+    from malsim.lab.studies.laws.headline.study import VARIANTS
+
+    if args.what or args.memory:
+        given = ", ".join(args.what or args.memory)
+        raise UsageError("the headline draws its own worlds, for laws", where="--headline", given=given)
+    laws = (
+        [*VARIANTS, *_laws(args)] if args.laws == "all" else [name.strip() for name in args.laws.split(",") if name.strip()]
+    )
+    draws, watch = args.replications or DRAWS, partial(progress, what="headline", unit="world")
+    return headline(laws, replications=draws, seed=args.seed or 0, watch=watch)
 
 
 def _on_log(args: argparse.Namespace) -> LogComparison:
@@ -129,5 +160,6 @@ def _on_claims(folders: list[Path], laws: list[str], args: argparse.Namespace) -
         if args.echo:
             tables.append(compare_with_echo(claims, truth, laws, echo=args.echo, ask_after=after, data=data))
         else:
-            tables.append(compare_on_claims(claims, truth, laws, ask_after=after, without=args.without, data=data))
+            tables.append(compare_on_claims(claims, truth, laws, ask_after=after, without=args.without, data=data,
+                                            calibrated=args.calibrated))  # fmt: skip
     return LawTable.concat(tables)

@@ -57,8 +57,8 @@ class ClaimWorld:
         liars = ["liar", *(f"s{number}" for number in range(1, self.most + 1))]
         writers = dict.fromkeys([*self.honest, *(event.writer for event in self.past), *liars])
         values: dict[str, dict[str, None]] = {self.about: dict.fromkeys((self.truth, self.lie))}
-        spoken = ((event.object, event.value) for event in self.past)
-        for name, value in [*spoken, *self.facts, *self.own(self.most)]:
+        past = ((event.object, event.value) for event in self.past)
+        for name, value in [*past, *self.facts, *self.own(self.most)]:
             values.setdefault(name, {})[value] = None
         every = list(dict.fromkeys(word for words in values.values() for word in words))
         return Vocabulary(list(writers), list(values), [every if self.shared else list(words) for words in values.values()])

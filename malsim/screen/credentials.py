@@ -6,9 +6,11 @@ import re
 import tomllib
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from malsim.screen.assignments import CUES, assigned_secrets
+from malsim.screen.disguises import DRESSED, decoded_blobs, views
 from malsim.screen.randomness import is_reference
 from malsim.screen.samples import sample
 
@@ -33,8 +35,8 @@ STAND_INS = {
 }
 _WORDS = re.compile(r"(?<![A-Za-z])[a-z]{3,8}(?:[ ,\n\t]+(?:\d{1,2}[.)] ?)?[a-z]{3,8}){11,}(?![A-Za-z])")
 # A text without any of these holds no credential: one search, so that most texts are looked at once.
-CANDIDATE = rf"[A-Za-z0-9_~+/=.$%:*-]{{15,}}|{CUES}|-----BEGIN|://|\{{S|(?:[a-z]{{3,8}}[ ,\n\t]+(?:\d{{1,2}}[.)] ?)?){{11}}"
-_CANDIDATE = re.compile(CANDIDATE)
+CANDIDATE = rf"[A-Za-z0-9_~+/=.$%:*-]{{15,}}|{CUES}|-----BEGIN|://|\{{S|(?:&#\w{{2,8}};|\\[ux]\w{{2,4}}){{4}}|(?:[a-z]{{3,8}}[ ,\n\t]+(?:\d{{1,2}}[.)] ?)?){{11}}"
+_CANDIDATE, _DRESSED = re.compile(CANDIDATE), re.compile(DRESSED)
 # Hashes and UUIDs are long enough for a candidate and are most keys of most stores; alone they are no credential.
 IDENTIFIER = r"^(?:[0-9a-f]{1,40}|[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12})(?:@[0-9]{1,9})?$"
 
@@ -68,31 +70,47 @@ def credentials(text: str) -> tuple[Credential, ...]:
     >>> credentials("the password is required; pwd = os.getcwd()")
     ()
     """
-    return _credentials(text) if _CANDIDATE.search(text) else ()
+    return _credentials(text) if _CANDIDATE.search(text) or _DRESSED.search(text) else ()
 
 
 @lru_cache(maxsize=4096)
 def _credentials(text: str) -> tuple[Credential, ...]:
     spans: list[Credential] = []
-    for credential in _all(text):
+    for credential in chain(_all(text), _hidden(text)):
         if all(credential.end <= other.start or other.end <= credential.start for other in spans):
             spans.append(credential)
     return tuple(sorted(spans, key=lambda each: each.start))
 
 
 def _all(text: str) -> Iterator[Credential]:
-    lower = text.lower()
-    for kind, (word, pattern) in formats().items():
-        if word in lower:
-            for match in pattern.finditer(text):
-                if _plausible(kind, match[0]):
-                    yield Credential(kind, *match.span())
+    yield from _formatted(text)
     for kind, start, end in assigned_secrets(text):
         yield Credential(kind, start, end)
     for match in _WORDS.finditer(text):
         words = [word for word in re.split(r"[^a-z]+", match[0]) if word]
         if _is_phrase(words):
             yield Credential("seed phrase", *match.span())
+
+
+def _formatted(text: str) -> Iterator[Credential]:
+    """What is of a format that says what it is."""
+    lower = text.lower()
+    for kind, (word, pattern) in formats().items():
+        if word in lower:
+            for match in pattern.finditer(text):
+                if _plausible(kind, match[0]):
+                    yield Credential(kind, *match.span())
+
+
+def _hidden(text: str) -> Iterator[Credential]:
+    """What stands in another reading of the text only; where lines are joined, formats alone, for words joined look random."""
+    for reading in views(text):
+        of = _all(reading.text) if reading.text.count("\n") == text.count("\n") else _formatted(reading.text)
+        for credential in of:
+            yield Credential(credential.kind, *reading.span(credential.start, credential.end))
+    for plain, start, end in decoded_blobs(text):
+        for credential in islice(_formatted(plain), 1):
+            yield Credential(credential.kind, start, end)
 
 
 def _plausible(kind: str, text: str) -> bool:

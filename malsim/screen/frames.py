@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.screen.credentials import CANDIDATE, IDENTIFIER, withheld
+from malsim.screen.disguises import DRESSED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFra
     """The frame with credentials in these columns of text replaced by their kinds."""
     for name in names:
         texts = frame[name].unique().drop_nulls()
-        suspects = texts.filter(texts.str.contains(CANDIDATE) & ~texts.str.contains(IDENTIFIER))
+        suspects = texts.filter(texts.str.contains(f"{CANDIDATE}|{DRESSED}") & ~texts.str.contains(IDENTIFIER))
         safe_texts = {text: safe for text in suspects if (safe := withheld(text)) != text}
         if safe_texts:
             frame = frame.with_columns(pl.col(name).replace(safe_texts))

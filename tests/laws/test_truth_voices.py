@@ -122,7 +122,7 @@ def test_on_the_graph_copies_of_one_origin_are_one_claim(tmp_path: Path, how: st
         CLAIM.format(at=at, writer=writer, key=key, value=value, more=more) for at, writer, key, value, more in claims
     )
     results = {}
-    for rules in ("", 'records_origin = "one"', "records_tau = 'class'", "records_echo = 0.5"):
+    for rules in ("", 'records_origin = "one"', "records_tau = 'class'", "records_echo = 0.5", 'records_voice = "one"'):
         path = tmp_path / "s.toml"
         path.write_text(STORY.format(rules=rules) + words, encoding="utf-8")
         run = ms.run(path)
@@ -132,3 +132,18 @@ def test_on_the_graph_copies_of_one_origin_are_one_claim(tmp_path: Path, how: st
         assert run.explain(handle).effective == pytest.approx(results[rules], abs=1e-9)
     assert results[""] < 0.5  # four against two
     assert results['records_origin = "one"'] > results[""] + 0.02
+
+
+def test_on_the_graph_what_its_first_claimant_left_is_one_claim(tmp_path: Path) -> None:
+    claims = [("0.1d", "root", "a", 1.0, ""), ("0.2d", "echo-1", "b", 1.0, ""), ("0.3d", "echo-2", "c", 1.0, "")]
+    claims += [("0.4d", "root", "d", 2.0, ""), ("0.5d", "seer", "e", 2.0, ""), ("0.6d", "echo-3", "f", 1.0, "")]
+    words = "".join(
+        CLAIM.format(at=at, writer=writer, key=key, value=value, more=more) for at, writer, key, value, more in claims
+    )
+    worth = {}
+    for rule in ("apart", "one"):
+        path = tmp_path / "s.toml"
+        path.write_text(STORY.format(rules=f'records_voice = "{rule}"') + words, encoding="utf-8")
+        cells = ms.run(path).memory.cells
+        worth[rule] = float(cells.filter(cells["writer"] == "seer")["effective"][0])
+    assert worth["apart"] < 0.5 < worth["one"]  # three voices against two; one against two

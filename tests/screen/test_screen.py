@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import random
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,9 +14,13 @@ from hypothesis import strategies as st
 
 from malsim.screen import credentials, holds_secret, personal_data, redacted, withheld
 from malsim.screen.credentials import IDENTIFIER, formats, stand_in
+from malsim.screen.disguises import views
 from malsim.screen.personal import iban, luhn
 from tests.screen.corpus import assigned_texts, benign_texts, format_texts, other_texts, personal_texts
 from tests.screen.held_out import MADE_UP, harmless_texts, made_up_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SEED = 25
 
@@ -113,3 +119,38 @@ def test_it_catches_what_detect_secrets_does_and_rings_less() -> None:
         ]
     assert share(positive) >= theirs[0]
     assert share(benign) < theirs[1]
+
+
+TOKEN = "gh" + "p_aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6"
+DRESSES: dict[str, Callable[[str], str]] = {
+    "invisible letters": "\u200b".join,
+    "soft hyphens": "\u00ad".join,
+    "full width": lambda text: "".join(chr(ord(letter) + 0xFEE0) for letter in text),
+    "mathematical letters": lambda text: "".join(
+        chr(ord(letter) + (0x1D5BA - 97 if letter.islower() else 0x1D5A0 - 65)) if letter.isalpha() else letter
+        for letter in text
+    ),
+    "broken lines": lambda text: f"{text[:12]}\n    {text[12:24]}\n{text[24:]}",
+    "quoted pieces": lambda text: f'"{text[:12]}"\n  "{text[12:]}"',
+    "percent signs": lambda text: "".join(f"%{ord(letter):02x}" for letter in text),
+    "entities": lambda text: "".join(f"&#{ord(letter)};" for letter in text),
+    "escapes": lambda text: "".join(f"\\u{ord(letter):04x}" for letter in text),
+    "base64": lambda text: base64.b64encode(f"token {text}".encode()).decode(),
+}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("dress", DRESSES)
+def test_a_dressed_credential_is_one_and_is_taken_out_whole(dress: str) -> None:
+    text = DRESSES[dress](TOKEN)
+    assert [each.kind for each in credentials(f"use {text} at once")] == ["GitHub token"]
+    assert withheld(f"use {text} at once").replace('"', "") == "use (withheld: GitHub token) at once"
+    assert holds_secret(redacted(f"use {text} at once"))
+
+
+@given(st.text(max_size=200))
+def test_other_readings_of_any_text_stand_in_it(text: str) -> None:
+    for reading in views(text):
+        assert len(reading.text) == len(reading.starts) == len(reading.ends)
+        assert all(0 <= start < end <= len(text) for start, end in zip(reading.starts, reading.ends, strict=True))
+    withheld(text)

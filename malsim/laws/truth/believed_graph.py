@@ -15,7 +15,7 @@ from malsim.laws.engine.reasons import Reasons
 from malsim.laws.truth.estimate import estimate_truth
 from malsim.laws.truth.evidence import latest
 from malsim.laws.truth.log_odds import reasons_of
-from malsim.laws.truth.voices import copies, echoes, over
+from malsim.laws.truth.voices import copies, echoes, one_voice, over, voice_weights
 from malsim.memory.law import tick
 from malsim.memory.law_steps import to_look_at, touched
 from malsim.memory.port import Vocabulary
@@ -41,7 +41,7 @@ class BelievedGraph(Graph):
     The claims are the cells about an object and a value, superseded ones too: to be contradicted takes nobody's word back.
     Of each writer and object the latest counts; a cell whose value nobody holds any more is worth 0. Cells verified from
     outside, reviewers' among them, pin their value. Cells about nothing keep what the published law gives them.
-    Off by default: `records_origin`, `records_lineage`, `records_echo`, `records_witness`.
+    Off by default: `records_origin`, `records_lineage`, `records_echo`, `records_voice`, `records_witness`.
     """
 
     def tick(self, state: GraphState, now: float) -> GraphState:
@@ -115,6 +115,8 @@ def _counted_claims(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, 
     kind = memory.column("stability")[rows[keep]].astype(np.int64)
     tau = rules.tau[kind] if rules.records_tau == "class" else 0.0
     weight, tau_from = np.where(echo[keep], rules.records_echo, 1.0), "claims" if rules.records_tau == "claims" else "given"
+    if rules.records_voice == "one":
+        weight = weight * voice_weights(one_voice(*claims)[keep], claims[1][keep], claims[2][keep])
     return rows[keep], {
         "tau": tau, "tau_from": tau_from, "kind": kind, "weight": weight, "lineage": rules.records_lineage
     }  # fmt: skip

@@ -43,13 +43,13 @@ def estimate_truth(
     shared = values == "shared" or (values == "auto" and is_shared(items.vocabulary))
     fades = np.greater(tau, 0.0)  # asked of each claim: another replication's time constant is nothing to it
     decay = np.where(fades, np.exp(-items.age(now) / np.where(fades, tau, 1.0)), 1.0)
-    found = _found(items, kind) if tau_from == "claims" and not fades.any() else None
-    data = gather(items, weight * (decay if found is None else found.weight), shared=shared, as_one=lineage == "one")
-    return data._replace(fading=found), closed(data.evidence) if shared else own_values(data.evidence)
+    fit = _fit_of(items, kind) if tau_from == "claims" and not fades.any() else None
+    data = gather(items, weight * (decay if fit is None else fit.weight), shared=shared, as_one=lineage == "one")
+    return data._replace(fading=fit), closed(data.evidence) if shared else own_values(data.evidence)
 
 
-def _found(items: Items, kind: Ints | None) -> Fading:
+def _fit_of(items: Items, kind: Ints | None) -> Fading:
     """How the facts of each replication and kind change, by their claims."""
     rep, kind = items.rep.astype(np.int64), np.zeros(len(items.rep), dtype=np.int64) if kind is None else kind
     _, about = np.unique(rep * len(items.vocabulary.objects) + items.object, return_inverse=True)
-    return fading(rep * (int(kind.max(initial=0)) + 1) + kind, about, items.value, items.time)
+    return fading(rep * (int(kind.max(initial=0)) + 1) + kind, items.writer, about, items.value, items.time)

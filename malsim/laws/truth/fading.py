@@ -14,7 +14,7 @@ __all__ = ["Fading", "fading"]
 GRID = np.geomspace(1.0, 3650.0, 49)  # d
 EXCLUDED = 6.63  # the 99 % point of chi-square with one degree: how much likelier than "never" a time constant must be
 WITHIN = 3.84  # its 95 % point: how much less likely the ends of the interval may be
-FLAT = 1e-12  # of a sum of squares: what rounding leaves of no spread
+FLAT = 1e-12  # a sum of squares of shares that is no more than what rounding leaves
 HALF = 0.5  # of a squared error, so that a few claims that happen to fit prove nothing
 
 
@@ -27,21 +27,24 @@ class Fading(NamedTuple):
     high: Array
 
 
-def fading(kind: Ints, object_: Ints, value: Ints, time: Array) -> Fading:
+def fading(kind: Ints, writer: Ints, object_: Ints, value: Ints, time: Array) -> Fading:
     """What age leaves of each claim, by how the claims of its kind agree with the newest about the same object.
 
-    y_i = b + a exp(−g_i / τ),  g_i = t_newest(o) − t_i,  y_i whether claim i and the newest say the same,  a, b ≥ 0;
+    y_i = b_w + a exp(−g_i / τ),  g_i = t_newest(o) − t_i,  y_i whether claim i and the newest say the same,  a ≥ 0;
     e_i = exp(−g_i / τ) where m log(SSE(never) / SSE(τ)) > 6.63, else 1
 
-    τ is the best of 49 from a day to ten years by least squares, m the number of objects whose newest value somebody left
-    behind still denies. Only objects are asked whose newest value has two voices: one liar who denies old facts changes
-    none. The kind of an object is that of its newest claim. One claim a writer and object is expected.
+    τ is the best of 49 from a day to ten years by least squares, m the number of objects that say anything of it: whose
+    newest value has two voices, so that one liar who denies old facts changes none, and is denied by an older claim, so
+    that objects on which all agree do not stand for young ones. Each writer has a level b_w of his own (their mean is not
+    below 0), so that a gossip, who is as often wrong today as tomorrow, makes nothing fade. The kind of an object is that
+    of its newest claim. One claim a writer and object is expected.
 
-    >>> about = np.tile(np.arange(20), 3)
-    >>> time = np.concatenate([np.zeros(20), 300.0 - np.arange(20), np.full(20, 300.0)])
-    >>> fit = fading(np.zeros(60, dtype=int), about, np.repeat([0, 1, 1], 20), time)
-    >>> bool(0.0 < fit.tau[0] < 300.0), bool(fit.weight[0] < 0.1), float(fit.weight[-1])
-    (True, True, 1.0)
+    >>> about, seen = np.tile(np.arange(20), 3), np.repeat([0, 1, 2], 20)
+    >>> value = np.concatenate([about[:20] % 2, 1 - about[:20] % 2, np.ones(20, dtype=int)])  # two see every other change
+    >>> time = np.where(value == 1, 300.0 - about, 0.0)
+    >>> fit = fading(np.zeros(60, dtype=int), seen, about, value, time)
+    >>> bool(0.0 < fit.tau[0] < 300.0), bool(fit.weight[0] < 0.1), bool(fit.weight[1] > 0.9)
+    (True, True, True)
     """
     last = _newest(object_, time)
     kinds, group = np.unique(kind[last], return_inverse=True)
@@ -49,11 +52,14 @@ def fading(kind: Ints, object_: Ints, value: Ints, time: Array) -> Fading:
     agrees = value[last] == value
     older = last != np.arange(len(last))
     seconded = np.bincount(object_, weights=agrees & older) > 0.0
-    rows = np.flatnonzero(older & seconded[object_])
-    known, best, low, high = _fit(gap[rows], agrees[rows].astype(np.float64), group[rows], object_[rows], len(kinds))
-    tau, low, high = (np.where(known, GRID[place], 0.0)[group] for place in (best, low, high))
-    weight = np.exp(-gap / np.where(tau > 0.0, tau, np.inf))
-    return Fading(weight, tau, low, high)
+    denied = np.bincount(object_, weights=~agrees) > 0.0
+    rows = np.flatnonzero(older & (seconded & denied)[object_])
+    own = np.unique(np.stack([group[rows], writer[rows]]), axis=1, return_inverse=True)[1].ravel()
+    pairs = _Pairs(gap[rows], agrees[rows].astype(np.float64), group[rows], own, object_[rows], len(kinds))
+    changes, best, low, high = _fit(pairs)
+    tau, *ends = (np.where(changes, GRID[place], 0.0)[group] for place in (best, low, high))
+    weight: Array = np.exp(-gap / np.where(tau > 0.0, tau, np.inf))
+    return Fading(weight, tau, *ends)
 
 
 def _newest(object_: Ints, time: Array) -> Ints:
@@ -66,29 +72,42 @@ def _newest(object_: Ints, time: Array) -> Ints:
     return rows[object_]
 
 
-def _fit(gap: Array, agrees: Array, group: Ints, object_: Ints, groups: int) -> tuple[Bools, Ints, Ints, Ints]:
+class _Pairs(NamedTuple):
+    """Older claims beside the newest: gaps, agreement, and of which group, writer in it and object they are."""
+
+    gap: Array
+    agrees: Array
+    group: Ints
+    writer: Ints
+    object: Ints
+    groups: int
+
+
+def _fit(pairs: _Pairs) -> tuple[Bools, Ints, Ints, Ints]:
     """Of each group whether "never" is excluded, and the places in the grid of the best τ and of its interval's ends."""
-    errors = np.stack([_errors(np.exp(-gap / tau), agrees, group, groups) for tau in GRID])
-    never, least = _errors(np.zeros(len(gap)), agrees, group, groups), errors.min(axis=0)
-    changed = np.flatnonzero(agrees == 0.0)
-    facts = _sums(1.0, group[changed[np.unique(object_[changed], return_index=True)[1]]], groups)
-    known = facts * np.log((never + HALF) / (least + HALF)) > EXCLUDED
+    errors = np.stack([_errors(np.exp(-pairs.gap / tau), pairs) for tau in GRID])
+    never, least = _errors(np.zeros(len(pairs.gap)), pairs), errors.min(axis=0)
+    facts = _sums(1.0, pairs.group[np.unique(pairs.object, return_index=True)[1]], pairs.groups)
+    changes = facts * np.log((never + HALF) / (least + HALF)) > EXCLUDED
     near = facts * np.log((errors + HALF) / (least + HALF)) <= WITHIN
-    return known, errors.argmin(axis=0), near.argmax(axis=0), len(GRID) - 1 - near[::-1].argmax(axis=0)
+    return changes, errors.argmin(axis=0), near.argmax(axis=0), len(GRID) - 1 - near[::-1].argmax(axis=0)
 
 
-def _errors(x: Array, y: Array, group: Ints, groups: int) -> Array:
-    """The squared error of each group about its line b + a x, a and b not below 0."""
-    count = np.maximum(_sums(1.0, group, groups), 1.0)
-    mean, level, xx, xy, yy = (_sums(part, group, groups) for part in (x, y, x * x, x * y, y * y))
-    mean, level = mean / count, level / count
-    spread, both = xx - count * mean * mean, xy - count * mean * level
-    slope = np.divide(both, spread, out=np.zeros(groups), where=(spread > FLAT * xx) & (both > 0.0))
-    through = np.divide(xy * xy, xx, out=np.zeros(groups), where=xx > 0.0)
-    by_line = np.where(slope * mean > level, through, count * level * level + slope * both)
-    return np.maximum(yy - by_line, 0.0)
+def _errors(x: Array, pairs: _Pairs) -> Array:
+    """The squared error of each group about b_w + a x, with the best a from 0 to where the mean of b_w is 0."""
+    y, group = pairs.agrees, pairs.group
+    within = [part - _means(part, pairs.writer)[pairs.writer] for part in (x, y)]
+    both, spread = (_sums(within[0] * part, group, pairs.groups) for part in (within[1], within[0]))
+    slope = np.divide(both, spread, out=np.zeros(pairs.groups), where=(spread > FLAT) & (both > 0.0))
+    level, mean = _sums(y, group, pairs.groups), _sums(x, group, pairs.groups)
+    slope = np.minimum(slope, np.divide(level, mean, out=np.zeros(pairs.groups), where=mean > 0.0))
+    left = within[1] - slope[group] * within[0]
+    return _sums(left * left, group, pairs.groups)
+
+
+def _means(values: Array, group: Ints) -> Array:
+    return np.bincount(group, weights=values) / np.maximum(np.bincount(group), 1)
 
 
 def _sums(values: Array | float, group: Ints, groups: int) -> Array:
-    total: Array = np.bincount(group, weights=np.broadcast_to(values, len(group)), minlength=groups)
-    return total
+    return np.bincount(group, weights=np.broadcast_to(values, group.shape), minlength=groups).astype(np.float64, copy=False)

@@ -146,11 +146,11 @@ def reasons_of(items: Items, data: ItemEvidence, estimate: TruthEstimate, row: i
     return Reasons(parts, odds.nothing, odds.effective, chain + _fading_words(data.fading, row), records)
 
 
-def _fading_words(found: Fading | None, row: int) -> str:
+def _fading_words(fit: Fading | None, row: int) -> str:
     """How claims fade, where their facts are found to change."""
-    if found is None or not found.tau[row] > 0.0:
+    if fit is None or not fit.tau[row] > 0.0:
         return ""
-    return f"; claims fade within {found.tau[row]:.3g} d [{found.low[row]:.3g}, {found.high[row]:.3g}], found from them"
+    return f"; claims fade within {fit.tau[row]:.3g} d [{fit.low[row]:.3g}, {fit.high[row]:.3g}], found from them"
 
 
 def _records(

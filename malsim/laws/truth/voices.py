@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.laws.truth.evidence import latest
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-__all__ = ["copies", "echoes", "over"]
+__all__ = ["copies", "echoes", "one_voice", "over", "voice_weights"]
 
 WITNESSES = 2  # one may err
 
@@ -53,6 +55,34 @@ def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
     before = order[np.searchsorted(key[order], last_key, side="left") - 1]  # what the first claimant said last before
     echo: Bools = (by != writer) & (value[before] != value)
     return echo
+
+
+def one_voice(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
+    """Which claims say a value whose first claimant has said another value of the object since: together they are one.
+
+    >>> one_voice(np.array([0, 1, 2, 0]), np.zeros(4, dtype=int), np.array([7, 7, 8, 8]), np.arange(4.0)).tolist()
+    [True, True, False, False]
+    """
+    if not len(writer):
+        return np.zeros(0, dtype=bool)
+    last, objects = latest(writer, object_, time), int(object_.max()) + 1
+    key = writer.astype(np.int64) * objects + object_
+    last = last[np.argsort(key[last])]
+    first = writer[_first(np.stack([object_, value]), time)]
+    word = value[last[np.searchsorted(key[last], first * objects + object_)]]
+    left: Bools = word != value
+    return left
+
+
+def voice_weights(one: Bools, object_: Ints, value: Ints) -> Array:
+    """What each claim weighs where those marked, of one object and value, weigh together as one claim.
+
+    >>> voice_weights(np.array([True, True, False]), np.zeros(3, dtype=int), np.array([7, 7, 8])).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    _, group, count = np.unique(np.stack([object_, value]), axis=1, return_inverse=True, return_counts=True)
+    weights: Array = np.where(one, 1.0 / count[group.ravel()], 1.0)
+    return weights
 
 
 def over(writer: Ints, object_: Ints, value: Ints, time: Array, within: float) -> Bools:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import UsageError
+from malsim.lab.studies.laws.output_calibration import calibrate
 from malsim.lab.studies.laws.side_by_side import LawTable, law_rows
 from malsim.lab.studies.laws.stream import Stream, arrived, ask, questions_of
 from malsim.laws import find_law, plant_of
@@ -18,7 +19,9 @@ from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["compare_on_claims", "compare_with_echo", "file_of", "read_folder"]
+    from malsim.memory import Rules
+
+__all__ = ["compare_on_claims", "compare_with_echo", "file_of", "graph_answers", "read_folder"]
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".ndjson", ".ndjson.gz", ".jsonl")
 
@@ -50,6 +53,7 @@ def compare_on_claims(
     without: Sequence[str] = (),
     data: str = "claims",
     seed: int = 0,
+    calibrated: bool = False,
 ) -> LawTable:
     """Ask every law the same questions of the same claims, and score its answers.
 
@@ -68,6 +72,8 @@ def compare_on_claims(
         Days from a change of truth to the question.
     without
         Writers whose claims are left out.
+    calibrated
+        Whether what each law says is calibrated on the other half of the objects (`calibrate`), the same way for all.
 
     Raises
     ------
@@ -81,8 +87,11 @@ def compare_on_claims(
     if questions.is_empty():
         raise UsageError("nothing to ask: no object of the truth has a claim", where=data)
     answers = {law: _answers(law, stream, claims, questions) for law in laws}
+    if calibrated:
+        answers = {law: calibrate(own, questions["object"], seed=seed) for law, own in answers.items()}
     title = f"{data}, asked {ask_after:g} days after each change" if ask_after else data
     title += f", without {', '.join(without)}" if without else ""
+    title += ", each law calibrated on the other half of the objects" if calibrated else ""
     return LawTable(frame=law_rows(answers, questions, data=data, seed=seed), title=title)
 
 
@@ -107,7 +116,12 @@ def _answers(name: str, stream: pl.DataFrame, claims: pl.DataFrame, questions: p
     plant = plant_of(law)
     if not isinstance(plant, Graph):
         return ask(plant, Stream.of(stream, questions, alone=not law.pools), ticks=law.pools)
-    answers = replay(claims, questions.select("object", "value", "asked"), rules=plant.rules).answers
+    return graph_answers(plant.rules, claims, questions)
+
+
+def graph_answers(rules: Rules, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
+    """One row a question, right and probability, of the graph's law under some rules, wired as `replay` wires it."""
+    answers = replay(claims, questions.select("object", "value", "asked"), rules=rules).answers
     key = ["object"] if questions["asked"].null_count() == questions.height else ["object", "asked"]
     both = questions.join(answers, on=key, how="left", maintain_order="left")
     return both.select(pl.col("right").fill_null(value=False).cast(pl.Float64), "probability")

@@ -1,0 +1,105 @@
+"""Other views of a text in which a credential may stand: dressed letters undressed, broken lines joined, one layer decoded."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+import unicodedata
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["DRESSED", "TextView", "decoded_blobs", "views"]
+
+# Letters that look like others or like nothing: invisible, full width, mathematical, in circles, small forms.
+DRESSED = (
+    r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2070-\u209c"
+    r"\u2460-\u24ff\u3164\ufe00-\ufe0f\ufe50-\ufe6f\ufeff\uff01-\uff5e\uffa0\U0001d400-\U0001d7ff\U0001f130-\U0001f189"
+    r"\U000e0000-\U000e01ef]"
+)
+_DRESSED = re.compile(DRESSED)
+_BREAK = re.compile(r"(?<=[A-Za-z0-9_+/=.~$:-])[\"']?[ \t]*\\?\r?\n[ \t>|#*]*[\"']?(?=[A-Za-z0-9_+/=.~$:-])")
+_ESCAPE = re.compile(
+    r"(?:%[0-9A-Fa-f]{2})+|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-z]{2,6});|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}"
+)
+_BLOB = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{24,4096}={0,2}(?![A-Za-z0-9+/_=-])")
+_INVISIBLE = ("Cf", "Mn")  # formatting, and marks that stand on nothing
+
+
+class TextView(NamedTuple):
+    """A text, and for each of its letters where it begins and ends in the text that it was read from."""
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where a part of it stands in the text it was read from."""
+        return self.starts[start], self.ends[end - 1]
+
+    @classmethod
+    def of(cls, pieces: Iterator[tuple[str, int, int]]) -> TextView:
+        """From pieces, each with where it stands: all its letters stand there."""
+        letters = [(letter, start, end) for piece, start, end in pieces for letter in piece]
+        text, starts, ends = zip(*letters, strict=True) if letters else ((), (), ())
+        return cls("".join(text), [*starts], [*ends])
+
+
+def views(text: str) -> Iterator[TextView]:
+    """The other views of a text that differ from it, each of the text as it stands."""
+    if _DRESSED.search(text):
+        yield TextView.of(_undressed(text))
+    if _BREAK.search(text):
+        yield TextView.of(_replaced(text, _BREAK, lambda _: ""))
+    if _ESCAPE.search(text):
+        yield TextView.of(_replaced(text, _ESCAPE, _decoded))
+
+
+def decoded_blobs(text: str) -> Iterator[tuple[str, int, int]]:
+    """What pieces of base64 say where they say something printable, and where they stand.
+
+    >>> list(decoded_blobs("see " + base64.b64encode(b"the pump is off today").decode()))
+    [('the pump is off today', 4, 32)]
+    """
+    for match in _BLOB.finditer(text):
+        body = match[0].rstrip("=").replace("-", "+").replace("_", "/")
+        try:
+            plain = base64.b64decode(body + "=" * (-len(body) % 4), validate=True).decode("ascii")
+        except (binascii.Error, ValueError):
+            continue
+        if plain.replace("\n", "").isprintable():
+            yield plain, *match.span()
+
+
+def _undressed(text: str) -> Iterator[tuple[str, int, int]]:
+    """Each letter as compatibility normalisation has it, those that nobody sees left out."""
+    for place, letter in enumerate(text):
+        if letter.isascii():
+            yield letter, place, place + 1
+        elif unicodedata.category(letter) not in _INVISIBLE and not unicodedata.name(letter, "").endswith("FILLER"):
+            yield unicodedata.normalize("NFKC", letter), place, place + 1
+
+
+def _replaced(text: str, pattern: re.Pattern[str], change: Callable[[re.Match[str]], str]) -> Iterator[tuple[str, int, int]]:
+    """The letters, and for each match what it is changed to."""
+    start = 0
+    for match in chain(pattern.finditer(text), [None]):
+        end = match.start() if match else len(text)
+        yield from ((text[place], place, place + 1) for place in range(start, end))
+        if match:
+            yield change(match), *match.span()
+            start = match.end()
+
+
+def _decoded(match: re.Match[str]) -> str:
+    piece = match[0]
+    if piece.startswith("%"):
+        return unquote(piece)
+    if piece.startswith("\\"):
+        return chr(int(f"0x{piece[2:]}", 0))
+    return html.unescape(piece)
