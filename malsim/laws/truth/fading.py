@@ -100,7 +100,7 @@ def _errors(x: Array, pairs: _Pairs) -> Array:
     both, spread = (_sums(within[0] * part, group, pairs.groups) for part in (within[1], within[0]))
     slope = np.divide(both, spread, out=np.zeros(pairs.groups), where=(spread > FLAT) & (both > 0.0))
     level, mean = _sums(y, group, pairs.groups), _sums(x, group, pairs.groups)
-    slope = np.minimum(slope, np.divide(level, mean, out=np.zeros(pairs.groups), where=mean > 0.0))
+    slope = np.minimum(slope, np.divide(level, mean, out=np.zeros(pairs.groups), where=mean > FLAT))
     left = within[1] - slope[group] * within[0]
     return _sums(left * left, group, pairs.groups)
 
