@@ -78,7 +78,7 @@ def test_no_gossip_who_names_his_source_is_heard(tmp_path: Path) -> None:
     table = gossip_table(tmp_path, (1, 4)).pivot("gossips", index="setting", values="accuracy")
     assert table["setting"].to_list() == list(SETTINGS)
     one, four = (dict(table.select("setting", count).rows()) for count in ("1", "4"))
-    stands = "records as it stands"
+    stands = "records, no tau"
     assert four[stands] < one[stands] < 0.7  # a story after each change is much
     for setting in ("origin, gossips name the source", "an echo weighs nothing"):
         assert four[setting] == one[setting] == pytest.approx(1.0)

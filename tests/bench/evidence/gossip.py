@@ -12,7 +12,7 @@ from malsim.lab.studies.laws.claims import read_folder
 from malsim.lab.studies.laws.stream import Stream, arrived, questions_of
 from malsim.laws.truth.evidence import Evidence, latest
 from malsim.laws.truth.own_values import own_values
-from malsim.laws.truth.voices import copies, echoes
+from malsim.laws.truth.voices import copies, echoes, one_voice, voice_weights
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,16 +23,17 @@ __all__ = ["SETTINGS", "gossip_table"]
 
 
 class _Voices(NamedTuple):
-    """How claims count: `tau` in days (0 for none), whose copies are dropped, what an echo weighs."""
+    """How claims count: `tau` (days, 0 for none), whose copies are dropped, what an echo weighs, what one voice is."""
 
     tau: float = 0.0
     origin: str = ""
     lineage: bool = False
     echo: float = 1.0
+    one: bool = False
 
 
 SETTINGS = {
-    "records as it stands": _Voices(),
+    "records, no tau": _Voices(),
     "tau by class: stable, 3,650 d": _Voices(tau=3650.0),
     "tau by class: volatile, 30 d": _Voices(tau=30.0),
     "origin, gossips name each other": _Voices(origin="gossip"),
@@ -40,6 +41,7 @@ SETTINGS = {
     "lineage, gossips are one model": _Voices(lineage=True),
     "an echo weighs .25": _Voices(echo=0.25),
     "an echo weighs nothing": _Voices(echo=0.0),
+    "one voice": _Voices(one=True),
 }
 
 
@@ -84,7 +86,7 @@ def gossip_table(
         in_order = _InOrder(stream.claims.writer, stream.claims.object, stream.claims.value, stream.claims.t)
         gossip = np.array([name.startswith(echo) for name in stream.vocabulary.writers])
         for name, voices in SETTINGS.items():
-            right = _right(stream, *_voices(in_order, gossip, voices), voices.tau)
+            right = _right(stream, *_voices(in_order, gossip, voices), voices)
             rows.append({"setting": name, "gossips": count, "accuracy": float(right.mean()), "questions": len(right)})
     return pl.DataFrame(rows)
 
@@ -101,25 +103,27 @@ def _voices(claims: _InOrder, gossip: Bools, voices: _Voices) -> tuple[_InOrder,
     return claims.part(mask), weight[mask]
 
 
-def _right(stream: Stream, claims: _InOrder, weight: Array, tau: float) -> Array:
+def _right(stream: Stream, claims: _InOrder, weight: Array, voices: _Voices) -> Array:
     """Which questions are answered right: those of one time from the claims before it."""
     right = np.zeros(len(stream.times))
     for time in np.unique(stream.times):
         end = int(np.searchsorted(claims.time, time, side="left"))
         here = np.flatnonzero(stream.times == time)
-        answers = _answers(claims.part(slice(end)), weight[:end], float(time), tau, stream.object[here])
+        answers = _answers(claims.part(slice(end)), weight[:end], float(time), voices, stream.object[here])
         right[here] = answers == stream.truth[here]
     return right
 
 
-def _answers(claims: _InOrder, weight: Array, now: float, tau: float, questions: Ints) -> Ints:
+def _answers(claims: _InOrder, weight: Array, now: float, voices: _Voices, questions: Ints) -> Ints:
     """The likeliest value of each object asked about, -1 for one that nobody spoke of."""
     rows = latest(claims.writer, claims.object, claims.time)
     writer, about, value, time = claims.part(rows)
     most = int(value.max(initial=0)) + 1
     items, item = np.unique(about * most + value, return_inverse=True)
     objects = int(max(about.max(initial=0), questions.max(initial=0))) + 1
-    decay = np.exp(-np.maximum(now - time, 0.0) / tau) if tau else np.ones(len(rows))
+    decay = np.exp(-np.maximum(now - time, 0.0) / voices.tau) if voices.tau else np.ones(len(rows))
+    if voices.one:
+        decay = voice_weights(one_voice(*claims)[rows], about, value)
     belief = own_values(Evidence(
         writer=writer, object=about, value=item, weight=weight[rows] * decay, bin=np.full(len(rows), -1),
         writer_rep=np.zeros(int(writer.max(initial=0)) + 1, dtype=np.int64), object_rep=np.zeros(objects, dtype=np.int64),
