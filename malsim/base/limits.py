@@ -8,6 +8,8 @@ Nothing heavy is imported here, so that `--help` and pytest can state the limits
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -24,7 +26,7 @@ def _limit(default: int, flag: str, unit: str, says: str) -> Any:
 
 
 _FEWER = "ask for fewer days or replications"
-_LESS = {"points": "ask for fewer points", "input": "give a smaller file"}
+_LESS = {"points": "ask for fewer points", "input": "give a smaller file", "memory": "give it less at once"}
 
 
 def _place(flag: str) -> str:
@@ -50,6 +52,8 @@ class Limits:
         Bytes of a baseline's file, and values in it.
     input
         Bytes of one file of claims, points or signals, unpacked; of Parquet its values, eight bytes each.
+    memory
+        Bytes that something is estimated to take before it is begun; 0 for half of the machine's memory.
     prefix
         How the flags begin that raise these.
     """
@@ -60,6 +64,7 @@ class Limits:
     points: int = _limit(100_000, "max-points", "N", "points of a study, each a run or some")
     baseline: int = _limit(100 * 2**20, "max-baseline", "BYTES", "bytes of a baseline, or values in it")
     input: int = _limit(2 * 2**30, "max-input", "BYTES", "bytes of a file, unpacked")
+    memory: int = _limit(0, "max-memory", "BYTES", "bytes of memory")
     prefix: str = "--"
 
     def check(self, sizes: Mapping[str, int], *, where: str | None = None) -> None:
@@ -78,6 +83,7 @@ ask for fewer days or replications, or allow it: --max-replications 200000
         """
         for limit in fields(self):
             allowed, given = getattr(self, limit.name), sizes.get(limit.name, 0)
+            allowed = _half_of_memory() if limit.name == "memory" and not allowed else allowed
             if limit.name in sizes and given > allowed:
                 hint = f"{_LESS.get(limit.name, _FEWER)}, or allow it: {self.prefix}{limit.metadata['flag']} {given}"
                 problem = f"too many {limit.metadata['says']}"
@@ -88,7 +94,8 @@ ask for fewer days or replications, or allow it: --max-replications 200000
         """Declare a flag for each limit, with a parser's own function `add`; their help is `help_text`, if one is given."""
         for limit in fields(cls):
             if limit.metadata:
-                meaning = f"{limit.metadata['says']}; default {limit.default:,}"
+                default = f"{limit.default:,}" if limit.default else "half of the machine's"
+                meaning = f"{limit.metadata['says']}; default {default}"
                 flag = f"{prefix}{limit.metadata['flag']}"
                 add(flag, type=int, metavar=limit.metadata["unit"], help=meaning if help_text is None else help_text)
 
@@ -133,6 +140,14 @@ ask for fewer days or replications, or allow it: --max-replications 200000
         """
         changed = [limit for limit in fields(self) if limit.metadata and getattr(self, limit.name) != limit.default]
         return "".join(f" --{limit.metadata['flag']} {getattr(self, limit.name)}" for limit in changed)
+
+
+def _half_of_memory() -> int:
+    """Half of the machine's memory; without a limit where the machine does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, OSError, ValueError):  # Windows
+        return sys.maxsize
 
 
 _IN_FORCE: ContextVar[Limits | None] = ContextVar("limits in force", default=None)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from malsim.base.errors import MalsimError
 from malsim.cli import main
-from malsim.lab.studies.laws.headline import HeadlineTable, headline, study, worlds
+from malsim.lab.studies.laws.headline import HeadlineTable, headline, study, world, worlds
 from malsim.lab.studies.laws.headline.world import HeadlineWorld
 from malsim.lab.studies.laws.output_calibration import calibrate
 
@@ -24,15 +24,12 @@ LAWS = ["records", "records, no tau", "records, one voice", "last_write", "major
 
 
 @given(st.sampled_from(worlds()), st.integers(0, 5))
-@settings(max_examples=20, deadline=None)
-def test_a_world_asks_of_gossiped_facts_what_somebody_has_reported(world: HeadlineWorld, seed: int) -> None:
-    claims, questions = world.draw(seed)
-    assert world.draw(seed)[0].equals(claims)
-    writers = claims["writer"].unique()
-    assert (writers.str.starts_with("honest").sum(), writers.str.starts_with("gossip").sum()) == (
-        world.honest,
-        world.gossips,
-    )
+@settings(max_examples=6, deadline=None)
+def test_a_world_asks_of_gossiped_facts_what_somebody_has_reported(one: HeadlineWorld, seed: int) -> None:
+    claims, questions = one.draw(seed)
+    assert one.draw(seed)[0].equals(claims)
+    names = claims["writer"].unique().str.split(" ").list.first()
+    assert ((names == "honest").sum(), (names == "gossip").sum()) == (one.honest, one.gossips)
     honest = claims.filter(pl.col("writer").str.starts_with("honest"))
     past = questions.join(honest, on=["object", "value"]).filter(pl.col("t") < pl.col("asked"))
     assert past.select("object", "value", "asked").n_unique() == questions.height
@@ -42,25 +39,18 @@ def test_a_world_asks_of_gossiped_facts_what_somebody_has_reported(world: Headli
     ).n_unique() == gossip.height  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def table() -> HeadlineTable:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study, "worlds", lambda: FEW)
-        return headline(LAWS, replications=3, seed=50)
-
-
 def share(table: HeadlineTable, law: str, question: str) -> float:
     return float(table.frame.filter((pl.col("law") == law) & (pl.col("question") == question))["value"].mean())  # type: ignore[arg-type]
 
 
-def test_laws_differ_where_they_should(table: HeadlineTable) -> None:
+def test_laws_differ_where_they_should_and_the_table_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study, "worlds", lambda: FEW)
+    monkeypatch.setattr(world, "FACTS", 20)
+    table = headline(LAWS, replications=2, seed=50)
     assert share(table, "last_write", "changed") > 0.95 < share(table, "records", "changed")
     assert share(table, "records, no tau", "returned") < share(table, "records", "returned")
     assert share(table, "records, one voice", "10 gossips") > 0.95 > share(table, "records", "10 gossips")
     assert share(table, "last_write", "3 gossips, 20 facts beside") < 0.9
-
-
-def test_a_table_is_read_drawn_and_kept(table: HeadlineTable, tmp_path: Path) -> None:
     assert table.passes["passed"].is_sorted(descending=True)
     assert "of 6" in str(table)
     assert [path.stat().st_size > 0 for path in table.write(tmp_path / "out")] == [True] * 3

@@ -159,3 +159,16 @@ def test_a_file_no_larger_than_allowed_is_read(tmp_path: Path, capsys: pytest.Ca
     for path, allowed, code in ((bomb, 1_000_000, 2), (small, 10, 2), (wide, 1_000_000, 2), (small, 1_000, 0)):
         assert main(["replay", str(path), "--json", "--max-input", str(allowed)]) == code, path
         assert ("--max-input" in capsys.readouterr().err) == (code == 2)
+
+
+@pytest.mark.parametrize("law", ["mal", "dawid_skene"])
+def test_what_would_take_more_memory_than_allowed_is_refused_before_it_is_begun(
+    law: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claims = tmp_path / "claims.csv"
+    rows = [f"w{number % 5},x,v{number}" for number in range(200)]
+    claims.write_text("\n".join(["writer,object,value", *rows]), encoding="utf-8")
+    replay = ["replay", str(claims), "--law", law, "--json"]
+    assert main([*replay, "--max-memory", "1000000"]) == 2
+    assert "too many bytes of memory" in capsys.readouterr().err
+    assert main([*replay, "--max-memory", "1000000000"]) == 0

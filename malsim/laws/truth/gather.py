@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from malsim.base.limits import within
 from malsim.laws.truth.evidence import Evidence, latest, stated_bins
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ItemEvidence", "gather", "is_shared", "word_of", "words_of"]
 
 MOST_SHARED = 20  # values that are taken for classes
+NUMBER = 40  # bytes of each confusion and term: five arrays of them at once
 ABOUT = 2  # objects that a value must be about to be one
 
 
@@ -80,6 +82,9 @@ def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True, as_o
         words, count = words_of(vocabulary)
         value, item_object = words[items.object, items.value], None
         count = max(2, count)
+        speakers = np.unique(rep * len(vocabulary.writers) + items.writer).size
+        arrays = speakers * count * count + (len(rep) + len(pairs)) * count
+        within({"memory": NUMBER * arrays}, where="writers' confusions")
     else:
         most = int(items.value.max(initial=0)) + 1
         every, value = np.unique(about * most + items.value, return_inverse=True)

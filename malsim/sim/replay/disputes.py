@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import polars as pl
 
+from malsim.base.limits import within
+
 __all__ = ["disputes"]
 
 _PAIR = ["object", "value"]
+PAIR = 250  # bytes that a claim beside a head takes while edges are sought, measured
 
 
 def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
@@ -22,6 +25,9 @@ def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
     """
     claims = _lives(stream)
     heads = _heads(claims)
+    counts = [frame.group_by("object").agg(pl.len().cast(pl.Int64)) for frame in (claims, heads)]
+    rows = counts[0].join(counts[1], on="object").select((pl.col("len") * pl.col("len_right")).sum()).item()
+    within({"memory": PAIR * rows}, where="claims that contradict each other")
     pairs = claims.join(heads, on="object").filter(pl.col("arrival") != pl.col("head"))
     at = pl.max_horizontal("arrival", "from")
     pairs = pairs.with_columns(at=at).filter((pl.col("at") < pl.col("end")) & (pl.col("at") < pl.col("until")))
