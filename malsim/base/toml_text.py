@@ -1,12 +1,16 @@
-"""TOML that others wrote, in time proportional to its length."""
+"""TOML: read in time proportional to its length, and written so that it reads back to the same table."""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
+from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["toml_table"]
+import tomli_w
+
+__all__ = ["toml_table", "toml_text"]
 
 MOST_PARTS = 100
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
@@ -31,6 +35,18 @@ def toml_table(text: str) -> dict[str, Any]:
             problem = f"a key of more than {MOST_PARTS} parts (at line {number})"
             raise ValueError(problem)
     return tomllib.loads(text)
+
+
+def toml_text(table: Mapping[str, Any]) -> str:
+    """A table as TOML; texts of several lines stand on several, unless a carriage return would be lost in them.
+
+    >>> print(toml_text({"why": "x", "run": {"days": 3}}), end="")
+    why = "x"
+    <BLANKLINE>
+    [run]
+    days = 3
+    """
+    return tomli_w.dumps(table, multiline_strings="\\r" not in json.dumps(table, default=str))
 
 
 def _longest_key(line: str) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.base.errors import UsageError
+from malsim.base.toml_text import toml_text
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.render import text_of
@@ -15,7 +16,6 @@ from malsim.netlist.language.statements import Load, Wire
 from malsim.netlist.wiring.blocks import inlined
 from malsim.plot.runs.scope_screen import scope
 from malsim.scenario.file.scenario_file import parse as parse_scenario
-from malsim.scenario.file.toml_writer import toml
 from malsim.scenario.judge.judge import judge
 from malsim.scenario.properties.formula import Read
 from malsim.scenario.properties.parse import parse
@@ -61,7 +61,7 @@ def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str
         "netlist": {"text": _open(document, sources), "input": list(_changes(proof, trace))},
         "check": [{"name": "refuted", "property": render(_renamed(parse(proof.text), sources))}],
     }
-    text = toml(table)
+    text = toml_text(table)
     outcomes = judge(parse_scenario(text)).outcomes
     if [one.status for one in outcomes] != ["fail"]:
         raise UsageError("the scenario does not fail as the trace did", given=", ".join(one.message for one in outcomes))

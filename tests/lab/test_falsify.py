@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import malsim as ms
 from malsim.base.errors import MalsimError, UsageError
+from malsim.base.toml_text import toml_text
 from malsim.cli import main
 from malsim.lab.falsify import WriteSchedule
 from malsim.lab.falsify.broken_scenario import Break, text_of
@@ -23,7 +24,6 @@ from malsim.lab.falsify.predicates import PropertyRun, margin, predicates, prope
 from malsim.lab.falsify.schedule import Disturbance, Write, with_disturbance
 from malsim.lab.studies.pool import must_travel
 from malsim.scenario.file.scenario_file import parse
-from malsim.scenario.file.toml_writer import toml
 from malsim.scenario.judge.judge import judge
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.parse import parse as parse_property
@@ -220,7 +220,7 @@ inline = st.recursive(leaf, lambda part: st.lists(part, max_size=3) | st.diction
 )
 @settings(max_examples=40, deadline=None)
 def test_a_table_written_reads_back(table: dict[str, Any]) -> None:
-    assert tomllib.loads(toml(table)) == table
+    assert tomllib.loads(toml_text(table)) == table
 
 
 def test_a_break_that_its_text_does_not_say_is_not_given_out() -> None:

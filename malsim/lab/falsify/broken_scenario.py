@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.base.errors import MalsimError
+from malsim.base.toml_text import toml_text
 from malsim.lab.falsify.predicates import property_run
 from malsim.lab.falsify.schedule import Disturbance, table, with_disturbance
 from malsim.scenario.file.scenario_file import parse
-from malsim.scenario.file.toml_writer import toml
 from malsim.sim import bench
 from malsim.sim.world.clock import DAY, span
 
@@ -113,7 +113,7 @@ def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
     document["check"] = checks or [{"name": check.name, "property": check.property}]
     for part in ("goal", "baseline"):
         document.pop(part, None)
-    text = toml({name: value for name, value in document.items() if value != []})
+    text = toml_text({name: value for name, value in document.items() if value != []})
     again = property_run(check.property, bench.run(parse(text, name="broken", where=base.path or "broken.toml")))
     if not again.broken or again.raw != result.raw:
         raise MalsimError(
