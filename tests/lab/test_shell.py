@@ -323,6 +323,15 @@ def test_hal_text_is_sourced_through_the_word_table(files: Path) -> None:
     assert (out.splitlines(), code) == (["0.2", "float"], 0)
 
 
+def test_an_address_is_read_along_edges_and_versions_and_has_a_type(files: Path) -> None:
+    (files / "chain.malnet").write_text('dec_a3ee "a" conf(.6)\ndec_b4ff "b" conf(.8)\ndec_b4ff supersedes> dec_a3ee (0)\n')
+    asked = ("getp dec_b4ff@v1-scores-conf", "getp dec_b4ff.supersedes-scores-conf", "ptype dec_b4ff-scores-eff",
+             "ptype dec_b4ff-flags-locked", "ptype dec_b4ff-writer", "ptype dec_b4ff.contradicts.*-scores-eff")  # fmt: skip
+    script = "\n".join(asked)
+    out, code = output_of(files / "chain.malnet", script)
+    assert (out.split(), code) == (["0.6", "0.6", "float", "bit", "text", "float"], 0)
+
+
 def test_ticks_that_are_due_are_made_before_the_next_command(files: Path) -> None:
     now = [0.0]
     console = Console(open_session(str(files / "alarm.malnet")), stdout=io.StringIO(), clock=lambda: now[0])

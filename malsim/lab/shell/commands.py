@@ -102,7 +102,7 @@ class Commands(cmd.Cmd):
         self.say(listing.read(self.session, signal))
 
     def do_ptype(self, line: str) -> None:
-        """Print the type of a pin, parameter or signal: ptype PIN."""
+        """Print the type of a pin, a parameter, a signal or an address: ptype PIN."""
         self.say(listing.type_of(self.session, *_words("ptype", line, "PIN")))
 
     do_stype = do_ptype

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,7 @@ from ops.pin import In, Param
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
 
     from malsim.lab.shell.session import Session
 
@@ -25,6 +27,8 @@ KINDS = {
     "funct": "functions and their threads", "thread": "threads and their functions in order", "cell": "the graph's cells",
 }  # fmt: skip
 MOST_VALUES = 8
+_CELL = re.compile(r"[-.@]")  # what follows a cell's handle in an address
+_TYPES = {bool: "bit", int: "int", float: "float"}
 
 
 class _Pin(NamedTuple):
@@ -68,23 +72,27 @@ def read(session: Session, name: str) -> str:
         return value_text(session.values(name))
     if name in LOOP_WRITES:
         return one_value(session.loop_pins.get(name, 0), LOOP_WRITES[name][0])
-    cell = spelled(name).partition("-")[0]
+    return " ".join(one_value(value) for value in _of_graph(session, name).head(MOST_VALUES).to_list())
+
+
+def type_of(session: Session, name: str) -> str:
+    """The type of a pin, a parameter, a signal, or an address of the graph: bit, int, float or text."""
+    if name in session.net.signals:
+        return session.net.signals[name].type
+    kinds = {pin.name: pin.type for pin in _pins(session)}
+    if name in kinds:
+        return kinds[name]
+    return _TYPES.get(type(next(iter(_of_graph(session, name)), 0.0)), "text")
+
+
+def _of_graph(session: Session, name: str) -> pl.Series:
+    """What stands at an address of the graph."""
+    cell = _CELL.split(spelled(name), 1)[0]
     handles = session.memory.cells["handle"]
     if cell not in handles and not beginning_so(cell, handles) and "(" not in name:
         hint = nearest(name, [*session.net.signals, *(pin.name for pin in _pins(session))])
         raise AddressError("no pin, parameter, signal or cell of this name", given=name, hint=hint or None)
-    answer = evaluate(name, Frames.of(session.memory, t=session.day))
-    return " ".join(one_value(value) for value in answer["value"].head(MOST_VALUES).to_list())
-
-
-def type_of(session: Session, name: str) -> str:
-    """The type of a pin, parameter or signal: bit, int or float."""
-    if name in session.net.signals:
-        return session.net.signals[name].type
-    kinds = {pin.name: pin.type for pin in _pins(session)}
-    if name not in kinds:
-        raise AddressError("no such pin, parameter or signal", given=name, hint=nearest(name, kinds))
-    return kinds[name]
+    return evaluate(name, Frames.of(session.memory, t=session.day))["value"]
 
 
 def value_text(values: np.ndarray[Any, Any]) -> str:
