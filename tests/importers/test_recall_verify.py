@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import malsim
 from malsim.cli import main
 from malsim.importers.recall.importer import import_recall
 from malsim.importers.recall.verify import verify
@@ -80,6 +81,13 @@ def test_an_edge_that_was_taken_out_shows(tmp_path: Path, recall_database: Calla
             cell["edgesOut"] = []
 
     assert "hyp_5002" in set(verify(recall_database(tmp_path / "recall.sqlite3", change=cut)).differing["handle"])
+
+
+def test_what_is_not_recorded_is_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    shipped = Path(malsim.__file__).parents[1] / "scenarios" / "stores"
+    for store in sorted(shipped.glob("*.json")):
+        assert main(["verify", str(store)]) == 0, store
+    assert "without a recorded effective" in capsys.readouterr().out
 
 
 def test_import_look_and_verify_from_the_shell(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from malsim.importers.reading.put import put
-from malsim.importers.recall.cells import rows_of
+from malsim.importers.recall.cells import is_recorded, rows_of
 from malsim.importers.recall.files import read
 from malsim.importers.recall.importer import first_day
 from malsim.importers.recall.orders import unexplained
@@ -31,15 +33,20 @@ _COMPARED = ("effective", "currency", "salience", "source_quality", "status")
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """How many `cells` and `ticks` were replayed, and the scores that differ: handle, score, recorded, recomputed."""
+    """How many `cells` and `ticks` were replayed, and the scores that differ: handle, score, recorded, recomputed.
+
+    `without` counts the cells that come without an effective; what is not recorded is not compared.
+    """
 
     cells: int
     ticks: int
+    without: int
     differing: pl.DataFrame
 
     def __str__(self) -> str:
         """The verdict, and each score that differs."""
-        head = f"{self.cells} cells, {self.ticks} ticks"
+        bare = f" ({self.without} without a recorded effective)" if self.without else ""
+        head = f"{self.cells} cells, {self.ticks} ticks{bare}"
         if self.differing.is_empty():
             return f"{head}: every recorded score is what the preset computes"
         rows = (
@@ -63,17 +70,29 @@ def verify(path: str | Path, *, rules: Rules | None = None) -> Verification:
     ticks = [day - start for day in archive.ticks]
     last = ticks[-1] if ticks else _last_instant(recorded.cells, rules)
     step = _as_recorded(recorded, last, rules)
+    bare = _not_recorded(archive.cells)
     attempts = []
     for schedule in [ticks] if ticks else [[last] * count for count in range(MOST_TICKS + 1)]:
         cells = replayed_memory(rows, archive.edges, schedule, rules).cells
-        attempts.append((_differing(rows, cells, step), schedule))
+        attempts.append(
+            (_differing(rows, cells, step).join(bare, on=["key", "score"], how="anti", maintain_order="left"), schedule)
+        )
         if attempts[-1][0].is_empty():
             break
     differing, schedule = min(attempts, key=lambda one: one[0].height)
     if (differing["score"] == "effective").any():
         names = rows.filter(pl.Series(unexplained(rows, archive.edges, schedule, rules, tolerance=TOLERANCE)))["handle"]
         differing = differing.filter((pl.col("score") != "effective") | pl.col("handle").is_in(names.implode()))
-    return Verification(cells=rows.height, ticks=len(schedule), differing=differing)
+    without = bare.filter(pl.col("score") == "effective").height
+    return Verification(cells=rows.height, ticks=len(schedule), without=without, differing=differing.drop("key"))
+
+
+def _not_recorded(cells: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Key and score of what the file says nothing of: an archive written by hand may have confidences alone."""
+    last = {str(cell.get("key") or ""): cell for cell in cells}
+    scores = [name for name in _COMPARED if name != "status"]
+    bare = [(key, name) for key, cell in last.items() for name in scores if not is_recorded(cell, name)]
+    return pl.DataFrame(bare, {"key": pl.String, "score": pl.String}, orient="row")
 
 
 def _last_instant(cells: pl.DataFrame, rules: Rules) -> float:
@@ -122,5 +141,5 @@ def _differing(rows: pl.DataFrame, again: pl.DataFrame, step: pl.DataFrame) -> p
             differs = ~((old - new).abs() <= TOLERANCE).fill_null(value=False) & ~((old - still).abs() <= TOLERANCE)
         recomputed = new.cast(pl.String).fill_null(still.cast(pl.String))
         columns = (pl.lit(name).alias("score"), old.cast(pl.String).alias("recorded"), recomputed.alias("recomputed"))
-        frames.append(rows.select("handle", *columns).filter(differs))
+        frames.append(rows.select("key", "handle", *columns).filter(differs))
     return pl.concat(frames).sort("handle", maintain_order=True)
