@@ -95,6 +95,8 @@ def test_a_claim_that_can_go_either_way_does_so_in_the_real_law() -> None:
 def test_large_graphs_and_other_laws_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(OutsideError, match="too large a graph"):
         SmallGraph.of(memory(9))
+    with pytest.raises(OutsideError, match="nothing to prove"):
+        SmallGraph.of(memory(1))
     with pytest.raises(OutsideError, match="as published"):
         SmallGraph.of(memory(2), Rules.guarded())
     memory(3).save(tmp_path / "m.sqlite")

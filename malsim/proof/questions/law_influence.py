@@ -79,7 +79,7 @@ class SmallGraph:
         Raises
         ------
         OutsideError
-            More than eight active claims that an edge reaches, or rules that are not the published law's.
+            No edge between active claims, more than eight that edges reach, or rules that are not the published law's.
         """
         rules = rules or Rules()
         if rules.effective is not None or rules.mass_from != "effective":
@@ -89,6 +89,9 @@ class SmallGraph:
         active = memory.is_active
         use = active[source] & active[target] & (weight != 0.0)
         rows = np.unique(np.concatenate([source[use], target[use]]))
+        if not len(rows):
+            hint = 'write one: malsim write STORE --edge "contradicts CELL -1" …'
+            raise OutsideError("no edge of an active claim reaches another: nothing to prove", hint=hint)
         if len(rows) > MOST_CLAIMS:
             given, hint = f"{len(rows)} claims with edges", "export a part of it, or ask about fewer"
             raise OutsideError("too large a graph", given=given, allowed=f"{MOST_CLAIMS} at most", hint=hint)
