@@ -14,8 +14,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Migrate, say where the copy is."""
+    from malsim.memory.store.migrate import migrate
     from malsim.memory.tables.layout import VERSION
-    from malsim.memory.tables.migrate import migrate
 
     copy = migrate(args.store)
     print(f"{args.store}: version {VERSION}; {'nothing to do' if copy is None else f'what it was is kept as {copy}'}")

@@ -11,7 +11,7 @@ import pytest
 from malsim.base.errors import StoreError
 from malsim.cli import main
 from malsim.memory.store import Store
-from malsim.memory.tables import migrate as migration
+from malsim.memory.store import migrate as migration
 
 if TYPE_CHECKING:
     from pathlib import Path

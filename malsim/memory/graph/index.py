@@ -16,13 +16,13 @@ from malsim.memory.graph.frames import LazyRows, frame_of, rank_within_group
 from malsim.memory.schema import KINDS, NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from malsim.memory.graph.table import ChunkedRows
 
-__all__ = ["SHORTEST_TAG", "Index", "name_cells", "scattered"]
+__all__ = ["SHORTEST_TAG", "Index", "handle_by_key", "name_cells", "names_by_place", "scattered"]
 
 _BY_PLACE = re.compile(rf"(?:{'|'.join(KINDS)})_[0-9a-f]{{4,}}")  # the form of a handle made of a cell's place
 
@@ -34,15 +34,17 @@ class Index:
 
     `append` hands the same index on; a second memory made from the same ancestor gets one of its own. Names and contents
     are read when one is first sought: a run whose claims name rows, and are known to say something new, seeks none.
+    `elsewhere` says how many cells each replication has beside those of a memory that is a part of a store.
     """
 
-    def __init__(self, cells: ChunkedRows, writers: ChunkedRows) -> None:
+    def __init__(self, cells: ChunkedRows, writers: ChunkedRows, elsewhere: Mapping[int, int] | None = None) -> None:
         self._handles: dict[int, dict[str | None, int]] = {}  # by replication
         self._keys: dict[int, dict[str | None, int]] = {}
         self._contents: dict[int, int] = {}  # the first row of each
         self._again: dict[int, list[int]] = {}  # the later ones, of the few that have any
         self._rows_of_writers: dict[tuple[int, str], int] = {}
         self._cells, self._writers, self._height = cells, writers, cells.height
+        self.elsewhere = elsewhere or {}
         self._named = self._read = 0  # of how many cells the names and the contents are known
         self._own: set[str] | None = None if cells.height else set()  # that could be made; None: not known
 
@@ -52,7 +54,7 @@ class Index:
         `own` are the new cells' names that are not made of their places alone.
         """
         if (self._height, self._writers.height) != (cells.height - new[0], writers.height - new[1]):
-            return Index(cells, writers)
+            return Index(cells, writers, self.elsewhere)
         if self._own is not None:
             self._own.update(name for name in own if _BY_PLACE.fullmatch(name))
         self._cells, self._writers, self._height = cells, writers, cells.height
@@ -174,15 +176,15 @@ def name_cells(index: Index, standing: NDArray[np.int64], claims: LazyRows) -> t
     """
     reps = claims.column("rep")
     ordinal = rank_within_group(reps) + np.bincount(standing, minlength=int(reps.max(initial=0)) + 1)[reps]
+    if index.elsewhere:
+        ordinal += np.array([index.elsewhere.get(rep, 0) for rep in reps.tolist()], dtype=np.int64)
     has_handle, by_key = claims.tells("handle"), claims.tells("key")
     if not (has_handle or by_key) and index.leaves_made_names_free:
         return LazyRows(claims.height, partial(_by_place, claims, ordinal), {}), []
     frame, by_place = claims.frame(), _by_place(claims, ordinal)
     key, handle = by_place
     if by_key:
-        digits = frame["key"].str.to_lowercase().str.replace_all("[^0-9a-f]", "")
-        tail = digits.str.slice(0, SHORTEST_TAG).str.pad_end(SHORTEST_TAG, "0")
-        handle, key = (frame["kind"] + "_" + tail).fill_null(handle), frame["key"].fill_null(key)
+        handle, key = handle_by_key(frame["kind"], frame["key"]).fill_null(handle), frame["key"].fill_null(key)
     if has_handle:
         handle = frame["handle"].fill_null(handle)
     names = handle.to_list()
@@ -193,6 +195,21 @@ def name_cells(index: Index, standing: NDArray[np.int64], claims: LazyRows) -> t
         names = _lengthened(index, len(standing), reps.tolist(), names, key.to_list(), is_given)
     handle = pl.Series(names, dtype=pl.String)
     return LazyRows.of(frame_of({"key": key, "handle": handle})), [*names, *key]
+
+
+def handle_by_key(kinds: pl.Series, keys: pl.Series) -> pl.Series:
+    """The shortest handle of a cell that brings a key and no handle; null where it brings no key.
+
+    >>> handle_by_key(pl.Series(["obs"]), pl.Series(["A-3e"])).to_list()
+    ['obs_a3e0']
+    """
+    digits = keys.str.to_lowercase().str.replace_all("[^0-9a-f]", "")
+    return kinds + "_" + digits.str.slice(0, SHORTEST_TAG).str.pad_end(SHORTEST_TAG, "0")
+
+
+def names_by_place(kinds: pl.Series, ordinals: NDArray[np.int64]) -> pl.DataFrame:
+    """The key and the handle that each cell of these kinds and places in its replication would get."""
+    return _by_place(LazyRows.of(pl.DataFrame({"kind": kinds})), ordinals)
 
 
 def _by_place(claims: LazyRows, ordinals: NDArray[np.int64]) -> pl.DataFrame:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from malsim.base.errors import StoreError
 from malsim.base.finite import FARTHEST, finite
-from malsim.memory.gate.admit import admit
+from malsim.memory.gate.admit import judge, screened
+from malsim.memory.gate.checks import validate
+from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import update
 from malsim.memory.graph.tombstones import TEXTS, derived, rows_about, rows_like
 from malsim.memory.law import tick
@@ -17,11 +19,13 @@ from malsim.memory.push.mini_index import Push, push
 from malsim.memory.rules import Rules
 from malsim.memory.schema import NONE
 from malsim.memory.store.corrections import allow, correct, forget
+from malsim.memory.store.needed_rows import rows_for_claims
 from malsim.memory.store.store_file import StoreFile
 from malsim.memory.tables import read, scopes, standing_parts
 from malsim.memory.tables.connect import refusing, sound, transaction
 from malsim.memory.tables.erasure import purge, shred
 from malsim.memory.tables.search import look_with
+from malsim.memory.tables.store_part import named_so
 from malsim.memory.tables.write import latest_day, log_verdicts
 
 if TYPE_CHECKING:
@@ -55,10 +59,14 @@ class Store(StoreFile):
         self, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None
     ) -> pl.DataFrame:
         """Take claims through the gate, as `malsim.memory.admit`; keeps and returns the verdicts."""
-        with self._changing() as old:
-            new, verdicts = admit(old, claims, rules, factors=factors)
+        rules = rules or Rules()
+        checked = screened(validate(as_claims(claims), rules), rules)
+        with self._changing_part(lambda file: rows_for_claims(file, checked, rules)) as part:
+            result = judge(part.memory, checked, rules, factors=factors)
+            verdicts = named_so(result.verdicts, part.places(result.memory), "cell")
             log_verdicts(self.connection, verdicts)
-            self._write(old, new, t=max(verdicts["t"].to_list(), default=0.0), deed="admit")
+            day = max(verdicts["t"].to_list(), default=0.0)
+            self._write(part.memory, result.memory, t=day, deed="admit", part=part)
         return verdicts
 
     def tick(self, now: float, rules: Rules | None = None) -> Memory:

@@ -15,11 +15,12 @@ from malsim.memory.gate.edit import check_author
 from malsim.memory.tables import read, standing_parts
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
 from malsim.memory.tables.damage import is_date
+from malsim.memory.tables.store_part import StorePart, part_of
 from malsim.memory.tables.write import extends, fill, latest_day, write
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
 
     from malsim.memory.graph.claim_graph import Memory
@@ -146,6 +147,20 @@ class StoreFile:
             fill(self.connection, rows, start=start)
 
     @contextmanager
+    def _changing_part(self, rows: Callable[[sqlite3.Connection], Iterable[int] | None]) -> Iterator[StorePart]:
+        """The cells that a change needs as a memory, of None the whole, with nobody else writing until the block is left."""
+        previous = self._cache
+        try:
+            with refusing(self.path), transaction(self.connection):
+                with sound(self.path):
+                    needed = rows(self.connection)
+                    part = StorePart.of(self.memory) if needed is None else part_of(self.connection, needed)
+                yield part
+        except BaseException:
+            self._cache = previous
+            raise
+
+    @contextmanager
     def _changing(self) -> Iterator[Memory]:
         """The memory as it stands, with nobody else writing until the block is left."""
         previous = self._cache
@@ -156,13 +171,15 @@ class StoreFile:
             self._cache = previous
             raise
 
-    def _write(self, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None) -> Memory:
+    def _write(
+        self, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None, part: StorePart | None = None
+    ) -> Memory:
         """Keep what changed. Nothing that a file holds is dropped, whatever rules say of keys used again."""
         if not extends(new, old):
             hint = "open it again and work on that, or save to another file"
             raise StoreError("holds what this memory does not", where=str(self.path), hint=hint)
-        write(self.connection, old, new, t=t, deed=deed, writer=writer)
-        self._cache = (self._version(), new)
+        write(self.connection, old, new, t=t, deed=deed, writer=writer, part=part)
+        self._cache = (self._version(), new) if part is None or part.scanned is None else None
         return new
 
     def _version(self) -> int:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 __all__ = [
-    "APPLICATION", "CELLS", "INDEXES", "MOVING", "RECORD", "STATEMENTS", "TICKS", "VERSION", "add_columns",
+    "APPLICATION", "CELLS", "INDEXES", "MOVING", "RECORD", "STATEMENTS", "TICKS", "UNSEEN", "VERSION", "add_columns",
     "missing_columns",
 ]  # fmt: skip
 
@@ -57,8 +57,16 @@ STATEMENTS = (
     "CREATE VIRTUAL TABLE words USING fts5 (handle, title, tags, summary, body, content='', tokenize='porter unicode61')",
     "INSERT INTO words (words, rank) VALUES ('rank', 'bm25(4.0, 3.0, 2.0, 1.0, 1.0)')",
 )
+UNSEEN = "CASE status WHEN 'active' THEN worth = 0 AND effective > 0 ELSE worth > 0 END"
+"""Which cells the last tick did not see as they are: new and reinstated ones, and those that are active no more."""
 INDEXES = (  # made once the first rows are in, which is faster than keeping them up row by row
     "CREATE INDEX IF NOT EXISTS cells_by_handle ON cells (handle)",
+    "CREATE INDEX IF NOT EXISTS cells_by_key ON cells (key)",
+    "CREATE INDEX IF NOT EXISTS cells_by_object ON cells (rep, object)",
+    "CREATE INDEX IF NOT EXISTS cells_by_author ON cells (author)",
+    "CREATE INDEX IF NOT EXISTS cells_by_successor ON cells (successor) WHERE successor IS NOT NULL",
+    "CREATE INDEX IF NOT EXISTS cells_by_tombstone ON cells (tombstone) WHERE tombstone IS NOT NULL",
+    f'CREATE INDEX IF NOT EXISTS cells_unseen ON cells ("row") WHERE {UNSEEN}',
     "CREATE INDEX IF NOT EXISTS edges_by_source ON edges (source)",
     "CREATE INDEX IF NOT EXISTS edges_by_target ON edges (target)",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -11,7 +11,7 @@ from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.tables.damage import DamagedRowsError, check_rows, is_date
-from malsim.memory.tables.layout import CELLS, MOVING, RECORD, TICKS, missing_columns
+from malsim.memory.tables.layout import CELLS, MOVING, RECORD, TICKS, UNSEEN, missing_columns
 from malsim.memory.tables.rows import select
 
 if TYPE_CHECKING:
@@ -21,19 +21,34 @@ if TYPE_CHECKING:
     from malsim.memory.tables.rows import Kinds
 
 __all__ = [
-    "holds_news", "last_day", "past", "past_fields", "past_records", "past_scores", "present", "start", "ticks",
-    "updates", "verdicts", "whole",
+    "columns_in", "holds_news", "last_day", "last_scanned", "past",
+    "past_fields", "past_records", "past_scores", "present", "start", "ticks",
+    "updates", "verdicts", "whole", "writers",
 ]  # fmt: skip
 
 
 def present(connection: sqlite3.Connection) -> Memory:
     """The memory as the last write left it."""
+    cells = select(connection, f'SELECT {columns_in(connection)} FROM cells ORDER BY "row"', CELLS)
+    edges, authors = _table(connection, "edges", schema.EDGES), writers(connection)
+    return Memory(whole(cells), edges, authors, check_rows(cells, edges, authors, last_scanned(connection)))
+
+
+def columns_in(connection: sqlite3.Connection) -> str:
+    """The stored columns of cells for a SELECT; null for those that came after the store was made."""
     missing = missing_columns(connection)
-    columns = ", ".join(f'NULL AS "{name}"' if name in missing else f'"{name}"' for name in CELLS)
-    cells = select(connection, f'SELECT {columns} FROM cells ORDER BY "row"', CELLS)
-    edges, writers = _table(connection, "edges", schema.EDGES), _table(connection, "writers", schema.WRITERS)
-    scanned = connection.execute('SELECT scanned FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
-    return Memory(whole(cells), edges, writers, check_rows(cells, edges, writers, scanned[0] if scanned else 0))
+    return ", ".join(f'NULL AS "{name}"' if name in missing else f'"{name}"' for name in CELLS)
+
+
+def writers(connection: sqlite3.Connection) -> pl.DataFrame:
+    """Every writer, with its record."""
+    return _table(connection, "writers", schema.WRITERS)
+
+
+def last_scanned(connection: sqlite3.Connection) -> Any:
+    """How many edges the last tick saw."""
+    row = connection.execute('SELECT scanned FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
+    return row[0] if row else 0
 
 
 def past(connection: sqlite3.Connection, day: float) -> Memory:
@@ -44,9 +59,9 @@ def past(connection: sqlite3.Connection, day: float) -> Memory:
         return Memory.empty()
     now, deed = present(connection), (upto.row(-1, named=True) if upto.height else deeds.row(0, named=True))
     cells = _as_of(connection, now.cells.head(deed["cells"]), deed["row"])
-    writers = now.writers.head(cells["author"].n_unique())  # each came with a first cell
-    writers = _records_as_of(connection, writers, deed["row"])
-    then = Memory(whole(cells), now.edges.head(deed["edges"]), writers, deed["scanned"])
+    authors = now.writers.head(cells["author"].n_unique())  # each came with a first cell
+    authors = _records_as_of(connection, authors, deed["row"])
+    then = Memory(whole(cells), now.edges.head(deed["edges"]), authors, deed["scanned"])
     return then if upto.height else _created_by(then, day)
 
 
@@ -70,9 +85,8 @@ def last_day(connection: sqlite3.Connection) -> float | None:
 
 def holds_news(connection: sqlite3.Connection) -> bool:
     """Whether there may be cells whose effective a reader sees otherwise than the last tick left it."""
-    query = """SELECT coalesce((SELECT deed FROM ticks ORDER BY "row" DESC LIMIT 1), 'tick') <> 'tick'
-        OR EXISTS (SELECT 1 FROM cells
-                   WHERE CASE status WHEN 'active' THEN worth = 0 AND effective > 0 ELSE worth > 0 END)"""
+    query = f"""SELECT coalesce((SELECT deed FROM ticks ORDER BY "row" DESC LIMIT 1), 'tick') <> 'tick'
+        OR EXISTS (SELECT 1 FROM cells WHERE {UNSEEN})"""
     return bool(connection.execute(query).fetchone()[0])
 
 

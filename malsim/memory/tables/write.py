@@ -11,16 +11,17 @@ from malsim.base.errors import StoreError
 from malsim.memory import schema
 from malsim.memory.graph.tombstones import ERASED, TEXTS
 from malsim.memory.tables.connect import transaction
+from malsim.memory.tables.contents import index_contents, make_contents
 from malsim.memory.tables.layout import CELLS, INDEXES, MOVING, RECORD
 from malsim.memory.tables.read import last_day
 from malsim.memory.tables.rows import insert, update
+from malsim.memory.tables.store_part import StorePart, named_so
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
 
 __all__ = ["extends", "fill", "index_words", "latest_day", "log_verdicts", "write"]
@@ -64,27 +65,35 @@ def _claimed(memory: Memory, height: int, *, of: Memory) -> pl.DataFrame:
 
 
 def write(
-    connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None
-) -> None:
+    connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None,
+    part: StorePart | None = None,
+) -> None:  # fmt: skip
     """Turn the tables from `old` into `new`, as of day `t`, or of the last write where that came later.
 
-    The values replaced are kept as valid until then; `writer` is whoever did it, where somebody is named.
+    The values replaced are kept as valid until then; `writer` is whoever did it, where somebody is named. Of a `part` of a
+    store, `old` is its memory.
     """
     deeds = connection.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0] + 1
-    count = _rewrite_cells(connection, old.cells, new.cells.head(old.cells.height), deeds)
-    _add(connection, "cells", new.cells.slice(old.cells.height), old.cells.height)
-    _add(connection, "edges", new.edges.slice(old.edges.height), old.edges.height)
+    part = part or StorePart.of(old)
+    height, places = old.cells.height, part.places(new)
+    cells, edges = named_so(new.cells, places, "successor"), new.edges.slice(old.edges.height)
+    make_contents(connection)
+    count = _rewrite_cells(connection, named_so(old.cells, places, "successor"), cells.head(height), part.rows, deeds)
+    _add(connection, "cells", cells.slice(height), part.cells)
+    _add(connection, "edges", named_so(edges, places, "source", "target"), part.edges)
     _rewrite_writers(connection, old.writers, new.writers, deeds)
-    height = new.cells.height, new.edges.height
-    _log_write(connection, (deeds, t, deed, *height, new.scanned, count, writer))
+    scanned = new.scanned if part.scanned is None else part.scanned
+    heights = part.cells + new.cells.height - height, part.edges + edges.height
+    _log_write(connection, (deeds, t, deed, *heights, scanned, count, writer))
 
 
 def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: int) -> None:
     """Add rows to `cells`, `edges` or `writers`, which has `first`; cells can then be found by their words."""
     names = list(CELLS) if table == "cells" else rows.columns
     insert(connection, table, rows.select(names).with_row_index("row", offset=first))
-    if table == "cells":
+    if table == "cells" and rows.height:
         index_words(connection, f'"row" >= {first}')
+        index_contents(connection, f'"row" >= {first}')
 
 
 def _log_write(connection: sqlite3.Connection, row: tuple[int, float, str, int, int, int, int, str | None]) -> None:
@@ -104,6 +113,7 @@ def fill(connection: sqlite3.Connection, rows: Iterable[tuple[str, pl.DataFrame]
     """
     if last_day(connection) is not None:
         raise StoreError("holds something already")
+    make_contents(connection)
     heights, latest = {"cells": 0, "edges": 0, "writers": 0}, list[float]()
     for table, frame in rows:
         with transaction(connection):
@@ -134,40 +144,42 @@ def log_verdicts(connection: sqlite3.Connection, verdicts: pl.DataFrame) -> None
     insert(connection, "verdicts", verdicts.select(list(schema.VERDICTS)))
 
 
-def _rewrite_cells(connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, deed: int) -> int:
-    """Update the cells that differ; the number of them."""
+def _rewrite_cells(connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, rows: Ints, deed: int) -> int:
+    """Update the cells that differ, each in its row of the store; the number of them."""
     differs = {name: mask for name in CELLS if (mask := _differs(old[name], new[name])).any()}
     scores = [name for name in differs if name in MOVING]
     rewritten = [name for name in differs if name not in MOVING]
     if scores:
-        here = pl.Series(np.logical_or.reduce([differs[name] for name in scores]))
-        rows = pl.Series("cell", np.flatnonzero(here.to_numpy()))
-        past = old.filter(here).select(rows, pl.lit(deed).alias("until"), *MOVING)
+        here = np.logical_or.reduce([differs[name] for name in scores])
+        moved = pl.Series("cell", rows[here])
+        past = old.filter(pl.Series(here)).select(moved, pl.lit(deed).alias("until"), *MOVING)
         insert(connection, "past", past)
-        update(connection, "cells", new.filter(here).select(rows.alias("row"), *scores))
+        update(connection, "cells", new.filter(pl.Series(here)).select(moved.alias("row"), *scores))
     if rewritten:
-        _rewrite_fields(connection, old, new, {name: differs[name] for name in rewritten}, deed)
+        _rewrite_fields(connection, old, new, rows, {name: differs[name] for name in rewritten}, deed)
     return int(np.logical_or.reduce(list(differs.values())).sum()) if differs else 0
 
 
 def _rewrite_fields(
-    connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, differs: dict[str, NDArray[np.bool_]], deed: int
+    connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, rows: Ints, differs: dict[str, Bools], deed: int
 ) -> None:
     """Keep each replaced field as JSON, and set the new one; the words of the cell are found anew."""
-    touched = np.flatnonzero(np.logical_or.reduce(list(differs.values()))).tolist()
+    touched = rows[np.logical_or.reduce(list(differs.values()))].tolist()
     within = f"""\"row\" IN (SELECT value FROM json_each('{touched}'))"""
-    index_words(connection, within, forget=True)
+    for index in (index_words, index_contents):
+        index(connection, within, forget=True)
     for name, here in differs.items():
-        rows, at = pl.Series("row", np.flatnonzero(here)), pl.Series(here)
+        moved, at = pl.Series("row", rows[here]), pl.Series(here)
         past = old.filter(at).select(
-            rows.alias("cell"),
+            moved.alias("cell"),
             pl.lit(deed).alias("until"),
             pl.lit(name).alias("field"),
             pl.struct(pl.col(name).alias("x")).struct.json_encode().alias("value"),
         )
         insert(connection, "rewritten", past)
-        update(connection, "cells", new.filter(at).select(rows, name))
-    index_words(connection, within)
+        update(connection, "cells", new.filter(at).select(moved, name))
+    for index in (index_words, index_contents):
+        index(connection, within)
 
 
 def _rewrite_writers(connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, deed: int) -> None:
@@ -180,8 +192,8 @@ def _rewrite_writers(connection: sqlite3.Connection, old: pl.DataFrame, new: pl.
     insert(connection, "writers", new.slice(old.height).with_row_index("row", offset=old.height))
 
 
-def _differs(old: pl.Series, new: pl.Series) -> NDArray[np.bool_]:
-    return np.zeros(len(old), np.bool_) if _same(old, new) else old.ne_missing(new).to_numpy()
+def _differs(old: pl.Series, new: pl.Series) -> Bools:
+    return np.zeros(len(old), dtype=bool) if _same(old, new) else old.ne_missing(new).to_numpy()
 
 
 def _same(old: pl.Series, new: pl.Series) -> bool:

@@ -1,0 +1,122 @@
+"""A part of a store as a memory of its own: some cells with the edges among them, and where each stands in the file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.graph.claim_graph import Memory
+from malsim.memory.graph.index import Index
+from malsim.memory.schema import NONE
+from malsim.memory.tables.damage import DamagedRowsError, check_rows
+from malsim.memory.tables.layout import CELLS
+from malsim.memory.tables.read import columns_in, last_scanned, whole, writers
+from malsim.memory.tables.rows import select
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+    from malsim.memory.graph.arrays import Ints
+
+__all__ = ["StorePart", "heirs_of", "named_so", "part_of", "within"]
+
+
+@dataclass(frozen=True)
+class StorePart:
+    """A memory, the row in the store of each of its cells, and how many cells and edges the store has.
+
+    `scanned` is how many edges the last tick of the store saw; None where the memory is the whole store and knows that.
+    """
+
+    memory: Memory
+    rows: Ints
+    cells: int
+    edges: int
+    scanned: int | None = None
+
+    @classmethod
+    def of(cls, memory: Memory) -> StorePart:
+        """The whole of a store."""
+        return cls(memory, np.arange(memory.height), memory.height, memory.table("edges").height)
+
+    def places(self, after: Memory) -> Ints:
+        """The row in the store of each cell of a memory that grew from this one."""
+        new = np.arange(self.cells, self.cells + after.height - len(self.rows))
+        return np.concatenate([self.rows, new])
+
+    def local(self, rows: Ints) -> Ints:
+        """The row here of each row of the store that is in the part; raises `DamagedRowsError` for one that is not."""
+        places: Ints = np.searchsorted(self.rows, rows)
+        if not np.array_equal(self.rows[np.minimum(places, len(self.rows) - 1)], rows):
+            raise DamagedRowsError("row")
+        return places
+
+
+def named_so(frame: pl.DataFrame, rows: Ints, *columns: str) -> pl.DataFrame:
+    """A frame in whose columns every row number is the one that `rows` has in its place; nulls stay."""
+    numbers = pl.Series(rows, dtype=pl.Int64)
+    return frame.with_columns(numbers.gather(frame[name]).alias(name) for name in columns)
+
+
+def within(column: str, rows: Iterable[int | str]) -> str:
+    """An SQL condition: that a column holds one of these rows, or one of these texts."""
+    values = json.dumps(list(rows), ensure_ascii=False).replace("'", "''")
+    return f"{column} IN (SELECT value FROM json_each('{values}'))"
+
+
+def heirs_of(connection: sqlite3.Connection, rows: Iterable[int]) -> list[int]:
+    """Some rows and every row that replaced one of them, one after the other."""
+    query = """WITH RECURSIVE line (cell) AS (SELECT value FROM json_each(?) UNION
+        SELECT successor FROM cells JOIN line ON "row" = cell WHERE successor IS NOT NULL) SELECT cell FROM line"""
+    return [row for (row,) in connection.execute(query, (json.dumps(list(rows)),))]
+
+
+def part_of(connection: sqlite3.Connection, rows: Iterable[int]) -> StorePart:
+    """The cells of these rows and of what replaced them, with every edge among them and all writers."""
+    present = columns_in(connection)
+    columns = {"row": pl.Int64, **CELLS}
+    query = f"""SELECT "row", {present} FROM cells WHERE {within('"row"', heirs_of(connection, rows))} ORDER BY "row\""""
+    numbered = select(connection, query, columns)
+    here = numbered["row"].to_numpy()
+    ends = within("source", here.tolist()) + " AND " + within("+target", here.tolist())
+    kinds = {"row": pl.Int64, **schema.EDGES}
+    names = ", ".join(f'"{name}"' for name in kinds)
+    among = select(connection, f'SELECT {names} FROM edges WHERE {ends} ORDER BY "row"', kinds)
+    scanned_edges = last_scanned(connection)
+    if not isinstance(scanned_edges, int):
+        raise DamagedRowsError("scanned")
+    part = StorePart(Memory.empty(), here, _count(connection, "cells"), _count(connection, "edges"), scanned_edges)
+    cells = numbered.drop("row").with_columns(_local(part, numbered["successor"]))
+    edges = among.drop("row").with_columns(_local(part, among[name]) for name in ("source", "target"))
+    authors = writers(connection)
+    scanned = int((among["row"] < scanned_edges).sum())
+    check_rows(cells, edges, authors, scanned)
+    memory = Memory(whole(cells), edges, authors, scanned)
+    _know_of_others(connection, memory)
+    return replace(part, memory=memory)
+
+
+def _local(part: StorePart, rows: pl.Series) -> pl.Series:
+    """Row numbers of the store as those of its part."""
+    named = rows.is_not_null()
+    places = np.full(len(rows), NONE)
+    places[named.to_numpy()] = part.local(rows.filter(named).to_numpy())
+    return pl.Series(rows.name, places, dtype=pl.Int64).set(~named, None)
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    return int(connection.execute(f'SELECT coalesce(max("row") + 1, 0) FROM {table}').fetchone()[0])
+
+
+def _know_of_others(connection: sqlite3.Connection, memory: Memory) -> None:
+    """Let the part's index know how many cells each replication has beside its own: cells are named by their place."""
+    every = dict(connection.execute("SELECT rep, count(*) FROM cells GROUP BY rep").fetchall())
+    own = dict(memory.cells.group_by("rep").len().rows())
+    elsewhere = {rep: count - own.get(rep, 0) for rep, count in every.items()}
+    memory.__dict__["index"] = Index(memory.table("cells").rows, memory.table("writers").rows, elsewhere)

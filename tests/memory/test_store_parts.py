@@ -1,0 +1,66 @@
+"""A call that reads only the cells it needs leaves the same store behind as one that reads them all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from malsim.memory import Memory, Rules, admit, tick
+from malsim.memory.store import Store
+
+HANDLES = ["obs_5a27", "obs_f860", "obs_9699", "dec_a3ee", "obs_aaaa"]  # the first three are what the gate makes
+KEYS = ["f860", "a3ee1", "obs_5a27"]
+
+edges = st.fixed_dictionaries(
+    {
+        "relation": st.sampled_from(["supports", "contradicts", "supersedes", "depends_on"]),
+        "target": st.sampled_from([*HANDLES, *KEYS]),
+    },
+    optional={"mutual": st.booleans()},
+)
+claims = st.fixed_dictionaries(
+    {
+        "rep": st.sampled_from([0, 0, 0, 2]),
+        "writer": st.sampled_from(["ann", "ben"]),
+        "kind": st.sampled_from(["obs", "dec"]),
+        "title": st.sampled_from(["it runs", " It  Runs", "it stands", "ИДЁТ", "идёт"]),
+        "body": st.sampled_from(["", "because"]),
+        "confidence": st.sampled_from([0.3, 0.9, 1.5]),
+    },
+    optional={
+        "handle": st.sampled_from(HANDLES), "key": st.sampled_from(KEYS), "object": st.sampled_from(["pump", "valve"]),
+        "edges": st.lists(edges, max_size=2),
+    },
+)  # fmt: skip
+RULES = [
+    Rules(), Rules(recompute="admit"), Rules(supersede_by="own", refused_supersedes="dropped"), Rules.recall_v5(),
+    Rules(restated_edges="dropped", handle_evidence="inert"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rules", RULES, ids=["default", "at admission", "own", "recall", "inert"])
+@settings(max_examples=25, deadline=None)
+@given(batches=st.lists(st.lists(claims, min_size=1, max_size=4), min_size=1, max_size=5))
+def test_claims_leave_the_store_that_the_whole_memory_would(rules: Rules, batches: list[list[dict[str, Any]]]) -> None:
+    memory = Memory.empty()
+    with TemporaryDirectory() as folder, Store(Path(folder) / "memory.sqlite") as store:
+        for day, batch in enumerate(batches):
+            dated = [claim | {"t": float(day)} for claim in batch]
+            before = memory
+            memory, verdicts = admit(memory, dated, rules)
+            if rules.reused_keys != "refused" and memory.height < before.height + (verdicts["verdict"] == "admitted").sum():
+                return  # a store drops nothing
+            assert_frame_equal(store.admit(dated, rules), verdicts)
+            if day % 2:
+                memory = tick(memory, day + 0.5, rules)
+                store.tick(day + 0.5, rules)
+            kept = store.memory
+            for name in ("cells", "edges", "writers"):
+                assert_frame_equal(getattr(kept, name), getattr(memory, name))
+            assert kept.scanned == memory.scanned
