@@ -20,8 +20,11 @@
 Where objects have values of their own (`values`: auto, shared or own) a writer has one record, and
 T_i = e_i (log(a_w (K_o − 1)/(1 − a_w)) + S c(i)) / (1 + R_IN (n_o − 1)) for its own value.
 A claim about what nobody else speaks of teaches nothing of its writer: a liar's own facts would earn him a record.
-What a reviewer says, or a claim of verification external, is pinned: P is 1 there, the records begin from the pinned
-facts, and a claim about one counts as PIN in learning.
+What a reviewer says, or a claim of verification external, is pinned: P is 1 there, and a claim about one counts as PIN in
+learning. The sweeps begin from the pinned facts, and from the votes; the votes' end is taken where claims, facts and
+records are together a hundred times likelier there. Ten pinned facts or more choose the form under `values` auto:
+shared, own, or own with the pool's record for everybody, a vote, where that makes them e times likelier, each
+fact judged by records that have not seen it.
 KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05, H 3, PIN 5. Until its first tick an item is worth what it
 states. Source: found on 38 sets of claims of people and models, its constants fixed; a relative of Dawid and Skene 1979.
 τ is a line's fit to how often older claims say what the newest says (`malsim/laws/truth/fading.py`), and it counts where
@@ -58,18 +61,13 @@ write = last_word
 def tick(items: Items, now: float, *, tau: float, tau_from: str, values: str, lineage: str) -> Columns:
     if not len(items.rep):
         return {}
-    data, estimate = estimate_truth(items, now, tau=tau, tau_from=tau_from, values=values, lineage=lineage)
-    trust = np.full(len(items.rep), np.nan)
-    trust[data.claim] = estimate.record[data.evidence.writer]
-    return {
-        "p": estimate.effective[data.about, data.value] if data.shared else estimate.effective[data.value],
-        "record": trust,
-    }
+    judged = estimate_truth(items, now, tau=tau, tau_from=tau_from, values=values, lineage=lineage)
+    return {"p": judged.effective, "record": judged.record}
 
 
 def explain(items: Items, row: int, now: float, *, tau: float, tau_from: str, values: str, lineage: str) -> Reasons:
-    data, estimate = estimate_truth(items, now, tau=tau, tau_from=tau_from, values=values, lineage=lineage)
-    return reasons_of(items, data, estimate, row)
+    judged = estimate_truth(items, now, tau=tau, tau_from=tau_from, values=values, lineage=lineage)
+    return reasons_of(items, *judged.of(row), row)
 
 
 rank = belief = state_column("p")

@@ -80,7 +80,8 @@ class BelievedGraph(Graph):
         holders = np.flatnonzero(_same(state, rows, row))
         if len(holders):
             items = _items(state, rows)
-            reasons = reasons_of(items, *estimate_truth(items, now, **settings), int(holders[0]))
+            judged, row_of = estimate_truth(items, now, **settings), int(holders[0])
+            reasons = reasons_of(items, *judged.of(row_of), row_of)
         else:
             why = "nobody holds its value any more" if row in claims else "it claims no value of an object"
             reasons = Reasons([], 0.0, 0.0, why)
@@ -174,8 +175,7 @@ def _items(state: GraphState, rows: Ints) -> Items:
 def _beliefs(state: GraphState, rows: Ints, wanted: Ints, now: float, rules: Rules) -> Array:
     """What is believed of the values that some rows claim, from all the claims there are."""
     words, settings = _counted_claims(state, rows, rules)
-    data, estimate = estimate_truth(_items(state, words), now, **settings)
-    worth = estimate.effective[data.about, data.value] if data.shared else estimate.effective[data.value]
+    worth = estimate_truth(_items(state, words), now, **settings).effective
     objects, most = len(state.vocabulary.objects), int(state.value.values.max()) + 1
     key = (state.rep.values.astype(np.int64) * objects + state.object.values) * most + state.value.values
     keys, first = np.unique(key[words], return_index=True)

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from malsim.laws.truth.evidence import (
-    Constants,
-    TruthEstimate,
-    knows_facts,
-    learning_weights,
-    pinned_weights,
-    share,
-    stated_terms,
-    worth,
-)
+from malsim.laws.truth.evidence import Constants, TruthEstimate, learning_weights, share, stated_terms, worth
+from malsim.laws.truth.verified import begins_verified, likelier_end, log_given, prior_of_records, starting_weights
 
 if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
@@ -28,29 +20,57 @@ LEAST = 0.001  # of a likelihood
 
 
 class _Records(NamedTuple):
-    """What one pass learns of writers: their record a_w, and log θ by writer, truth and value."""
+    """What one pass learns: the pool's rate A before its bounds and within them, a_w, M_w, θ_w and the counts behind it.
 
+    The last three are by writer, truth and value.
+    """
+
+    rate: Array
+    pool: Array
     record: Array
-    log_theta: Array
+    own: Array
+    theta: Array
+    counts: Array
+
+
+class _Believed(NamedTuple):
+    """P of every object, the terms of its claims [values, claims], the log prior of each replication."""
+
+    p: Array
+    terms: Array
+    prior: Array
 
 
 def closed(evidence: Evidence, constants: Constants = Constants()) -> TruthEstimate:  # noqa: B008  # frozen
     """Posterior and effective confidence of every value of every object; see the law `records` for the equations."""
-    p, scale, depth = _pinned(evidence, _start(evidence)), evidence.scale(constants), depths(evidence, constants)
+    p, depth = _pinned(evidence, _start(evidence)), depths(evidence, constants)
+    votes = _swept(evidence, p, depth, constants)
+    if not (evidence.pinned >= 0).any():
+        return votes
+    learnt = _learn(replace(evidence, weight=starting_weights(evidence)), p, constants)
+    begun = _believe(evidence, learnt, np.zeros(len(evidence.writer)), p, depth, constants).p
+    start = np.where(begins_verified(evidence)[:, None], begun, p)
+    return likelier_end(evidence, votes, _swept(evidence, start, depth, constants))
+
+
+def _swept(evidence: Evidence, p: Array, depth: Array, constants: Constants) -> TruthEstimate:
+    """Where the sweeps end that begin with these beliefs."""
     cell = evidence.object * evidence.values + evidence.value
-    if (evidence.pinned >= 0).any():
-        learnt = _learn(replace(evidence, weight=pinned_weights(evidence)), p, constants)
-        begun, _, _ = _believe(evidence, learnt, np.zeros(len(evidence.writer)), p, scale, depth)
-        p = np.where(knows_facts(evidence)[:, None], begun, p)
-    terms, prior = np.zeros((evidence.values, len(evidence.writer))), np.zeros((evidence.reps, evidence.values))
-    learnt, teaching = _Records(np.zeros(0), np.zeros(0)), replace(evidence, weight=learning_weights(evidence, constants))
+    teaching = replace(evidence, weight=learning_weights(evidence, constants))
     for _ in range(constants.sweeps):
         learnt = _learn(teaching, p, constants)
         stated = constants.share_stated * stated_terms(teaching, p.ravel().take(cell), constants)
-        p, terms, prior = _believe(evidence, learnt, stated, p, scale, depth)
+        p, terms, prior = believed = _believe(evidence, learnt, stated, p, depth, constants)
     effective = worth(p, evidence.voices[:, None], evidence.values, constants)
     effective /= np.maximum(1.0, effective.sum(axis=1, keepdims=True))
-    return TruthEstimate(posterior=p, effective=effective, record=learnt.record, terms=terms.T, prior=prior, depth=depth)
+    estimate = TruthEstimate(posterior=p, effective=effective, record=learnt.record, terms=terms.T, prior=prior, depth=depth)
+    if not (evidence.pinned >= 0).any():
+        return estimate
+    return replace(
+        estimate,
+        log_posterior=_log_posterior(evidence, learnt, believed, depth, constants),
+        left_out=_left_out(evidence, learnt, stated, p, depth, constants),
+    )
 
 
 def depths(evidence: Evidence, constants: Constants) -> Array:
@@ -88,8 +108,8 @@ def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
     counts = np.stack([part.reshape(writers, k) for part in parts], axis=1)  # [writer, truth, value]
     agreed, total = np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2))
     rep = evidence.writer_rep
-    pool = (share(agreed, rep, evidence.reps) + 0.7 * constants.pool) / (share(total, rep, evidence.reps) + constants.pool)
-    pool = np.clip(pool, 1.0 / k + 0.02, 0.98)
+    rate = (share(agreed, rep, evidence.reps) + 0.7 * constants.pool) / (share(total, rep, evidence.reps) + constants.pool)
+    pool = np.clip(rate, 1.0 / k + 0.02, 0.98)
     record = np.clip((agreed + constants.record * pool[rep]) / (total + constants.record), 0.02, 0.98)
     every = np.zeros((evidence.reps, k, k))
     np.add.at(every, rep, counts)
@@ -98,7 +118,7 @@ def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
     shared /= shared.sum(axis=2, keepdims=True)
     own = _tilted(shared[rep], record, pool[rep])
     theta = (counts + constants.confusion * own) / (counts.sum(axis=2, keepdims=True) + constants.confusion)
-    return _Records(record, np.log(np.maximum(theta, LEAST)))
+    return _Records(rate, pool, record, own, theta, counts)
 
 
 def _tilted(shared: Array, record: Array, pool: Array) -> Array:
@@ -113,21 +133,64 @@ def _tilted(shared: Array, record: Array, pool: Array) -> Array:
     return scaled
 
 
-def _believe(
-    evidence: Evidence, learnt: _Records, stated: Array, p: Array, scale: Array, depth: Array
-) -> tuple[Array, Array, Array]:
-    """P of every object, with the terms of its claims [values, claims] and the log prior of each replication."""
+def _believe(evidence: Evidence, learnt: _Records, stated: Array, p: Array, depth: Array, constants: Constants) -> _Believed:
+    """P of every object, from what was learnt of those who speak about it."""
     k, objects = evidence.values, len(evidence.object_rep)
-    cell, flat = evidence.writer * k * k + evidence.value, learnt.log_theta.ravel()
+    cell, flat = evidence.writer * k * k + evidence.value, np.log(np.maximum(learnt.theta, LEAST)).ravel()
     terms = np.stack([flat.take(cell + truth * k) for truth in range(k)])  # [truth, claim]
     deep, right = depth[evidence.object_rep[evidence.object]], learnt.record[evidence.writer]
     terms *= deep
     terms[evidence.value, np.arange(len(cell))] += (1.0 - deep) * np.log(right * (k - 1.0) / (1.0 - right)) + stated
-    terms *= scale
+    terms *= evidence.scale(constants)
     total = np.stack([share(row, evidence.object, objects) for row in terms], axis=1)
     mass = np.stack([share(column, evidence.object_rep, evidence.reps) for column in p.T], axis=1)
     count = np.bincount(evidence.object_rep, minlength=evidence.reps)[:, None]
     prior = depth[:, None] * np.log((mass + 2.0 / k) / (count + 2.0))
     height = prior[evidence.object_rep] + total
     height = np.exp(height - height.max(axis=1, keepdims=True))
-    return _pinned(evidence, height / height.sum(axis=1, keepdims=True)), terms, prior
+    return _Believed(_pinned(evidence, height / height.sum(axis=1, keepdims=True)), terms, prior)
+
+
+def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, depth: Array, constants: Constants) -> Array:
+    """How likely the claims, the verified facts and what was learnt are together, of each replication, but for a constant.
+
+    Σ_o log Σ_k prior(k) exp(Σ T(k)), of a verified o at its value alone, + Σ_i e_i (1 − λ) log((1 − a_w) / (K − 1)), as T
+    scaled, + the log prior of the records − λ KC Σ_w KL(M_w | θ_w)
+    """
+    k, facts = evidence.values, evidence.pinned >= 0
+    rep = evidence.object_rep[evidence.object]
+    prior = believed.prior - np.logaddexp.reduce(believed.prior, axis=1)[:, None]
+    height = prior[evidence.object_rep]
+    height += np.stack([share(row, evidence.object, len(facts)) for row in believed.terms], axis=1)
+    known = height[np.arange(len(facts)), np.maximum(evidence.pinned, 0)]
+    likely = np.where(facts, known, np.logaddexp.reduce(height, axis=1))
+    wrong = (1.0 - depth[rep]) * np.log((1.0 - learnt.record[evidence.writer]) / (k - 1.0)) * evidence.scale(constants)
+    shift = (learnt.own * np.log(learnt.own / learnt.theta)).sum(axis=(1, 2))
+    total: Array = (
+        share(likely, evidence.object_rep, evidence.reps) + share(wrong, rep, evidence.reps)
+        + prior_of_records(evidence, learnt.rate, learnt.pool, learnt.record, constants)
+        - depth * constants.confusion * share(shift, evidence.writer_rep, evidence.reps)
+    )  # fmt: skip
+    return total
+
+
+def _left_out(evidence: Evidence, learnt: _Records, stated: Array, p: Array, depth: Array, constants: Constants) -> Array:
+    """The log likelihood of the verified facts of each replication, each judged by records that have not seen it."""
+    rows = np.flatnonzero(evidence.pinned[evidence.object] >= 0)
+    place, who, value = np.arange(len(rows)), evidence.writer[rows], evidence.value[rows]
+    truth, seen = evidence.pinned[evidence.object[rows]], learning_weights(evidence, constants)[rows]
+    counts = learnt.counts[who]
+    counts[place, truth, value] -= seen
+    agreed, total = np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2))
+    pool = learnt.pool[evidence.writer_rep[who]]
+    record = np.clip((agreed + constants.record * pool) / (total + constants.record), 0.02, 0.98)
+    own = _tilted(learnt.own[who], record, learnt.record[who])
+    theta = (counts + constants.confusion * own) / (counts.sum(axis=2, keepdims=True) + constants.confusion)
+    judged = replace(
+        evidence, writer=place, writer_rep=evidence.writer_rep[who], pinned=np.full_like(evidence.pinned, -1), value=value,
+        object=evidence.object[rows], weight=evidence.weight[rows], bin=evidence.bin[rows],
+    )  # fmt: skip
+    believed = _believe(judged, learnt._replace(record=record, theta=theta), stated[rows], p, depth, constants).p
+    facts = np.flatnonzero(evidence.pinned >= 0)
+    given = worth(believed[facts], evidence.voices[facts, None], evidence.values, constants)
+    return log_given(evidence, given.sum(axis=1), given[np.arange(len(facts)), evidence.pinned[facts]])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from malsim.base.errors import LawError
 from malsim.laws.truth.closed import closed
+from malsim.laws.truth.evidence import Constants, share
 from malsim.laws.truth.fading import fading
 from malsim.laws.truth.gather import gather, is_shared
 from malsim.laws.truth.own_values import own_values
@@ -19,22 +21,58 @@ if TYPE_CHECKING:
     from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array, Ints
 
-__all__ = ["FORMS", "LINEAGES", "TAUS", "estimate_truth"]
+__all__ = ["FORMS", "LINEAGES", "TAUS", "Judged", "estimate_truth"]
 
 FORMS = ("auto", "shared", "own")
 LINEAGES = ("apart", "one")
 TAUS = ("claims", "given")
+ENOUGH = 10  # verified facts of a replication that may choose its form
+LIKELIER = 1.0  # how much more the log likelihood of those facts must be under another form
+ONE_RECORD = Constants(record=1e9)  # every writer has the pool's record: a vote
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """Items as evidence, what the sweeps make of them, by form, and the place of each item's form among those."""
+
+    forms: tuple[tuple[ItemEvidence, TruthEstimate], ...]
+    form: Ints
+
+    @property
+    def effective(self) -> Array:
+        """What is believed of each item's value."""
+        return self._chosen([
+            estimate.effective[data.about, data.value] if data.shared else estimate.effective[data.value]
+            for data, estimate in self.forms
+        ])  # fmt: skip
+
+    @property
+    def record(self) -> Array:
+        """The record a_w of each item's writer, NaN for a reviewer's."""
+        records = [np.full(len(self.form), np.nan) for _ in self.forms]
+        for record, (data, estimate) in zip(records, self.forms, strict=True):
+            record[data.claim] = estimate.record[data.evidence.writer]
+        return self._chosen(records)
+
+    def of(self, row: int) -> tuple[ItemEvidence, TruthEstimate]:
+        """The evidence and the estimate in the form of one item."""
+        return self.forms[self.form[row]]
+
+    def _chosen(self, columns: list[Array]) -> Array:
+        return np.stack(columns)[self.form, np.arange(len(self.form))]
 
 
 def estimate_truth(
     items: Items, now: float, *, tau: Array | float = 0.0, tau_from: str = "given", values: str = "auto",
     weight: Array | float = 1.0, lineage: str = "apart", kind: Ints | None = None,
-) -> tuple[ItemEvidence, TruthEstimate]:  # fmt: skip
+) -> Judged:  # fmt: skip
     """What there is to judge by at `now` days, and what twenty sweeps make of it.
 
     Claims weigh `weight` · exp(−age / tau), just `weight` where `tau` (days) is 0; but with `tau_from` claims, and no tau,
     what `fading` makes of them, a time constant for each replication and `kind` of fact. With `lineage` one all writers of
-    a lineage are one writer. Raises `LawError` for an unknown form of `values`, `lineage` or `tau_from`.
+    a lineage are one writer. With `values` auto the verified facts of a replication, ten or more, choose its form: shared
+    values, values of their own, or a vote, by what each gives them when they are left out. Raises `LawError` for an unknown
+    form of `values`, `lineage` or `tau_from`.
     """
     forms = (("values", values, FORMS), ("lineage", lineage, LINEAGES), ("tau_from", tau_from, TAUS))
     for name, given, allowed in forms:
@@ -44,8 +82,24 @@ def estimate_truth(
     fades = np.greater(tau, 0.0)  # asked of each claim: another replication's time constant is nothing to it
     decay = np.where(fades, np.exp(-items.age(now) / np.where(fades, tau, 1.0)), 1.0)
     fit = _fit_of(items, kind) if tau_from == "claims" and not fades.any() else None
-    data = gather(items, weight * (decay if fit is None else fit.weight), shared=shared, as_one=lineage == "one")
-    return data._replace(fading=fit), closed(data.evidence) if shared else own_values(data.evidence)
+    weight = weight * (decay if fit is None else fit.weight)
+    data = gather(items, weight, shared=shared, as_one=lineage == "one")._replace(fading=fit)
+    first = data, closed(data.evidence) if shared else own_values(data.evidence)
+    evidence = data.evidence
+    facts = share((evidence.pinned >= 0).astype(np.float64), evidence.object_rep, evidence.reps)
+    if values != "auto" or facts.max(initial=0.0) < ENOUGH:
+        return Judged(forms=(first,), form=np.zeros(len(items.rep), dtype=np.int64))
+    own = gather(items, weight, shared=False, as_one=lineage == "one")._replace(fading=fit) if shared else data
+    others = [(own, own_values(own.evidence))] if shared else []
+    every = (first, *others, (own, own_values(own.evidence, ONE_RECORD)))
+    return Judged(forms=every, form=_form(every, facts)[items.rep])
+
+
+def _form(forms: tuple[tuple[ItemEvidence, TruthEstimate], ...], facts: Array) -> Ints:
+    """Of each replication the place of its form: the first, but another where enough facts are e times likelier under it."""
+    likely = np.stack([np.zeros(len(facts)) if one.left_out is None else one.left_out for _, one in forms])
+    likely[1:] -= LIKELIER
+    return np.where(facts >= ENOUGH, likely.argmax(axis=0), 0)
 
 
 def _fit_of(items: Items, kind: Ints | None) -> Fading:

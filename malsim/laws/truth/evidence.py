@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Ints
 
 __all__ = ["BINS", "Constants", "Evidence", "TruthEstimate", "latest", "learning_weights", "stated_bins", "worth"]
 
@@ -69,6 +69,11 @@ class Evidence:
         return self.item_object
 
     @cached_property
+    def item_values(self) -> Ints:
+        """The values of each object that anybody claims, two at least: K_o of the open form."""
+        return np.maximum(2, np.bincount(self.items, minlength=len(self.object_rep)))
+
+    @cached_property
     def stating(self) -> Ints:
         """The claims that state a confidence."""
         return np.flatnonzero(self.bin >= 0)
@@ -89,7 +94,9 @@ class TruthEstimate:
 
     `posterior` is P and `effective` what is believed: [objects, values], or [items] in the open form. `record` is a_w of the
     last sweep. `terms` are T, [claims, values] or [claims] of the own value; `prior` is what P starts from beside them.
-    `depth` is λ of each replication, None in the open form.
+    `depth` is λ of each replication, None in the open form. With verified facts, of each replication `log_posterior` is how
+    likely the claims, the facts and what was learnt are together, and `left_out` how likely the facts are, each judged
+    by records that have not seen it.
     """
 
     posterior: Array
@@ -98,6 +105,8 @@ class TruthEstimate:
     terms: Array
     prior: Array
     depth: Array | None = None
+    log_posterior: Array | None = None
+    left_out: Array | None = None
 
 
 def latest(writer: Ints, object_: Ints, time: Array) -> Ints:
@@ -160,7 +169,7 @@ def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Arr
     return terms
 
 
-def worth(posterior: Array, voices: Array, values: Array | int, constants: Constants) -> Array:
+def worth(posterior: Array, voices: Array, values: Array | Ints | int, constants: Constants) -> Array:
     """The effective confidence: the posterior's logit over a divisor that grows with the voices, and a floor.
 
     effective = (1 − EPS) · sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K; values of one object share it later
@@ -169,15 +178,3 @@ def worth(posterior: Array, voices: Array, values: Array | int, constants: Const
     logit = np.log(p / (1.0 - p)) / (constants.divisor + constants.voices_out * (voices - 1.0))
     effective: Array = (1.0 - constants.floor) / (1.0 + np.exp(-logit)) + constants.floor / values
     return effective
-
-
-def knows_facts(evidence: Evidence) -> Bools:
-    """Of each object whether its replication has a pinned fact: only there the records begin from what is pinned."""
-    has_fact = np.zeros(evidence.reps, dtype=bool)
-    has_fact[evidence.object_rep[evidence.pinned >= 0]] = True
-    return has_fact[evidence.object_rep]
-
-
-def pinned_weights(evidence: Evidence) -> Array:
-    """The weights of the pass that begins from the pinned facts: 1 for a claim about one, a thousandth for the others."""
-    return np.where(evidence.pinned[evidence.object] >= 0, 1.0, 1e-3)

@@ -83,7 +83,7 @@ def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True, as_o
         value, item_object = words[items.object, items.value], None
         count = max(2, count)
         speakers = np.unique(rep * len(vocabulary.writers) + items.writer).size
-        arrays = speakers * count * count + (len(rep) + len(pairs)) * count
+        arrays = (speakers + int(items.verified.any()) * len(rep)) * count * count + (len(rep) + len(pairs)) * count
         within({"memory": NUMBER * arrays}, where="writers' confusions")
     else:
         most = int(items.value.max(initial=0)) + 1

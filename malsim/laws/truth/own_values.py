@@ -3,47 +3,67 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from malsim.laws.truth.evidence import (
-    Constants,
-    TruthEstimate,
-    knows_facts,
-    learning_weights,
-    pinned_weights,
-    share,
-    stated_terms,
-    worth,
-)
+from malsim.laws.truth.evidence import Constants, TruthEstimate, learning_weights, share, stated_terms, worth
+from malsim.laws.truth.verified import begins_verified, likelier_end, log_given, prior_of_records, starting_weights
 
 if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
-    from malsim.memory.graph.arrays import Array, Ints
+    from malsim.memory.graph.arrays import Array
 
 __all__ = ["own_values"]
 
 
+class _Records(NamedTuple):
+    """What one pass learns: the pool's rate A before its bounds and within them, a_w, and the claims behind it."""
+
+    rate: Array
+    pool: Array
+    record: Array
+    agreed: Array
+    total: Array
+
+
+class _Believed(NamedTuple):
+    """P of every item, what each claim adds to its item, and the log of what all values of an object come to."""
+
+    p: Array
+    terms: Array
+    log_sum: Array
+
+
 def own_values(evidence: Evidence, constants: Constants = Constants()) -> TruthEstimate:  # noqa: B008  # frozen
     """Posterior and effective confidence of every item, an object's value that somebody claimed."""
-    items = evidence.items
-    claimed = np.bincount(items, minlength=len(evidence.object_rep))
-    values = np.maximum(2, claimed)  # K_o
     p = _pinned(evidence, _start(evidence))
-    if (evidence.pinned >= 0).any():
-        record = _learn(replace(evidence, weight=pinned_weights(evidence)), p, constants)
-        begun, _ = _believe(evidence, record, np.zeros(len(evidence.writer)), values - claimed, constants)
-        p = np.where(knows_facts(evidence)[items], begun, p)
-    record, terms = np.zeros(len(evidence.writer_rep)), np.zeros(len(evidence.writer))
-    teaching = replace(evidence, weight=learning_weights(evidence, constants))
+    votes = _swept(evidence, p, constants)
+    if not (evidence.pinned >= 0).any():
+        return votes
+    learnt = _learn(replace(evidence, weight=starting_weights(evidence)), p, constants)
+    begun = _believe(evidence, learnt.record, np.zeros(len(evidence.writer)), constants).p
+    start = np.where(begins_verified(evidence)[evidence.items], begun, p)
+    return likelier_end(evidence, votes, _swept(evidence, start, constants))
+
+
+def _swept(evidence: Evidence, p: Array, constants: Constants) -> TruthEstimate:
+    """Where the sweeps end that begin with these beliefs."""
+    items, teaching = evidence.items, replace(evidence, weight=learning_weights(evidence, constants))
     for _ in range(constants.sweeps):
-        record = _learn(teaching, p, constants)
+        learnt = _learn(teaching, p, constants)
         stated = stated_terms(teaching, p[evidence.value], constants)
-        p, terms = _believe(evidence, record, stated, values - claimed, constants)
-    effective = worth(p, evidence.voices[items], values[items], constants)
+        p, terms, _ = believed = _believe(evidence, learnt.record, stated, constants)
+    effective = worth(p, evidence.voices[items], evidence.item_values[items], constants)
     effective /= np.maximum(1.0, share(effective, items, len(evidence.object_rep)))[items]
-    return TruthEstimate(posterior=p, effective=effective, record=record, terms=terms, prior=np.zeros(len(p)))
+    estimate = TruthEstimate(posterior=p, effective=effective, record=learnt.record, terms=terms, prior=np.zeros(len(p)))
+    if not (evidence.pinned >= 0).any():
+        return estimate
+    return replace(
+        estimate,
+        log_posterior=_log_posterior(evidence, learnt, believed, constants),
+        left_out=_left_out(evidence, learnt, stated, constants),
+    )
 
 
 def _start(evidence: Evidence) -> Array:
@@ -60,20 +80,25 @@ def _pinned(evidence: Evidence, p: Array) -> Array:
     return np.where(pin >= 0, np.arange(len(p)) == pin, p)
 
 
-def _learn(evidence: Evidence, p: Array, constants: Constants) -> Array:
-    """A writer's record a_w, from what is believed now."""
+def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
+    """Writers' records, from what is believed now."""
     writers, rep = len(evidence.writer_rep), evidence.writer_rep
     agreed = share(evidence.weight * p[evidence.value], evidence.writer, writers)
     total = share(evidence.weight, evidence.writer, writers)
-    pool = (share(agreed, rep, evidence.reps) + 0.7 * constants.pool) / (share(total, rep, evidence.reps) + constants.pool)
-    pool = np.clip(pool, 0.52, 0.98)
-    return np.clip((agreed + constants.record * pool[rep]) / (total + constants.record), 0.02, 0.98)
+    rate = (share(agreed, rep, evidence.reps) + 0.7 * constants.pool) / (share(total, rep, evidence.reps) + constants.pool)
+    pool = np.clip(rate, 0.52, 0.98)
+    return _Records(rate, pool, _record(agreed, total, pool[rep], constants), agreed, total)
 
 
-def _believe(evidence: Evidence, record: Array, stated: Array, unseen: Ints, constants: Constants) -> tuple[Array, Array]:
-    """P of every item, with the term of each claim."""
-    items, objects = evidence.items, len(evidence.object_rep)
-    values = unseen + np.bincount(items, minlength=objects)
+def _record(agreed: Array, total: Array, pool: Array, constants: Constants) -> Array:
+    record: Array = np.clip((agreed + constants.record * pool) / (total + constants.record), 0.02, 0.98)
+    return record
+
+
+def _believe(evidence: Evidence, record: Array, stated: Array, constants: Constants) -> _Believed:
+    """P of every item, from the records of those who claim it."""
+    items, objects, values = evidence.items, len(evidence.object_rep), evidence.item_values
+    unseen = values - np.bincount(items, minlength=objects)
     right = record[evidence.writer]
     likely = np.log(right * (values[evidence.object] - 1.0) / (1.0 - right)) + constants.share_stated * stated
     terms = likely * evidence.scale(constants)
@@ -82,4 +107,38 @@ def _believe(evidence: Evidence, record: Array, stated: Array, unseen: Ints, con
     np.maximum.at(top, items, total)
     height = np.exp(total - top[items])
     every = share(height, items, objects) + unseen * np.exp(-top)
-    return _pinned(evidence, height / every[items]), terms
+    return _Believed(_pinned(evidence, height / every[items]), terms, top + np.log(every))
+
+
+def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, constants: Constants) -> Array:
+    """How likely the claims, the verified facts and what was learnt are together, of each replication, but for a constant.
+
+    Σ_o log Σ_k exp(Σ T(k)), of a verified o at its value alone, + Σ_i e_i log((1 − a_w) / (K_o − 1)) scaled as T
+    + the log prior of the records
+    """
+    rep, values = evidence.object_rep[evidence.object], evidence.item_values
+    known = share(believed.terms, evidence.value, len(evidence.items))[np.maximum(evidence.pinned, 0)]
+    likely = np.where(evidence.pinned >= 0, known, believed.log_sum)
+    wrong = np.log((1.0 - learnt.record[evidence.writer]) / (values[evidence.object] - 1.0)) * evidence.scale(constants)
+    total: Array = (
+        share(likely, evidence.object_rep, evidence.reps) + share(wrong, rep, evidence.reps)
+        + prior_of_records(evidence, learnt.rate, learnt.pool, learnt.record, constants)
+    )  # fmt: skip
+    return total
+
+
+def _left_out(evidence: Evidence, learnt: _Records, stated: Array, constants: Constants) -> Array:
+    """The log likelihood of the verified facts of each replication, each judged by records that have not seen it."""
+    fact = evidence.pinned[evidence.object]
+    seen = learning_weights(evidence, constants) * (fact >= 0)
+    who, right = evidence.writer, evidence.value == fact
+    pool = learnt.pool[evidence.writer_rep[who]]
+    record = _record(learnt.agreed[who] - seen * right, learnt.total[who] - seen, pool, constants)
+    judged = replace(
+        evidence, writer=np.arange(len(who)), writer_rep=evidence.writer_rep[who], pinned=np.full_like(evidence.pinned, -1)
+    )
+    believed = _believe(judged, record, stated, constants).p
+    given = worth(believed, evidence.voices[evidence.items], evidence.item_values[evidence.items], constants)
+    facts = np.flatnonzero(evidence.pinned >= 0)
+    every = share(given, evidence.items, len(evidence.object_rep))
+    return log_given(evidence, every[facts], given[evidence.pinned[facts]])

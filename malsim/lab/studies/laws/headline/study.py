@@ -140,9 +140,10 @@ def _with_one_voice(stream: Stream) -> Array:
         rows = latest(parts[0], parts[1], parts[3])
         weight = voice_weights(one_voice(*parts)[rows], about[rows], claims.value[rows])
         items = Items(_columns(claims, rows), np.arange(len(rows)), np.ones(len(rows), dtype=bool), vocabulary=words)
-        data, estimate = estimate_truth(items, float(day), tau_from="claims", weight=weight)
-        worth = np.full((int(about.max()) + 1, data.evidence.values), -1.0)
-        worth[about[rows], claims.value[rows]] = estimate.effective[data.about, data.value]
+        worth = np.full((int(about.max()) + 1, int(claims.value.max()) + 1), -1.0)
+        worth[about[rows], claims.value[rows]] = estimate_truth(
+            items, float(day), tau_from="claims", weight=weight
+        ).effective
         here = np.flatnonzero(stream.times == day)
         right[here] = worth[stream.rep[here] * len(words.objects) + stream.object[here]].argmax(axis=1) == stream.truth[here]
     return right

@@ -1,0 +1,70 @@
+"""What verified facts decide: where the sweeps begin, at which of two ends they stay, and what a left-out fact is given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.laws.truth.evidence import TruthEstimate, share
+
+if TYPE_CHECKING:
+    from malsim.laws.truth.evidence import Constants, Evidence
+    from malsim.memory.graph.arrays import Array, Bools
+
+__all__ = ["begins_verified", "likelier_end", "log_given", "prior_of_records", "starting_weights"]
+
+DECISIVE = float(np.log(100.0))  # how much likelier the votes' end must be, where sweeps could begin from verified facts
+
+
+def begins_verified(evidence: Evidence) -> Bools:
+    """Of each object whether its replication has a verified fact: only there the records can begin from those."""
+    has_fact = np.zeros(evidence.reps, dtype=bool)
+    has_fact[evidence.object_rep[evidence.pinned >= 0]] = True
+    return has_fact[evidence.object_rep]
+
+
+def starting_weights(evidence: Evidence) -> Array:
+    """Weights of the pass that begins from the verified facts: 1 for a claim about one, a thousandth for the others."""
+    return np.where(evidence.pinned[evidence.object] >= 0, 1.0, 1e-3)
+
+
+def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstimate) -> TruthEstimate:
+    """The end of the sweeps that began from verified facts, or of those from votes where that is a hundred times likelier.
+
+    Each replication by itself. Where only the closest disputes are verified, writers look worse than chance on them, and the
+    sweeps that begin there can end upside down; where most writers lie, those that begin from the votes do.
+    """
+    if votes.log_posterior is None or verified.log_posterior is None:
+        return verified
+    by_votes = votes.log_posterior - verified.log_posterior > DECISIVE
+    reps, open_form = np.arange(evidence.reps), evidence.item_object is not None
+    about = evidence.object_rep[evidence.items] if open_form else evidence.object_rep
+    rows = {
+        "posterior": about, "effective": about, "record": evidence.writer_rep, "terms": evidence.object_rep[evidence.object],
+        "prior": about if open_form else reps, "log_posterior": reps, "left_out": reps,
+    }  # fmt: skip
+    parts = {}
+    for name, rep in rows.items():
+        one, other = getattr(votes, name), getattr(verified, name)
+        take = by_votes[rep].reshape((-1,) + (1,) * (one.ndim - 1))
+        parts[name] = np.where(take, one, other)
+    return TruthEstimate(**parts, depth=verified.depth)
+
+
+def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array, constants: Constants) -> Array:
+    """The log prior of each replication's records, as claims that were seen before.
+
+    KP (.7 log A + .3 log(1 − A)) + KW Σ_w (A log a_w + (1 − A) log(1 − a_w));  in the first A is not held within bounds
+    """
+    own = pool[evidence.writer_rep]
+    each = own * np.log(record) + (1.0 - own) * np.log(1.0 - record)
+    return constants.pool * (0.7 * np.log(rate) + 0.3 * np.log(1.0 - rate)) + constants.record * share(
+        each, evidence.writer_rep, evidence.reps
+    )
+
+
+def log_given(evidence: Evidence, worths: Array, right: Array) -> Array:
+    """Of each replication the sum over its verified facts of the log of what the true value is given of all belief."""
+    facts = np.flatnonzero(evidence.pinned >= 0)
+    return share(np.log(right / worths), evidence.object_rep[facts], evidence.reps)
