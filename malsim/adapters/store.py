@@ -1,4 +1,4 @@
-"""malsim's own store, in a file of its own: `plain` under its default rules, `governed` under the preset of that name.
+"""malsim's own store, in working memory: `plain` under its default rules, `governed` under the preset of that name.
 
 A claim's day is when the store learns it, its own time the day it is true from; a writer's new value of an object
 supersedes the one before. Whoever has no say in a correction is refused, and nothing changes.
@@ -6,11 +6,7 @@ supersedes the one before. Whoever has no say in a correction is refused, and no
 
 from __future__ import annotations
 
-import shutil
-import sqlite3
-import tempfile
-from contextlib import closing, suppress
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -33,8 +29,7 @@ class OwnStore:
     """A store behind the calls of the contract."""
 
     def __init__(self, rules: Rules) -> None:
-        self.rules, self.folder = rules, Path(tempfile.mkdtemp(prefix="malsim-"))
-        self.store = Store(self.folder / "memory.sqlite")
+        self.rules, self.store = rules, Store(None)
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         """Admit each claim into its scope; edges name whatever says their text there."""
@@ -106,12 +101,12 @@ class OwnStore:
         self.store.unshare(object, to, now=now, scope=scope)
 
     def texts(self) -> list[str]:
-        """Every text in its file, the words of its index, and the graph as a netlist."""
-        with closing(sqlite3.connect(self.store.path)) as file:
-            tables = [name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            rows = [row for name in tables for row in file.execute(f'SELECT * FROM "{name}"')]  # noqa: S608  # its own tables
-            file.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab ('main', 'words', 'row')")
-            rows += file.execute("SELECT term FROM temp.terms").fetchall()
+        """Every text in its tables, and the words of its index."""
+        base = self.store.connection
+        base.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab ('main', 'words', 'row')")
+        tables = [name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        rows = [row for name in tables for row in base.execute(f'SELECT * FROM "{name}"')]  # noqa: S608  # its own tables
+        rows += base.execute("SELECT term FROM temp.terms").fetchall()
         return [text for row in rows for text in row if isinstance(text, str)]
 
     def log(self) -> list[dict[str, Any]]:
@@ -120,9 +115,8 @@ class OwnStore:
         return [{"event": deed, "id": row, "by": writer or "", "at": t} for row, deed, writer, t in deeds]
 
     def close(self) -> None:
-        """Let go of the file, and remove it."""
+        """Let go of it."""
         self.store.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def plain() -> OwnStore:

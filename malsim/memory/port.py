@@ -27,18 +27,8 @@ if TYPE_CHECKING:
     from malsim.memory.graph.take_back import Deed
 
 __all__ = [
-    "AnswersReads",
-    "Claims",
-    "Edges",
-    "Explains",
-    "HoldsGraph",
-    "Plant",
-    "ReadsDerived",
-    "ReadsPresent",
-    "TakesBack",
-    "Verdicts",
-    "View",
-    "Vocabulary",
+    "AnswersReads", "Claims", "Edges", "Explains", "HoldsGraph", "KeepsApart", "Plant", "ReadsDerived", "ReadsPresent",
+    "TakesBack", "Verdicts", "View", "Vocabulary",
 ]  # fmt: skip
 
 
@@ -48,13 +38,14 @@ class Vocabulary:
 
     `values` has a row an object: a value is a place among its own object's, so equal places of one object are one value.
     `lineages` says of which model, vendor or prompt each writer is an instance, "" for one of its own; empty where nobody
-    knows of any.
+    knows of any. `scopes` says whose each object is, "" for everybody's; empty where all are.
     """
 
     writers: Sequence[str]
     objects: Sequence[str]
     values: Sequence[Sequence[float | str]]
     lineages: Sequence[str] = ()
+    scopes: Sequence[str] = ()
 
     @property
     def pairs(self) -> Mapping[tuple[int, float], int]:
@@ -277,11 +268,25 @@ class TakesBack(Protocol[State]):
 
 
 @runtime_checkable
+class KeepsApart(Protocol[State]):
+    """The capability of a plant that shows what is of a scope to who asks within it, or within one it is shared with."""
+
+    def share(self, state: State, object_: Ints, scope: str, now: float, *, shared: bool) -> tuple[State, bool]:
+        """Let who asks within a scope read of these objects, or no longer; whether the memory does that."""
+
+    def shows(self, state: State, object_: Ints, scope: str, now: float) -> Bools:
+        """Whether anything is shown of each object to who asks within a scope; shape (objects, replications)."""
+
+
+@runtime_checkable
 class AnswersReads(Protocol[State]):
     """The capability of a plant whose answers are what a reader is shown, that may fail in a replication, and is closed."""
 
-    def answer(self, state: State, rep: Ints, object_: Ints, limit: int, now: float) -> State:
-        """Ask about an object each, at most so many items; the view then shows of that object what was answered."""
+    def answer(self, state: State, rep: Ints, object_: Ints, limit: int, now: float, scope: str | None = None) -> State:
+        """Ask about an object each, at most so many items; the view then shows of that object what was answered.
+
+        It is asked within a scope, or, None, within the object's own.
+        """
 
     def failures(self, state: State) -> Mapping[int, Exception]:
         """What went wrong, by replication number; these are asked no more."""

@@ -22,6 +22,7 @@ from malsim.sim.agent.netlist_runner import NetlistRunner
 from malsim.sim.agent.oversight.triage_desk import pool_of
 from malsim.sim.agent.tick_context import TickContext
 from malsim.sim.agent.turns import Session
+from malsim.sim.context.asked_within import shows, within
 from malsim.sim.context.cell_index import CellIndex
 from malsim.sim.context.run_context import RunContext
 from malsim.sim.context.snapshot import Snapshot
@@ -57,7 +58,6 @@ def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter
 
     `watch` is handed the times of the ticks and gives them back as they are made, as a progress bar does. `later` is a time
     (ms) and the scenario whose rules hold at the ticks after it; see `malsim.sim.replay.fork`.
-
     The clock counts whole milliseconds. Each turn takes what is stamped before its own instant through the gate, lets the
     reader work, admits its claims, ticks, and records; under `reads` last tick the reader works first.
     Raises `ScenarioError` for more than the limits in force, and `ProcessError`, with the run so far, where a process fails.
@@ -87,12 +87,12 @@ class Bench:
         reps = scenario.first + np.arange(scenario.replications)
         world = World(scenario.facts, seed=scenario.seed, reps=reps, end=milliseconds(scenario.days) + 1)
         self.recorder = recorder = Recorder(scenario)
-        self.context = RunContext(world=world, reps=reps, seed=scenario.seed, log=self.recorder.log)
-        self.truth = world.first.copy()
+        self.context = RunContext(world=world, reps=reps, seed=scenario.seed, log=recorder.log)
+        self.truth, self._scanned = world.first.copy(), self.calendar.event()
         self.populations, self.inbox = populations, _ = Populations(scenario, self.context), Inbox()
-        self.actors = Actors(scenario, self.context, populations, self.inbox, lambda: self.current, recorder.corrections)
+        self.actors = Actors(scenario, self.context, populations, self.inbox, lambda: self.current, recorder)
         self.cell_index = CellIndex(scenario.facts, scenario.replications, populations.templates.statements)
-        self.intake = Intake(scenario, populations)
+        self.intake, self._truth_until = Intake(scenario, populations), -1  # changes of truth before this time are recorded
         self.counters = self.session = self.reviewers = None
         if scenario.reader:
             self.counters = TurnCounters(len(reps), compacts=scenario.reader.compact_every > 0)
@@ -101,29 +101,27 @@ class Bench:
             acted = self.session.acted if self.session else None
             people = pool_of(scenario.reviewers, scenario, self.context, who=self.populations.reviewers, acted=acted)
             self.reviewers = self.actors.seated(people)
-        self._truth_until = -1  # the changes of truth before this time are recorded
         self.netlist_runner = NetlistRunner.of(scenario, self.context, self.session.ops if self.session else None)
         self.context.log.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
-        self.recorder.lineages = self.populations.lineages
-        self.plant = plant_of(scenario)
+        self.recorder.lineages, self.plant = self.populations.lineages, plant_of(scenario)
         self._begin(self.plant.init(reps.tolist(), self.intake.vocabulary))
-        self._scanned = self.calendar.event()
         for process in (self._script, self._populations, self._ticks):
             self.calendar.process(process())
 
     def result(self) -> Run:
         """The run, once the calendar is empty."""
-        recorder, state = self.recorder, self.state
-        answering = self.plant if isinstance(self.plant, AnswersReads) else None
+        recorder, state, plant = self.recorder, self.state, self.plant
+        answering = plant if isinstance(plant, AnswersReads) else None
         recorder.close(self.scenario.days)
         return Run(
             scenario=self.scenario, cells=recorder.cells(), signals=recorder.signals(), events=recorder.events(),
-            writers=recorder.writers(), bands=recorder.bands.frame(), plant=self.plant, state=self.state,
+            writers=recorder.writers(), bands=recorder.bands.frame(), plant=plant, state=state,
             vocabulary=self.intake.vocabulary, unseen=len(self.inbox), dropped=recorder.dropped,
             counters=self.counters.frame(self.scenario.first) if self.counters else None,
-            reviews=self.reviewers.verdicts if self.reviewers else None, correction_scores=recorder.corrections,
-            running_scores=recorder.running_scores, changes=recorder.changes, attack_scores=recorder.attack,
-            final_scores=FinalScores.of(self.snapshot, self.truth), answers=answering.answers(state) if answering else {},
+            reviews=self.reviewers.verdicts if self.reviewers else None, running_scores=recorder.running_scores,
+            changes=recorder.changes, attack_scores=recorder.attack, correction_scores=recorder.corrections,
+            scope_scores=recorder.scopes, final_scores=FinalScores.of(self.snapshot, self.truth),
+            answers=answering.answers(state) if answering else {},
         ).without(answering.failures(state) if answering else {})  # fmt: skip
 
     def _begin(self, state: Any) -> None:
@@ -198,15 +196,17 @@ class Bench:
             self.reviewers.escalate(self.snapshot, at, now)
         self._follow(at)
         self.actors.on_tick(self.netlist_runner.of_runs if self.netlist_runner else dict)
-        context = TickContext(self.snapshot, self.truth, self.counters, self.reviewers, self.netlist_runner)
+        shows_now = partial(shows, self.plant, self.state, now)
+        context = TickContext(self.snapshot, self.truth, self.counters, self.reviewers, self.netlist_runner, shows_now)
         self.recorder.tick(now, last=last, context=context)
 
     def _read(self, session: Session, state: Any, number: int, now: float) -> tuple[Any, ClaimBatch]:
         """The reader's turn: its question is a use, before its work where the answer is what it is shown, else after."""
         plant, reps = self.plant, np.arange(len(self.context.reps))
         if isinstance(plant, AnswersReads):
-            state = plant.answer(state, reps, session.asks(number), int(session.reader.limit), now)
-        fact, opened, own = session.run_turn(self._current(state, now), number, now, self.netlist_runner)
+            state = plant.answer(state, reps, session.asks(number), int(session.reader.limit), now, session.reader.scope)
+        here = within(self._current(state, now), plant, state, now, self.scenario.facts, session.reader.scope)
+        fact, opened, own = session.run_turn(here, number, now, self.netlist_runner)
         if isinstance(plant, AnswersReads):
             return state, own
         state = plant.read(state, reps, fact, opened, now)

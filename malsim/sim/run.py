@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from malsim.memory.port import Plant, View, Vocabulary
     from malsim.sim.record.attack_scores import AttackScores
     from malsim.sim.record.change_scores import ChangeScores
-    from malsim.sim.record.correction_scores import CorrectionScores
+    from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario
 
@@ -67,6 +67,7 @@ class Run:
     changes: ChangeScores | None = None
     attack_scores: AttackScores | None = None
     correction_scores: CorrectionScores | None = None
+    scope_scores: ScopeScores | None = None
     final_scores: FinalScores | None = None
     reviews: Ints | None = None
     unseen: int = 0

@@ -199,7 +199,8 @@ FORMS = {
     "lost": BY_NOISE, "doubled": BY_NOISE, "delayed": BY_NOISE, "reordered": BY_NOISE,
     "misled": r"bad on (?P<population>.+)", "escalated": f"{HANDLE}|{SIGNAL}",
     "refused": f"{TURN}|{HANDLE}|{SIGNAL}", "scheduled": HANDLE, "tripped": f"{HANDLE}|{SIGNAL}", "cleared": SIGNAL,
-    "webhook": SIGNAL, "corrected": ".+", "forgotten": ".+", **dict.fromkeys(FLAGS, SIGNAL),
+    "webhook": SIGNAL, "corrected": ".+", "forgotten": ".+", "shared": ".+", "unshared": ".+",
+    **dict.fromkeys(FLAGS, SIGNAL),
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import malsim as ms
 from malsim.base.errors import ScenarioError
+from malsim.conformance.references import Append, Governed
 from malsim.sim.record.correction_scores import CorrectionScores
 from malsim.sim.record.metrics import by_replication
 from malsim.sim.world.correction import Correction
@@ -62,7 +63,8 @@ def story(answers: str, *, do: Any = "correct", truth: str = "") -> dict[str, fl
     ],
 )
 def test_a_story_by_hand(answers: str, expected: dict[str, float]) -> None:
-    assert story(answers) == pytest.approx({**expected, "corrections_refused": 0.0}, nan_ok=True)
+    others = {"corrections_refused": 0.0, "answers_lost": np.nan}
+    assert story(answers) == pytest.approx(expected | others, nan_ok=True)
 
 
 def test_a_value_that_becomes_the_truth_counts_no_more_unless_it_was_to_be_forgotten() -> None:
@@ -150,6 +152,8 @@ def test_a_memory_of_ones_own_forgets_in_the_loop() -> None:
         ('from = "2d"\nto = "1d"', "later than from"),
         ('from = "1d"\nby = ""', "by"),
         ('from = "1d"\nwhat = "wrong"', "false"),
+        ('from = "1d"\ndo = "share"', "corrections.with"),
+        ('from = "1d"\nwith = "team"', "corrections.with"),
     ],
 )
 def test_what_cannot_be_is_refused(table: str, problem: str, tmp_path: Path) -> None:
@@ -157,3 +161,40 @@ def test_what_cannot_be_is_refused(table: str, problem: str, tmp_path: Path) -> 
     path.write_text(f'why = "x"\n[run]\ndays = 30\n[[facts]]\nname = "a"\n[[corrections]]\n{table}\n')
     with pytest.raises(ScenarioError, match=problem):
         ms.run(path)
+
+
+APART = FOLDER / "kept_apart.toml"
+
+
+def scope_figures(run: ms.Run) -> dict[str, float]:
+    """What is shown across scopes, means over replications."""
+    found = by_replication(run)
+    return {name: float(np.nanmean(found[name])) for name in ("leaks", "shared_silent", "answers_lost")}
+
+
+def test_scopes_are_kept_apart_and_what_is_shared_is_shown() -> None:
+    run = ms.run(APART, replications=2)
+    assert scope_figures(run) == {"leaks": 0.0, "shared_silent": 0.0, "answers_lost": 0.0}
+    leaks = by_replication(ms.run(APART, replications=2, days=30.0, law="last_write"))["leaks"]
+    assert (leaks > 0.9).all()  # it knows no scopes
+    assert {"shared", "unshared", "forgotten"} <= set(run.events["kind"])
+    assert run.events.filter(kind="shared").height == 4  # two facts, two replications
+    acted = run.events.filter(pl.col("kind") == "acted", pl.col("subject").str.starts_with("hers-1"))
+    assert acted.filter((pl.col("t") < 20.0) | (pl.col("t") > 41.0)).is_empty()
+
+
+def test_a_memory_of_ones_own_is_told_scopes_and_asked_within_them() -> None:
+    kept, all_shown = (scope_figures(ms.run(APART, memory=each, replications=1, days=45.0)) for each in (Governed, Append))
+    assert kept == {"leaks": 0.0, "shared_silent": 0.0, "answers_lost": 0.0}
+    assert all_shown["leaks"] > 0.9
+
+
+def test_what_a_question_lost_by_forgetting_is_counted() -> None:
+    scores = CorrectionScores(2, 2, 1)
+    first, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+    both, none = np.zeros((2, 2, 1)), np.full((2, 2, 1), -np.inf)
+    scores.add(0.0, np.zeros((2, 1), dtype=np.int64), both)
+    scores.take(0.5, Correction(do="forget"), first, first, one, np.ones(1, dtype=bool))
+    scores.add(1.0, np.zeros((2, 1), dtype=np.int64), both)
+    scores.add(2.0, np.zeros((2, 1), dtype=np.int64), none)
+    assert scores.figures()["answers_lost"].tolist() == [0.5]

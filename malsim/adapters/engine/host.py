@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Ask", "Breakdown", "Host", "ShownItem"]
 
 MAKE, CLOSE = "factory", "close"
-DEEDS = ("correct", "forget")
+DEEDS = ("correct", "forget", "share", "unshare")
 IMPORTING = 60.0  # seconds
 
 

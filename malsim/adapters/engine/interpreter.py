@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -43,18 +44,26 @@ class Interpreter:
         self._origins: dict[tuple[int, int], dict[int, _Origin]] = {}
         self._objects: dict[int, list[int]] = {}
         self._values: dict[tuple[int, int], dict[str, int]] = {}
-        self._queries = [Query(name, phrases.asks(name)) for name in self.objects]
+        self._scopes = list(vocabulary.scopes) or [""] * len(self.objects)
+        self._queries = [
+            Query(name, phrases.asks(name), scope) for name, scope in zip(self.objects, self._scopes, strict=True)
+        ]
         self.last: dict[int, Claim] = {}
 
-    def query(self, object_: int) -> Query:
-        """The question about an object."""
-        return self._queries[object_]
+    def query(self, object_: int, scope: str | None = None) -> Query:
+        """The question about an object, asked within its own scope or another; of what is everybody's, within none."""
+        own = self._queries[object_]
+        return own if scope is None or not own.scope else replace(own, scope=scope)
 
     def deed(self, object_: int, value: int, deed: Deed) -> dict[str, Any]:
         """What a correction, an erasure or a permission is given, in the contract's order."""
         instead = {"instead": None} if deed.do == "correct" else {}
         given = {"object": self.objects[object_], "value": self._labels[object_][value], **instead}
-        return given | {"now": deed.now, "by": deed.by, "scope": ""}
+        return given | {"now": deed.now, "by": deed.by, "scope": self._scopes[object_]}
+
+    def sharing(self, object_: int, to: str, now: float) -> dict[str, Any]:
+        """What is given to a memory that is to let another scope read an object, or no longer."""
+        return {"object": self.objects[object_], "to": to, "now": now, "scope": self._scopes[object_]}
 
     def objects_of(self, rep: int) -> list[int]:
         """The objects of a replication's claims, in the order of their first claims."""
@@ -76,7 +85,7 @@ class Interpreter:
                 time=t, writer=who, object=about, value=label,
                 text=texts.get(row) or self._phrases.says(about, label, who),
                 stated=None if confidence != confidence else confidence,  # noqa: PLR0124  # NaN
-                edges=tuple(edges.get(row, ())),
+                edges=tuple(edges.get(row, ())), scope=self._scopes[object_],
             )  # fmt: skip
             if (rep, object_) not in self._origins:
                 self._objects.setdefault(rep, []).append(object_)

@@ -86,9 +86,10 @@ class UserPlant:
         """Ask each memory for it, where it offers that, then look what came of it."""
         instances, asks = state.instances, list[Ask]()
         alive = np.array([instances.offers(deed.do) and one not in instances.failures for one in rep.tolist()], dtype=bool)
-        for row in np.flatnonzero(alive).tolist():
-            one, about = int(rep[row]), int(object_[row])
-            asks.append(Ask(one, deed.do, deed.now, instances.interpreter.deed(about, int(value[row]), deed)))
+        rows = list(zip(rep[alive].tolist(), object_[alive].tolist(), value[alive].tolist(), strict=True))
+        for one, about, says in rows:
+            asks.append(Ask(one, deed.do, deed.now, instances.interpreter.deed(about, says, deed)))
+        for one, about in dict.fromkeys((one, about) for one, about, _ in rows):  # once all is done: a look changes nothing
             asks += instances.looks(one, [about], deed.now, state.ticks)
         instances.look(asks, instances.ask(asks))
         return replace(state, view=instances.table.view(), now=max(deed.now, state.now)), alive
@@ -102,11 +103,31 @@ class UserPlant:
         instances.look(asks, instances.ask(asks))
         return UserState(instances, instances.table.view(), now, state.ticks + 1)
 
-    def answer(self, state: UserState, rep: Ints, object_: Ints, limit: int, now: float) -> UserState:
+    def share(self, state: UserState, object_: Ints, scope: str, now: float, *, shared: bool) -> tuple[UserState, bool]:
+        """Ask each memory for it, where it offers that."""
+        instances, call = state.instances, "share" if shared else "unshare"
+        if instances.offers(call):
+            what = [(rep, place) for rep in instances.alive for place in object_.tolist()]
+            instances.ask([Ask(rep, call, now, instances.interpreter.sharing(place, scope, now)) for rep, place in what])
+        return replace(state, now=max(now, state.now)), instances.offers(call)
+
+    def shows(self, state: UserState, object_: Ints, scope: str, now: float) -> Bools:
+        """Look within a scope: whether an active item says something that was claimed of each object."""
+        instances, answered = state.instances, np.zeros((len(object_), len(state.instances.numbers)), dtype=bool)
+        what = [(rep, row) for rep in instances.alive for row in range(len(object_))]
+        queries = [instances.interpreter.query(int(object_[row]), scope) for _, row in what]
+        asks = [Ask(rep, "peek", now, query, MANY) for (rep, _), query in zip(what, queries, strict=True)]
+        for (rep, row), items in zip(what, instances.ask(asks), strict=True):
+            answered[row, rep] = any(instances.says(rep, int(object_[row]), item) for item in items or () if item.active)
+        return answered
+
+    def answer(
+        self, state: UserState, rep: Ints, object_: Ints, limit: int, now: float, scope: str | None = None
+    ) -> UserState:
         """Ask a question in each of these replications, a use; its view shows of that object what was answered."""
         instances = state.instances
         pairs = [pair for pair in zip(rep.tolist(), object_.tolist(), strict=True) if pair[0] not in instances.failures]
-        asks = [Ask(one, "read", now, instances.interpreter.query(about), limit) for one, about in pairs]
+        asks = [Ask(one, "read", now, instances.interpreter.query(about, scope), limit) for one, about in pairs]
         instances.look(asks, instances.ask(asks))
         return replace(state, view=instances.table.view(), now=max(now, state.now))
 
@@ -152,6 +173,14 @@ class _Instances:
     def offers(self, call: str) -> bool:
         """Whether the memories have an optional call."""
         return bool(self._members[call])
+
+    def says(self, rep: int, object_: int, item: Any) -> bool:
+        """Whether an item says a value that was claimed of an object."""
+        try:
+            self.interpreter.value(rep, object_, item)
+        except WrongItemError:
+            return False
+        return True
 
     @property
     def alive(self) -> list[int]:

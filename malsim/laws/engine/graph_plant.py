@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from malsim.laws.engine.shares import SharesObjects
 from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
@@ -50,6 +51,8 @@ class GraphState:
     object: Column = _NOTHING
     value: Column = _NOTHING
     derived: Mapping[str, Array] = field(default_factory=dict)
+    replications: int = 1
+    shared: frozenset[tuple[int, str]] = frozenset()
 
     @cached_property
     def view(self) -> GraphView:
@@ -89,7 +92,7 @@ class GraphState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Graph:
+class Graph(SharesObjects):
     """The published law under its rules; `begin` makes the memory of all replications on day 0, empty by default."""
 
     rules: Rules
@@ -97,7 +100,7 @@ class Graph:
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> GraphState:
         """The memory they begin with; replications are numbered one after the other."""
-        state = GraphState(Memory.empty(), self.rules, vocabulary, replications[0])
+        state = GraphState(Memory.empty(), self.rules, vocabulary, replications[0], replications=len(replications))
         return state.taking(self.begin(replications, self.rules)) if self.begin else state
 
     def admit(self, state: GraphState, claims: Claims) -> tuple[GraphState, Verdicts]:
@@ -274,14 +277,11 @@ class GraphView(View):
         memory = self._memory
         return marked(
             self._state.rules,
-            stated=memory.values("stated", rows),
-            effective=self.belief.take(rows),
+            stated=memory.values("stated", rows), effective=self.belief.take(rows),
             superseded=~self.active[rows],  # what is listed and not active is that
-            contradicted=self._contradicted[rows],
-            overdue=memory.values("reverify", rows) < now,  # NaN, for none, is never past
-            currency=memory.values("currency", rows),
-            requires_review=memory.values("requires_review", rows),
-        )
+            contradicted=self._contradicted[rows], overdue=memory.values("reverify", rows) < now,  # NaN is never past
+            currency=memory.values("currency", rows), requires_review=memory.values("requires_review", rows),
+        )  # fmt: skip
 
     def texts(self, rows: Ints) -> pl.DataFrame:
         """Title, topics and writer."""

@@ -10,14 +10,16 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import polars as pl
     from numpy.typing import NDArray
 
+    from malsim.laws.engine.buffers import Buffer
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import Vocabulary
 
 __all__ = [
-    "COMMON", "UNSTATED", "Change", "Claim", "Columns", "ItemField", "Items", "Query", "first", "last_word", "none",
-    "reviewers", "some", "state_column",
+    "COMMON", "UNSTATED", "Change", "Claim", "Columns", "ItemField", "ItemState", "Items", "Query", "first", "last_word",
+    "none", "reviewers", "some", "state_column",
 ]  # fmt: skip
 
 Columns: TypeAlias = "dict[str, NDArray[Any]]"
@@ -113,6 +115,27 @@ class Items:
     def age(self, now: float | Array, since: str = "time") -> Array:
         """Days from a column of times until now; never below 0."""
         return np.maximum(now - self[since], 0.0)
+
+
+@dataclass(frozen=True)
+class ItemState:
+    """The items of every replication, one row each in order of creation, dead ones too."""
+
+    vocabulary: Vocabulary
+    columns: Mapping[str, Buffer]
+    counts: Ints  # of items so far, by replication
+    names: pl.Series
+
+    def __len__(self) -> int:
+        return self.columns["rep"].height
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.columns[name].values
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Every column."""
+        return {name: column.values for name, column in self.columns.items()}
 
 
 @dataclass(frozen=True)

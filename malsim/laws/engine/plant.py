@@ -11,10 +11,9 @@ import polars as pl
 from malsim.base.errors import UsageError
 from malsim.laws.engine.buffers import Buffer, Draft
 from malsim.laws.engine.guard import Guard
-from malsim.laws.engine.items import COMMON, UNSTATED, Claim, Items, Query, first, reviewers
+from malsim.laws.engine.items import COMMON, UNSTATED, Claim, Items, ItemState, Query, first, reviewers
 from malsim.laws.engine.reasons import Reasons
 from malsim.laws.engine.rounds import Lists, rounds
-from malsim.laws.engine.state import ItemState
 from malsim.laws.engine.view import ItemView
 from malsim.memory.graph.frames import rank_within_group
 from malsim.memory.port import Verdicts

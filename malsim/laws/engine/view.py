@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.laws.engine.items import Items
+from malsim.laws.engine.items import Items, ItemState
 from malsim.memory.port import View
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.laws.engine.guard import Guard
-    from malsim.laws.engine.state import ItemState
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
 __all__ = ["ItemView"]

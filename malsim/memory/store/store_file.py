@@ -39,7 +39,7 @@ class StoreFile:
     Parameters
     ----------
     path
-        The file; made where there is none, unless `write` is False.
+        The file; made where there is none, unless `write` is False. None: a store in working memory, gone when it is closed.
     write
         False to only read.
     wait
@@ -51,9 +51,9 @@ class StoreFile:
         For a file that is no store, a newer one, a damaged or truncated one (none is touched), and one that stays busy.
     """
 
-    def __init__(self, path: str | Path, *, write: bool = True, wait: float = 5.0) -> None:
-        self.path, self.write = Path(path), write
-        self.connection: sqlite3.Connection = connect(self.path, write=write, wait=wait)
+    def __init__(self, path: str | Path | None, *, write: bool = True, wait: float = 5.0) -> None:
+        self.path, self.write = Path(path or ":memory:"), write
+        self.connection: sqlite3.Connection = blank() if path is None else connect(self.path, write=write, wait=wait)
         self._cache: tuple[int, Memory] | None = None
 
     def __enter__(self) -> Self:

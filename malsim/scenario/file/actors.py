@@ -28,6 +28,7 @@ __all__ = ["ACTORS", "actors"]
 ACTORS = frozenset(("corrections", "facts", "writers", "faults", "gap", "attack", "reader", "reviewers"))
 
 T = TypeVar("T")
+NAMES = {"with": "reader"}  # of corrections
 SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late": "late"}
 
 
@@ -40,7 +41,7 @@ def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "facts": tuple(fact for group in each("facts", _facts) for fact in group),
         "writers": each("writers", lambda part, here: _population(part, here, Path(where).parent)),
-        "corrections": each("corrections", lambda part, _: Correction(**part | {"facts": tuple(part.get("facts", ()))})),
+        "corrections": each("corrections", _correction),
         "faults": each("faults", lambda part, _: ClaimFault(**part)),
         "gaps": each("gap", lambda part, _: _gap(part)),
         "processes": each("process", lambda part, _: UserProcess(**part)),
@@ -89,6 +90,11 @@ def _facts(part: dict[str, Any], _: str) -> list[Fact]:
 
 def _attack(part: dict[str, Any], _: str) -> Attack:
     return Attack(**part | {"facts": tuple(part.get("facts", ()))})
+
+
+def _correction(part: dict[str, Any], _: str) -> Correction:
+    named = {NAMES.get(name, name): value for name, value in part.items()}
+    return Correction(**named | {"facts": tuple(part.get("facts", ()))})
 
 
 def _gap(part: dict[str, Any]) -> tuple[int, int]:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from malsim.memory.graph.arrays import Ints
+    from collections.abc import Callable
+
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.sim.agent.netlist_runner import NetlistRunner
     from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.context.snapshot import Snapshot
@@ -24,3 +26,4 @@ class TickContext:
     counters: TurnCounters | None
     reviewers: ReviewerPool | None
     netlist_runner: NetlistRunner | None = None
+    shows: Callable[[Ints, str], Bools | None] = lambda *_: None  # see `context.asked_within`

@@ -46,6 +46,14 @@ class Snapshot:
     def __init__(self, view: View, cell_index: CellIndex) -> None:
         self.view, self.cell_index, self.active = view, cell_index, view.active
 
+    def showing(self, facts: Bools) -> Snapshot:
+        """The same, but of these facts alone (shape (facts, replications)), and of what is about none."""
+        part, index = Snapshot(self.view, self.cell_index), self.cell_index
+        about = np.flatnonzero(index.fact[: len(self.active)] != NONE)
+        part.active = self.active.copy()
+        part.active[about] &= facts[index.fact[about], index.rep[about]]
+        return part
+
     @cached_property
     def worth(self) -> Array:
         """What each item is worth to who compares them: its belief, or its rank where the law has none."""

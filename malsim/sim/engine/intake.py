@@ -55,7 +55,9 @@ class Intake:
             self._writers.setdefault(name, len(self._writers))
         lineages = populations.lineages
         kin = [lineages.get(name, "") for name in self._writers] if lineages else ()
-        self.vocabulary = Vocabulary(list(self._writers), list(self._objects), labels, kin)
+        owners = {fact.name: fact.scope for fact in facts if fact.scope}
+        scopes = [owners.get(name, "") for name in self._objects] if owners else ()
+        self.vocabulary = Vocabulary(list(self._writers), list(self._objects), labels, kin, scopes)
         names = np.array(list(self._writers), dtype=object)
         self._rank = np.argsort(np.argsort(names, kind="stable"), kind="stable")
 

@@ -143,7 +143,13 @@ def _facts_of(population: Population, world: World) -> Ints:
         if name not in names:
             hint = nearest(name, names, "add it under [[facts]]")
             raise ScenarioError("no such fact", where=f"writers[{population.name}].facts", given=name, hint=hint)
-    return np.array([names.index(name) for name in population.facts or names], dtype=np.int64)
+    own = [names.index(name) for name in population.facts or names]
+    if population.scope:
+        own = [place for place in own if world.facts[place].scope in ("", population.scope)]
+        if not own:
+            where, allowed = f"writers[{population.name}].scope", ", ".join({fact.scope for fact in world.facts} - {""})
+            raise ScenarioError("none of its facts is in its scope", where=where, given=population.scope, allowed=allowed)
+    return np.array(own, dtype=np.int64)
 
 
 def _parameters_of(function: Callable[..., object] | None, settings: Mapping[str, float | str]) -> dict[str, float | str]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.graph.take_back import Deed
-from malsim.memory.port import TakesBack
+from malsim.memory.port import KeepsApart, TakesBack
 from malsim.sim.world.clock import days, milliseconds
 from malsim.sim.world.correction import JOB
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Bools, Ints
     from malsim.sim.context.run_context import RunContext
     from malsim.sim.engine.inbox import Inbox
-    from malsim.sim.record.correction_scores import CorrectionScores
+    from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.world.correction import Correction
 
 __all__ = ["Corrector"]
 
-KINDS = {"correct": "corrected", "forget": "forgotten"}
+KINDS = {"correct": "corrected", "forget": "forgotten", "share": "shared", "unshare": "unshared"}
 STATED = 0.8
 
 
@@ -35,8 +35,11 @@ class Corrector:
     it stands in the sources still.
     """
 
-    def __init__(self, scenario: Scenario, context: RunContext, inbox: Inbox, scores: CorrectionScores) -> None:
-        self._context, self._inbox, self._scores = context, inbox, scores
+    def __init__(
+        self, scenario: Scenario, context: RunContext, inbox: Inbox, scores: CorrectionScores, scopes: ScopeScores | None
+    ) -> None:
+        self._context, self._inbox, self._scopes = context, inbox, scopes
+        self._scores = scores
         self._names = [fact.name for fact in scenario.facts]
         self._due: list[tuple[int, Correction | None]] = [
             (t, each) for each in scenario.corrections for t in each.times(scenario.days)
@@ -53,6 +56,8 @@ class Corrector:
             if correction is None:
                 fact, rep, value = self._scores.sources
                 self._post(JOB, rep, fact, value, t, STATED, "read again")
+            elif correction.shares:
+                state = self._share(plant, state, correction, t)
             else:
                 state = self._do(plant, state, correction, t)
         return state
@@ -61,13 +66,26 @@ class Corrector:
         rep, fact, value = self._targets(plant.view(state, days(t)), correction, t)
         obeyed = np.zeros(len(rep), dtype=bool)
         if len(rep) and isinstance(plant, TakesBack):
-            state, obeyed = plant.take_back(state, rep, fact, value, Deed(correction.do, correction.by, days(t)))
+            deed = Deed("forget" if correction.do == "forget" else "correct", correction.by, days(t))
+            state, obeyed = plant.take_back(state, rep, fact, value, deed)
         self._note(correction, t, rep, fact, obeyed)
         self._scores.take(days(t), correction, rep, fact, value, obeyed)
         if correction.do == "correct" and correction.instead:
             pairs = np.unique(np.stack([rep, fact]), axis=1)
             truth = self._context.world.at(pairs[0], pairs[1], t)
             self._post(correction.by, pairs[0], pairs[1], truth, t, correction.stated, "corrected")
+        return state
+
+    def _share(self, plant: Any, state: Any, correction: Correction, t: int) -> Any:
+        """Let another scope read facts, or no longer."""
+        here = [name in correction.facts or not correction.facts for name in self._names]
+        facts, shared, obeyed = np.flatnonzero(here), correction.do == "share", False
+        if isinstance(plant, KeepsApart):
+            state, obeyed = plant.share(state, facts, correction.reader, days(t), shared=shared)
+        if self._scopes:
+            self._scopes.share(facts, correction.reader, shared=shared)
+        rep, fact = (each.ravel() for each in np.meshgrid(np.arange(len(self._context.reps)), facts, indexing="ij"))
+        self._note(correction, t, rep, fact, np.full(len(rep), obeyed))
         return state
 
     def _targets(self, view: Any, correction: Correction, t: int) -> tuple[Ints, Ints, Ints]:
@@ -99,6 +117,6 @@ class Corrector:
         names = pl.Series(self._names, dtype=pl.String)
         for kind, which in ((KINDS[correction.do], obeyed), ("refused", ~obeyed)):
             rows = np.flatnonzero(which)
-            detail = f"{correction.do}: what is {correction.what}"
+            detail = f"{correction.do}: {f'with {correction.reader}' if correction.shares else f'what is {correction.what}'}"
             subject = names.gather(fact[rows])
             self._context.log.record(kind, days(t), rep[rows], subject=subject, detail=detail, cause=correction.by)

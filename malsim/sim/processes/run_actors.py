@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.engine.inbox import Inbox
     from malsim.sim.engine.populations import Populations
-    from malsim.sim.record.correction_scores import CorrectionScores
+    from malsim.sim.record.recorder import Recorder
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["Actors"]
@@ -34,11 +34,12 @@ class Actors:
 
     def __init__(
         self, scenario: Scenario, context: RunContext, populations: Populations, inbox: Inbox, look: Callable[[], Snapshot],
-        scores: CorrectionScores | None = None,
+        recorder: Recorder | None = None,
     ) -> None:  # fmt: skip
         self._populations, self.inbox, self._look = populations, inbox, look
         self._crew = ProcessCrew(scenario, context, look) if scenario.processes else None
-        self._corrector = Corrector(scenario, context, inbox, scores) if scores else None
+        scores = recorder.corrections if recorder else None
+        self._corrector = Corrector(scenario, context, inbox, scores, recorder.scopes) if recorder and scores else None
         self._shipped = ShippedProcesses(populations, inbox, look) if scenario.as_processes else None
 
     def seated(self, reviewers: ReviewerPool) -> ReviewerPool:

@@ -1,4 +1,4 @@
-"""How a memory keeps what people put right: what comes back, what stays behind, what is lost with it."""
+"""How a memory keeps what people put right, what is lost with it, and what it shows of one scope within another."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from malsim.memory.graph.arrays import ratio
 from malsim.sim.record.change_scores import restricted_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.settings.scenario import Scenario
     from malsim.sim.world.correction import Correction
 
-__all__ = ["CorrectionScores"]
+__all__ = ["CorrectionScores", "ScopeScores"]
 
 
 class CorrectionScores:
@@ -28,6 +31,9 @@ class CorrectionScores:
         self._over, self._forgotten, self._absent, self._back, self._ever = np.zeros((5, *shape), dtype=bool)
         self._since = np.full(shape, np.nan)
         self._deeds, self._refused, self._present, self._looks, self._silent, self._questions = np.zeros((6, replications))
+        self._missing, self._others = np.zeros((2, replications))
+        self._spared, self._before = np.ones((facts, replications), dtype=bool), np.zeros((facts, replications), dtype=bool)
+        self._erases = np.zeros(replications, dtype=bool)  # whether anybody asked for that yet
         self._spells: list[tuple[Ints, Array, Bools]] = []
 
     @property
@@ -41,6 +47,8 @@ class CorrectionScores:
         replications = len(self._deeds)
         self._deeds += np.bincount(rep, minlength=replications)
         self._refused += np.bincount(rep[~obeyed], minlength=replications)
+        self._spared[fact, rep] &= correction.do != "forget"
+        self._erases[rep] |= correction.do == "forget"
         place = (value, fact, rep)
         if correction.what == "true":
             return
@@ -63,11 +71,16 @@ class CorrectionScores:
         self._finish(new, t, ended=True)
         self._back |= self._over & self._absent & answers
         self._absent |= new
+        answered = there.any(axis=0)
+        others = self._before & self._spared & self._erases
+        self._others += others.sum(axis=0)
+        self._missing += (others & ~answered).sum(axis=0)
+        self._before |= answered & ~self._erases
         touched = self._over.any(axis=0)
         self._looks += self._over.sum(axis=(0, 1))
         self._present += (self._over & there).sum(axis=(0, 1))
         self._questions += touched.sum(axis=0)
-        self._silent += (touched & ~there.any(axis=0)).sum(axis=0)
+        self._silent += (touched & ~answered).sum(axis=0)
 
     def close(self, t: float) -> None:
         """The run ends: what is answered still is cut off."""
@@ -80,6 +93,7 @@ class CorrectionScores:
             "correction_shows": restricted_mean(self._spells, len(self._deeds)),
             "residue": ratio(self._present, self._looks),
             "silent_after": ratio(self._silent, self._questions),
+            "answers_lost": ratio(self._missing, self._others),
             "corrections_refused": ratio(self._refused, self._deeds),
         }
 
@@ -94,3 +108,38 @@ class CorrectionScores:
         value, fact, rep = np.nonzero(which)
         if len(rep):
             self._spells.append((rep, t - self._since[value, fact, rep], np.full(len(rep), ended)))
+
+
+class ScopeScores:
+    """Sums by replication over the ticks of questions about facts of a scope, asked within every other scope."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._owner = np.array([fact.scope for fact in scenario.facts])
+        readers = {each.reader for each in scenario.corrections} | {each.scope for each in scenario.writers}
+        names = {*self._owner.tolist(), *readers, scenario.reader.scope if scenario.reader else "", ""}
+        self._shared = {name: np.zeros(len(self._owner), dtype=bool) for name in sorted(names)}
+        self._closed, self._leaks, self._due, self._silent = np.zeros((4, scenario.replications))
+
+    def share(self, facts: Ints, scope: str, *, shared: bool) -> None:
+        """Some facts may be read within a scope from now on, or no longer, whether the memory obeys or not."""
+        self._shared[scope][facts] = shared
+
+    def add(self, answered: Bools, shows: Callable[[Ints, str], Bools | None]) -> None:
+        """Take a tick: which facts are answered at all, shape (facts, replications), and whether they are within a scope.
+
+        A memory that knows no scopes (None) shows to all what it answers.
+        """
+        for scope, may_read in self._shared.items():
+            facts = np.flatnonzero((self._owner != "") & (self._owner != scope))
+            if not facts.size:
+                continue
+            there, allowed, own = shows(facts, scope), may_read[facts], answered[facts]
+            there = own if there is None else there
+            self._closed += np.count_nonzero(~allowed)
+            self._leaks += there[~allowed].sum(axis=0)
+            self._due += own[allowed].sum(axis=0)
+            self._silent += (own & ~there)[allowed].sum(axis=0)
+
+    def figures(self) -> dict[str, Array]:
+        """Each figure by replication, NaN where it has none."""
+        return {"leaks": ratio(self._leaks, self._closed), "shared_silent": ratio(self._silent, self._due)}

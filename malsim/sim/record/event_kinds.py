@@ -59,4 +59,6 @@ KINDS = {
     "scheduled": PROGRAM,
     "corrected": "who took it back",
     "forgotten": "who had it erased",
+    "shared": "who let another scope read it",
+    "unshared": "who took that back",
 }

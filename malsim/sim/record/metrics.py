@@ -87,6 +87,9 @@ METRICS = {
     "correction_shows": "days until a value that was taken back is no longer answered (Kaplan–Meier, censored)",
     "residue": "share of values taken back, over ticks, that an active item still says",
     "silent_after": "share of questions about facts something of which was taken back that were not answered",
+    "answers_lost": "share of questions about all other facts, once something was erased, that were answered before",
+    "leaks": "share of questions about facts of another scope, not shared with the asker's, that were answered",
+    "shared_silent": "share of questions about facts shared with the asker's scope that were answered in their own alone",
     "corrections_refused": "share of what people asked to have taken back that the memory refused, or does not offer",
 }
 RESAMPLES = 1_000
@@ -125,12 +128,8 @@ def by_replication(run: RunData) -> dict[str, Array]:
         if sums.believes:
             figures["answer_brier"] = ratio(sums.squares, sums.answered)
     figures |= run.answers
-    if run.changes is not None:
-        figures |= run.changes.figures()
-    if run.attack_scores is not None:
-        figures |= run.attack_scores.figures()
-    if run.correction_scores is not None:
-        figures |= run.correction_scores.figures()
+    for scores in (run.changes, run.attack_scores, run.correction_scores, run.scope_scores):
+        figures |= {} if scores is None else scores.figures()
     if ends is not None:
         if run.scenario.facts:
             figures |= _scores_of(ends)

@@ -17,7 +17,7 @@ from malsim.sim.context.event_log import EVENTS, EventLog
 from malsim.sim.record.attack_scores import AttackScores
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import ChangeScores
-from malsim.sim.record.correction_scores import CorrectionScores
+from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
 from malsim.sim.record.running_scores import RunningScores
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class Recorder:
         self.corrections: CorrectionScores | None = None
         if scenario.corrections and scenario.facts:
             self.corrections = CorrectionScores(self._most_values, len(scenario.facts), scenario.replications)
+        self.scopes = ScopeScores(scenario) if any(fact.scope for fact in scenario.facts) else None
         self.lineages: Mapping[str, str] = {}  # of the writers that have one
         self.dropped = 0  # edges that the memory has no place for
         self._addresses = None if isinstance(scenario.record, str) else frozenset(scenario.record)
@@ -109,6 +110,8 @@ class Recorder:
             self.attack.add(t, answers["right"], best, context.snapshot)
         if self.corrections:
             self.corrections.add(t, context.truth, best)
+        if self.scopes:
+            self.scopes.add(np.asarray((best > -np.inf).any(axis=0)), context.shows)
         return answers
 
     def close(self, t: float) -> None:

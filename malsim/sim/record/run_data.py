@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.sim.record.attack_scores import AttackScores
     from malsim.sim.record.change_scores import ChangeScores
-    from malsim.sim.record.correction_scores import CorrectionScores
+    from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario
 
@@ -70,6 +70,10 @@ class RunData(RunFrames, Protocol):
     @property
     def correction_scores(self) -> CorrectionScores | None:
         """Sums after corrections, where the scenario has any."""
+
+    @property
+    def scope_scores(self) -> ScopeScores | None:
+        """Sums of questions within other scopes, where a fact is of one."""
 
     @property
     def attack_scores(self) -> AttackScores | None:

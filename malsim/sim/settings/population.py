@@ -31,7 +31,8 @@ HABITS = {
 class Population:
     """A population of `count` writers, named after it: `honest-1`, `honest-2` and so on.
 
-    `facts` names what it writes about (all, if empty), chosen by popularity. Its members write `rate` claims a day each, at
+    `facts` names what it writes about (all, if empty; of those in a `scope` what is everybody's or of that scope), chosen by
+    popularity. Its members write `rate` claims a day each, at
     random times, or one every `every`; from `start` on and before `end` (milliseconds, or text: "36h"). With `reads` they
     are shown a push about the fact before they write. `revises`: a member's claim supersedes its own earlier one about the
     fact. `mutual`: disputes are written both ways. `lineage` is what its members are instances of, a model, a vendor or a
@@ -43,6 +44,7 @@ class Population:
     name: str = ""
     count: int = 1
     facts: tuple[str, ...] = ()
+    scope: str = ""
     rate: float = 0.1
     every: int | None = None
     start: int = 0

@@ -75,7 +75,8 @@ class Reader:
     """One agent: its behaviour and its numbers; units, bounds and meanings stand in `PARAMS`.
 
     `banned` has the values, apart by blanks, that no action may have; `rank_by` a derived value of cells, such as
-    `cell-derived-triage`, that is added to what ranks the lines of its push.
+    `cell-derived-triage`, that is added to what ranks the lines of its push. It asks within `scope`: it is shown what is
+    everybody's, of that scope, or shared with it.
     """
 
     behaviour: Behaviour = "obedient"
@@ -97,6 +98,7 @@ class Reader:
     audit_accuracy: float = 0.95
     banned: str = ""
     rank_by: str = ""
+    scope: str = ""
     ops: float = 8.0
     watch_below: float = 0.6
     drift_beyond: float = 0.1

@@ -1,4 +1,4 @@
-"""What people ask of the memory in a run: to take back what it holds of facts, or to forget it."""
+"""What people ask of the memory in a run: to take back what it holds of facts, to forget it, to share it or no longer."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ class Correction:
     """What one person does about `facts` (all, if empty), once at `start` or each `every` from then on and before `end`.
 
     `do` is correct (take back, and with `instead` claim the truth) or forget; `what` says which values: those that
-    are false at that instant, the true one, or all. `by` is who asks. Times are ms, or text: "36h".
+    are false at that instant, the true one, or all. To share or unshare lets the scope `reader` read of the facts, or no
+    longer. `by` is who asks. Times are ms, or text: "36h".
     """
 
-    do: Literal["correct", "forget"] = "correct"
+    do: Literal["correct", "forget", "share", "unshare"] = "correct"
     facts: tuple[str, ...] = ()
     what: Literal["false", "true", "all"] = "false"
     by: str = "person"
+    reader: str = ""
     start: int = 0
     every: int = 0
     end: int | None = None
@@ -47,8 +49,14 @@ class Correction:
             ("to", self.end is None or self.end > self.start, self.end, "later than from"),
             ("stated", 0.0 < self.stated <= 1.0, self.stated, "above 0, to 1"),
             ("by", bool(self.by), self.by, "a name"),
+            ("with", bool(self.reader) == self.shares, self.reader, "a scope, where something is shared or unshared"),
         )
         refuse_out_of_bounds(bounds, where="corrections")
+
+    @property
+    def shares(self) -> bool:
+        """Whether it is about who may read."""
+        return self.do in ("share", "unshare")
 
     def times(self, days: float) -> list[int]:
         """When it is done in a run of so many days (ms).

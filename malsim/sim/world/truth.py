@@ -22,6 +22,7 @@ __all__ = ["SENSES", "Fact", "Sight", "TruthChanges", "World"]
 SENSES = ("errs", "error")  # what is drawn for a look at the world
 MOST_CHANGES = 20_000_000
 MOST_VALUES = 100
+LONGEST_SCOPE = 200  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,8 @@ class Fact:
 
     It starts with any of its `values` (numbers, or words), all alike, or, where `start` is first, with the first of them. It
     moves to another, all alike, `hazard` times a day on average, or at each of `changes` (milliseconds, or text: "20d").
-    `stability` is what its claims are declared as; `popularity` is its weight where a fact is chosen.
+    `stability` is what its claims are declared as; `popularity` is its weight where a fact is chosen. `scope` is whose it is
+    ("": everybody's): claims about it are claims in that scope.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Fact:
     topic: str = "world"
     popularity: float = 1.0
     start: Literal["first", "drawn"] = "drawn"
+    scope: str = ""
 
     def __post_init__(self) -> None:
         read_spans(self, "changes", where=f"facts[{self.name}]")
@@ -48,6 +51,7 @@ class Fact:
             ("values", 1 < len(set(self.values)) == len(self.values) <= MOST_VALUES, self.values, "2 to 100, no two alike"),
             ("hazard", 0.0 <= self.hazard <= DAY, self.hazard, f"0 to {DAY} a day"),
             ("popularity", 0.0 < self.popularity < np.inf, self.popularity, "above 0"),
+            ("scope", len(self.scope) <= LONGEST_SCOPE, self.scope, f"at most {LONGEST_SCOPE} characters"),
             ("start", self.start in ("first", "drawn"), self.start, "first or drawn"),
             ("changes", not (self.changes and self.hazard), self.changes, "a hazard or times of change, not both"),
         )
