@@ -48,7 +48,7 @@ def _print_sheet(law: Law) -> None:
     for name, field in law.state.items():
         print(f"    {name:<16} starts {field.start:<8} [{field.unit}] {field.meaning}")
     print(f"it has {'a belief' if law.belief else RANK_ONLY}")
-    for head, text in (("source", law.source), ("left out", law.left_out)):
+    for head, text in (("source", law.source), ("left out", law.left_out), ("proven", law.proven)):
         if text:
             print(f"{head}: {text}")
 
@@ -64,7 +64,7 @@ def _sheet(law: Law) -> dict[str, Any]:
     return {
         "name": law.name, "aliases": list(law.aliases), "sentence": law.sentence, "equation": law.equation,
         "notes": law.notes, "params": params, "state": state, "belief": law.belief, "source": law.source,
-        "left_out": law.left_out,
+        "left_out": law.left_out, "proven": law.proven,
     }  # fmt: skip
 
 

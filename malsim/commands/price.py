@@ -52,8 +52,20 @@ def main(args: argparse.Namespace) -> int:
 
         write_page(table, args.html)
     if args.output:
-        table.figure().savefig(args.output)
+        _draw(table, args)
     return 0
+
+
+def _draw(table: PriceTable, args: argparse.Namespace) -> None:
+    """Write the figure; of all memories only those that are no model, or a model equal to its source."""
+    import sys
+
+    from malsim.laws import unproven_laws
+
+    without = [name for name in unproven_laws() if args.all and name not in args.memory]
+    table.figure(without=without).savefig(args.output)
+    if without:
+        print(f"not drawn, as no run beside their source proves them: {', '.join(without)}", file=sys.stderr)
 
 
 def _search(args: argparse.Namespace, table: PriceTable) -> None:

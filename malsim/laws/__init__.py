@@ -7,6 +7,6 @@ and `belief` stand there where they do something. `engine` runs it; it is no law
 
 from malsim.laws.engine.definition import Law
 from malsim.laws.engine.play import play
-from malsim.laws.engine.registry import faulty_laws, find_law, plant_of, registry_reset, shipped_laws
+from malsim.laws.engine.registry import faulty_laws, find_law, plant_of, registry_reset, shipped_laws, unproven_laws
 
-__all__ = ["Law", "faulty_laws", "find_law", "plant_of", "play", "registry_reset", "shipped_laws"]
+__all__ = ["Law", "faulty_laws", "find_law", "plant_of", "play", "registry_reset", "shipped_laws", "unproven_laws"]

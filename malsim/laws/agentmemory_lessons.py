@@ -7,6 +7,8 @@
 
 Source: rohitg00/agentmemory 038b573e: lessons.
 Left out: who decides that two lessons are one, and search.
+Proven: equal on 50 of 50 drawn streams: lesson-save, lesson-recall and lesson-decay-sweep of src/functions/lessons.ts (to
+6e-4: a recall rounds to three digits).
 
 >>> from malsim.laws import play
 >>> play("agentmemory_lessons", "0 A", "1 A", "15 tick")

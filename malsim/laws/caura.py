@@ -6,6 +6,8 @@
 
 Source: caura-ai/caura b65ecbe.
 Left out: embeddings, entity boosts, and the model that finds contradictions.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): the factors of memory_scored_search as its query writes them, worked out
+on numbers, for a memory of no type (its types have 14 to 365 days in place of 90); who is marked is the bench's verdict.
 
 >>> from malsim.laws import play
 >>> play("caura", "0 A", "1 B", "2 A")

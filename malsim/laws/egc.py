@@ -8,6 +8,8 @@
 
 Source: Fmarzochi/EGC cf16e7b7.
 Left out: extraction and search; two equal claims are two items.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): upsertLesson and applyDecaySweep of scripts/lib/state-
+store/queries/lessons.js.
 
 >>> from malsim.laws import play
 >>> play("egc", "0 A", "45 tick"), play("egc", "0 A", "44 tick", "45 tick")

@@ -4,10 +4,12 @@
     read:   h += 1
     eff = clamp01(c e^(−ρ d) + min(.15, .06 ln(1 + a)) + min(.1, .025 ln(1 + h)) − .2 · disputed),  d = ⌊age⌋ days
     ρ = decay while a = h = 0, else decay / 2
-    score = (1/60 + .25 e^(−.1 d) + .2 eff + .12) · (½ if disputed);  belief = eff
+    score = (1/60 + .25 e^(−.1 d) + .2 eff + .12 + .1 ln(1 + a)) · (½ if disputed);  belief = eff
 
 Source: Agentscreator/engram-memory 20744a8.
 Left out: extraction, embeddings and keyword search (their terms are constants here), and the model that finds disputes.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): EngramEngine.query, one candidate at a time, its rank term put at 1/60;
+what is absorbed is ours.
 
 >>> from malsim.laws import play
 >>> play("engram", "0 A", "10 tick"), play("engram", "0 A", "10 read")
@@ -53,5 +55,6 @@ def belief(items: Items, now: float, *, decay: float) -> Array:
 
 def rank(items: Items, now: float, *, decay: float) -> Array:
     recency = 0.25 * np.exp(-0.1 * np.floor(items.age(now)))
-    score: Array = 1.0 / 60.0 + recency + 0.2 * belief(items, now, decay=decay) + 0.12
+    agreed = 0.1 * np.log1p(items["a"])
+    score: Array = 1.0 / 60.0 + recency + 0.2 * belief(items, now, decay=decay) + 0.12 + agreed
     return np.where(items["disputed"] == 1.0, score / 2.0, score)

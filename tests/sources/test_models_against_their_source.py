@@ -1,0 +1,79 @@
+"""Every model of another's memory against the pinned functions it is a model of, on fifty drawn streams.
+
+They run where `MALSIM_SOURCES` names a folder of checkouts; what they found stands in each law's file, after `Proven:`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.laws import find_law, plant_of, shipped_laws
+from malsim.laws.engine.play import run_events
+from tests.sources import confidence, overwrites, programs, ranks
+from tests.sources.checkout import MissingError
+from tests.sources.streams import stream
+
+if TYPE_CHECKING:
+    from tests.sources.base import Source
+
+STREAMS = 50
+SOURCES: dict[str, type[Source]] = {
+    "abes": confidence.Abes,
+    "act_r": ranks.ActR,
+    "agentmemory_lessons": programs.AgentmemoryLessons,
+    "caura": ranks.Caura,
+    "egc": programs.Egc,
+    "engram": confidence.Engram,
+    "evolvemem": confidence.EvolveMem,
+    "fsrs": ranks.Fsrs,
+    "generative_agents_code": ranks.GenerativeAgents,
+    "graphiti": overwrites.Graphiti,
+    "hindsight": ranks.Hindsight,
+    "last_write": overwrites.InMemoryStore,
+    "mem0_additive": overwrites.Mem0Additive,
+    "mem0_delete": overwrites.Mem0Delete,
+    "mem0_update": overwrites.Mem0Update,
+    "membrane": programs.Membrane,
+    "memex": confidence.Memex,
+    "memorybank_shipped": ranks.MemoryBank,
+    "mma": confidence.Mma,
+    "shodh": programs.Shodh,
+    "yourmemory": confidence.YourMemory,
+}
+NO_SOURCE = (
+    "generative_agents_paper",
+    "membrane_anchored",
+    "memorybank_intended",
+)  # of the 24: what a paper or a repair means
+
+
+@pytest.mark.parametrize("law", SOURCES)
+def test_a_model_equals_its_source(law: str) -> None:
+    kind = SOURCES[law]
+    try:
+        parted = [seed for seed in range(STREAMS) if not equal(law, kind, seed)]
+    except (MissingError, ModuleNotFoundError) as reason:
+        pytest.skip(str(reason))
+    assert not parted, f"{law} differs from {kind.project} on the streams {parted}"
+
+
+def equal(law: str, kind: type[Source], seed: int) -> bool:
+    """Whether model and source show the same values with the same scores at every look."""
+    events = stream(seed, daily=kind.daily)
+    for ours, theirs in zip(run_events(plant_of(law), events), kind().play(events), strict=True):
+        if sorted(value for value, _ in ours) != sorted(value for value, _ in theirs):
+            return False
+        pairs = zip(sorted(ours), sorted(theirs), strict=True)
+        if any(mine != pytest.approx(other, rel=0.0, abs=kind.within) for (_, mine), (_, other) in pairs):
+            return False
+    return True
+
+
+def test_a_data_sheet_says_what_was_proven() -> None:
+    assert {name for name, law in shipped_laws().items() if law.equal} == set(SOURCES)
+    for name, kind in SOURCES.items():
+        assert kind.commit[:7] in find_law(name).source or kind.commit in find_law(name).proven, name
+    for name in NO_SOURCE:
+        assert find_law(name).proven.startswith("no function"), name
