@@ -39,6 +39,7 @@ STATEMENTS = (
     + ")",
     "CREATE UNIQUE INDEX record_by_hash ON memory_records (hash) WHERE text IS NULL",
     "CREATE INDEX record_by_updated ON memory_records (updated)",
+    "CREATE INDEX record_by_lane ON memory_records (lane, updated)",
     """CREATE TABLE memory_links (src_id TEXT NOT NULL, dst_id TEXT NOT NULL, rel TEXT NOT NULL, weight REAL NOT NULL,
         created INTEGER NOT NULL, updated INTEGER NOT NULL, UNIQUE (src_id, dst_id, rel))""",
     """CREATE TABLE memory_quarantine

@@ -26,7 +26,7 @@ __all__ = ["Hit", "RecordStore", "wall_clock"]
 RECENT = 1000  # of the records that carry an embedding, how many are compared
 SEEDS, PER_SEED = 8, 4
 _SCORED = "SELECT seq, updated, score, embed_blob, embed_hint FROM memory_records"
-_FIRST_FORM = "text IS NULL AND expires > ? AND (? IS NULL OR lane = ?)"
+_FIRST_FORM = "text IS NULL AND expires > ?"
 
 
 def wall_clock() -> int:
@@ -116,9 +116,10 @@ class RecordStore:
             rows = list(self._hits(text, lane))[: _count(limit)]
             return self._fetch(rows)
         escaped = "".join(f"\\{sign}" if sign in "%_\\" else sign for sign in text)
-        query = f"""SELECT * FROM memory_records WHERE {_FIRST_FORM}
+        clause, values = self._in_lane(lane)
+        query = f"""SELECT * FROM memory_records WHERE {clause}
             AND (key || ' ' || value || ' ' || tags) LIKE ? ESCAPE '\\' ORDER BY updated DESC, seq LIMIT ?"""
-        return self.database.decoded(decode_record, query, self.clock(), *_lane(lane), f"%{escaped}%", _count(limit))
+        return self.database.decoded(decode_record, query, *values, f"%{escaped}%", _count(limit))
 
     def search_embed(self, query: str | Sequence[float], *, lane: str | None = None, limit: int = 50) -> list[Hit]:
         """Records by the cosine of their embedding with a text's, or with a vector; of the most recent that carry one."""
@@ -219,13 +220,21 @@ class RecordStore:
         words = any_word(text)
         if not words:
             return {}
+        clause, values = self._in_lane(lane)
         query = f"""SELECT seq FROM memory_fts JOIN memory_records ON seq = memory_fts.rowid
-            WHERE memory_fts MATCH ? AND {_FIRST_FORM} ORDER BY bm25(memory_fts), seq LIMIT {RECENT}"""
-        return {row["seq"]: None for row in self.database.rows(query, words, self.clock(), *_lane(lane))}
+            WHERE memory_fts MATCH ? AND {clause} ORDER BY bm25(memory_fts), seq LIMIT {RECENT}"""
+        return {row["seq"]: None for row in self.database.rows(query, words, *values)}
 
     def _recent(self, lane: str | None) -> list[dict[str, Any]]:
-        query = f"{_SCORED} WHERE {_FIRST_FORM} AND embed_blob IS NOT NULL ORDER BY updated DESC, seq LIMIT {RECENT}"
-        return sorted(self.database.rows(query, self.clock(), *_lane(lane)), key=lambda row: row["seq"])
+        clause, values = self._in_lane(lane)
+        query = f"{_SCORED} WHERE {clause} AND embed_blob IS NOT NULL ORDER BY updated DESC, seq LIMIT {RECENT}"
+        return sorted(self.database.rows(query, *values), key=lambda row: row["seq"])
+
+    def _in_lane(self, lane: str | None) -> tuple[str, tuple[object, ...]]:
+        """What lives of the first form, in SQL and its values; of a lane an index has the last updated."""
+        if lane is None:
+            return _FIRST_FORM, (self.clock(),)
+        return f"{_FIRST_FORM} AND lane = ?", (self.clock(), one_of(lane, tuple(LANES), "lane"))
 
     def _plain(self, rows: Sequence[int]) -> list[dict[str, Any]]:
         return self.database.rows(f"{_SCORED} WHERE seq IN ({marks_for(rows)})", *rows)
@@ -261,12 +270,6 @@ def blob_cosines(rows: Sequence[Mapping[str, Any]], query: Vector, hint: str) ->
         vectors = blobs.reshape(len(comparable), len(query)).astype(np.float64)
         sims[comparable] = cosines(vectors, query.astype(np.float64))
     return sims
-
-
-def _lane(lane: str | None) -> tuple[str | None, str | None]:
-    if lane is not None:
-        one_of(lane, tuple(LANES), "lane")
-    return lane, lane
 
 
 def _count(limit: object) -> int:

@@ -82,8 +82,9 @@ class Overlay:
 
     def promote(self, item_id: str, lane: str = "semantic") -> OverlayItem:
         """Move an item to another lane, whose durability and lifetime it takes."""
-        durability = LANES[one_of(lane, tuple(LANES), "lane")]
-        return self._change(item_id, lane=lane, durability=durability, ttl_s=None)
+        durability, extra = LANES[one_of(lane, tuple(LANES), "lane")], self.get(item_id).extra
+        extra = {**extra, "lane": lane} if "lane" in extra else extra
+        return self._change(item_id, lane=lane, durability=durability, ttl_s=None, extra=extra)
 
     def pin(self, item_id: str, *, pinned: bool = True) -> OverlayItem:
         """Boost an item in every search, or no more."""

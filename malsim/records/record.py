@@ -69,7 +69,8 @@ class MemoryRecord:
 class OverlayItem:
     """An item of the second form; `id`, `ts` (ms), lane and durability may be left to the store.
 
-    A durability follows from the lane, a lane from the durability, and both are long without either. Raises `UsageError`.
+    A durability follows from the lane, a lane from the durability, and both are long without either; a lane may also stand
+    in `extra`, as ARW's callers write it: `extra={"lane": "episodic"}`. Raises `UsageError`.
     """
 
     text: str
@@ -97,9 +98,7 @@ class OverlayItem:
         for name in ("agent_id", "project_id", "id"):
             _text(getattr(self, name), name, empty=True)
         _maybe(self.ts, "ts", 0, LATEST_MS)
-        durability = one_of(self.durability or LANES.get(self.lane, "long"), DURABILITIES, "durability")
-        object.__setattr__(self, "durability", durability)
-        object.__setattr__(self, "lane", one_of(self.lane or LANE_OF[durability], tuple(LANES), "lane"))
+        self._settle_lane()
         finite(self.trust, where="trust", low=0.0, high=1.0)
         one_of(self.privacy, PRIVACIES, "privacy")
         _maybe(self.ttl_s, "ttl_s", 0.0)
@@ -111,6 +110,14 @@ class OverlayItem:
             canonical(getattr(self, name), where=name)
         for name in self.links:
             _texts(self.links[one_of(name, ("parents", "children"), "links")], f"links.{name}")
+
+    def _settle_lane(self) -> None:
+        """Take the lane from `extra` where it is named there alone, and what is missing of lane and durability."""
+        named = self.extra.get("lane") if isinstance(self.extra, dict) and not self.lane else None
+        lane = self.lane if named is None else one_of(named, tuple(LANES), "extra.lane")
+        durability = one_of(self.durability or LANES.get(lane, "long"), DURABILITIES, "durability")
+        object.__setattr__(self, "durability", durability)
+        object.__setattr__(self, "lane", one_of(lane or LANE_OF[durability], tuple(LANES), "lane"))
 
     @property
     def hash(self) -> str:

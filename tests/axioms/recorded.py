@@ -22,6 +22,7 @@ KNOWN: dict[str, dict[str, str]] = {
     "act_r": {"echo-independence": ECHO, "read-idempotence": "by design: a use is a presentation"},
     "agentmemory_lessons": {"cadence": "a sweep waits for a whole week", "consistency": ADDS, "echo-independence": ECHO,
                             "reachability": "its floor lies below what a query shows"},
+    "arw": {"half-life-halves": "what halves is recency, a fifth of the score"},
     "average": {"batching": ORDER, "echo-independence": ECHO},
     "caura": {"batching": ORDER, "echo-independence": ECHO, "read-idempotence": USE,
               "truth-may-return": "what was marked as outdated stays marked"},

@@ -19,7 +19,7 @@ EXPECTED = [
     "00_start_here", "01_worked_example", "02_why_it_rings", "03_tune_the_ceilings", "04_decay_constants",
     "05_writers_and_calibration",
     "06_real_claims", "07_hal_by_hand", "08_tripwires", "09_your_own_formula", "10_the_defect_zoo", "11_whom_to_believe",
-    "12_your_own_memory", "13_people_in_the_loop", "14_what_a_lie_costs", "15_stored_or_computed",
+    "12_your_own_memory", "13_people_in_the_loop", "14_what_a_lie_costs", "15_stored_or_computed", "16_two_memories",
 ]  # fmt: skip
 ANSWER = re.compile(r"```python\n(.*?)```", re.DOTALL)
 EXERCISES = {"07_hal_by_hand": 3}  # others have one

@@ -326,3 +326,24 @@ def test_an_item_written_over_keeps_its_creation() -> None:
         assert (first.ts, second.ts, second.updated, overlay.get("m1").text) == (0, 0, HOUR, "two")
         assert [hit.id for hit in overlay.search("two")] == ["m1"]
         assert overlay.search("one", fusion=Fusion(vector_limit=0)) == []
+
+
+def test_a_lane_named_in_extra_counts_until_the_item_is_promoted() -> None:
+    with RecordStore(clock=Clock()) as store:
+        overlay = Overlay(store)
+        item = overlay.upsert(OverlayItem("the pump hums", extra={"lane": "episodic"}))
+        assert (item.lane, item.durability) == ("episodic", "short")
+        assert overlay.metrics()["lanes"] == {"episodic": 1}
+        moved = overlay.promote(item.id)
+        assert (moved.lane, moved.extra["lane"], overlay.get(item.id).lane) == ("semantic", "semantic", "semantic")
+    assert OverlayItem("x", lane="profile", extra={"lane": "episodic"}).lane == "profile"
+    for wrong in ("attic", 3, ["episodic"]):
+        with pytest.raises(UsageError, match=r"extra\.lane"):
+            OverlayItem("x", extra={"lane": wrong})
+
+
+def test_a_lane_is_read_by_its_index() -> None:
+    with RecordStore(clock=Clock()) as store:
+        clause, values = store._in_lane("semantic")
+        query = f"EXPLAIN QUERY PLAN SELECT * FROM memory_records WHERE {clause} ORDER BY updated DESC, seq"  # noqa: S608
+        assert "record_by_lane (lane=?)" in str(store.database.rows(query, *values))
