@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     }
     cases: Counter[str] = Counter()
     for item in items:
-        name = item.nodeid.partition("[")[0]
+        name = name_of(item.nodeid)
         if name in keep:
             if not keep[name] or cases[name] % keep[name]:
                 item.add_marker("nightly")
