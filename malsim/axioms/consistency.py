@@ -5,7 +5,7 @@ Does not apply to a memory without belief.
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import TOLERANCE, believes, last, number
+from malsim.axioms.engine.compare import believes, last, number
 from malsim.axioms.engine.events import MINUTE, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -29,4 +29,4 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
         return None
     look = last(subject, events)
     both = look.score("A"), look.score("B")
-    return f"A is {number(both[0])} and B {number(both[1])}" if min(both) > HALF + TOLERANCE else None
+    return f"A is {number(both[0])} and B {number(both[1])}" if min(both) > HALF + subject.tolerance else None

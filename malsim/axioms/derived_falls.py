@@ -6,7 +6,7 @@ Does not apply to a memory without edges.
 from collections.abc import Sequence
 
 from malsim.adapters import Edge
-from malsim.axioms.engine.compare import TOLERANCE, has_edges, is_stream, last, number, without
+from malsim.axioms.engine.compare import has_edges, is_stream, last, number, without
 from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -27,6 +27,6 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if not is_stream(events, "write", "tick") or len(refutes) != 1 or len(linked_to) != 1 or events[0].value != "A":
         return None
     before, after = last(subject, without(events, *refutes)).score("A"), last(subject, events).score("A")
-    if after < before - TOLERANCE:
+    if after < before - subject.tolerance:
         return None
     return f"y is {number(before)}, and {number(after)} though what it was derived from is refuted"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import TOLERANCE, always, is_stream, last, number
+from malsim.axioms.engine.compare import always, is_stream, last, number
 from malsim.axioms.engine.events import MINUTE, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -28,7 +28,7 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     ):
         return None
     look = last(subject, events)
-    if look.score("B") > look.score("A") + TOLERANCE:
+    if look.score("B") > look.score("A") + subject.tolerance:
         return (
             f"B, said {len(values) - 3} times by one writer, is {number(look.score('B'))}, and A {number(look.score('A'))}"
         )

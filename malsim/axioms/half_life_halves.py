@@ -5,7 +5,7 @@ Does not apply where none is declared.
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import TOLERANCE, last, number
+from malsim.axioms.engine.compare import last, number
 from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -32,7 +32,7 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     start = last(subject, [events[0], Event(t, "peek")]).score("A")
     end = max(last(subject, [events[0], Event(late, "tick"), Event(late, "peek")]).score("A"), 0.0)
     half = max(last(subject, events).score("A"), 0.0)
-    if abs((half - end) - (start - end) / 2.0) <= TOLERANCE:
+    if abs((half - end) - (start - end) / 2.0) <= subject.tolerance:
         return None
     due = (start + end) / 2.0
     return f"from {number(start)} to {number(end)} at last, it is {number(half)} after its half-life, not {number(due)}"

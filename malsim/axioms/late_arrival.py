@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import TOLERANCE, always, last, number
+from malsim.axioms.engine.compare import always, last, number
 from malsim.axioms.engine.events import MINUTE, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -22,6 +22,6 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if not events[1].t < events[0].t <= events[2].t:
         return None
     look = last(subject, events)
-    if look.score("A") > look.score("B") + TOLERANCE:
+    if look.score("A") > look.score("B") + subject.tolerance:
         return f"A, the older claim, is {number(look.score('A'))}, and B {number(look.score('B'))}"
     return None

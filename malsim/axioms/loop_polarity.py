@@ -6,7 +6,7 @@ Does not apply to a memory without edges.
 from collections.abc import Sequence
 
 from malsim.adapters import Edge
-from malsim.axioms.engine.compare import TOLERANCE, has_edges, is_stream, last, number, without
+from malsim.axioms.engine.compare import has_edges, is_stream, last, number, without
 from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -30,6 +30,6 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if not is_stream(events, "write", "tick") or len(defends) != 1 or events[0].value != "A" or events[1].value != "B":
         return None
     alone, after = last(subject, without(events, *defends)).score("A"), last(subject, events).score("A")
-    if after < alone - TOLERANCE:
+    if after < alone - subject.tolerance:
         return f"A is {number(alone)} under attack, {number(after)} when its attacker is contradicted"
     return None

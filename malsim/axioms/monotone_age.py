@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import TOLERANCE, always, is_stream, number
+from malsim.axioms.engine.compare import always, is_stream, number
 from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -20,7 +20,7 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
         return None
     young, old = subject.play(events)
     for value, score in young.scores.items():
-        if old.score(value) > score + TOLERANCE:
+        if old.score(value) > score + subject.tolerance:
             return (
                 f"{value} is {number(score)} on day {events[-2].t:g} and {number(old.score(value))} on day {events[-1].t:g}"
             )

@@ -1,12 +1,17 @@
-"""Of two equal claims the newer never ranks below the older."""
+"""Of two equal claims the newer never ranks below the older.
+
+The claims are about two objects: two questions are asked. Of a memory of the user's own only beliefs are compared, no ranks.
+"""
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import TOLERANCE, always, number
+from malsim.axioms.engine.compare import number
 from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
 
-needs = always
+
+def needs(subject: Subject) -> str | None:
+    return "the ranks of two questions are not compared" if subject.user and not subject.belief else None
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
@@ -21,7 +26,10 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
         return None
     if not (events[0].t < events[1].t <= events[2].t == events[3].t):
         return None
-    older, newer = (look.score("A") for look in subject.play(events))
-    if newer < older - TOLERANCE:
+    looks = subject.play(events)
+    if subject.user and not all(look.beliefs for look in looks):
+        return None
+    older, newer = (look.score("A") for look in looks)
+    if newer < older - subject.tolerance:
         return f"the older claim is {number(older)}, the newer one {number(newer)}"
     return None

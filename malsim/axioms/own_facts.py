@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import TOLERANCE, always, is_stream, last, number, without
+from malsim.axioms.engine.compare import always, is_stream, last, number, without
 from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -36,7 +36,7 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
         return None
     before = last(subject, without(events, *own), together=True)
     after = last(subject, events, together=True)
-    if before.score("A") > before.score("B") + TOLERANCE and after.score("B") > after.score("A") + TOLERANCE:
+    if before.score("A") > before.score("B") + subject.tolerance and after.score("B") > after.score("A") + subject.tolerance:
         return (
             f"{len(own)} facts that nobody else speaks about take A from {number(before.score('A'))} to "
             f"{number(after.score('A'))}, and B to {number(after.score('B'))}"

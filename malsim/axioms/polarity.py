@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import TOLERANCE, always, last, number
+from malsim.axioms.engine.compare import always, last, number
 from malsim.axioms.engine.events import MINUTE, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -20,6 +20,6 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if not events[0].t < events[1].t <= events[2].t:
         return None
     alone, against = last(subject, [events[0], events[2]]).score("A"), last(subject, events).score("A")
-    if against > alone + TOLERANCE:
+    if against > alone + subject.tolerance:
         return f"A is {number(alone)}, contradicted by B {number(against)}"
     return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import TOLERANCE, always, is_stream, last, number
+from malsim.axioms.engine.compare import always, is_stream, last, number
 from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -26,6 +26,6 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if len(plain) == len(events):
         return None
     alone, again = last(subject, plain).score("A"), last(subject, events).score("A")
-    if again < alone - TOLERANCE:
+    if again < alone - subject.tolerance:
         return f"A is {number(again)}; never used nor said again it would be {number(alone)}"
     return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import TOLERANCE, always, last, number
+from malsim.axioms.engine.compare import always, last, number
 from malsim.axioms.engine.events import MINUTE, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -23,6 +23,6 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if times[1] - times[0] < 1.0 or times[2] - times[1] < 1.0 or times[3] <= times[2]:
         return None
     look = last(subject, events)
-    if look.score("A") > look.score("B") + TOLERANCE:
+    if look.score("A") > look.score("B") + subject.tolerance:
         return None
     return f"A is {number(look.score('A'))} and B {number(look.score('B'))}, though A was said last"

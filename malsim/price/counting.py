@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
-from malsim.axioms.engine.compare import TOLERANCE, number
+from malsim.axioms.engine.compare import number
 from malsim.axioms.engine.events import Event
 from malsim.axioms.engine.subject import Playable, happen
 from malsim.base.errors import UsageError
@@ -48,7 +48,7 @@ class Stage:
         self._subject, self._world, self._vocabulary = subject, world, world.vocabulary
         self._snapshots: list[tuple[list[Event], Forkable]] = []  # of the past, and of the latest stream
         looks = self._watch_past(with_ticks(world))
-        if not any(self._lead(look) > TOLERANCE for look in looks):
+        if not any(self._lead(look) > subject.tolerance for look in looks):
             scores = next((look.scores for look in reversed(looks) if look.items), {})
             given = ", ".join(f"{value}: {number(score)}" for value, score in scores.items()) or "nothing"
             problem = f"never answers {world.truth} about {world.about} before the lie begins"
@@ -75,9 +75,9 @@ class Stage:
         for n in range(1, self._world.most + 1):
             events = steps(self._world, n)
             lead = self.lead(events)
-            if doubt is None and lead <= TOLERANCE:
+            if doubt is None and lead <= self._subject.tolerance:
                 doubt = n
-            if lead < -TOLERANCE:
+            if lead < -self._subject.tolerance:
                 return Count(doubt, n, tuple(events))
         return Count(doubt, None)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.axioms.engine.events import event_table
+from malsim.axioms.engine.subject import TOLERANCE, tolerance_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,13 +23,14 @@ __all__ = ["Price", "PriceTable"]
 class Price:
     """What it takes to make one memory answer something else: counts by strategy of a liar, and by way of the truth.
 
-    A price is None where it is over `most` steps.
+    A price is None where it is over `most` steps; scores within `tolerance` counted as equal.
     """
 
     memory: str
     most: int
     lie: Mapping[str, Count]
     truth: Mapping[str, Count]
+    tolerance: float = TOLERANCE
 
     @property
     def lie_claims(self) -> int | None:
@@ -125,6 +127,7 @@ def price_text(table: PriceTable) -> str:
         cells = [*map(_cell, one.lie.values()), *map(_cell, one.truth.values())]
         cells += [_number(one.lie_claims), _number(one.lie_identities), _number(one.truth_claims), _number(one.gap)]
         lines.append(f"{one.memory:<{wide}}" + " ".join(f"{cell:>10}" for cell in cells))
+    lines += [tolerance_text(one.memory, one.tolerance) for one in table.prices if one.tolerance > TOLERANCE]
     if len(table.prices) == 1:
         lines += ["", "the shortest lie that is believed:", event_table(first.witness) or "  none was found"]
     return "\n".join(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from malsim.axioms.engine.subject import measured
 from malsim.axioms.engine.subjects import subject_of
 from malsim.base.errors import UsageError, nearest
 from malsim.price.counting import Stage
@@ -24,9 +25,11 @@ __all__ = ["price", "price_of", "price_on", "strategies_of"]
 
 def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] = (), ways: Sequence[str] = ()) -> Price:
     """The prices of one memory in one world, of some strategies and ways or, if none are named, of all."""
+    subject = measured(subject)
     stage = Stage(subject, world)
     lie = {name: stage.count(STRATEGIES[name]) for name in strategies or USUAL}
-    return Price(subject.name, world.most, lie, {name: stage.count(WAYS[name]) for name in ways or WAYS})
+    truth = {name: stage.count(WAYS[name]) for name in ways or WAYS}
+    return Price(subject.name, world.most, lie, truth, subject.tolerance)
 
 
 def price(
@@ -56,7 +59,7 @@ def price(
     here = closed_world(honest, most=most, **world)
     names = strategies_of(strategies)
     subjects = [subject_of(memory, limit=limit) for memory in memories]
-    return PriceTable(tuple(price_of(subject, here, strategies=names) for subject in watch(subjects)))
+    return PriceTable(tuple(price_of(each, here, strategies=names) for each in watch(subjects)))
 
 
 def price_on(

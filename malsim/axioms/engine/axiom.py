@@ -55,7 +55,7 @@ class AxiomVerdict:
     """holds, broken (with the smallest witness found), does not apply, or error: of one memory under one axiom.
 
     `why` is a sentence: how it is broken, why it does not apply, what went wrong. `code` is what `subject_of` makes the
-    memory of, as Python.
+    memory of, as Python; `tolerance` is within what scores counted as equal.
     """
 
     law: str
@@ -64,6 +64,7 @@ class AxiomVerdict:
     why: str = ""
     witness: tuple[Event, ...] = ()
     code: str = ""
+    tolerance: float = 0.0
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.watch import LIMIT
 from malsim.axioms.engine.axiom import BROKEN, ERROR, find_axiom, shipped_axioms
-from malsim.axioms.engine.matrix import Matrix, matrix, witness
+from malsim.axioms.engine.matrix import Matrix, looked_at, matrix, witness
 from malsim.axioms.engine.search import judge
 from malsim.axioms.engine.subjects import subject_of
 from malsim.base.errors import UsageError
@@ -52,7 +52,7 @@ def check(law: object, *, expected_broken: Iterable[str] = (), seed: int = 0, li
 
     @pytest.mark.parametrize("axiom", list(shipped_axioms()))
     def test_axioms(axiom: str) -> None:
-        verdict = judge(subject_of(law, limit=limit), find_axiom(axiom), seed=seed)
+        verdict = judge(looked_at(subject_of(law, limit=limit)), find_axiom(axiom), seed=seed)
         if verdict.verdict == ERROR:
             pytest.fail(f"{axiom}: {verdict.why}", pytrace=False)
         if verdict.verdict == BROKEN and axiom not in names:

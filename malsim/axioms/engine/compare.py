@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Event
     from malsim.axioms.engine.subject import PeekResult, Subject
 
-__all__ = ["TOLERANCE", "always", "believes", "differs", "has_edges", "is_stream", "last", "number", "without"]
-
-TOLERANCE = 1e-9
+__all__ = ["always", "believes", "differs", "has_edges", "is_stream", "last", "number", "without"]
 
 
 def always(_: Subject) -> str | None:
@@ -54,6 +52,6 @@ def differs(one: PeekResult, other: PeekResult, what: str) -> str | None:
     """The first value whose score is not the same in both, in a sentence that ends with `what`."""
     for value in sorted(one.scores.keys() | other.scores.keys()):
         a, b = one.score(value), other.score(value)
-        if a != b and not abs(a - b) <= TOLERANCE:
+        if a != b and not abs(a - b) <= max(one.tolerance, other.tolerance):
             return f"{value} is {number(a)}, {what} {number(b)}"
     return None

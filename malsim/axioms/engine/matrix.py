@@ -10,6 +10,8 @@ import polars as pl
 from malsim.axioms.engine.axiom import BROKEN, ERROR, AxiomVerdict, shipped_axioms
 from malsim.axioms.engine.events import event_table
 from malsim.axioms.engine.search import judge
+from malsim.axioms.engine.subject import TOLERANCE, measured, tolerance_text
+from malsim.base.errors import MalsimError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -52,6 +54,12 @@ class Matrix:
         """The axioms, in order."""
         return list(dict.fromkeys(one.axiom for one in self.verdicts))
 
+    @property
+    def tolerances(self) -> list[str]:
+        """A sentence for each memory two looks at which differ in one state."""
+        within = {one.law: one.tolerance for one in self.verdicts if one.tolerance > TOLERANCE}
+        return [tolerance_text(law, apart) for law, apart in within.items()]
+
     def at(self, law: str, axiom: str) -> AxiomVerdict:
         """One cell."""
         return next(one for one in self.verdicts if (one.law, one.axiom) == (law, axiom))
@@ -73,10 +81,22 @@ def witness(one: AxiomVerdict) -> str:
     return f"{one.why}\n{event_table(one.witness)}" if one.witness else one.why
 
 
+def looked_at(subject: Subject) -> Subject:
+    """A memory with its measured tolerance; one that cannot be looked at as it is: its verdicts say why."""
+    try:
+        return measured(subject)
+    except MalsimError:
+        return subject
+
+
 def matrix(
     subjects: Sequence[Subject], axioms: Iterable[Axiom] | None = None, *, seed: int = 0,
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
 ) -> Matrix:  # fmt: skip
     """Every memory under every axiom; what goes wrong in one cell does not touch the others."""
     rows = list(axioms) if axioms is not None else list(shipped_axioms().values())
-    return Matrix(tuple(judge(subject, axiom, seed=seed) for subject in watch(subjects) for axiom in rows))
+    return Matrix(
+        tuple(
+            judge(each, axiom, seed=seed) for subject in watch(subjects) for each in (looked_at(subject),) for axiom in rows
+        )
+    )

@@ -39,16 +39,17 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
     reason = axiom.module.needs(subject)
     if reason:
         return AxiomVerdict(subject.name, axiom.name, N_A, reason)
+    within = subject.tolerance
     try:
         streams = (axiom.module.stream(subject.pick(seed, axiom.name, case), subject) for case in range(subject.cases))
         for events in map(list, dict.fromkeys(map(tuple, streams))):  # none is tried twice
             if axiom.module.broken(subject, events):
                 least = smallest(events, partial(axiom.module.broken, subject))
                 why = axiom.module.broken(subject, least) or ""
-                return AxiomVerdict(subject.name, axiom.name, BROKEN, why, tuple(least), subject.code)
+                return AxiomVerdict(subject.name, axiom.name, BROKEN, why, tuple(least), subject.code, within)
     except MalsimError as problem:
-        return AxiomVerdict(subject.name, axiom.name, ERROR, str(problem))
-    return AxiomVerdict(subject.name, axiom.name, HOLDS)
+        return AxiomVerdict(subject.name, axiom.name, ERROR, str(problem), tolerance=within)
+    return AxiomVerdict(subject.name, axiom.name, HOLDS, tolerance=within)
 
 
 def smallest(events: list[Timed], breaks: Callable[[list[Timed]], object], *, halve: bool = True) -> list[Timed]:

@@ -28,7 +28,7 @@ def verdict_text(verdicts: Matrix) -> str:
 
 
 def _one(verdicts: Matrix, *, paint: bool) -> str:
-    lines = []
+    lines = list(verdicts.tolerances)
     for one in verdicts.verdicts:
         why = "" if one.verdict == HOLDS else f": {one.why}"
         lines.append(f"{one.axiom:<22} {_paint(one.verdict, one.verdict, paint=paint)}{why}")
@@ -52,7 +52,9 @@ def _table(verdicts: Matrix, *, paint: bool) -> str:
     counts = f"{len(verdicts.broken)} broken of {len(verdicts.verdicts)}"
     errors = [f"{one.law} under {one.axiom}: {one.why}" for one in verdicts.errors]
     legend = "   ".join(f"{SIGNS[each]} {each}" for each in (HOLDS, BROKEN, N_A, ERROR))
-    return "\n".join([*heads, *rows, "", f"{legend}   ({counts}; `malsim axioms LAW` shows the witnesses)", *errors])
+    return "\n".join(
+        [*heads, *rows, "", f"{legend}   ({counts}; `malsim axioms LAW` shows the witnesses)", *verdicts.tolerances, *errors]
+    )
 
 
 def _paint(text: str, verdict: str, *, paint: bool) -> str:

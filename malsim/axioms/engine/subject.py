@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 from malsim.adapters import Query
-from malsim.axioms.engine.events import OBJECTS, VALUES, WRITERS, Pick
-from malsim.base.errors import AdapterError
+from malsim.adapters.engine.adapter import Phrases
+from malsim.axioms.engine.events import OBJECTS, VALUES, WRITERS, Event, Pick
 from malsim.memory.port import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from malsim.adapters import Claim, Item
-    from malsim.axioms.engine.events import Event
 
-__all__ = ["Fresh", "PeekResult", "Playable", "Subject", "happen"]
+__all__ = ["TOLERANCE", "Fresh", "PeekResult", "Playable", "Subject", "happen", "measured", "tolerance_text"]
 
 NOWHERE = float("-inf")
+LOOKS = 3
+SAID = ((0, "A", "ann"), (1, "B", "bob"), (2, "A", "cid"))
+TOLERANCE = 1e-9  # of scores, where two looks at one state show the same
 
 
 class Playable(Protocol):
@@ -54,10 +56,14 @@ class Fresh(Protocol):
 
 @dataclass(frozen=True)
 class PeekResult:
-    """What a peek showed, active items only, and what the last read before it gave (None: none, or it said nothing)."""
+    """What a peek showed, active items only, and what the last read before it gave (None: none, or it said nothing).
+
+    Scores nearer than `tolerance` are equal.
+    """
 
     items: tuple[Item, ...]
     answer: tuple[Item, ...] | None = None
+    tolerance: float = TOLERANCE
 
     def score(self, value: str) -> float:
         """The largest score of a value: the belief, or the rank where there is none; −∞ where nothing says it."""
@@ -79,7 +85,7 @@ class Subject:
     """A memory under test: its name, what makes one, whether it has beliefs and edges, the half-life it declares (days).
 
     `offers` names what of the contract it has: the optional calls, and of belief, edges, scopes and clocks what it keeps;
-    `user` says that it is an object of the user's own.
+    `user` says that it is an object of the user's own. Scores nearer than `tolerance` are equal: see `measured`.
 
     `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case; `code` is what `subject_of`
     is given to make it again, as Python (its name, if empty).
@@ -95,6 +101,7 @@ class Subject:
     code: str = ""
     offers: frozenset[str] = frozenset()
     user: bool = False
+    tolerance: float = TOLERANCE
 
     def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
         """What each peek shows; `together` hands claims of one instant over in one call."""
@@ -107,7 +114,24 @@ class Subject:
                 at_once = list(group)
                 for part in [at_once] if together and do == "write" else [[event] for event in at_once]:
                     answer = happen(memory, do, part, now, looks, answer)
-        return looks
+        return [replace(look, tolerance=self.tolerance) for look in looks]
+
+
+def measured(subject: Subject) -> Subject:
+    """The same with a tolerance of twice what looks at one state differ by: at one memory, and at another made alike."""
+    if not subject.user:
+        return subject
+    claims = [Event(float(day), "write", value=value, writer=writer) for day, value, writer in SAID]
+    events = [*claims, *[Event(3.0, "peek")] * LOOKS]
+    looks = subject.play(events) + subject.play(events)
+    scores = [[look.score(value) for look in looks] for value in sorted({value for _, value, _ in SAID})]
+    apart = max((max(each) - min(each) for each in scores if NOWHERE not in each), default=0.0)
+    return replace(subject, tolerance=max(TOLERANCE, 2.0 * apart))
+
+
+def tolerance_text(name: str, tolerance: float) -> str:
+    """What was measured of a memory and is used."""
+    return f"{name}: looks at one state differ by up to {tolerance / 2.0:.2g}; scores within {tolerance:.2g} count as equal"
 
 
 def _vocabulary(events: Iterable[Event]) -> Vocabulary | None:
@@ -126,14 +150,20 @@ def happen(memory: Playable, do: str, part: Sequence[Event], now: float, looks: 
         memory.tick(now)
     elif do == "read":
         items = memory.read(query, now)
-        return None if items is None else tuple(items)
+        return None if items is None else tuple(_valued(items))
     else:
         items = memory.peek(query, now)
-        for item in items:
-            if item.get("value") is None:
-                raise AdapterError("returned an item without value", where="peek", given=item, hint="axioms read no texts")
-        looks.append(PeekResult(tuple(item for item in items if item.get("active", True)), answer))
+        looks.append(PeekResult(tuple(_valued(item for item in items if item.get("active", True))), answer))
     return answer
+
+
+def _valued(items: Iterable[Item]) -> Iterator[Item]:
+    """Items, each with its value: the one its text says where it has none; what says none or several is left out."""
+    for item in items:
+        if item.get("value") is not None:
+            yield item
+        elif len(said := Phrases().values_in(str(item.get("text")), VALUES)) == 1:
+            yield {**item, "value": said[0]}
 
 
 def _score(item: Item) -> float:

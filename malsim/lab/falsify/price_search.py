@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.axioms.engine.compare import TOLERANCE
 from malsim.axioms.engine.events import event_table
+from malsim.axioms.engine.subject import TOLERANCE
 from malsim.lab.falsify.margin_search import search
 from malsim.price.counting import Stage
 

@@ -1,0 +1,69 @@
+"""How far two looks at one state are apart is measured before a memory is judged, said, and used."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import malsim as ms
+from malsim.axioms.engine.show import verdict_text
+from malsim.axioms.engine.subject import TOLERANCE, measured
+from malsim.axioms.engine.subjects import subject_of
+from malsim.price import price
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.adapters import Claim, Query
+
+
+class Votes:
+    """A count of who said what, as text; every look adds float noise of its own."""
+
+    belief = False
+    noise = 0.0
+
+    def __init__(self) -> None:
+        self.said: dict[tuple[str, str], set[str]] = {}
+        self.looks = itertools.count()
+
+    def write(self, claims: Sequence[Claim], _: float) -> None:
+        for claim in claims:
+            self.said.setdefault((claim.object, claim.value), set()).add(claim.writer)
+
+    def tick(self, _: float) -> None:
+        pass
+
+    def peek(self, query: Query, _: float) -> list[dict[str, Any]]:
+        off = self.noise * (next(self.looks) % 2)
+        held = [(value, len(who)) for (name, value), who in self.said.items() if name == query.object]
+        return [
+            {"id": value, "object": query.object, "text": f"I heard that {query.object} is {value}", "rank": votes + off}
+            for value, votes in held
+        ]
+
+    read = peek
+
+
+class Noisy(Votes):
+    noise = 7e-8
+
+
+def test_a_memory_of_texts_alone_is_put_to_the_axioms_and_priced() -> None:
+    assert not ms.axioms(Votes).errors
+    assert price(Votes, strategies=["sybils"]).prices[0].lie["sybils"].price == 4
+
+
+def test_noise_between_two_looks_breaks_nothing_and_is_said() -> None:
+    quiet, noisy = ms.axioms(Votes), ms.axioms(Noisy)
+    assert noisy.of("Noisy") == quiet.of("Votes")
+    assert measured(subject_of(Votes)).tolerance == TOLERANCE
+    assert measured(subject_of(Noisy)).tolerance == pytest.approx(1.4e-7)
+    assert "differ by up to 7e-08; scores within 1.4e-07 count as equal" in verdict_text(noisy)
+    assert "differ" not in verdict_text(quiet)
+
+
+def test_the_ranks_of_two_questions_are_never_compared() -> None:
+    assert ms.axioms(Votes, axiom="newer-not-below-older").verdicts[0].verdict == "does not apply"
