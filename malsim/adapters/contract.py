@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from malsim.base.errors import DataError
-from malsim.base.finite import is_number
+from malsim.base.finite import LONGEST_SCOPE, is_number
 
 __all__ = ["OPTIONAL_CALLS", "STATUSES", "Claim", "DutifulMemory", "Edge", "Item", "Query", "UserMemory"]
 
@@ -24,7 +24,6 @@ So may `valid_from`, `valid_to` (days; None: not known, open) and `status`, one 
 
 STATUSES = ("current", "former", "disputed", "rejected")
 OPTIONAL_CALLS = ("correct", "forget", "allow", "share", "unshare", "settle", "texts", "log")
-LONGEST_SCOPE = 200  # characters
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,11 @@ class WatchedMemory:
             if name == "belief" and not 0.0 <= number <= 1.0:
                 problem = f"returned a belief outside its bounds on day {now:g}"
                 raise self._refusal(call, problem, given=number, allowed="0 to 1")
+        start, end = item.get("valid_from"), item.get("valid_to")
+        if start is not None and end is not None and end < start:
+            raise self._refusal(
+                call, f"returned an item that ends before it begins on day {now:g}", given=f"{start} to {end}"
+            )
         return item  # type: ignore[no-any-return]  # a mapping, as was just checked
 
     def _refusal(self, call: str, problem: str, *, given: object = None, allowed: str | None = None) -> AdapterError:

@@ -12,9 +12,12 @@ from typing import Any, TypeGuard
 
 from malsim.base.errors import UsageError
 
-__all__ = ["DURATION", "FARTHEST", "LARGEST", "day", "day_of", "finite", "in_days", "is_number", "typed_days"]
+__all__ = [
+    "DURATION", "FARTHEST", "LARGEST", "LONGEST_SCOPE", "day", "day_of", "finite", "in_days", "is_number", "typed_days",
+]  # fmt: skip
 
 LARGEST = sys.float_info.max  # a whole number above it is no float
+LONGEST_SCOPE = 200  # characters of the name of a person, a team, a tenant
 FARTHEST = 1e11  # days from day 0, either way, of which 64 bits hold the milliseconds
 
 DURATION = "days, or a number and ms, s, min, h, d or w, such as 36h"

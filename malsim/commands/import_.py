@@ -24,6 +24,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add("--confidence", type=float, metavar="NUMBER", help="let cells without a confidence state this one, and mark them so")
     add("--contradict", action="store_true", help="mem0: an update also contradicts what it replaces")
+    add(
+        "--scopes",
+        action="store_true",
+        help="keep apart what is of another user_id, group_id, namespace or agent, each a scope",
+    )
     add("--payload", metavar="FILE", help="mem0: the JSON of its vector store, which knows who wrote")
     add("--writer-segment", type=int, metavar="N", help="langgraph: the segment of the namespace that is the writer, from 0")
 
@@ -51,8 +56,19 @@ def _options(args: argparse.Namespace) -> Options:
         with open_source(args.payload) as source:
             payload = source.document
     return Options(
-        confidence=args.confidence, contradict=args.contradict, payload=payload, writer_segment=args.writer_segment
-    )
+        confidence=args.confidence, contradict=args.contradict, payload=payload, writer_segment=args.writer_segment,
+        scopes=_scopes_of(args.output) if args.scopes else None,
+    )  # fmt: skip
+
+
+def _scopes_of(path: Path) -> dict[str, int]:
+    """The replications of the scopes that a store has; none of one that is to be made."""
+    from malsim.memory.store import Store
+
+    if not path.exists():
+        return {}
+    with Store(path, write=False) as store:
+        return store.scopes
 
 
 def _prime(args: argparse.Namespace) -> int:

@@ -39,6 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--limit", type=int, default=10, metavar="N", help="most lines; default 10")
     add("--budget", type=int, default=900, metavar="WORDS", help="most words; default 900")
     add("--rep", type=int, default=0, metavar="K", help="the replication; default 0")
+    add("--scope", metavar="NAME", help="within this scope of a store; default what is everybody's")
     add("--rules", metavar="FILE", help="worth under these rules: a TOML file, default or recall_v5")
     add("--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; may be repeated")
 
@@ -53,6 +54,7 @@ def main(args: argparse.Namespace) -> int:
     rules = Rules.read(args.rules or "default").set(*args.set)
     with Store(args.store, write=False) as store:
         at = None if args.at is None else day_of(args.at, store.start, where="--at")
+        args.rep = args.rep if args.scope is None else store.known_scope(args.scope)
         options = {"rep": args.rep, "rules": rules, "now": store.day if at is None else at}
         as_recorded = at is None and not (args.rules or args.set)
         lines = _signal_lines(args.signals, store, at, rules) if args.signals and not args.cell else []
@@ -76,7 +78,7 @@ def _of_run(args: argparse.Namespace) -> int:
     from malsim.base.errors import UsageError
     from malsim.sim.replay.turn_push import push_on
 
-    for name in ("query", "signals", "rules"):
+    for name in ("query", "signals", "rules", "scope"):
         if getattr(args, name):
             hint = "a run's reader has a task, and its scenario says which signals and rules there are"
             raise UsageError("this is for stores", where=f"--{name}", given=getattr(args, name), hint=hint)

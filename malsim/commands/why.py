@@ -26,6 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("cell", metavar="CELL", help="a handle or name of a cell; of a file of claims OBJECT=VALUE")
     add("--at", type=day, metavar="DAY", help="the day asked about; default the last")
     add("--rep", type=int, metavar="K", help="of a scenario, the replication; default its first")
+    add("--scope", metavar="NAME", help="of a store, the scope; default what is everybody's")
     set_arguments(parser)
     add("-o", "--output", type=Path, metavar="FILE", help="draw the terms as a waterfall too, as PNG")
 
@@ -87,6 +88,7 @@ def _of_graph(args: argparse.Namespace) -> tuple[Explanation, list[str]]:
 
     rules = Rules().set(*(text for text in args.set if not text.startswith("law.")))
     with Store(args.source, write=False) as store:
+        args.rep = args.rep if args.scope is None else store.known_scope(args.scope)
         memory = store.memory if args.at is None else store.at(args.at)
         day = (store.day or 0.0) if args.at is None else args.at
     memory = memory if args.at is None and not args.set else tick(memory, day, rules)

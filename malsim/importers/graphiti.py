@@ -83,10 +83,10 @@ class _Graph(Collector):
             episodes = [one for one in listing if isinstance(one, str)] if isinstance(listing, list) else []
             self.add(uuid, **self.cell(fact, episodes))
             self.add_extras(uuid, fact, _EXTRAS)
-            supports += [(episode, uuid) for episode in dict.fromkeys(episodes[1:])]
-        for episode, uuid in supports:
+            supports += [(episode, uuid, text_of(fact.get("group_id"))) for episode in dict.fromkeys(episodes[1:])]
+        for episode, uuid, group in supports:
             if episode not in self:
-                self.add(episode, **self.episode_cell(episode))
+                self.add(episode, **self.episode_cell(episode), scope=group)
             self.edges.append((episode, "supports", uuid, 1.0))
         self.counts["restatements: further episodes that support a claim"] = len(supports)
 
@@ -107,6 +107,7 @@ class _Graph(Collector):
             "annexed": withdrawn,
             "entities": [end for end in (source, target) if end],
             "topics": [group] if group else [],
+            "scope": group,
         }
 
     def episode_cell(self, uuid: str) -> dict[str, Any]:

@@ -44,6 +44,7 @@ def _part(rows: Sequence[tuple[Any, ...]], options: Options) -> Records:
             title=title,
             body="" if value in ({"content": title}, {"text": title}, title) else to_json(value),
             writer=_writer(str(prefix), options),
+            scope=text_of(prefix),
             created=day_of(update),
             expires=day_of(expires),
             topics=[kind] if kind else [],

@@ -103,7 +103,7 @@ class _Stream(Collector):
     def line(self, writer: str, label: str, line: str, day: float | None) -> str:
         key = key_of(label, line)
         key = key if key not in self else key_of(label, line, str(len(self)))
-        self.add(key, object=label, title=text_of(line), writer=writer, created=day)
+        self.add(key, object=label, title=text_of(line), writer=writer, created=day, scope=writer)
         self.standing.setdefault(label, []).append(key)
         return key
 

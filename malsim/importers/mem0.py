@@ -49,7 +49,8 @@ def read(source: Source, options: Options) -> Iterator[Records]:
         contradictions += [edges.with_columns(relation=pl.lit("contradicts"), weight=-1.0)] * options.contradict
         first += part.height
         yield _records(source, cells, edges, payloads)
-    alone = alone.select("memory", "version", "title", "writer", "day", "expires", "topics", "entities", left="last")
+    about = ("memory", "version", "title", "writer", "day", "expires", "topics", "entities", "user")
+    alone = alone.select(*about, left="last")
     cells = _cells(alone.with_columns(annexed=False, after=False, replaces=False))
     yield _records(source, cells, pl.concat([_edges(cells), *contradictions]), payloads, chains.counts)
 
@@ -145,7 +146,7 @@ def _marks(events: pl.DataFrame) -> pl.DataFrame:
 
 def _versions(events: pl.DataFrame, rows: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
     """A row a version, as of `chains_of`, with the fields of its event."""
-    about = ("expires", "topics", "entities") if memories.height else ()
+    about = ("expires", "topics", "entities", "user") if memories.height else ()
     fields = events.select("memory", "writer", "old", "new", "created", "updated", "event", *about)[rows["event"]]
     created = rows["implied"] | (fields["event"] != "UPDATE")
     both = fields.drop("event").hstack(rows.drop("event"))
@@ -167,6 +168,7 @@ def _cells(versions: pl.DataFrame) -> pl.DataFrame:
         status.otherwise(pl.lit("active")).alias("status"),
         "annexed",
         *(name for name in ("expires", "topics", "entities") if name in versions.columns),
+        *(pl.col(name).alias("scope") for name in ("user",) if name in versions.columns),
         "version",
         "replaces",
     )

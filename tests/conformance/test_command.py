@@ -62,6 +62,36 @@ class Drifts(Append):
         return items
 
 
+class Wavers(Governed):
+    """It believes a little more whenever it is looked at."""
+
+    looks = 0
+
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        self.looks += 1
+        return [item | {"belief": item["belief"] * (1.0 - 0.5**self.looks)} for item in super().peek(query, now, limit)]
+
+
+class EndsBeforeItBegins(Governed):
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        return [item | {"valid_from": 9.0, "valid_to": 3.0} for item in super().peek(query, now, limit)]
+
+
+class HidesTexts(Governed):
+    """It says that it holds no text at all."""
+
+    def texts(self) -> list[str]:
+        return []
+
+
+class LogsEveryDay(Governed):
+    """It makes up a log in which everybody did everything on every day."""
+
+    def log(self) -> list[dict[str, Any]]:
+        last = self.events[-1]
+        return [last | {"event": "forget", "at": last["at"] - hours / 24.0} for hours in range(50)]
+
+
 class Foresees(Governed):
     def log(self) -> list[dict[str, Any]]:
         return [{"event": "forget", "id": 1, "by": "ann", "at": 1e6}]
@@ -74,6 +104,9 @@ class Foresees(Governed):
         (Hangs, "change.C", ["Hangs: tick, day 31, last claim: ", "did not return within 0.1 s"]),
         (Invents, "T2", ["Invents: peek, day 31, last claim: ", "nobody said; given: 'never'"]),
         (Drifts, "T2", ["Drifts: peek, day 31, last claim: ", "changed under a look"]),
+        (Wavers, "T2", ["Wavers: peek, day 31, last claim: ", "changed under a look"]),
+        (EndsBeforeItBegins, "T2", ["day 31, last claim: ", "ends before it begins on day 31", "9.0 to 3.0"]),
+        (LogsEveryDay, "F9", ["LogsEveryDay: log, day 11", "of a day on which nothing happened", "forget by"]),
         (Foresees, "F9", ["Foresees: log, day 11", "logged an event of a day to come"]),
     ],
 )
@@ -81,6 +114,11 @@ def test_what_misbehaves_is_an_error_that_names_call_day_and_claim(memory: Any, 
     (one,) = assess(memory, cell=cell, limit=0.1).verdicts
     assert one.verdict == ERROR
     assert all(part in one.why for part in parts), one.why
+
+
+def test_texts_that_hide_count_for_nothing() -> None:
+    (one,) = assess(HidesTexts, cell="F6").verdicts
+    assert one.verdict == "vacuous"
 
 
 def test_an_error_in_one_cell_leaves_the_others() -> None:

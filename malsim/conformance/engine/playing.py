@@ -67,10 +67,12 @@ class _Play:
     last: Claim | None = None
     values: dict[str, None] = field(default_factory=dict)
     beliefs: dict[tuple[str, str], float] = field(default_factory=dict)
+    days: set[float] = field(default_factory=lambda: {0.0})  # on which anything happened, or was said to
 
     def step(self, step: Step) -> Look | None:
         """Let a step happen; of a look, what came of it."""
         before, self.now = self.now, max(self.now, step.t)
+        self.days |= {self.now, *step.days}
         if step.do in LOOKS:
             return getattr(self, f"_{step.do}")(step)  # type: ignore[no-any-return]  # one of three below
         if step.do == "write":
@@ -83,6 +85,7 @@ class _Play:
         elif step.do == "settle":
             for day in range(int(TICKS) - 1, -1, -1):
                 self.now = max(before, step.t - day)
+                self.days.add(self.now)
                 self.memory.tick(self.now)
         return None
 
@@ -145,6 +148,10 @@ class _Play:
         events = self.memory.log()
         if any(event["at"] > self.now + SAME for event in events):
             raise AdapterError("logged an event of a day to come", where="log", given=max(event["at"] for event in events))
+        for event in events:
+            if not any(abs(event["at"] - day) <= SAME for day in self.days):
+                given = f"{event['event']} by {event['by']} on day {event['at']:.6g}"
+                raise AdapterError("logged an event of a day on which nothing happened", where="log", given=given)
         if step.want == NOT_SHOWN:
             matches = [event for event in events if _holds(repr(dict(event)), step.value)]
             return Look(step, not matches, "; ".join(repr(dict(event)) for event in matches[:3]) or "no such event")
@@ -158,7 +165,9 @@ def _holds(text: str, value: str) -> bool:
 
 
 def _face(item: Item) -> tuple[Any, ...]:
-    return tuple(item.get(part) for part in ("object", "value", "text", "active", "status", "valid_from", "valid_to"))
+    parts = ("object", "value", "text", "active", "status", "valid_from", "valid_to")
+    belief = item.get("belief")
+    return *(item.get(part) for part in parts), None if belief is None else round(float(belief), 6)
 
 
 def _state(item: Item) -> str:

@@ -35,6 +35,8 @@ def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
     rows = rows.with_columns(
         pl.col(name).fill_null(pl.lit(value, ROW[name])) for name, value in _DEFAULTS.items() if name in present
     )
+    if options.scopes is not None:
+        rows = rows.with_columns(_replications(rows["scope"], options.scopes))
     if options.confidence is not None:
         assumed = pl.col("stated").is_null()
         topics = pl.when(assumed).then(pl.concat_list("topics", pl.lit(ASSUMED))).otherwise("topics")
@@ -48,6 +50,13 @@ def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
         pl.coalesce("source_quality", pl.when(stated).then(quality)).alias("source_quality"),
         pl.coalesce("currency", pl.when(pl.col("touched").is_not_null()).then("c0")).alias("currency"),
     )
+
+
+def _replications(scopes: pl.Series, numbers: dict[str, int]) -> pl.Series:
+    """The replication of each row's scope, 0 where it has none; a scope that is new takes the next."""
+    for name in scopes.drop_nulls().unique(maintain_order=True):
+        numbers.setdefault(name, max(numbers.values(), default=0) + 1)
+    return scopes.replace_strict(numbers, default=0, return_dtype=ROW["rep"]).alias("rep")
 
 
 def dated_from(rows: pl.DataFrame, start: float | None) -> pl.DataFrame:

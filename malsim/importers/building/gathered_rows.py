@@ -22,7 +22,7 @@ from malsim.memory.rules import Rules
 
 __all__ = ["GatheredRows"]
 
-_OF_GRAPH = ("writer", "status", "effective", "created", "calibration")  # what edges and writers' records are made of
+_OF_GRAPH = ("rep", "writer", "status", "effective", "created", "calibration")  # what edges and writers' records are made of
 _NO_LINEAGE = pl.DataFrame(schema={"key": pl.String, "lineage": pl.List(pl.String)})
 
 
@@ -72,11 +72,11 @@ class GatheredRows:
             return Memory.empty()
         ends = self._keys.ends()
         rows = pl.concat(self.standing(_OF_GRAPH)).with_columns(pl.col("created") - (self.start[0] or 0.0))
-        author, writers = authors_of(Memory.empty().writers, rows["writer"])
+        author, writers = authors_of(Memory.empty().writers, rows)
         edges, loose = edge_rows(rows, ends, ends["source"].to_numpy(), ends["target"].to_numpy())
         self.left_out["loose"] = loose.height
         status = pl.col("status").cast(schema.CELLS["status"])
-        cells = rows.select(author, status, *_OF_GRAPH[2:], pl.lit(None, pl.Int64).alias("successor"))
+        cells = rows.select(author, status, *_OF_GRAPH[3:], pl.lit(None, pl.Int64).alias("successor"))
         return with_masses(with_lines(Memory(cells, edges, writers, edges.height), _NO_LINEAGE))
 
     def standing(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:

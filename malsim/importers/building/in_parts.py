@@ -17,7 +17,7 @@ from malsim.importers.building.bring import reading
 from malsim.importers.building.completed_rows import dated_from
 from malsim.importers.building.gathered_rows import GatheredRows
 from malsim.importers.building.report_lines import report_of, report_text, tally
-from malsim.importers.building.save import keep_extras, new_store, write
+from malsim.importers.building.save import keep_extras, keep_scopes, new_store, write
 from malsim.importers.reading.put import authors_of, cells_of
 from malsim.importers.reading.records import Options, Records
 from malsim.importers.reading.source import PART
@@ -67,7 +67,7 @@ def bring_into(
             with new_store(store) as file:
                 return _in_parts(parts, file, options, rules)
         came = assemble(Records.concat(parts), options=options, rules=rules)
-    write(came, store)
+    write(came, store, options.scopes)
     cells, edges, writers = (came.memory.table(name).height for name in ("cells", "edges", "writers"))
     return StoredImport(cells=cells, edges=edges, writers=writers, start=came.start, report=came.report)
 
@@ -81,6 +81,7 @@ def _in_parts(parts: Iterator[Records], store: Store, options: Options, rules: R
         rows, (_, start) = _Rows(source_rows, options), source_rows.start
         store.fill(rows, start=start)
         keep_extras(store, source_rows.extras.frames())
+        keep_scopes(store, options.scopes)
     rest = rest_of_report(source_rows.left_out) | source_rows.counts
     edges, writers = rows.graph.edges, rows.writers["writer"]
     report = report_of(source_rows.form, rows.cells, edges, writers, options, rest)
@@ -98,7 +99,7 @@ class _Rows:
     def __iter__(self) -> Iterator[tuple[str, pl.DataFrame]]:
         for part in self._source_rows.standing():
             rows = dated_from(part, self._source_rows.start[0])
-            author, self.writers = authors_of(self.writers, rows["writer"])
+            author, self.writers = authors_of(self.writers, rows)
             cells = cells_of(rows, author)
             if self.graph.height:
                 cells = cells.with_columns(self.graph.cells.select(_FROM_GRAPH).slice(self.height, rows.height))

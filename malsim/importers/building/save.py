@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -16,22 +16,25 @@ from malsim.base.outputs import beside_it
 from malsim.importers.building.assemble import ImportedMemory
 from malsim.importers.reading.records import EXTRAS
 from malsim.memory.store import Store
+from malsim.memory.tables import scopes
 from malsim.memory.tables.connect import connect, refusing, transaction
 from malsim.memory.tables.rows import insert, select
 
-__all__ = ["extras", "keep_extras", "new_store", "write"]
+__all__ = ["extras", "keep_extras", "keep_scopes", "new_store", "write"]
 
 _TABLE = "CREATE TABLE IF NOT EXISTS extras (cell TEXT, name TEXT, value TEXT)"
 
 
-def write(came: ImportedMemory, path: Path) -> None:
+def write(came: ImportedMemory, path: Path, numbers: Mapping[str, int] | None = None) -> None:
     """Write a store that holds what came; a store that is there already must hold a part of it, and grows.
 
-    A new file appears when all of it is written. Raises `StoreError` where another memory stands there already.
+    A new file appears when all of it is written; `numbers` are the replications of its scopes. Raises `StoreError` where
+    another memory stands there already.
     """
     with Store(path) if path.exists() else new_store(path) as store:
         store.save(came.memory, start=came.start)
         keep_extras(store, [came.extras])
+        keep_scopes(store, numbers)
 
 
 @contextmanager
@@ -59,6 +62,13 @@ def keep_extras(store: Store, frames: Iterable[pl.DataFrame]) -> None:
         store.connection.execute("DELETE FROM extras")
         for frame in chain([first], parts):
             insert(store.connection, "extras", frame)
+
+
+def keep_scopes(store: Store, numbers: Mapping[str, int] | None) -> None:
+    """Let a store know its replications by the names of scopes; where there are none, as it is."""
+    if numbers:
+        with refusing(store.path), transaction(store.connection):
+            scopes.keep(store.connection, numbers)
 
 
 def extras(path: Path) -> pl.DataFrame:

@@ -33,6 +33,7 @@ ROW: dict[str, pl.DataType | type[pl.DataType]] = {
     "read": pl.Float64, "topics": pl.List(pl.String), "entities": pl.List(pl.String), "source_refs": pl.List(pl.String),
     "verification": pl.String, "origin": pl.String, "sensitivity": pl.String, "expires": pl.Float64, "reverify": pl.Float64,
     "valid_from": pl.Float64, "valid_to": pl.Float64, "lineage": pl.List(pl.String),
+    "scope": pl.String,
 }  # fmt: skip
 
 
@@ -54,7 +55,7 @@ def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placement:
     place = _places(memory, rows["key"])
     fresh = place < 0
     place[fresh] = memory.cells.height + np.arange(int(fresh.sum()))
-    author, writers = authors_of(memory.writers, rows["writer"])
+    author, writers = authors_of(memory.writers, rows)
     old = memory.cells.with_row_index("row").filter(~pl.col("row").is_in(place))
     new = cells_of(rows, author).with_columns(pl.Series("row", place, dtype=pl.UInt32))
     cells = (pl.concat([old.select(new.columns), new]).sort("row") if memory.cells.height else new).drop("row")
@@ -71,14 +72,14 @@ def _places(memory: Memory, keys: pl.Series) -> NDArray[np.int64]:
     return rows["row"].fill_null(-1).to_numpy().copy()
 
 
-def authors_of(writers: pl.DataFrame, names: pl.Series) -> tuple[pl.Series, pl.DataFrame]:
-    """The row of each name among the writers, and the writers with those who were not in it."""
-    fresh = names.unique(maintain_order=True)
-    fresh = fresh.filter(~fresh.is_in(writers["writer"].implode()))
-    new = pl.DataFrame({"rep": 0, "writer": fresh, "claims": 0, "contradicted": 0, "calibration": 1.0}, strict=False)
+def authors_of(writers: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.Series, pl.DataFrame]:
+    """The row of each row's writer among the writers of its replication, and the writers with those who were not in it."""
+    who = ("rep", "writer")
+    fresh = rows.select(who).unique(maintain_order=True).join(writers, on=who, how="anti", maintain_order="left")
+    new = fresh.with_columns(claims=0, contradicted=0, calibration=1.0)
     writers = pl.concat([writers, new.cast(schema.WRITERS)])  # type: ignore[arg-type]  # a dict of polars types
     index = writers.with_row_index("author")
-    return pl.DataFrame({"writer": names}).join(index, on="writer", how="left", maintain_order="left")["author"], writers
+    return rows.select(who).join(index, on=who, how="left", maintain_order="left")["author"], writers
 
 
 def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:

@@ -25,12 +25,16 @@ _LATEST_SECONDS = 1e11  # a larger number counts milliseconds
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the user says that a file cannot: see `malsim import --help`."""
+    """What the user says that a file cannot: see `malsim import --help`.
+
+    `scopes` numbers the scopes of a source as they come, each a replication of its own; None where all is everybody's.
+    """
 
     confidence: float | None = None
     payload: Any = None
     writer_segment: int | None = None
     contradict: bool = False
+    scopes: dict[str, int] | None = None
 
 
 @dataclass(kw_only=True)

@@ -18,25 +18,30 @@ __all__ = ["Cells", "iso", "opened"]
 
 @dataclass(frozen=True)
 class Cells:
-    """A store's memory; `edges` has (relation, target key, weight) by source key, `extras` values by name by key."""
+    """A store's memory; `edges` has (relation, target key, weight) by source key, `extras` values by name by key.
+
+    `scopes` names the replications that are scopes.
+    """
 
     memory: Memory
     start: str | None
     edges: dict[str, list[tuple[str, str, float]]]
     extras: dict[str, dict[str, Any]]
+    scopes: dict[int, str]
 
 
 def opened(path: Path) -> Cells:
     """What a store holds."""
     with Store(path, write=False) as store:
         memory, start = store.memory, store.start
+        scopes = {rep: name for name, rep in store.scopes.items()}
     keys, edges = memory.cells["key"].to_list(), dict[str, list[tuple[str, str, float]]]()
     for source, relation, target, weight in memory.edges.select("source", "relation", "target", "weight").rows():
         edges.setdefault(keys[source], []).append((relation, keys[target], weight))
     beside = dict[str, dict[str, Any]]()
     for cell, name, value in extras(path).rows():
         beside.setdefault(cell, {})[name] = json.loads(value)
-    return Cells(memory, start, edges, beside)
+    return Cells(memory, start, edges, beside, scopes)
 
 
 def iso(day: float, start: str | None) -> str:

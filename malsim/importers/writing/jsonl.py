@@ -1,4 +1,4 @@
-"""JSON lines: a cell a line with every column that it has, its dates as dates, and its edges by key."""
+"""JSON lines: a cell a line with every column that it has, its scope, its dates as dates, and its edges by key."""
 
 from __future__ import annotations
 
@@ -25,5 +25,6 @@ def _lines(cells: Cells) -> Iterator[str]:
     for row in cells.memory.cells.iter_rows(named=True):
         fields = {name: value for name, value in row.items() if value is not None and name not in _INTERNAL}
         fields |= {name: iso(fields[name], cells.start) for name in _DAYS if name in fields and cells.start}
+        fields |= {"scope": cells.scopes[row["rep"]]} if row["rep"] in cells.scopes else {}
         edges = [dict(zip(("relation", "target", "weight"), edge, strict=True)) for edge in cells.edges.get(row["key"], ())]
         yield json.dumps(fields | {"edges": edges}, ensure_ascii=False)

@@ -17,7 +17,7 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
     entities: dict[str, dict[str, Any]] = {}
     relations, left_out = [], 0
     for row in cells.memory.cells.iter_rows(named=True):
-        if row["status"] != "active" or row["sensitivity"] == "secret":
+        if row["status"] != "active" or row["sensitivity"] == "secret" or row["rep"] in cells.scopes:
             left_out += 1
             continue
         name = row["object"] or row["handle"]
@@ -33,6 +33,6 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
     return {
         "entities": len(entities),
         "relations": len(relations),
-        "left out: superseded, annexed or secret": left_out,
+        "left out: superseded, annexed, secret or of a scope": left_out,
         "edges left out: that format has no evidence": cells.memory.edges.height,
     }

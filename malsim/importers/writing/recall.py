@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from malsim.base.errors import UsageError
 from malsim.importers.recall.cells import BESIDE, FLAGS, HYPEREDGES
 from malsim.importers.writing.cells import Cells, iso
 
@@ -45,7 +46,13 @@ _INSERT = "INSERT INTO cells (key, handle, kind, content_key, status, json) VALU
 
 
 def write(cells: Cells, path: Path) -> dict[str, int]:
-    """Write an archive where the file's name ends in .json, else a database; counts for the report."""
+    """Write an archive where the file's name ends in .json, else a database; counts for the report.
+
+    Raises `UsageError` for a store that has scopes.
+    """
+    if cells.scopes:
+        given, hint = ", ".join(cells.scopes.values()), "jsonl has them: --as jsonl"
+        raise UsageError("that format keeps no scopes apart", where="--as recall", given=given, hint=hint)
     objects = [_cell(row, cells) for row in cells.memory.cells.iter_rows(named=True)]
     hyperedges = list(cells.extras.get("", {}).get(HYPEREDGES, []))
     if path.suffix == ".json":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from malsim.base.errors import StoreError
+from malsim.base.errors import StoreError, UsageError
 from malsim.base.finite import FARTHEST, finite
 from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
@@ -156,6 +156,19 @@ class Store(StoreFile):
         with refusing(self.path), transaction(self.connection):
             return scopes.add(self.connection, scope)
 
+    def known_scope(self, scope: str) -> int:
+        """The replication of a scope; raises `UsageError` for one that is not there."""
+        if (rep := self.rep_of(scope)) == NONE:
+            allowed = ", ".join(self.scopes) or "none: all in it is everybody's"
+            raise UsageError("no such scope", where=str(self.path), given=scope, allowed=allowed)
+        return rep
+
+    @property
+    def scopes(self) -> dict[str, int]:
+        """The replication of each scope that has a name."""
+        with self._reading() as file:
+            return {name: rep for name, rep in scopes.names(file).items() if name}
+
     def share(self, object_: str, to: str, *, now: float, scope: str = "", by: str | None = None) -> None:
         """Let another scope read what a scope knows of an object."""
         self._shares(object_, to, scope, now, by, "share")
@@ -165,7 +178,7 @@ class Store(StoreFile):
         self._shares(object_, to, scope, now, by, "unshare")
 
     def _shares(self, object_: str, to: str, scope: str, now: float, by: str | None, deed: str) -> None:
-        source, reader = self.rep_of(scope, make=True), self.rep_of(to, make=True)
+        now, source, reader = finite(now, where="now"), self.rep_of(scope, make=True), self.rep_of(to, make=True)
         with self._changing() as old:
             scopes.share(self.connection, source, object_, reader, shared=deed == "share")
             self._write(old, old, t=now, deed=deed, writer=by)
@@ -174,7 +187,12 @@ class Store(StoreFile):
         self, object_: str, *, now: float, at: float | None = None, as_of: float | None = None, scope: str = "",
         rules: Rules | None = None,
     ) -> pl.DataFrame:  # fmt: skip
-        """What the store answers about an object within a scope, as `push.ask`; what was shared with it is read too."""
+        """What the store answers about an object within a scope, as `push.ask`; what was shared with it is read too.
+
+        Raises `UsageError` for a day that is no finite number.
+        """
+        for name, day in (("now", now), ("at", at), ("as_of", as_of)):
+            finite(0.0 if day is None else day, where=name)
         with self._reading() as file, sound(self.path):
             reps = scopes.readable(file, scopes.number(file, scope), object_)
             return ask(self.memory, object_, now=now, at=at, as_of=as_of, reps=reps, rules=rules)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from malsim.base.errors import UsageError
+from malsim.base.finite import LONGEST_SCOPE
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
-__all__ = ["add", "names", "number", "readable", "share", "unshare_all"]
+__all__ = ["add", "keep", "names", "number", "readable", "share", "unshare_all"]
 
 
 def names(connection: sqlite3.Connection) -> dict[str, int]:
@@ -25,13 +27,21 @@ def number(connection: sqlite3.Connection, scope: str) -> int:
 
 
 def add(connection: sqlite3.Connection, scope: str) -> int:
-    """The replication of a scope, of a new one the first that is free."""
+    """The replication of a scope, of a new one the first that is free; raises `UsageError` for a name that is too long."""
+    if len(scope) > LONGEST_SCOPE:
+        allowed = f"at most {LONGEST_SCOPE} characters"
+        raise UsageError("no name of a scope", where="scope", given=scope, allowed=allowed)
     present = names(connection)
     if scope not in present:
         highest = connection.execute("SELECT coalesce(max(rep), 0) FROM cells").fetchone()[0]
         present[scope] = max(highest, *present.values()) + 1
         _write(connection, "scopes", [list(each) for each in present.items()])
     return present[scope]
+
+
+def keep(connection: sqlite3.Connection, numbers: Mapping[str, int]) -> None:
+    """Let scopes have these replications; those that are there keep theirs."""
+    _write(connection, "scopes", [list(each) for each in (dict(numbers) | names(connection)).items() if each[1]])
 
 
 def readable(connection: sqlite3.Connection, rep: int, object_: str) -> list[int]:

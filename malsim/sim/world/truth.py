@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from malsim.base.errors import ScenarioError
+from malsim.base.finite import LONGEST_SCOPE
 from malsim.base.parameters import refuse_out_of_bounds
 from malsim.sim.world.clock import DAY, read_spans
 from malsim.sim.world.draws import Draws, name_number
@@ -22,7 +23,6 @@ __all__ = ["SENSES", "Fact", "Sight", "TruthChanges", "World"]
 SENSES = ("errs", "error")  # what is drawn for a look at the world
 MOST_CHANGES = 20_000_000
 MOST_VALUES = 100
-LONGEST_SCOPE = 200  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
