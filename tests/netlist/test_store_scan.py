@@ -52,15 +52,20 @@ def wired(path: Path, *texts: str) -> None:
         store.wire(lambda memory, here: load_all(memory, here, [parse(text) for text in texts], Rules()))
 
 
-def tripped(claims: list[dict[str, Any]], path: Path) -> list[tuple[Any, ...]]:
-    """What happened in a store that is opened anew for each write and each tick."""
-    wired(path, TRIPWIRE)
-    for day in range(1, DAYS + 1):
+def live(path: Path, claims: list[dict[str, Any]], first: int, last: int) -> None:
+    """Some days of a store, opened anew for each write and each tick."""
+    for day in range(first, last + 1):
         if today := [claim for claim in claims if day - 1 <= claim["t"] < day]:
             with Store(path) as store:
                 store.admit(today)
         with Store(path) as store:
             store.tick(float(day))
+
+
+def tripped(claims: list[dict[str, Any]], path: Path) -> list[tuple[Any, ...]]:
+    """What happened in a store that is opened anew for each write and each tick."""
+    wired(path, TRIPWIRE)
+    live(path, claims, 1, DAYS)
     with Store(path, write=False) as store:
         return store.events.filter(pl.col("kind").is_in(KINDS)).select(COLUMNS).rows()
 
@@ -88,6 +93,25 @@ def test_a_store_trips_as_the_run_of_the_same_claims(tmp_path: Path) -> None:
 @given(drawn=st.lists(CLAIM, min_size=1, max_size=6))
 def test_any_store_trips_as_the_run_of_the_same_claims(tmp_path_factory: pytest.TempPathFactory, drawn: list[Any]) -> None:
     same_as_the_run(claims_of(drawn), tmp_path_factory.mktemp("life") / "memory.sqlite")
+
+
+@pytest.mark.parametrize("name", ["away.json", "away.sqlite3"])
+def test_a_store_that_is_exported_and_imported_goes_on_as_the_one_that_stayed(tmp_path: Path, name: str) -> None:
+    drawn = [(0, "ann", "contradicts", None), (0, "bob", "supports", "drift"), (2, "bob", "contradicts", None),
+             (3, "ann", "contradicts", None)]  # fmt: skip
+    claims, stays, moves = claims_of(drawn), tmp_path / "stays.sqlite", tmp_path / "moves.sqlite"
+    wired(stays, TRIPWIRE + LINES)
+    live(stays, claims, 1, 2)
+    assert cli.main(["export", str(stays), "--as", "recall", "-o", str(tmp_path / name)]) == 0
+    assert cli.main(["import", str(tmp_path / name), "-o", str(moves)]) == 0
+    live(stays, claims, 3, DAYS)
+    live(moves, claims, 3, DAYS)
+    with Store(stays, write=False) as one, Store(moves, write=False) as other:
+        assert one.standing.text == other.standing.text
+        after = one.events.filter(pl.col("t") > 2.0, pl.col("kind").is_in(KINDS)).select(COLUMNS)
+        assert after.height
+        assert after.rows() == other.events.filter(pl.col("kind").is_in(KINDS)).select(COLUMNS).rows()
+        assert one.memory.cells["effective"].to_list() == other.memory.cells["effective"].to_list()
 
 
 def test_the_next_push_has_the_line_of_a_signal_that_fires(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from malsim.importers.reading.records import Options, Records
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.rules import Rules
 from malsim.memory.scoring.outcomes import contradicted
+from malsim.memory.tables.standing_parts import Standing
 
 __all__ = ["ASSUMED", "ImportedMemory", "assemble", "day_0", "rest_of_report", "with_masses"]
 
@@ -27,13 +28,15 @@ _EPOCH = date(1970, 1, 1)
 class ImportedMemory:
     """A memory, the date of its day 0 as `start`, and what came and what did not as `report` (item, count).
 
-    `start` is None where nothing is dated. `extras` (cell, name, value as JSON) has no column in a memory.
+    `start` is None where nothing is dated. `extras` (cell, name, value as JSON) has no column in a memory, and
+    `wiring` stands beside it.
     """
 
     memory: Memory
     start: str | None
     report: pl.DataFrame
     extras: pl.DataFrame
+    wiring: Standing | None = None
 
     def __str__(self) -> str:
         """The report, a line an item."""
@@ -58,7 +61,7 @@ def assemble(records: Records, *, options: Options | None = None, rules: Rules |
     rest = rest_of_report(left_out) | records.counts
     cells, writers = tally(memory.cells, options), memory.writers["writer"]
     report = report_of(records.form, cells, memory.edges, writers, options, rest)
-    return ImportedMemory(memory=memory, start=date_0, report=report, extras=extras)
+    return ImportedMemory(memory=memory, start=date_0, report=report, extras=extras, wiring=records.wiring)
 
 
 def day_0(oldest: object) -> tuple[float | None, str | None]:

@@ -35,6 +35,8 @@ def write(came: ImportedMemory, path: Path, numbers: Mapping[str, int] | None = 
         store.save(came.memory, start=came.start)
         keep_extras(store, [came.extras])
         keep_scopes(store, numbers)
+        if (wiring := came.wiring) and not store.standing.text:
+            store.wire(lambda memory, _: (memory, wiring))
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import polars as pl
 
 from malsim.importers.reading.dates import milliseconds
 from malsim.importers.reading.put import EDGES
+from malsim.memory.tables.standing_parts import Standing
 
 __all__ = ["EXTRAS", "RELATION", "Options", "Records", "day_of", "days_of", "key_of", "keys_of", "text_of"]
 
@@ -43,7 +44,7 @@ class Records:
 
     `form` names the source's format. `cells` has columns of `put.ROW`, `key` at least; what is left out is absent.
     `counts` are lines of the report, in order; `extras` are values that malsim has no column for: cell (its key), name,
-    value as JSON.
+    value as JSON. `wiring` is a netlist that runs at a store's ticks.
     """
 
     form: str
@@ -51,6 +52,7 @@ class Records:
     edges: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EDGES))
     extras: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EXTRAS))
     counts: dict[str, int] = field(default_factory=dict)
+    wiring: Standing | None = None
 
     @classmethod
     def concat(cls, parts: Iterable[Records]) -> Records:
@@ -67,6 +69,7 @@ class Records:
             edges=pl.concat(part.edges for part in records),
             extras=pl.concat(part.extras for part in records),
             counts=dict(counts),
+            wiring=next((part.wiring for part in records if part.wiring), None),
         )
 
 

@@ -18,7 +18,9 @@ from malsim.importers.reading.put import EDGES
 from malsim.importers.reading.source import Source, open_source
 from malsim.importers.recall.cells import number
 from malsim.importers.recall.legacy import cell_of
+from malsim.importers.recall.wiring import WIRING, wiring_of
 from malsim.memory.tables.connect import refusing
+from malsim.memory.tables.standing_parts import Standing
 
 __all__ = ["Archive", "read", "read_source"]
 
@@ -31,8 +33,8 @@ NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that older c
 class Archive:
     """What a file holds: cells as JSON objects in stored order, edges by key, the days (after 1970) of ticks on record.
 
-    `left_out` counts what malsim has no place for, `absent` names what the file lacks, `unreadable` counts rows that are no
-    JSON object.
+    `wiring` is a netlist that malsim put there, `left_out` counts what malsim has no place for, `absent` names what the file
+    lacks, `unreadable` counts rows that are no JSON object.
     """
 
     form: str
@@ -43,6 +45,7 @@ class Archive:
     left_out: dict[str, int] = field(default_factory=dict)
     absent: list[str] = field(default_factory=list)
     unreadable: int = 0
+    wiring: Standing | None = None
 
 
 def read(path: str | Path) -> Archive:
@@ -90,6 +93,9 @@ def _current(connection: sqlite3.Connection, tables: set[str]) -> Archive:
             archive.left_out[name] = _count(connection, name)
     if "hyperedges" in tables:
         archive.hyperedges = [_hyperedge(*row) for row in connection.execute(_HYPEREDGES)]
+    if WIRING in tables:
+        texts = [text for (text,) in connection.execute(f"SELECT json FROM {WIRING}")]  # noqa: S608  # a constant
+        archive.wiring = next((one for text in texts if (one := wiring_of(from_json(text)))), None)
     if "secrets" in tables:
         archive.left_out["secrets (never read)"] = _count(connection, "secrets")
     archive.absent = [name for name in ("edges", "hyperedges", *UNKEPT) if name not in tables]
@@ -123,7 +129,7 @@ def _json(source: Source) -> Archive:
         for edge in cell["edgesOut"] if isinstance(edge, dict)
     )  # fmt: skip
     archive = Archive(form=str(document.get("schemaVersion", "JSON archive")), cells=good, edges=_edges(edges))
-    archive.unreadable = len(cells) - len(good)
+    archive.unreadable, archive.wiring = len(cells) - len(good), wiring_of(document.get(WIRING))
     runs = document.get("operatorRuns") or document.get("operator_runs") or []
     times = [days(str(run.get("createdAt", run.get("created_at")))) for run in runs if isinstance(run, dict)]
     archive.ticks = sorted(day for day in times if day is not None)

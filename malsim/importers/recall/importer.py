@@ -51,11 +51,13 @@ def _records(archive: Archive, rules: Rules) -> Records:
         form=f"a {archive.form}",
         cells=rows,
         edges=edges,
+        wiring=archive.wiring,
         extras=pl.DataFrame(beside(archive.cells, archive.hyperedges), schema=EXTRAS, orient="row"),
         counts={
             "edges whose target was named by its handle": by_handle,
             "standing programs": programs,
             "hyperedges": len(archive.hyperedges),
+            "lines of wiring": archive.wiring.text.count("\n") if archive.wiring else 0,
             "cells left out: not readable": archive.unreadable,
             **{f"left out: {name}": count for name, count in archive.left_out.items()},
             **dict.fromkeys((f"absent: {name}" for name in archive.absent), -1),

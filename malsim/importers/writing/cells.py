@@ -12,15 +12,17 @@ from malsim.base.errors import DataError
 from malsim.importers.building.save import extras
 from malsim.memory import Memory
 from malsim.memory.store import Store
+from malsim.memory.tables.standing_parts import Standing
 
 __all__ = ["Cells", "iso", "opened"]
 
 
 @dataclass(frozen=True)
 class Cells:
-    """A store's memory; `edges` has (relation, target key, weight) by source key, `extras` values by name by key.
+    """A store's memory and what stands in it.
 
-    `scopes` names the replications that are scopes.
+    `edges` has (relation, target key, weight) by source key, `extras` values by name by key. `scopes` names the replications
+    that are scopes.
     """
 
     memory: Memory
@@ -28,12 +30,13 @@ class Cells:
     edges: dict[str, list[tuple[str, str, float]]]
     extras: dict[str, dict[str, Any]]
     scopes: dict[int, str]
+    standing: Standing
 
 
 def opened(path: Path) -> Cells:
     """What a store holds."""
     with Store(path, write=False) as store:
-        memory, start = store.memory, store.start
+        memory, start, standing = store.memory, store.start, store.standing
         scopes = {rep: name for name, rep in store.scopes.items()}
     keys, edges = memory.cells["key"].to_list(), dict[str, list[tuple[str, str, float]]]()
     for source, relation, target, weight in memory.edges.select("source", "relation", "target", "weight").rows():
@@ -41,7 +44,7 @@ def opened(path: Path) -> Cells:
     beside = dict[str, dict[str, Any]]()
     for cell, name, value in extras(path).rows():
         beside.setdefault(cell, {})[name] = json.loads(value)
-    return Cells(memory, start, edges, beside, scopes)
+    return Cells(memory, start, edges, beside, scopes, standing)
 
 
 def iso(day: float, start: str | None) -> str:

@@ -35,4 +35,5 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
         "relations": len(relations),
         "left out: superseded, annexed, secret or of a scope": left_out,
         "edges left out: that format has no evidence": cells.memory.edges.height,
+        "lines of wiring left out: --as recall keeps them": cells.standing.text.count("\n"),
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 from malsim.base.errors import UsageError
 from malsim.importers.recall.cells import BESIDE, FLAGS, HYPEREDGES
+from malsim.importers.recall.wiring import WIRING, wiring_object
 from malsim.importers.writing.cells import Cells, iso
 
 __all__ = ["write"]
@@ -59,7 +60,8 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
         for cell in objects:
             edges = cells.edges.get(cell["key"], ())
             cell["edgesOut"] = [dict(zip(("relation", "target", "weight"), edge, strict=True)) for edge in edges]
-        archive = {"schemaVersion": "recall.cells.export.v2", "cells": objects, "hyperedges": hyperedges}
+        archive: dict[str, Any] = {"schemaVersion": "recall.cells.export.v2", "cells": objects, "hyperedges": hyperedges}
+        archive |= {WIRING: wiring_object(cells.standing)} if cells.standing.text else {}
         path.write_text(json.dumps(archive), encoding="utf-8")
     else:
         _database(cells, objects, hyperedges, path)
@@ -68,6 +70,7 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
         "cells": len(objects),
         "edges": cells.memory.edges.height,
         "hyperedges": len(hyperedges),
+        "lines of wiring": cells.standing.text.count("\n"),
         "note: cells without a confidence, of which Recall knows none": silent,
     }
 
@@ -127,6 +130,10 @@ def _database(cells: Cells, objects: list[dict[str, Any]], hyperedges: list[dict
              cell.get("summary", ""), cell["body"]) for cell in objects
         ]  # fmt: skip
         connection.executemany("INSERT INTO cells_fts VALUES (?, ?, ?, ?, ?, ?)", texts)
+        if cells.standing.text:
+            connection.execute(f"CREATE TABLE {WIRING} (json TEXT NOT NULL)")
+            wiring = _compact(wiring_object(cells.standing))
+            connection.execute(f"INSERT INTO {WIRING} VALUES (?)", (wiring,))  # noqa: S608  # a constant
         connection.commit()
     finally:
         connection.close()

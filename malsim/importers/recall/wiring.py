@@ -1,0 +1,37 @@
+"""The netlist that stands in a store, beside the cells of an archive or a database of Recall's form."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Any
+
+from malsim.memory.tables.standing_parts import Standing
+
+__all__ = ["WIRING", "wiring_object", "wiring_of"]
+
+WIRING = "malsimWiring"  # a key of an archive, a table of a database
+
+
+def wiring_object(standing: Standing) -> dict[str, str]:
+    """What stands, as texts: the netlist, what it remembers from tick to tick, its lines in the next push."""
+    state = base64.b64encode(standing.state).decode()
+    return {"text": standing.text, "state": state, "lines": json.dumps(standing.lines)}
+
+
+def wiring_of(given: Any) -> Standing | None:
+    """What such an object says, None where it is none; a netlist whose memory is damaged begins anew.
+
+    >>> wiring_of(wiring_object(Standing(text="loadrt watch names=low", state=b"1"))).state
+    b'1'
+    """
+    if not isinstance(given, dict) or not isinstance(given.get("text"), str) or not given["text"]:
+        return None
+    try:
+        state = base64.b64decode(given.get("state", ""), validate=True)
+        lines = json.loads(given.get("lines", "[]"))
+    except (binascii.Error, TypeError, ValueError, RecursionError):
+        return Standing(text=given["text"])
+    good = isinstance(lines, list) and all(isinstance(line, str) for line in lines)
+    return Standing(text=given["text"], state=state, lines=tuple(lines) if good else ())
