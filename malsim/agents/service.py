@@ -60,11 +60,11 @@ class MemoryService:
 
     def orient(self) -> str:
         """Catch up, give an empty graph its ten cells; the map, what writers owe, and the cells that rank first."""
-        if not self.store.memory.height:
+        if not self.store.height:
             self.store.save(bootstrap(self.store.memory, t=self.now()), t=self.now())
         self.tick()
         fixed = {row["handle"]: row["body"] for row in ten_cells().iter_rows(named=True)}
-        cells = self.store.memory.height
+        cells = self.store.height
         parts = [
             f"This memory holds {cells} cells. Nobody's word is taken as it is: each line says what it is worth now.",
             fixed[MAP], fixed[EXPECTATIONS], str(self.push(limit=DIGEST)),
@@ -93,7 +93,7 @@ class MemoryService:
 
     def correct(self, cell: str, title: str, confidence: float, **fields: Any) -> dict[str, Any]:
         """Propose a claim of the same kind that supersedes a cell."""
-        memory = self.store.memory
+        memory = self.store.about(cell, self.rep, self.rules)
         kind = fields.pop("kind", None) or memory.cells["kind"][memory.row(cell, rep=self.rep)]
         edge = {"relation": "supersedes", "target": cell}
         return self.claim(title, confidence, kind=kind, edges=[edge, *fields.pop("edges", [])], **fields)
@@ -113,7 +113,8 @@ class MemoryService:
         """Why a cell is worth what it is, term by term."""
         from malsim.memory.explain import explain
 
-        explanation = explain(self.store.memory, _bounded(cell, "cell"), t=self.now(), rep=self.rep, rules=self.rules)
+        memory = self.store.about(_bounded(cell, "cell"), self.rep, self.rules)
+        explanation = explain(memory, cell, t=self.now(), rep=self.rep, rules=self.rules)
         return f"{explanation}\n  {explanation.why}"
 
     def signals(self, names: Sequence[str] = ()) -> str:

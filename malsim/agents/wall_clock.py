@@ -26,6 +26,6 @@ def wall_clock(store: Store, seconds: Callable[[], float] = time.time) -> Callab
     if start is None:
         today = datetime.fromtimestamp(seconds(), UTC).date()
         start = (today - timedelta(days=math.floor(store.day or 0.0))).isoformat()
-        store.save(store.memory, t=store.day or 0.0, start=start)
+        store.begin(start)
     zero = datetime.combine(date.fromisoformat(start[:10]), datetime.min.time(), UTC).timestamp()
     return lambda: max((seconds() - zero) / SECONDS, store.day or 0.0)

@@ -60,7 +60,7 @@ def main(args: argparse.Namespace) -> int:
         lines = _signal_lines(args.signals, store, at, rules) if args.signals and not args.cell else []
         push = {"budget_words": args.budget, "limit": args.limit, "surfaced": lines, **options}
         if args.cell:
-            view = (store.memory if as_recorded else _memory_at(store, at, rules)).expand(args.cell, **options)
+            view = (store if as_recorded else _memory_at(store, at, rules)).expand(args.cell, **options)
             print("\n".join([str(view), *_rewritten(store, view, at, args.rep)]))
         elif as_recorded:  # the file's own index is asked, and nothing else is read
             counts = next(iter(store.ticks.select("cells", "edges").tail(1).rows()), (0, 0))

@@ -159,10 +159,10 @@ class WriterRecords(NamedTuple):
     calibration: Array
 
 
-def records(memory: Memory, effective: Array, rules: Rules) -> WriterRecords:
-    """Every writer's record, from this snapshot."""
+def records(memory: Memory, effective: Array, rules: Rules, claims: Ints | None = None) -> WriterRecords:
+    """Every writer's record, from this snapshot; of a memory that is a part of another, by each writer's `claims` there."""
     author, writers = memory.column("author"), memory.table("writers").rows.height
-    claims = np.bincount(author, minlength=writers)
+    claims = np.bincount(author, minlength=writers) if claims is None else claims
     wrong = WRONG[rules.wrong_when](memory, effective, rules)
     stated = memory.column("stated")
     penalties, out = nan_to_zero(CALIBRATIONS[rules.calibration](stated, wrong)), np.isnan(stated)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.law import WriterRecords
 
-__all__ = ["Present", "Settled", "effective_at", "effective_now", "present", "settle", "to_look_at", "touched"]
+__all__ = ["Present", "Settled", "effective_at", "effective_now", "present", "settle", "show", "to_look_at", "touched"]
 
 
 def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.Series:
@@ -100,10 +100,19 @@ def touched(memory: Memory, rules: Rules) -> Ints:
     return np.flatnonzero(rows & active)
 
 
-def _stepped(memory: Memory, rows: Ints, rules: Rules) -> Memory:
+def show(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None) -> None:
+    """Let `present` give a memory that is a part of another with these rows touched, by a record made of the whole."""
+    if rows.size:
+        view = _stepped(memory, rows, rules, record)
+        memory.__dict__["_view"] = rules, lambda: view
+    else:
+        to_look_at(memory, rows, memory)
+
+
+def _stepped(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None = None) -> Memory:
     """One step of the law, of some rows; what the others are worth to them stands beside it, for who explains them."""
     before = memory.column("effective")
-    record = records(memory, before, rules)
+    record = record or records(memory, before, rules)
     result = step(memory, before, record.calibration, rules)
     fresh = {
         "effective": result.effective, "support_mass": result.support, "challenge_mass": result.challenge,

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from malsim.base.errors import AddressError
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HANDLES = ["obs_5a27", "obs_f860", "obs_9699", "dec_a3ee", "obs_aaaa"]  # the first three are what the gate makes
 KEYS = ["f860", "a3ee1", "obs_5a27"]
@@ -45,7 +50,7 @@ RULES = [
 
 
 @pytest.mark.parametrize("rules", RULES, ids=["default", "at admission", "own", "recall", "inert"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(batches=st.lists(st.lists(claims, min_size=1, max_size=4), min_size=1, max_size=5))
 def test_claims_leave_the_store_that_the_whole_memory_would(rules: Rules, batches: list[list[dict[str, Any]]]) -> None:
     memory = Memory.empty()
@@ -64,3 +69,44 @@ def test_claims_leave_the_store_that_the_whole_memory_would(rules: Rules, batche
             for name in ("cells", "edges", "writers"):
                 assert_frame_equal(getattr(kept, name), getattr(memory, name))
             assert kept.scanned == memory.scanned
+
+
+PAGES = [*HANDLES[:3], *KEYS, "obs_aaa", "5a27", "obs_5a27@v2", "obs_none", "obs_5a27#scores.eff", "dec_a3ee-kind"]
+
+
+def said(ask: Callable[[], object]) -> str:
+    """What a call answers, or why it does not."""
+    try:
+        return str(ask())
+    except AddressError as error:
+        return f"refused: {error}"
+
+
+BRIER, OUTWEIGHED = ({"calibration": "brier"}, {"wrong_when": "outweighed"})
+
+
+@pytest.mark.parametrize("rules", [{}, BRIER, OUTWEIGHED], ids=["default", "brier", "outweighed"])
+@settings(max_examples=8, deadline=None)
+@given(
+    batches=st.lists(st.lists(claims, min_size=1, max_size=4), min_size=1, max_size=4),
+    ticks=st.integers(0, 2),
+    names=st.lists(st.sampled_from(PAGES), min_size=1, max_size=2),
+    query=st.sampled_from(["", "runs", "it stands because"]),
+)
+def test_pages_and_pushes_say_what_the_whole_memory_would(
+    rules: dict[str, Any], batches: list[list[dict[str, Any]]], ticks: int, names: list[str], query: str
+) -> None:
+    options: dict[str, Any] = {"now": 9.0, "rules": Rules(calibration_history=1, **rules)}
+    with TemporaryDirectory() as folder, Store(Path(folder) / "memory.sqlite") as store:
+        for day, batch in enumerate(batches):
+            store.admit([claim | {"t": float(day)} for claim in batch], options["rules"])
+            if day < ticks:
+                store.tick(day + 0.5, options["rules"])
+        memory = store.memory
+        with Store(store.path, write=False) as reader:
+            for name in names:
+                assert said(partial(reader.expand, name, **options)) == said(partial(memory.expand, name, **options))
+            assert str(reader.mini_index(query, **options)) == str(memory.mini_index(query, **options))
+        for handle in memory.cells.filter(rep=0)["handle"].head(1):
+            store.expand(handle, **options)
+            assert_frame_equal(store.memory.cells, memory.expand(handle, **options).memory.cells)

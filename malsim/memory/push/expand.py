@@ -20,7 +20,7 @@ from malsim.memory.tables.write import latest_day
 if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["Expanded", "expand"]
+__all__ = ["Expanded", "expand", "row_named"]
 
 _DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "expires", "reverify")
 
@@ -89,6 +89,11 @@ def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 
         memory=expanded(memory, np.array([row]), now, rules),
         field=field,
     )
+
+
+def row_named(memory: Memory, text: str, rep: int) -> int:
+    """The row of the cell that `expand` opens for a text; raises `AddressError` as it does."""
+    return _row_and_field(memory, text, rep)[0]
 
 
 def _row_and_field(memory: Memory, text: str, rep: int) -> tuple[int, str]:

@@ -20,7 +20,7 @@ from malsim.memory.rules import Rules
 from malsim.memory.schema import FLAG_WORDS, NONE, SCORE_WORDS
 from malsim.memory.tables.connect import blank
 from malsim.memory.tables.read import last_day
-from malsim.memory.tables.search import candidate_rows, candidates, disputes, look_with, outcomes, stands
+from malsim.memory.tables.search import as_stored, candidate_rows, candidates, disputes, outcomes, stands
 from malsim.memory.tables.write import latest_day, write
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.tables.search import Now
 
 __all__ = ["BUDGET_WORDS", "LIMIT", "Push", "mini_index", "push", "push_of"]
 
@@ -88,11 +89,14 @@ def mini_index(
     if shelf is None:
         shelf = memory.__dict__["_shelf"] = _search_store(memory)
         weakref.finalize(memory, shelf.close)
-    look_with(shelf, effective_now(memory, rules))
-    return push(shelf, query, budget_words=budget_words, limit=limit, now=now, rep=rep, rules=rules, surfaced=surfaced)
+    worth_now = effective_now(memory, rules)
+    return push(
+        shelf, query, budget_words=budget_words, limit=limit, now=now, rep=rep, rules=rules, surfaced=surfaced,
+        worth_now=lambda _: worth_now,
+    )  # fmt: skip
 
 
-def push(
+def push(  # noqa: PLR0913  # what a reader asks for
     connection: sqlite3.Connection,
     query: str = "",
     *,
@@ -102,14 +106,15 @@ def push(
     rep: int = 0,
     rules: Rules | None = None,
     surfaced: Sequence[str] = (),
+    worth_now: Now = as_stored,
 ) -> Push:
     """A mini-index of an open store, as `mini_index`; reads the index and the rows of its best matches, nothing else.
 
-    What a reader sees of cells touched since the last tick is told to the connection by `search.look_with`.
+    `worth_now` says what those cells are worth that were touched since the last tick, as of `search.as_stored`.
     """
     rules, now = rules or Rules(), None if now is None else finite(now, where="now")
     finite(limit, where="limit", low=0.0, high=MOST_LINES)
-    cells, match = candidates(connection, query, rep, max(POOL, 3 * limit))
+    cells, match = candidates(connection, query, rep, max(POOL, 3 * limit), worth_now)
     now = last_day(connection) or 0.0 if now is None else now
     touched = cells["touched"].to_numpy()
     degree = (cells["outgoing"] + cells["incoming"]).to_numpy().astype(np.float64)
@@ -123,7 +128,7 @@ def push(
     budget = budget_words - fixed if words[:1].sum() + fixed <= budget_words else budget_words  # a line before reminders
     within = int(np.searchsorted(np.cumsum(words), budget, side="right"))
     left = budget_words - int(words[:within].sum())
-    return _with_sections(connection, top.head(within), now, rep, rules, left=left, surfaced=surfaced)
+    return _with_sections(connection, top.head(within), now, rep, rules, left=left, surfaced=surfaced, worth_now=worth_now)
 
 
 def push_of(
@@ -131,9 +136,10 @@ def push_of(
 ) -> Push:
     """The push that shows these rows of a memory's cells, in their order, with `left` words for the sections; no scores."""
     with closing(_search_store(memory)) as shelf:
-        look_with(shelf, effective_now(memory, rules))
-        cells = candidate_rows(shelf, list(rows), rep).with_columns(score=pl.lit(None, pl.Float64))
-        return _with_sections(shelf, _with_lines(cells, now, rules), now, rep, rules, left=left, surfaced=surfaced)
+        worth = effective_now(memory, rules)
+        cells = candidate_rows(shelf, list(rows), rep, lambda _: worth).with_columns(score=pl.lit(None, pl.Float64))
+        lines = _with_lines(cells, now, rules)
+        return _with_sections(shelf, lines, now, rep, rules, left=left, surfaced=surfaced, worth_now=lambda _: worth)
 
 
 def _with_lines(cells: pl.DataFrame, now: float, rules: Rules) -> pl.DataFrame:
@@ -154,11 +160,11 @@ def _with_lines(cells: pl.DataFrame, now: float, rules: Rules) -> pl.DataFrame:
 
 def _with_sections(
     connection: sqlite3.Connection, cells: pl.DataFrame, now: float, rep: int, rules: Rules, *, left: int,
-    surfaced: Sequence[str],
+    surfaced: Sequence[str], worth_now: Now,
 ) -> Push:  # fmt: skip
     """The lines of the cells shown, and their sections in what is left of the budget."""
     rows, places = cells.to_dicts(), cells["row"].to_list()
-    against, writers = disputes(connection, places), outcomes(connection, places)
+    against, writers = disputes(connection, places, worth_now), outcomes(connection, places)
     fixed = _fixed_words(connection, rep)
     reminds = fixed <= left
     beside = sections(rows, against, writers, now, rules, budget=left - fixed * reminds, surfaced=surfaced, reminds=reminds)

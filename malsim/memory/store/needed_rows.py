@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,24 +11,27 @@ import numpy as np
 from malsim.memory.graph.index import handle_by_key, names_by_place
 from malsim.memory.graph.tombstones import digests_of
 from malsim.memory.tables.contents import content_numbers, make_contents, rows_saying
-from malsim.memory.tables.store_part import within
+from malsim.memory.tables.store_part import part_of, within
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
 
     from malsim.memory.gate.claims import Validated
     from malsim.memory.rules import Rules
+    from malsim.memory.tables.store_part import StorePart
 
-__all__ = ["rows_for_claims"]
+__all__ = ["cells_where", "line_of", "part_for_claims", "rows_meant", "rows_named"]
 
 MOST_CLAIMS = 256  # of more at once, the whole memory is read
+FEW, NEAR = 8, 5  # as many as an error lists, and letters that are likely right
+_TAG = re.compile(r"[0-9a-f]{4,}")
 _PAST_ANY = "\U0010ffff"
 
 
-def rows_for_claims(connection: sqlite3.Connection, checked: Validated, rules: Rules) -> set[int] | None:
+def part_for_claims(connection: sqlite3.Connection, checked: Validated, rules: Rules) -> StorePart | None:
     """The cells that claims name, restate, or could be named like; None where the rules ask for every cell."""
     claims = checked.claims.frame()
     asks_for_all = rules.recompute == "admit" or rules.reused_keys != "refused" or rules.restated_among == "first"
@@ -39,14 +43,16 @@ def rows_for_claims(connection: sqlite3.Connection, checked: Validated, rules: R
     rows |= _rows_named_like(connection, _names_to_make(connection, claims))
     if _any(connection, "SELECT 1 FROM cells WHERE tombstone IS NOT NULL"):
         digests = claims.select(digests_of()).to_series()
-        rows |= _rows(connection, f"tombstone IS NOT NULL AND {within('tombstone', digests)}")
-    return rows
+        rows |= cells_where(connection, f"tombstone IS NOT NULL AND {within('tombstone', digests)}")
+    return part_of(connection, rows)
 
 
 def rows_named(connection: sqlite3.Connection, names: Iterable[str]) -> set[int]:
     """The cells that bear one of these names as their handle or key."""
     names = list(names)
-    return {row for column in ("handle", "key") for row in _rows(connection, within(column, names))} if names else set()
+    return (
+        {row for column in ("handle", "key") for row in cells_where(connection, within(column, names))} if names else set()
+    )
 
 
 def _names_to_make(connection: sqlite3.Connection, claims: pl.DataFrame) -> set[str]:
@@ -74,8 +80,45 @@ def _rows_named_like(connection: sqlite3.Connection, names: set[str]) -> set[int
     return rows
 
 
-def _rows(connection: sqlite3.Connection, condition: str) -> set[int]:
-    return {row for (row,) in connection.execute(f'SELECT "row" FROM cells WHERE {condition}')}
+def _rows_named_nearly(connection: sqlite3.Connection, names: Iterable[str], rep: int) -> set[int]:
+    """The first cells that a shortened name may mean in a replication, and the first that begin like a mistyped one."""
+    rows = set[int]()
+    begins = 'SELECT "row" FROM cells WHERE handle >= ? AND handle < ?'
+    for name in names:
+        rows |= _first(connection, f"{begins} AND rep = ? ORDER BY handle LIMIT ?", (name, name + _PAST_ANY, rep, FEW))
+        near = name[:NEAR]
+        rows |= _first(connection, f'{begins} ORDER BY "row" LIMIT ?', (near, near + _PAST_ANY, FEW))
+        if _TAG.fullmatch(name):
+            tagged = "SELECT \"row\" FROM cells WHERE handle LIKE ? ESCAPE '!' AND rep = ? ORDER BY handle LIMIT ?"
+            rows |= _first(connection, tagged, (f"%!_{name}%", rep, MOST_CLAIMS))
+    return rows
+
+
+def rows_meant(connection: sqlite3.Connection, text: str, rep: int) -> set[int]:
+    """The cells that decide what a text such as `dec_a3ee@v2#scores.eff` names, or why it names nothing."""
+    names = {text, *(text.partition(sign)[0] for sign in "#-")}
+    names |= {name.partition("@v")[0] for name in names}
+    return line_of(connection, rows_named(connection, names) | _rows_named_nearly(connection, names, rep))
+
+
+def line_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[int]:
+    """Some rows with all that replaced or were replaced by one of them, one after the other."""
+    query = """WITH RECURSIVE line (cell) AS (SELECT value FROM json_each(?)
+        UNION SELECT c.successor FROM line JOIN cells AS c ON c."row" = line.cell WHERE c.successor IS NOT NULL
+        UNION SELECT c."row" FROM line JOIN cells AS c ON c.successor = line.cell WHERE c.successor IS NOT NULL
+        UNION SELECT e.target FROM line JOIN edges AS e ON e.source = line.cell WHERE e.relation = 'supersedes'
+        UNION SELECT e.source FROM line JOIN edges AS e ON e.target = line.cell WHERE e.relation = 'supersedes')
+        SELECT cell FROM line"""
+    return _first(connection, query, (json.dumps(list(rows)),))
+
+
+def cells_where(connection: sqlite3.Connection, condition: str, *, most: int = -1) -> set[int]:
+    """The rows of the cells of which a condition holds, at most so many."""
+    return _first(connection, f'SELECT "row" FROM cells WHERE {condition} LIMIT ?', (most,))
+
+
+def _first(connection: sqlite3.Connection, query: str, parameters: Sequence[object]) -> set[int]:
+    return {row for (row,) in connection.execute(query, parameters)}
 
 
 def _any(connection: sqlite3.Connection, query: str) -> bool:

@@ -14,22 +14,23 @@ from malsim.memory.graph.tombstones import TEXTS, derived, rows_about, rows_like
 from malsim.memory.law import tick
 from malsim.memory.law_steps import effective_now
 from malsim.memory.push.ask import ask
-from malsim.memory.push.expand import expand
+from malsim.memory.push.expand import expand, row_named
 from malsim.memory.push.mini_index import Push, push
 from malsim.memory.rules import Rules
 from malsim.memory.schema import NONE
 from malsim.memory.store.corrections import allow, correct, forget
-from malsim.memory.store.needed_rows import rows_for_claims
+from malsim.memory.store.needed_rows import part_for_claims
+from malsim.memory.store.page_part import effective_in, page_part
 from malsim.memory.store.store_file import StoreFile
 from malsim.memory.tables import read, scopes, standing_parts
 from malsim.memory.tables.connect import refusing, sound, transaction
 from malsim.memory.tables.erasure import purge, shred
-from malsim.memory.tables.search import look_with
+from malsim.memory.tables.search import as_stored
 from malsim.memory.tables.store_part import named_so
 from malsim.memory.tables.write import latest_day, log_verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -61,7 +62,7 @@ class Store(StoreFile):
         """Take claims through the gate, as `malsim.memory.admit`; keeps and returns the verdicts."""
         rules = rules or Rules()
         checked = screened(validate(as_claims(claims), rules), rules)
-        with self._changing_part(lambda file: rows_for_claims(file, checked, rules)) as part:
+        with self._changing_part(lambda file: part_for_claims(file, checked, rules)) as part:
             result = judge(part.memory, checked, rules, factors=factors)
             verdicts = named_so(result.verdicts, part.places(result.memory), "cell")
             log_verdicts(self.connection, verdicts)
@@ -200,26 +201,37 @@ class Store(StoreFile):
     def mini_index(self, query: str = "", **options: Any) -> Push:
         """The lines that a reader is pushed about a query, found by the file's own index; options as of `push.push`.
 
-        Where something came since the last tick, the memory is read for what it touched.
+        Where something came since the last tick, what it touched of these cells is worked out.
         """
+        rules = options.get("rules") or Rules()
         with self._reading() as file:
-            look_with(file, effective_now(self.memory, options.get("rules")) if read.holds_news(file) else {})
+
+            def worth_now(rows: Sequence[int] | None) -> Mapping[int, float | None]:
+                worth = effective_in(file, rows, rules)
+                return effective_now(self.memory, rules) if worth is None else worth
+
             lines = [*standing_parts.standing(file).lines, *options.pop("surfaced", ())]
-            return push(file, query, surfaced=lines, **options)
+            return push(file, query, surfaced=lines, worth_now=worth_now if read.holds_news(file) else as_stored, **options)
 
     def expand(self, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
         """One cell, opened as of `now` (days; by default that of the last write); that it was read is kept.
 
         In a store open for reading only, nothing is kept.
         """
-        now = None if now is None else finite(now, where="now")
+        now, rules = None if now is None else finite(now, where="now"), rules or Rules()
         if not self.write:
-            return expand(self.memory, handle, now=self.day if now is None else now, rep=rep, rules=rules)
-        with self._changing() as old:
+            return expand(self.about(handle, rep, rules), handle, now=self.day if now is None else now, rep=rep, rules=rules)
+        with self._changing_part(lambda file: page_part(file, handle, rep, rules, row_named)) as part:
             now = read.last_day(self.connection) if now is None else now
-            page = expand(old, handle, now=now, rep=rep, rules=rules)
-            self._write(old, page.memory, t=page.explanation.t, deed="expand")
+            page = expand(part.memory, handle, now=now, rep=rep, rules=rules)
+            self._write(part.memory, page.memory, t=page.explanation.t, deed="expand", part=part)
         return page
+
+    def about(self, handle: str, rep: int = 0, rules: Rules | None = None) -> Memory:
+        """A memory that shows of one cell, its neighbours and its versions what the whole would show; others may lack."""
+        with self._reading() as file, sound(self.path):
+            part = page_part(file, handle, rep, rules or Rules(), row_named)
+            return self.memory if part is None else part.memory
 
 
 def open_memory(path: str | Path, *, at: float | None = None) -> Memory:

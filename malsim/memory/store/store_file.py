@@ -12,6 +12,7 @@ import polars as pl
 from malsim.base.errors import StoreError, UsageError
 from malsim.base.finite import finite
 from malsim.memory.gate.edit import check_author
+from malsim.memory.store.needed_rows import rows_meant
 from malsim.memory.tables import read, standing_parts
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
 from malsim.memory.tables.damage import is_date
@@ -76,6 +77,12 @@ class StoreFile:
             return self._cache[1]
 
     @property
+    def height(self) -> int:
+        """How many cells there are."""
+        with self._reading() as file, sound(self.path):
+            return read.height(file, "cells")
+
+    @property
     def day(self) -> float | None:
         """The day of the last write; None of a store never written to."""
         with self._reading() as file, sound(self.path):
@@ -114,7 +121,8 @@ class StoreFile:
     def updates(self, handle: str, *, rep: int = 0, day: float | None = None) -> pl.DataFrame:
         """Which fields of a cell were rewritten, up to a day, and by whom: t, field, writer (null: nobody is named)."""
         with self._reading() as file, sound(self.path):
-            row, updates = self.memory.row(handle, rep=rep), read.updates(file)
+            part = part_of(file, rows_meant(file, handle, rep))
+            row, updates = int(part.rows[part.memory.row(handle, rep=rep)]), read.updates(file)
         upto = math.inf if day is None else finite(day, where="day")
         return updates.filter(pl.col("row") == row, pl.col("t") <= upto).drop("row")
 
@@ -141,20 +149,24 @@ class StoreFile:
             if start is not None:
                 self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
 
+    def begin(self, start: str) -> None:
+        """Keep the date of day 0 of a store that has none."""
+        with refusing(self.path), transaction(self.connection):
+            self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
+
     def fill(self, rows: Iterable[tuple[str, pl.DataFrame]], *, start: str | None = None) -> None:
         """Let an empty store hold what comes some rows at a time, as `write.fill`: a file that nobody knows of yet."""
         with refusing(self.path):
             fill(self.connection, rows, start=start)
 
     @contextmanager
-    def _changing_part(self, rows: Callable[[sqlite3.Connection], Iterable[int] | None]) -> Iterator[StorePart]:
-        """The cells that a change needs as a memory, of None the whole, with nobody else writing until the block is left."""
+    def _changing_part(self, part_in: Callable[[sqlite3.Connection], StorePart | None]) -> Iterator[StorePart]:
+        """The part of the store that a change needs, of None the whole, with nobody else writing until the block is left."""
         previous = self._cache
         try:
             with refusing(self.path), transaction(self.connection):
                 with sound(self.path):
-                    needed = rows(self.connection)
-                    part = StorePart.of(self.memory) if needed is None else part_of(self.connection, needed)
+                    part = part_in(self.connection) or StorePart.of(self.memory)
                 yield part
         except BaseException:
             self._cache = previous

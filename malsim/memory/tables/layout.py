@@ -66,9 +66,12 @@ INDEXES = (  # made once the first rows are in, which is faster than keeping the
     "CREATE INDEX IF NOT EXISTS cells_by_author ON cells (author)",
     "CREATE INDEX IF NOT EXISTS cells_by_successor ON cells (successor) WHERE successor IS NOT NULL",
     "CREATE INDEX IF NOT EXISTS cells_by_tombstone ON cells (tombstone) WHERE tombstone IS NOT NULL",
+    "CREATE INDEX IF NOT EXISTS cells_replaced ON cells (author) WHERE successor IS NOT NULL",
+    "CREATE INDEX IF NOT EXISTS cells_unstated ON cells (author) WHERE stated IS NULL",
     f'CREATE INDEX IF NOT EXISTS cells_unseen ON cells ("row") WHERE {UNSEEN}',
     "CREATE INDEX IF NOT EXISTS edges_by_source ON edges (source)",
     "CREATE INDEX IF NOT EXISTS edges_by_target ON edges (target)",
+    "CREATE INDEX IF NOT EXISTS edges_contradicting ON edges (target) WHERE relation = 'contradicts'",
 )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.memory.tables.rows import Kinds
 
 __all__ = [
-    "columns_in", "holds_news", "last_day", "last_scanned", "past",
+    "columns_in", "height", "holds_news", "last_day", "last_scanned", "past",
     "past_fields", "past_records", "past_scores", "present", "start", "ticks",
     "updates", "verdicts", "whole", "writers",
 ]  # fmt: skip
@@ -43,6 +43,11 @@ def columns_in(connection: sqlite3.Connection) -> str:
 def writers(connection: sqlite3.Connection) -> pl.DataFrame:
     """Every writer, with its record."""
     return _table(connection, "writers", schema.WRITERS)
+
+
+def height(connection: sqlite3.Connection, table: str) -> int:
+    """How many cells, or edges, there are."""
+    return int(connection.execute(f'SELECT coalesce(max("row") + 1, 0) FROM {table}').fetchone()[0])
 
 
 def last_scanned(connection: sqlite3.Connection) -> Any:

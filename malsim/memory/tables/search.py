@@ -13,11 +13,13 @@ from malsim.memory.tables.rows import select
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["admitted_since", "candidate_rows", "candidates", "disputes", "look_with", "outcomes", "stands", "unopened"]
+    Now = Callable[[Sequence[int] | None], Mapping[int, float | None]]
+
+__all__ = ["admitted_since", "as_stored", "candidate_rows", "candidates", "disputes", "outcomes", "stands", "unopened"]
 
 MOST_TERMS = 8
 _MAY_READ = """(c.rep = ?2 OR EXISTS (SELECT 1 FROM meta, json_each(meta.value) AS share WHERE meta.name = 'shares'
@@ -31,36 +33,50 @@ _CANDIDATE: dict[str, pl.DataType | type[pl.DataType]] = {
     "contradicted": pl.Boolean, "cited": pl.Boolean,
 }  # fmt: skip
 _DISPUTE: dict[str, pl.DataType | type[pl.DataType]] = {
-    "source": pl.String, "relation": pl.String, "weight": pl.Float64, "target": pl.String, "effective": pl.Float64,
+    "row": pl.Int64, "source": pl.String, "relation": pl.String, "weight": pl.Float64, "target": pl.String,
+    "effective": pl.Float64,
 }  # fmt: skip
 _OUTCOMES: dict[str, pl.DataType | type[pl.DataType]] = {"writer": pl.String, "claims": pl.Int64}
 
 
-def look_with(connection: sqlite3.Connection, effective: Mapping[int, float | None]) -> None:
-    """Let searches find these rows worth what they are said to be here, and every other what the last tick gave it."""
-    connection.create_function("effective_now", 2, effective.get, deterministic=True)
+def as_stored(_: Sequence[int] | None) -> Mapping[int, float | None]:
+    """Every cell is worth what the last tick gave it.
+
+    What stands in for this says of some rows, or for None of all, what those are worth that a reader sees otherwise.
+    """
+    return {}
 
 
-def candidates(connection: sqlite3.Connection, query: str, rep: int, pool: int) -> tuple[pl.DataFrame, NDArray[np.float64]]:
+def candidates(
+    connection: sqlite3.Connection, query: str, rep: int, pool: int, now: Now
+) -> tuple[pl.DataFrame, NDArray[np.float64]]:
     """The best matches that may be shown, and how well each matches (BM25, larger is better)."""
     cells = pl.DataFrame(schema=_CANDIDATE)
     matches: dict[int, float] = {}
-    for rows in _matches(connection, query, rep, pool):
+    for rows in _matches(connection, query, rep, pool, now):
         matches |= rows
-        cells = pl.concat([cells, candidate_rows(connection, list(rows), rep)])
+        cells = pl.concat([cells, candidate_rows(connection, list(rows), rep, now)])
         if cells.height >= pool:
             break
     return cells, np.array([matches[row] for row in cells["row"]], dtype=np.float64)
 
 
-def disputes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str, str, float, str, float | None]]:
+def disputes(connection: sqlite3.Connection, rows: list[int], now: Now) -> list[tuple[str, str, float, str, float | None]]:
     """What active cells hold against these: source, relation, weight, target, and what the source is worth."""
-    query = """SELECT s.handle, e.relation, e.weight, t.handle, effective_now(s."row", s.effective)
+    query = """SELECT s."row", s.handle, e.relation, e.weight, t.handle, s.effective
         FROM json_each(?) AS wanted JOIN edges AS e ON e.target = wanted.value
         JOIN cells AS s ON s."row" = e.source JOIN cells AS t ON t."row" = e.target
         WHERE s.status = 'active' AND s.sensitivity <> 'secret' AND e.relation IN ('contradicts', 'concerns')
         ORDER BY wanted.key, e.rowid"""
-    return select(connection, query, _DISPUTE, (json.dumps(rows),)).drop_nulls("weight").rows()
+    against = _as_seen(select(connection, query, _DISPUTE, (json.dumps(rows),)), now)
+    return against.drop("row").drop_nulls("weight").rows()
+
+
+def _as_seen(cells: pl.DataFrame, now: Now) -> pl.DataFrame:
+    """Cells by row, worth what a reader sees of them now."""
+    worth_now = now(cells["row"].to_list())
+    values = [worth_now.get(row, stored) for row, stored in cells.select("row", "effective").rows()]
+    return cells.with_columns(pl.Series("effective", values, dtype=pl.Float64))
 
 
 def unopened(connection: sqlite3.Connection, handles: Sequence[str], since: float) -> list[str]:
@@ -89,15 +105,11 @@ def stands(connection: sqlite3.Connection, handle: str, rep: int) -> bool:
     return connection.execute(query, (handle, rep)).fetchone() is not None
 
 
-def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int) -> Iterator[dict[int, float]]:
+def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int, now: Now) -> Iterator[dict[int, float]]:
     """Rows and how well they match, some at a time, best first."""
     expression = _expression(query)
     if not expression:
-        every = f"""SELECT "row", ?1 FROM cells AS c WHERE {_MAY_READ} AND sensitivity <> 'secret'
-            ORDER BY effective_now("row", effective) DESC, touched DESC, rowid"""
-        cursor = connection.execute(every, (0.0, rep))
-        while rows := cursor.fetchmany(pool):
-            yield dict(rows)
+        yield from _ranked_first(connection, rep, pool, now)
         return
     at, more = 0, pool
     while True:
@@ -109,6 +121,22 @@ def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int) ->
         at, more = at + more, 4 * more
 
 
+def _ranked_first(connection: sqlite3.Connection, rep: int, pool: int, now: Now) -> Iterator[dict[int, float]]:
+    """Rows by what they are worth now, some at a time: the first few are sought alone, which is faster."""
+    effective = "effective"
+    if worth_now := now(None):
+        connection.create_function("effective_now", 2, worth_now.get, deterministic=True)
+        effective = 'effective_now("row", effective)'
+    query = f"""SELECT "row", ?1 FROM cells AS c WHERE {_MAY_READ} AND sensitivity <> 'secret'
+        ORDER BY {effective} DESC, touched DESC, rowid LIMIT ?3"""
+    first = connection.execute(query, (0.0, rep, pool)).fetchall()
+    if first:
+        yield dict(first)
+    cursor = connection.execute(f"{query} OFFSET ?4", (0.0, rep, -1, pool))
+    while rows := cursor.fetchmany(pool):
+        yield dict(rows)
+
+
 def _expression(query: str) -> str:
     """Any of the query's first words of more than one letter; a word of several parts wants them all."""
     words = [re.findall(r"[^\W_]+", word) for word in re.findall(r"[\w:-]+", query.lower()) if len(word) > 1]
@@ -117,10 +145,9 @@ def _expression(query: str) -> str:
     )
 
 
-def candidate_rows(connection: sqlite3.Connection, rows: list[int], rep: int) -> pl.DataFrame:
+def candidate_rows(connection: sqlite3.Connection, rows: list[int], rep: int, now: Now) -> pl.DataFrame:
     """What a push must know of cells, in this order, without those that it may not show."""
     own = ", ".join(f'c."{name}"' for name in list(_CANDIDATE)[:-4])
-    own = own.replace('c."effective"', 'effective_now(c."row", c.effective)')
     edge = (
         'SELECT 1 FROM edges AS e JOIN cells AS s ON s."row" = e.source WHERE e.target = c."row" AND s.status = \'active\''
     )
@@ -130,5 +157,5 @@ def candidate_rows(connection: sqlite3.Connection, rows: list[int], rep: int) ->
         FROM json_each(?1) AS wanted JOIN cells AS c ON c."row" = wanted.value WHERE {_MAY_READ} AND c.status <> 'annexed'
         AND NOT (c.locked AND c.pinned AND c.immutable)
         ORDER BY wanted.key"""
-    cells = select(connection, query, _CANDIDATE, (json.dumps(rows), rep))
+    cells = _as_seen(select(connection, query, _CANDIDATE, (json.dumps(rows), rep)), now)
     return cells.filter((pl.col("status") == "active") | pl.col("cited"))

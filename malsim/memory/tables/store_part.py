@@ -15,7 +15,7 @@ from malsim.memory.graph.index import Index
 from malsim.memory.schema import NONE
 from malsim.memory.tables.damage import DamagedRowsError, check_rows
 from malsim.memory.tables.layout import CELLS
-from malsim.memory.tables.read import columns_in, last_scanned, whole, writers
+from malsim.memory.tables.read import columns_in, height, last_scanned, whole, writers
 from malsim.memory.tables.rows import select
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def part_of(connection: sqlite3.Connection, rows: Iterable[int]) -> StorePart:
     scanned_edges = last_scanned(connection)
     if not isinstance(scanned_edges, int):
         raise DamagedRowsError("scanned")
-    part = StorePart(Memory.empty(), here, _count(connection, "cells"), _count(connection, "edges"), scanned_edges)
+    part = StorePart(Memory.empty(), here, height(connection, "cells"), height(connection, "edges"), scanned_edges)
     cells = numbered.drop("row").with_columns(_local(part, numbered["successor"]))
     edges = among.drop("row").with_columns(_local(part, among[name]) for name in ("source", "target"))
     authors = writers(connection)
@@ -108,10 +108,6 @@ def _local(part: StorePart, rows: pl.Series) -> pl.Series:
     places = np.full(len(rows), NONE)
     places[named.to_numpy()] = part.local(rows.filter(named).to_numpy())
     return pl.Series(rows.name, places, dtype=pl.Int64).set(~named, None)
-
-
-def _count(connection: sqlite3.Connection, table: str) -> int:
-    return int(connection.execute(f'SELECT coalesce(max("row") + 1, 0) FROM {table}').fetchone()[0])
 
 
 def _know_of_others(connection: sqlite3.Connection, memory: Memory) -> None:
