@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import always, differs, last
+from malsim.axioms.engine.compare import always, differs, is_stream, last
 from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -10,18 +10,22 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    t = pick.time()
-    claims = [Event(t, "write", value=pick.one("AB"), writer=writer) for writer in ("ann", "bob")]
+    """Two claims of one instant, three about two things, or twelve; each by a writer of its own."""
+    t, count = pick.time(), pick.by_turns((2, 3, 2, 12))
+    about = pick.one(("x", "xy")) if count > 2 else "x"  # noqa: PLR2004
+    claims = [Event(t, "write", pick.one(about), pick.one("AB"), f"w{place}") for place in range(count)]
     return [*claims, Event(t + pick.time(), "peek")]
 
 
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
-    if [event.do for event in events] != ["write", "write", "peek"] or events[0].t != events[1].t:
+    claims = events[:-1]
+    if not is_stream(events, "write") or {(event.do, event.t) for event in claims} != {("write", events[0].t)}:
         return None
-    one, two, peek = events
-    plain = last(subject, events)
+    if len({event.writer for event in claims}) < len(claims):
+        return None
+    turned, plain = [*claims[::-1], events[-1]], last(subject, events)
     return (
         differs(plain, last(subject, events, together=True), "in one call")
-        or differs(plain, last(subject, [two, one, peek]), "in the other order of writers")
-        or differs(plain, last(subject, [two, one, peek], together=True), "in one call and the other order of writers")
+        or differs(plain, last(subject, turned), "in the other order of writers")
+        or differs(plain, last(subject, turned, together=True), "in one call and the other order of writers")
     )

@@ -1,6 +1,7 @@
 """A belief stays in [0, 1], and nothing becomes NaN."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from malsim.axioms.engine.compare import always, is_stream
 from malsim.axioms.engine.events import Event, Pick
@@ -11,8 +12,21 @@ from malsim.base.finite import is_number
 needs = always
 
 
+CROWD, LATE, FOR_SURE = 12, 3650.0, (0.0, 1.0)
+
+
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    events = pick.claims(pick.count(1, 4), values="AB")
+    """A few claims; a crowd of one mind, or against one; claims stated as certain or impossible; a look ten years later."""
+    kind = pick.by_turns(("few", "crowd", "against", "certain", "late"))
+    if kind in ("crowd", "against"):
+        events = [Event(0.1 * place, "write", value="A", writer=f"w{place}") for place in range(pick.count(3, CROWD))]
+        events += [Event(2.0, "write", value="B")] if kind == "against" else []
+    else:
+        events = pick.claims(pick.count(1, 4), values="AB")
+    if kind == "certain":
+        events = [replace(event, stated=pick.one(FOR_SURE)) for event in events]
+    if kind == "late":
+        events.append(Event(events[-1].t + LATE, "tick"))
     for _ in range(pick.count(0, 4)):
         events.append(Event(events[-1].t + pick.time(), pick.one(("tick", "read", "peek"))))
     return [*events, Event(events[-1].t + pick.time(), "peek")]

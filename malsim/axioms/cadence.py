@@ -10,9 +10,12 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    claims = [Event(0.1 * place, "write", value=pick.one("AB")) for place in range(pick.count(1, 2))]
-    period, count = pick.time(0.05, 14.0), pick.count(2, 8)
-    sweeps = [Event(round(1.0 + period * (place + 1), 3), "tick") for place in range(count)]
+    claims = [
+        Event(0.1 * place, "write", value=pick.one("AB"), writer=pick.one(("ann", "bob")))
+        for place in range(pick.count(1, 3))
+    ]
+    period, count = pick.by_turns(((pick.time(0.05, 14.0), pick.count(2, 8)), (10.0, 12), (0.15, 5), (1.0, 40)))
+    sweeps = [Event(round(0.3 + period * (place + 1), 3), "tick") for place in range(count)]
     return [*claims, *sweeps, Event(sweeps[-1].t, "peek")]
 
 

@@ -1,35 +1,40 @@
-"""T by an honest writer, F by another up to twenty times, then T again: F does not lead."""
+"""T by an honest writer before and after, or by two, and F by another up to twenty times: F does not lead."""
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import always, is_stream, last, number
+from malsim.axioms.engine.compare import always, in_order, is_stream, last, number
 from malsim.axioms.engine.events import MINUTE, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
 needs = always
-MOST = 20
+MOST, DAY = 20, 1.0
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    gap = pick.time(MINUTE, 1.0)
-    count = pick.count(1, MOST)
-    echoes = [Event(round(1.0 + gap * place, 6), "write", value="B", writer="bob") for place in range(count)]
-    after = round(echoes[-1].t + gap, 6)
-    honest = [Event(t, "write", value="A", writer="ann") for t in (0.0, after)]
-    return [honest[0], *echoes, honest[1], Event(round(after + gap, 6), "peek")]
+    """The honest one again after the echo, or two honest ones and an echo that ends the day; or one that begins it too."""
+    kind, count = pick.by_turns(("again", "two", "between")), pick.count(1, MOST)
+    gap = pick.time(MINUTE, 1.0) if kind == "again" else DAY * pick.share() / (count + 4)
+    order = {"again": "A" + "B" * count + "A", "two": "AC" + "B" * count, "between": "BAC" + "B" * count}[kind]
+    claims = [_claim(round((gap + MINUTE) * place, 6), who) for place, who in enumerate(order)]
+    end = round(claims[-1].t + gap + MINUTE, 6)
+    return [*claims, *([Event(end, "tick")] if pick.count(0, 1) else []), Event(end, "peek")]
 
 
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
-    values = [event.value for event in events]
-    if not is_stream(events, "write") or values[0] != "A" or values[-2] != "A" or set(values[1:-2]) != {"B"}:
+    claims = [event for event in events if event.do == "write"]
+    honest = {event.writer for event in claims if event.value == "A"}
+    echo = {event.writer for event in claims if event.value == "B"}
+    if not is_stream(events, "write") or not in_order(claims) or len(echo) != 1 or honest & echo:
         return None
-    if len({event.t for event in events}) < len(events) or [event.t for event in events] != sorted(
-        event.t for event in events
-    ):
+    around = len(honest) == 1 and claims[0].value == claims[-1].value == "A"
+    if not around and (len(honest) < 2 or claims[-1].t - claims[0].t > DAY):  # noqa: PLR2004  # two honest voices, both fresh
         return None
     look = last(subject, events)
-    if look.score("B") > look.score("A") + subject.tolerance:
-        return (
-            f"B, said {len(values) - 3} times by one writer, is {number(look.score('B'))}, and A {number(look.score('A'))}"
-        )
-    return None
+    if look.score("B") <= look.score("A") + subject.tolerance:
+        return None
+    times = sum(event.value == "B" for event in claims)
+    return f"B, said {times} times by one writer, is {number(look.score('B'))}, and A {number(look.score('A'))}"
+
+
+def _claim(t: float, who: str) -> Event:
+    return Event(t, "write", value="B" if who == "B" else "A", writer={"A": "ann", "B": "bob", "C": "cid"}[who])

@@ -10,9 +10,12 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    older = pick.time(0.1, 30.0)
-    newer = older + pick.time(0.1, 120.0)
-    claims = [Event(newer, "write", value="B"), Event(older, "write", value="A")]
+    """Days apart, or on one day; by one writer, or by two."""
+    older, apart = pick.time(0.1, 30.0), pick.time(0.1, 120.0)
+    if pick.by_turns((False, False, True, True)):
+        older, apart = float(pick.count(1, 30)), pick.time(MINUTE, 0.9)
+    newer = older + apart
+    claims = [Event(newer, "write", value="B"), Event(older, "write", value="A", writer=pick.by_turns(("ann", "bob")))]
     return [*claims, Event(newer + pick.time(MINUTE, 30.0), "peek")]
 
 

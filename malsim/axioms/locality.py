@@ -1,4 +1,4 @@
-"""A claim by a new writer about a new thing moves nothing about another."""
+"""Claims by new writers about new things move nothing about another, however many they are."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,20 @@ needs = always
 def stream(pick: Pick, subject: Subject) -> list[Event]:
     claims = pick.claims(pick.count(1, 3))
     t = claims[-1].t + pick.time()
-    return [*claims, Event(t, "write", object="y", value="A", writer="zoe"), Event(t + pick.time(MINUTE, 1.0), "peek")]
+    new = [
+        Event(t, "write", "y" if not place else f"thing {place}", pick.one("ABC"), "zoe" if not place else f"w{place % 9}")
+        for place in range(pick.by_turns((1, 130, 2, 12)))
+    ]
+    end = t + pick.time(MINUTE, 1.0)
+    if pick.count(0, 3):
+        return [*claims, *new, Event(end, "peek")]
+    return [*(event.moved(lambda _: 0.0) for event in new), *claims, Event(end, "peek")]
 
 
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
-    new = [event for event in events if event.object == "y"]
-    if not is_stream(events, "write") or len(new) != 1 or len(events) < 3:  # noqa: PLR2004  # two claims and a look
+    new = [event for event in events if event.object != "x"]
+    known = {event.writer for event in events if event.do == "write" and event.object == "x"}
+    if not is_stream(events, "write") or not new or not known or known & {event.writer for event in new}:
         return None
-    return differs(last(subject, without(events, *new)), last(subject, events), "after a stranger spoke of y")
+    plain = last(subject, without(events, *new))
+    return differs(plain, last(subject, events), f"where strangers speak of {len({one.object for one in new})} other things")

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import always, last, number
+from malsim.adapters import Edge
+from malsim.axioms.engine.compare import always, is_stream, last, number, without
 from malsim.axioms.engine.events import MINUTE, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -10,16 +11,21 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    first, later = Event(0.0, "write", value="A", writer="ann"), pick.time(0.1, 120.0)
-    return [first, Event(later, "write", value="B", writer="bob"), Event(later + pick.time(MINUTE, 60.0), "peek")]
+    later, voices = pick.time(0.1, 120.0), pick.by_turns((1, 3, 1))
+    claims = [Event(0.0, "write", value="A", writer=("ann", "cid", "zoe")[place]) for place in range(voices)]
+    edges = (Edge("contradicts", "x is A"),) if subject.edges and pick.count(0, 1) else ()
+    against = Event(later, "write", value="B", writer="bob", edges=edges)
+    sweep = [Event(later + MINUTE, "tick")] if pick.by_turns((False, True)) else []
+    return [*claims, against, *sweep, Event(later + pick.time(2 * MINUTE, 60.0), "peek")]
 
 
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
-    if [(event.do, event.value) for event in events] != [("write", "A"), ("write", "B"), ("peek", "")]:
+    rivals = [event for event in events if event.value == "B"]
+    if not is_stream(events, "write") or len(rivals) != 1 or events[0].value != "A" or rivals[0].t <= events[0].t:
         return None
-    if not events[0].t < events[1].t <= events[2].t:
+    if rivals[0].writer in {event.writer for event in events if event.value == "A"}:
         return None
-    alone, against = last(subject, [events[0], events[2]]).score("A"), last(subject, events).score("A")
+    alone, against = last(subject, without(events, *rivals)).score("A"), last(subject, events).score("A")
     if against > alone + subject.tolerance:
         return f"A is {number(alone)}, contradicted by B {number(against)}"
     return None

@@ -10,9 +10,12 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    claim = Event(0.0, "write", value="A")
+    """One claim, with a rival or without, and reads about it, or about another thing."""
+    claims = [Event(0.0, "write", value="A"), Event(0.0, "write", "y", "B", "bob")][: pick.by_turns((1, 2))]
+    claims += [Event(0.05, "write", value="B", writer="bob")] if pick.count(0, 1) else []
     now = pick.time(0.1, 60.0)
-    return [claim, *(Event(now, "read") for _ in range(pick.count(1, 3))), Event(now, "peek")]
+    about = [pick.one("xy") if len(claims) > 1 and claims[1].object == "y" else "x" for _ in range(pick.count(1, 3))]
+    return [*claims, *(Event(now, "read", each) for each in about), Event(now, "peek")]
 
 
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:

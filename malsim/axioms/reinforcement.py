@@ -10,10 +10,14 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
+    """Uses and agreement, alone or against a rival that was there before."""
     events, t = [Event(0.0, "write", value="A")], 0.0
+    if pick.by_turns((False, True)):
+        events.append(Event(pick.time(0.1, 1.0), "write", value="B", writer="zoe"))
+        t = events[-1].t
     for _ in range(pick.count(1, 3)):
         t += pick.time(0.01, 30.0)
-        again = Event(t, "write", value="A", writer=pick.one(("ann", "bob")))
+        again = Event(t, "write", value="A", writer=pick.one(("ann", "bob", "cid")))
         events.append(pick.one((Event(t, "read"), again)))
     events += [Event(t + pick.time(1.0, 60.0), "tick")][: pick.count(0, 1)]
     return [*events, Event(events[-1].t + pick.time(0.1, 30.0), "peek")]
@@ -22,7 +26,7 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if not is_stream(events, "write") or events[0].do != "write" or events[0].t > events[-1].t:
         return None
-    plain = [events[0], *(event for event in events[1:] if event.do not in ("write", "read"))]
+    plain = [events[0], *(event for event in events[1:] if event.value == "B" or event.do not in ("write", "read"))]
     if len(plain) == len(events):
         return None
     alone, again = last(subject, plain).score("A"), last(subject, events).score("A")

@@ -1,25 +1,34 @@
-"""A quiet night or a month and a half of sweeps deletes nothing that was never contradicted."""
+"""A quiet night, or most of a year of sweeps, deletes nothing that was never contradicted."""
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import always, is_stream, last
-from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.compare import always, is_stream
+from malsim.axioms.engine.events import UNSTATED, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
 needs = always
-NIGHT, QUIET = 12, 50
+PERIODS = ((1.0 / 24.0, 12), (1.0, 50), (7.0, 34), (1.0, 110), (60.0, 4))  # of sweeps, days, and how many
+FACTS = ("x", "y", "fact 3", "fact 4", "fact 5")
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    period, count = pick.one(((1.0 / 24.0, NIGHT), (1.0, QUIET)))
+    """One thing that is known, or several, and sweeps by the hour, the day, the week or two months."""
+    period, count = pick.by_turns(PERIODS)
     sweeps = [Event(round(period * (place + 1), 6), "tick") for place in range(count)]
-    return [Event(0.0, "write", value="A"), *sweeps, Event(sweeps[-1].t, "peek")]
+    facts = FACTS[: pick.one((1, 2, 5))]
+    claims = [Event(0.0, "write", about, "A", stated=pick.one((0.5, UNSTATED, 0.9))) for about in facts]
+    return [*claims, *sweeps, *(Event(sweeps[-1].t, "peek", about) for about in facts)]
 
 
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
-    if not is_stream(events, "write", "tick") or [event.do for event in events].count("write") != 1:
+    if not is_stream(events, "write", "tick"):
         return None
-    if events[0].do != "write" or last(subject, events).items:
+    said = [event.object for event in events if event.do == "write"]
+    asked = [event.object for event in events if event.do == "peek"]
+    if len(set(said)) < len(said) or not set(asked) <= set(said) or events[0].do != "write":
         return None
     sweeps = [event for event in events if event.do == "tick"]
-    return f"A, never contradicted, was deleted by {len(sweeps)} sweeps up to day {sweeps[-1].t:g}"
+    gone = next((name for name, look in zip(asked, subject.play(events), strict=True) if not look.items), None)
+    if gone is None:
+        return None
+    return f"{gone} is A, never contradicted, was deleted by {len(sweeps)} sweeps up to day {sweeps[-1].t:g}"

@@ -1,4 +1,4 @@
-"""No write lowers the evidence kept on a topic to nothing."""
+"""No write, and no sweep right after it, lowers the evidence kept on a topic to nothing."""
 
 from collections.abc import Sequence
 
@@ -11,8 +11,10 @@ needs = always
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
     events: list[Event] = []
-    for claim in pick.claims(pick.count(1, 3), values="AB"):
-        events += [claim, Event(claim.t, "peek")]
+    kind = pick.by_turns(("apart", "at once", "swept"))
+    for claim in pick.claims(pick.count(1, 5), values=pick.one(("AB", "ABC"))):
+        t = 0.0 if kind == "at once" else claim.t
+        events += [claim.moved(lambda _, t=t: t), *([Event(t, "tick")] if kind == "swept" else []), Event(t, "peek")]  # type: ignore[misc]
     return events
 
 

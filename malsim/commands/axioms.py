@@ -3,11 +3,13 @@
 malsim axioms my_package.my_module:MyMemory --html axioms.html
 malsim axioms membrane --set law.half_life=7 --on memory.sqlite
 malsim axioms --zoo -o out/zoo
+malsim axioms --planted --axiom echo-independence
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--on", metavar="STORE", help="draw claims from a store, or from what malsim import reads")
     add("--seed", type=int, default=0, help="of the search (0)")
     add("--limit", type=float, default=10.0, metavar="S", help="seconds a call of your own memory may take (10)")
+    add("--streams", type=int, metavar="N", help="tries of an axiom (20; 4 where the graph is asked)")
+    add("--planted", action="store_true", help="how often each axiom finds the defects planted for it")
     add("--list", action="store_true", help="print the axioms, a sentence each")
     add("--zoo", action="store_true", help="run defects that shipped (scenarios/zoo; all, or those named)")
     add("--json", action="store_true", help="print one JSON list of law, axiom, verdict, witness")
@@ -39,6 +43,7 @@ def main(args: argparse.Namespace) -> int:
     """Search, show, say."""
     from malsim.axioms.engine.axiom import find_axiom, shipped_axioms
     from malsim.axioms.engine.matrix import matrix
+    from malsim.base.errors import UsageError
     from malsim.base.progress import progress
 
     if args.list:
@@ -47,6 +52,10 @@ def main(args: argparse.Namespace) -> int:
         return 0
     if args.zoo:
         return _zoo(args)
+    if args.streams is not None and args.streams < 1:
+        raise UsageError("no number of streams", where="--streams", given=args.streams, allowed="1 or more")
+    if args.planted:
+        return _planted(args)
     axioms: list[Axiom] | None = [find_axiom(args.axiom)] if args.axiom else None
     subjects = _subjects(args)
     verdicts = matrix(subjects, axioms, seed=args.seed, watch=lambda those: progress(those, what="axioms", unit="law"))
@@ -88,8 +97,26 @@ def _subjects(args: argparse.Namespace) -> list[Subject]:
     if args.on:
         from malsim.axioms.own_claims import on_claims
 
-        return on_claims(subjects, args.on)
-    return subjects
+        subjects = on_claims(subjects, args.on)
+    return [replace(each, cases=args.streams or each.cases) for each in subjects]
+
+
+def _planted(args: argparse.Namespace) -> int:
+    """The detection rate of each axiom; exit 1 where a defect is not found, or a sound memory is said to be broken."""
+    from malsim.axioms.planted.detection import SEARCHES, detection
+    from malsim.base.errors import UsageError
+    from malsim.base.progress import progress
+
+    if args.law:
+        raise UsageError("asks the planted memories", where="--planted", given=", ".join(args.law), hint="leave the law out")
+    names, seeds = [args.axiom] if args.axiom else [], range(args.seed, args.seed + SEARCHES)
+    found = detection(names, streams=args.streams or 20, seeds=seeds,
+                      watch=lambda those: progress(those, what="axioms", unit="defect"))  # fmt: skip
+    if args.json:
+        print(found.rates.write_json())
+    else:
+        print(found)
+    return 1 if found.not_found or found.alarms else 0
 
 
 def _zoo(args: argparse.Namespace) -> int:

@@ -20,9 +20,11 @@ from malsim.axioms.engine.page import write_page
 from malsim.axioms.engine.search import judge
 from malsim.axioms.engine.show import replay_code
 from malsim.axioms.engine.subjects import every_subject, subject_of
+from malsim.axioms.planted import SOUND, planted_defects
+from malsim.axioms.planted.detection import detection
+from malsim.axioms.planted.sound import Sound
 from malsim.base.errors import AdapterError, LawError, ScenarioError, UsageError
 from malsim.cli import main
-from tests.axioms.memories import PLANTED, Halves, Sound
 from tests.axioms.recorded import KNOWN
 
 if TYPE_CHECKING:
@@ -30,16 +32,49 @@ if TYPE_CHECKING:
 
 SUBJECTS = {subject.name: subject for subject in every_subject()}
 
+FRESH = 20_261_125  # a seed that no stream was tuned on
+
 test_a_sound_memory_of_ones_own = check(Sound)
-test_one_that_declares_a_half_life_and_keeps_it = check(Halves)
 
 
-@pytest.mark.parametrize("axiom", list(shipped_axioms()))
-def test_a_planted_break_turns_the_axiom_red(axiom: str) -> None:
-    verdict = judge(subject_of(PLANTED[axiom]), find_axiom(axiom))
+@pytest.mark.parametrize("memory", SOUND)
+def test_sound_memories_are_clean_on_fresh_seeds(memory: type[Sound]) -> None:
+    assert not matrix([subject_of(memory)], seed=FRESH).broken
+    assert not matrix([subject_of(memory)], seed=FRESH + 1).errors
+
+
+@pytest.mark.parametrize("name", planted_defects())
+def test_a_planted_defect_turns_its_axiom_red(name: str) -> None:
+    planted = planted_defects()[name]
+    verdict = judge(subject_of(planted.memory), find_axiom(planted.axiom), seed=FRESH)
     assert verdict.verdict == BROKEN, verdict
     assert verdict.why
     assert verdict.witness[-1].do == "peek"
+    assert planted.says.endswith(".")
+
+
+def test_every_axiom_has_a_planted_defect_and_there_are_many() -> None:
+    assert {one.axiom for one in planted_defects().values()} == set(shipped_axioms())
+    assert len(planted_defects()) >= 60
+
+
+def test_detection_is_said_with_its_interval(capsys: pytest.CaptureFixture[str]) -> None:
+    found = detection(["stated", "unsaid"], seeds=(FRESH, FRESH + 1))
+    assert found.rates["searches"].to_list() == [2, 4]
+    assert (found.rates["low"] < found.rates["found"]).all()
+    assert (found.not_found, found.alarms) == ([], ())
+    assert main(["axioms", "--planted", "--axiom", "stated", "--streams", "5"]) == 0
+    assert "searches of 5 streams" in capsys.readouterr().out
+    assert main(["axioms", "mal", "--planted"]) == main(["axioms", "--streams", "0"]) == 2
+    with pytest.raises(UsageError, match="no number of streams"):
+        ms.axioms("mal", streams=0)
+
+
+def test_trivial_memories_fail_the_two_questions_of_the_front_page() -> None:
+    assert ms.axioms("last_write", axiom="echo-independence").broken
+    assert ms.axioms("sequential", axiom="truth-may-return").broken
+    assert ms.axioms("majority", axiom="truth-may-return").broken
+    assert not ms.axioms("majority", axiom="echo-independence").broken
 
 
 @pytest.mark.parametrize("law", list(SUBJECTS))
@@ -105,8 +140,8 @@ class Hangs(Sound):
 
 
 class NaNs(Sound):
-    def believed(self, object_: str, value: str, now: float) -> float:  # noqa: ARG002
-        return math.nan
+    def scores(self, about: str, now: float) -> dict[str, float]:
+        return dict.fromkeys(super().scores(about, now), math.nan)
 
 
 class Nameless(Sound):
@@ -128,7 +163,7 @@ def test_a_memory_that_misbehaves_is_told_the_call_and_the_rest_goes_on(memory: 
     assert table.errors[0].verdict == ERROR
     assert problem in table.errors[0].why
     if memory is not Nameless:
-        assert ms.axioms(memory, axiom="truth-may-return", limit=0.2).verdicts[0].verdict == HOLDS
+        assert ms.axioms(memory, axiom="late-arrival", limit=0.2).verdicts[0].verdict == HOLDS
 
 
 def test_nan_breaks_the_bounds_and_is_an_error_elsewhere() -> None:
@@ -155,7 +190,7 @@ def test_an_expected_break_that_is_mended_fails() -> None:
     with pytest.raises(pytest.fail.Exception, match="take it off"):
         case("anchor")
     with pytest.raises(pytest.fail.Exception, match="is broken"):
-        check(PLANTED["anchor"])("anchor")
+        check(planted_defects()["Compounds"].memory)("anchor")
 
 
 def test_rules_are_put_to_the_axioms() -> None:
@@ -190,7 +225,11 @@ def test_the_command_on_a_memory_of_ones_own(
     assert main(["axioms", "own_last_memory:Last", "--json"]) == 1
     rows = json.loads(capsys.readouterr().out)
     assert set(rows[0]) == {"law", "axiom", "verdict", "witness"}
-    assert {row["axiom"] for row in rows if row["verdict"] == BROKEN} == {"batching", "late-arrival"}
+    assert {row["axiom"] for row in rows if row["verdict"] == BROKEN} == {
+        "batching",
+        "echo-independence",
+        "late-arrival",
+    }
     assert main(["axioms", "own_last_memory:Last", "--axiom", "truth-may-return"]) == 0
     assert main(["axioms", "no_such_law"]) == 2
 
@@ -201,7 +240,7 @@ def test_the_table_and_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "memex" in output
     assert "X broken" in output
     page = (tmp_path / "page.html").read_text()
-    assert page.count("<svg") == page.count("<section") == 4
+    assert page.count("<svg") == page.count("<section") == 7
     assert "http" not in page
     assert re.search(
         r"<th class='law'>last_write</th>.*<td>1</td><td>1</td></tr>", page
@@ -211,7 +250,7 @@ def test_the_table_and_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[st
     for each in lines:
         exec(each, {})  # noqa: S102  # what a reader would paste
     assert capsys.readouterr().out.splitlines() == sentences
-    assert len(sentences) == 4
+    assert len(sentences) == 7
     assert main(["axioms", "--list"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(shipped_axioms())
     write_page(matrix([SUBJECTS["mal"]], [find_axiom("settling")]), [SUBJECTS["mal"]], tmp_path / "one.html")

@@ -8,7 +8,7 @@ import pytest
 
 from malsim.axioms.engine.axiom import find_axiom, shipped_axioms
 from malsim.axioms.engine.subjects import subject_of
-from tests.axioms.memories import Halves
+from malsim.axioms.planted.sound import Halves
 
 if TYPE_CHECKING:
     from malsim.axioms.engine.events import Event
@@ -16,32 +16,42 @@ if TYPE_CHECKING:
 WITHOUT_EDGES = {
     # axiom: writers, values, objects, deeds beside writes and peeks, fewest and most events
     "anchor": (3, "ABC", "x", "tick", 4, 6),
-    "batching": (2, "AB", "x", "", 3, 3),
-    "bounds": (3, "AB", "x", "read tick", 2, 9),
-    "cadence": (1, "AB", "x", "tick", 4, 11),
-    "consistency": (2, "AB", "x", "", 3, 3),
-    "echo-independence": (2, "AB", "x", "", 4, 23),
-    "late-arrival": (1, "AB", "x", "", 3, 3),
-    "locality": (4, "ABC", "xy", "", 3, 5),
+    "batching": (12, "AB", "xy", "", 3, 13),
+    "bounds": (15, "AB", "x", "read tick", 2, 18),
+    "cadence": (2, "AB", "x", "tick", 6, 44),
+    "calendar": (3, "ABC", "x", "read tick", 2, 8),
+    "consistency": (6, "ABCDE", "x", "tick", 3, 7),
+    "delivered-twice": (3, "ABC", "x", "", 3, 5),
+    "echo-independence": (3, "AB", "x", "tick", 5, 24),
+    "last-word": (1, "ABC", "x", "tick", 4, 15),
+    "late-arrival": (2, "AB", "x", "", 3, 3),
+    "locality": (13, "ABC", "txy", "", 3, 134),
     "monotone-age": (3, "ABC", "x", "", 3, 5),
+    "names": (3, "ABC", "xy", "", 3, 6),
     "neutral": (3, "ABC", "x", "nothing", 3, 4),
     "newer-not-below-older": (1, "A", "xy", "", 4, 4),
+    "outvoted": (15, "AB", "x", "tick", 5, 17),
     "own-facts": (5, "AB", "fox", "tick", 36, 102),
     "peek": (3, "ABC", "x", "read tick", 4, 8),
-    "polarity": (2, "AB", "x", "", 3, 3),
-    "reachability": (1, "A", "x", "read tick", 5, 34),
-    "read-idempotence": (1, "A", "x", "read", 3, 5),
-    "reinforcement": (2, "A", "x", "read tick", 3, 6),
-    "success": (1, "A", "x", "", 2, 2),
-    "survival-floor": (1, "A", "x", "tick", 14, 52),
-    "total-evidence": (3, "AB", "x", "", 2, 6),
-    "truth-may-return": (1, "AB", "x", "", 4, 4),
+    "reachability": (1, "AB", "x", "read tick", 5, 35),
+    "read-idempotence": (2, "AB", "xy", "read", 3, 7),
+    "reinforcement": (4, "AB", "x", "read tick", 3, 7),
+    "repeatable": (3, "ABC", "x", "read tick", 2, 9),
+    "stated": (2, "AB", "x", "", 2, 3),
+    "success": (6, "A", "x", "tick", 2, 8),
+    "survival-floor": (1, "A", "fxy", "tick", 6, 120),
+    "total-evidence": (3, "ABC", "x", "tick", 2, 15),
+    "truth-may-return": (3, "ABC", "x", "tick", 5, 17),
+    "unsaid": (3, "ABC", "xy", "read tick", 3, 8),
     "vacuity": (3, "ABC", "xy", "", 3, 5),
 }
 WITH_EDGES = {
     "derived-falls": (3, "AB", "xy", "contradicts derived_from", 7, 10),
     "loop-polarity": (3, "ABC", "x", "contradicts", 34, 35),
+    "polarity": (4, "AB", "x", "contradicts", 3, 6),
+    "self-support": (1, "ABC", "xy", "supports", 5, 7),
     "settling": (3, "ABC", "x", "contradicts", 3, 4),
+    "superseded": (1, "AB", "x", "supersedes", 4, 4),
 }
 CASES = 60
 

@@ -67,3 +67,12 @@ def test_noise_between_two_looks_breaks_nothing_and_is_said() -> None:
 
 def test_the_ranks_of_two_questions_are_never_compared() -> None:
     assert ms.axioms(Votes, axiom="newer-not-below-older").verdicts[0].verdict == "does not apply"
+
+
+class Restless(Votes):
+    noise = 0.01
+
+
+def test_what_looks_change_by_more_than_rounding_is_no_noise() -> None:
+    assert measured(subject_of(Restless)).tolerance == TOLERANCE
+    assert "peek" in ms.axioms(Restless, axiom="peek").of("Restless")

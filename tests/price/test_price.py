@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 import malsim as ms
 from malsim.axioms.engine.subjects import subject_of
+from malsim.axioms.planted.order import PlainVote
+from malsim.axioms.planted.sound import Sound
 from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.memory import Memory, Rules, admit
@@ -19,7 +21,6 @@ from malsim.memory.store import save_memory
 from malsim.price import STRATEGIES, WAYS, closed_world, price_of, price_on
 from malsim.price.counting import Stage
 from malsim.price.worlds import with_ticks
-from tests.axioms.memories import Sound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,17 +94,8 @@ def test_the_prices_of_guarded_rules(honest: int, least: int) -> None:
     assert {name for name, one in found.lie.items() if one.price} == {"sybils", "earns"}
 
 
-class Voices(Sound):
-    """Believes whom most writers say, each once."""
-
-    def believed(self, object_: str, value: str, now: float) -> float:  # noqa: ARG002
-        claims = [claim for each in self.said[object_].values() for claim in each]
-        last = {claim.writer: claim.value for claim in sorted(claims, key=lambda claim: claim.time)}
-        return sum(said == value for said in last.values()) / len(last)
-
-
 def test_a_memory_of_ones_own_is_priced_as_the_law_that_it_is() -> None:
-    mine, law = ms.price(Voices, "majority", most=4).prices
+    mine, law = ms.price(PlainVote, "majority", most=4).prices
     assert mine.counts() == law.counts()
     assert (mine.lie_claims, mine.lie_identities, mine.truth_claims, mine.gap) == (4, 4, 2, 2.0)
     assert mine.lie_days == 1.5

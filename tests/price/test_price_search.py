@@ -5,31 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from malsim.axioms.engine.subjects import subject_of
+from malsim.axioms.planted.order import PlainVote
 from malsim.lab.falsify.price_search import search_price
 from malsim.price import closed_world, price_of
 from malsim.price.counting import Stage
-from tests.axioms.memories import Sound
 
 
-class Majority(Sound):
-    """Believes whom most writers say."""
-
-    def believed(self, object_: str, value: str, now: float) -> float:  # noqa: ARG002
-        claims = [claim for each in self.said[object_].values() for claim in each]
-        last = {claim.writer: claim.value for claim in sorted(claims, key=lambda claim: claim.time)}
-        return sum(one == value for one in last.values()) / len(last)
-
-
-class TrustsTheModest(Majority):
-    """The same, but whoever contradicts it and is less than half sure is believed: what no strategy does."""
+class TrustsTheModest(PlainVote):
+    """A vote, but whoever contradicts it and is less than half sure is believed: what no strategy does."""
 
     edges = True
 
-    def believed(self, object_: str, value: str, now: float) -> float:
-        for claim in self.said[object_][value]:
-            if claim.edges and claim.edges[0].relation == "contradicts" and (claim.stated or 1.0) < 0.5:
-                return 1.0
-        return super().believed(object_, value, now) * 0.9
+    def scores(self, about: str, now: float) -> dict[str, float]:
+        modest = {one.value for one in self.about(about) if one.edges and one.edges[0].relation == "contradicts"
+                  and (one.stated or 1.0) < 0.5}  # fmt: skip
+        return {value: 1.0 if value in modest else score for value, score in super().scores(about, now).items()}
 
 
 def find(memory: Any, budget: int) -> Any:
@@ -48,6 +38,6 @@ def test_a_planted_hole_that_no_strategy_meets_is_found_and_confirmed() -> None:
 
 
 def test_where_there_is_no_hole_nothing_is_found() -> None:
-    found = find(Majority, 40)
+    found = find(PlainVote, 40)
     assert (found.bound, found.claims, found.runs) == (4, None, 40)
-    assert repr(found) == "Majority: nothing cheaper than 4 in 40 runs"
+    assert repr(found) == "PlainVote: nothing cheaper than 4 in 40 runs"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.watch import LIMIT
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["axioms", "check"]
 
 
-def axioms(law: object, *, axiom: str | None = None, seed: int = 0, limit: float = LIMIT) -> Matrix:
+def axioms(
+    law: object, *, axiom: str | None = None, seed: int = 0, limit: float = LIMIT, streams: int | None = None
+) -> Matrix:
     """Put a memory to the axioms, or to one.
 
     Parameters
@@ -31,11 +34,18 @@ def axioms(law: object, *, axiom: str | None = None, seed: int = 0, limit: float
         Of the search; the same seed finds the same witness.
     limit
         Seconds that a call of a memory of your own may take.
+    streams
+        How many streams an axiom tries; 20 if None, of the graph 4.
 
     >>> axioms("mem0_delete", axiom="total-evidence").of("mem0_delete")
     ['total-evidence']
     """
-    return matrix([subject_of(law, limit=limit)], [find_axiom(axiom)] if axiom else None, seed=seed)
+    subject = subject_of(law, limit=limit)
+    if streams is not None:
+        if streams < 1:
+            raise UsageError("no number of streams", where="axioms: streams", given=streams, allowed="1 or more")
+        subject = replace(subject, cases=streams)
+    return matrix([subject], [find_axiom(axiom)] if axiom else None, seed=seed)
 
 
 def check(law: object, *, expected_broken: Iterable[str] = (), seed: int = 0, limit: float = LIMIT) -> Callable[[str], None]:

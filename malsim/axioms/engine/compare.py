@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from malsim.axioms.engine.subject import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -10,7 +14,18 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Event
     from malsim.axioms.engine.subject import PeekResult, Subject
 
-__all__ = ["always", "believes", "differs", "has_edges", "is_stream", "last", "number", "without"]
+__all__ = [
+    "always",
+    "believes",
+    "differs",
+    "has_edges",
+    "in_order",
+    "is_stream",
+    "last",
+    "leads",
+    "number",
+    "without",
+]
 
 
 def always(_: Subject) -> str | None:
@@ -31,6 +46,18 @@ def has_edges(subject: Subject) -> str | None:
 def is_stream(events: Sequence[Event], *does: str) -> bool:
     """Whether a stream ends with a peek and before that holds at least one of each of these."""
     return bool(events) and events[-1].do == "peek" and all(any(event.do == each for event in events) for each in does)
+
+
+def in_order(events: Sequence[Event]) -> bool:
+    """Whether each event comes after the one before, none at the same time."""
+    return all(one.t < other.t for one, other in pairwise(events))
+
+
+def leads(look: PeekResult, value: str) -> bool:
+    """Whether a value scores above every other, by more than rounding; a tie is no lead."""
+    own, most = look.score(value), max((each for other, each in look.scores.items() if other != value), default=-math.inf)
+    noise = look.tolerance if look.tolerance > TOLERANCE else 0.0
+    return own > most + noise and not math.isclose(own, most, rel_tol=TOLERANCE, abs_tol=0.0)
 
 
 def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -> PeekResult:

@@ -79,6 +79,10 @@ class Pick:
         """One of them."""
         return those[self.count(0, len(those) - 1)]
 
+    def by_turns(self, those: Sequence[One]) -> One:
+        """One of them: the first case has the first, the next case the next; so none is left out."""
+        return those[self._case % len(those)]
+
     def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:
         """Claims about x, one after the other."""
         claims, t = [], start

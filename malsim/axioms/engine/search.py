@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from malsim.axioms.engine.axiom import Axiom
+    from malsim.axioms.engine.events import Event
     from malsim.axioms.engine.subject import Subject
 
-__all__ = ["judge", "smallest"]
+__all__ = ["breaks_at", "judge", "smallest"]
 
 ROUNDS = 40
 DIGITS = (0, 1, 2)
@@ -41,8 +42,7 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
         return AxiomVerdict(subject.name, axiom.name, N_A, reason)
     within = subject.tolerance
     try:
-        streams = (axiom.module.stream(subject.pick(seed, axiom.name, case), subject) for case in range(subject.cases))
-        for events in map(list, dict.fromkeys(map(tuple, streams))):  # none is tried twice
+        for _, events in _streams(subject, axiom, seed=seed, most=subject.cases):
             if axiom.module.broken(subject, events):
                 least = smallest(events, partial(axiom.module.broken, subject))
                 why = axiom.module.broken(subject, least) or ""
@@ -50,6 +50,25 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
     except MalsimError as problem:
         return AxiomVerdict(subject.name, axiom.name, ERROR, str(problem), tolerance=within)
     return AxiomVerdict(subject.name, axiom.name, HOLDS, tolerance=within)
+
+
+def breaks_at(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> int | None:
+    """The number of the first stream, from 1, that breaks an axiom; None where none of so many does.
+
+    Raises what playing a stream raises.
+    """
+    streams = _streams(subject, axiom, seed=seed, most=most)
+    return next((number for number, events in streams if axiom.module.broken(subject, events)), None)
+
+
+def _streams(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> Iterator[tuple[int, list[Event]]]:
+    """So many streams with their numbers, none twice."""
+    known = set()
+    for case in range(most):
+        events = axiom.module.stream(subject.pick(seed, axiom.name, case), subject)
+        if tuple(events) not in known:
+            known.add(tuple(events))
+            yield case + 1, events
 
 
 def smallest(events: list[Timed], breaks: Callable[[list[Timed]], object], *, halve: bool = True) -> list[Timed]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["TOLERANCE", "Fresh", "PeekResult", "Playable", "Subject", "happen", "measured", "tolerance_text"]
 
 NOWHERE = float("-inf")
-LOOKS = 3
+LOOKS, NOISE = 3, 1e-4
 SAID = ((0, "A", "ann"), (1, "B", "bob"), (2, "A", "cid"))
 TOLERANCE = 1e-9  # of scores, where two looks at one state show the same
 
@@ -107,18 +107,22 @@ class Subject:
         """What each peek shows; `together` hands claims of one instant over in one call."""
         looks: list[PeekResult] = []
         several = list(events)
+        values = _values(several)
         with closing(self.fresh(_vocabulary(several))) as memory:
             now, answer = 0.0, None
             for (do, t), group in groupby(several, key=lambda event: (event.do, event.t)):
                 now = max(now, t)
                 at_once = list(group)
                 for part in [at_once] if together and do == "write" else [[event] for event in at_once]:
-                    answer = happen(memory, do, part, now, looks, answer)
+                    answer = happen(memory, do, part, now, looks, answer, values=values)
         return [replace(look, tolerance=self.tolerance) for look in looks]
 
 
 def measured(subject: Subject) -> Subject:
-    """The same with a tolerance of twice what looks at one state differ by: at one memory, and at another made alike."""
+    """The same with a tolerance of twice what looks at one state differ by: at one memory, and at another made alike.
+
+    What differs by more than rounding does, 1e-4, is no noise, and is left for the axioms to find.
+    """
     if not subject.user:
         return subject
     claims = [Event(float(day), "write", value=value, writer=writer) for day, value, writer in SAID]
@@ -126,7 +130,7 @@ def measured(subject: Subject) -> Subject:
     looks = subject.play(events) + subject.play(events)
     scores = [[look.score(value) for look in looks] for value in sorted({value for _, value, _ in SAID})]
     apart = max((max(each) - min(each) for each in scores if NOWHERE not in each), default=0.0)
-    return replace(subject, tolerance=max(TOLERANCE, 2.0 * apart))
+    return replace(subject, tolerance=max(TOLERANCE, 2.0 * apart) if apart <= NOISE else TOLERANCE)
 
 
 def tolerance_text(name: str, tolerance: float) -> str:
@@ -135,13 +139,23 @@ def tolerance_text(name: str, tolerance: float) -> str:
 
 
 def _vocabulary(events: Iterable[Event]) -> Vocabulary | None:
-    """The names of a stream that speaks of more than the axioms' two objects."""
-    objects = list(dict.fromkeys([*OBJECTS, *(event.object for event in events)]))
-    writers = list(dict.fromkeys([*WRITERS, *(event.writer for event in events)]))
-    return Vocabulary(writers, objects, [VALUES] * len(objects)) if {*objects, *writers} > {*OBJECTS, *WRITERS} else None
+    """The names of a stream that says more than the axioms' own names."""
+    several = list(events)
+    objects = list(dict.fromkeys([*OBJECTS, *(event.object for event in several)]))
+    writers = list(dict.fromkeys([*WRITERS, *(event.writer for event in several)]))
+    values = _values(several)
+    more = {*objects, *writers, *values} > {*OBJECTS, *WRITERS, *VALUES}
+    return Vocabulary(writers, objects, [values] * len(objects)) if more else None
 
 
-def happen(memory: Playable, do: str, part: Sequence[Event], now: float, looks: list[PeekResult], answer: Any) -> Any:
+def _values(events: Iterable[Event]) -> list[str]:
+    return list(dict.fromkeys([*VALUES, *(event.value for event in events if event.value)]))
+
+
+def happen(
+    memory: Playable, do: str, part: Sequence[Event], now: float, looks: list[PeekResult], answer: Any,
+    *, values: Sequence[str] = VALUES,
+) -> Any:  # fmt: skip
     """Let one event, or the claims of one call, happen; returns what the last read gave."""
     query = Query(part[0].object, f"what is {part[0].object}?")
     if do in ("write", "nothing"):
@@ -150,20 +164,20 @@ def happen(memory: Playable, do: str, part: Sequence[Event], now: float, looks: 
         memory.tick(now)
     elif do == "read":
         items = memory.read(query, now)
-        return None if items is None else tuple(_valued(items))
+        return None if items is None else tuple(_valued(items, values))
     else:
-        items = memory.peek(query, now)
-        looks.append(PeekResult(tuple(_valued(item for item in items if item.get("active", True))), answer))
+        items = [item for item in memory.peek(query, now) if item.get("active", True)]
+        looks.append(PeekResult(tuple(_valued(items, values)), answer))
     return answer
 
 
-def _valued(items: Iterable[Item]) -> Iterator[Item]:
+def _valued(items: Iterable[Item], values: Sequence[str]) -> Iterator[Item]:
     """Items, each with its value: the one its text says where it has none; what says none or several is left out."""
     for item in items:
         if item.get("value") is not None:
             yield item
-        elif len(said := Phrases().values_in(str(item.get("text")), VALUES)) == 1:
-            yield {**item, "value": said[0]}
+        elif len(said := Phrases().values_in(str(item.get("text")), values)) == 1:
+            yield {**item, "value": said[0], "read": True}
 
 
 def _score(item: Item) -> float:

@@ -1,0 +1,26 @@
+"""A claim that is delivered twice, the same in all, counts once."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from malsim.axioms.engine.compare import always, differs, is_stream, last, without
+from malsim.axioms.engine.events import MINUTE, Event, Pick
+from malsim.axioms.engine.subject import Subject
+
+needs = always
+
+
+def stream(pick: Pick, subject: Subject) -> list[Event]:
+    claims = pick.claims(pick.by_turns((1, 2, 3)))
+    place = pick.count(0, len(claims) - 1)
+    twice = claims[place].moved(lambda t: t)
+    claims.insert(place + 1, twice)
+    return [*claims, Event(claims[-1].t + pick.time(MINUTE, 30.0), "peek")]
+
+
+def broken(subject: Subject, events: Sequence[Event]) -> str | None:
+    writes = [event for event in events if event.do == "write"]
+    again = next((two for one, two in pairwise(writes) if one == two), None)
+    if not is_stream(events, "write") or again is None:
+        return None
+    return differs(last(subject, without(events, again)), last(subject, events), "when a claim is delivered twice")

@@ -1,0 +1,42 @@
+"""The planted defects by name; a class with an `axiom` in a file of this folder is one."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from malsim.axioms.planted.sound import Doubts, Edged, Halves, Sound, Winner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.adapters.contract import UserMemory
+
+__all__ = ["SOUND", "Planted", "planted_defects"]
+
+FILES = ("order", "voices", "counts", "upkeep", "links")
+SOUND: tuple[type[Sound], ...] = (Sound, Halves, Winner, Doubts, Edged)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A defect: what is wrong, in a sentence, what makes such a memory, and the axiom that is to find it."""
+
+    name: str
+    says: str
+    memory: Callable[[], UserMemory]
+    axiom: str
+
+
+@cache
+def planted_defects() -> dict[str, Planted]:
+    """Every planted defect by its name."""
+    found = {}
+    for file in FILES:
+        module = importlib.import_module(f"malsim.axioms.planted.{file}")
+        for name, thing in vars(module).items():
+            if isinstance(thing, type) and thing.__module__ == module.__name__ and hasattr(thing, "axiom"):
+                found[name] = Planted(name, (thing.__doc__ or "").strip(), thing, thing.axiom)
+    return found
