@@ -40,6 +40,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: figures (accuracy,harm)")
     add("--seed", type=int, metavar="N", help="on scenarios: another seed than their own")
     add("--replications", type=int, metavar="N", help="on scenarios: of each (100); draws of a world (8)")
+    add("--decide", action="store_true", help="on scenarios: add replications until one law alone may be the first")
+    add("--most", type=int, default=1600, metavar="N", help="with --decide: replications at most (1600)")
     add("--ask", default="0d", metavar="TIME", help="on claims: from a change of truth to the question (0d)")
     add("--without", action="append", default=[], metavar="WRITER", help="on claims: leave its claims out")
     add("--echo", metavar="WRITER", help="on claims: measure without and with this writer, an echo")
@@ -140,7 +142,8 @@ def _on_scenarios(laws: list[str], args: argparse.Namespace) -> LawTable:
     every = [name for name in laws if ":" not in name] + [one_of_own(one, args) for one in dict.fromkeys(own)]
     if not every:
         raise UsageError("nothing to compare", where="--laws", hint="name laws, or a memory of your own with --memory")
-    return compare_on_scenarios(scenarios, every, metrics=metrics, replications=args.replications)
+    return compare_on_scenarios(scenarios, every, metrics=metrics, replications=args.replications,
+                                decide=args.decide, most=args.most)  # fmt: skip
 
 
 def _on_claims(folders: list[Path], laws: list[str], args: argparse.Namespace) -> LawTable:

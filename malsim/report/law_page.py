@@ -18,7 +18,7 @@ STYLE = (
     "table{border-collapse:collapse}td,th{padding:.25rem .8rem .25rem 0;text-align:left;border-bottom:1px solid #8884}"
     "td.number{font-variant-numeric:tabular-nums}img{max-width:100%}"
 )
-COLUMNS = ("data", "law", "metric", "value", "low", "high", "n", "difference", "difference_low", "difference_high")
+COLUMNS = ("data", "law", "metric", "rank", "value", "low", "high", "n", "difference", "difference_low", "difference_high")
 
 
 def law_page(frame: pl.DataFrame, picture: bytes, *, title: str, left_out: Iterable[str] = ()) -> str:
@@ -29,7 +29,7 @@ def law_page(frame: pl.DataFrame, picture: bytes, *, title: str, left_out: Itera
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{text(title)}</title>'
         f"<style>{STYLE}</style></head><body><h1>Laws side by side</h1><p>{text(title)}. Intervals are 95 %; "
-        "differences are from the first law, paired.</p>"
+        "differences are from the first law, paired; a rank says which places a law may have.</p>"
         f"{image(picture, alt='a panel a metric, a row a law')}{notes}<table><tr>{head}</tr>{rows}</table></body></html>\n"
     )
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from malsim.base.errors import AdapterError, MalsimError
-from malsim.base.intervals import difference_interval, mean_interval
-from malsim.lab.studies.laws.side_by_side import SCHEMA, LawTable
-from malsim.lab.studies.measure import bounds_of, ends_if_any, measured, measured_by_running, name_of
+from malsim.base.intervals import mean_interval
+from malsim.lab.studies.laws.side_by_side import DIFFERENCE, SCHEMA, LawTable
+from malsim.lab.studies.measure import bounds_of, ends_if_any, is_better_high, measured, measured_by_running, name_of
+from malsim.lab.studies.paired_ranking import rank
 from malsim.laws import shipped_laws
 from malsim.memory import Rules
 from malsim.sim import bench
@@ -23,12 +25,15 @@ if TYPE_CHECKING:
     from malsim.adapters.engine.adapter import Adapter
     from malsim.base.intervals import Bounds
     from malsim.lab.studies.measure import Array, Measure
+    from malsim.lab.studies.paired_ranking import Ranking
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["compare_on_scenarios"]
 
 METRICS = ("accuracy", "harm")
 COST = "cpu_ms_per_tick"
+MOST = 1_600  # replications, while a first place is sought
+ALPHA = 0.05
 
 
 def compare_on_scenarios(
@@ -37,41 +42,117 @@ def compare_on_scenarios(
     *,
     metrics: Sequence[Measure] = METRICS,
     replications: int = 100,
+    decide: bool = False,
+    most: int = MOST,
 ) -> LawTable:
     """Run each scenario under each law on common random numbers, and measure.
 
-    Values are means over replications with their intervals (`mean_interval`); the difference from the first law is taken
-    replication by replication. `laws` are laws, presets of rules of the graph's law (default, guarded), or memories of one's
-    own (`Adapter`). What a law has no number for (no belief, no reader) is null, and said once in `left_out`.
+    Values are means over replications with their intervals (`mean_interval`). Places, and the differences from the first
+    law, are those of `paired_ranking.rank`: they hold all at once, 95 %, for each metric. `decide` doubles the replications
+    until one law alone may be the first in the first metric, or all that may are equal in every replication, or there would
+    be more than `most`; the k-th look takes a share 2^-k of the 5 %. `laws` are laws, presets of rules of the graph's law
+    (default, guarded), or memories of one's own (`Adapter`). What a law has no number for (no belief, no reader) is null,
+    and said once in `left_out`.
     """
     rows: list[dict[str, object]] = []
-    left_out: list[str] = []
-    failures: list[str] = []
+    notes = Notes([], [])
+    titles = []
     for scenario in scenarios:
-        base: list[Array] = []
-        for law in laws:
-            name = law if isinstance(law, str) else law.name
-            under_law = scenario.replace(**_memory(law, scenario), replications=replications)
-            start = time.process_time()
-            own = _of_own(under_law, metrics, failures) if under_law.adapter else None
-            for place, metric in enumerate(metrics):
-                values = own[place] if own else _values(under_law, metric, left_out)
-                if law == laws[0]:
-                    base.append(values)
-                rows.append(
-                    {"data": scenario.name, "law": name, "metric": name_of(metric)}
-                    | _row(values, base[place], bounds_of(metric))
-                )
-            seconds = (time.process_time() - start) / len(metrics)
-            cost = {"n": 0} if own else _cost(under_law, seconds)  # a user's memory may live in other processes
-            rows.append({"data": scenario.name, "law": name, "metric": COST, **cost})
-    title = f"{replications} replications each, the same for every law"
+        under = [scenario.replace(**_memory(law, scenario)) for law in laws]
+        names = [law if isinstance(law, str) else law.name for law in laws]
+        values, seconds = _measured(under, metrics, 0, replications, notes)
+        look, level = 1, 1.0 - (ALPHA / 2.0 if decide else ALPHA)
+        while decide and not _decided(names, values, metrics, level) and 2 * replications * 2 ** (look - 1) <= most:
+            count = replications * 2 ** (look - 1)
+            more, longer = _measured(under, metrics, count, count, notes)
+            values = [[np.concatenate(pair) for pair in zip(*both, strict=True)] for both in zip(values, more, strict=True)]
+            seconds = [a + b for a, b in zip(seconds, longer, strict=True)]
+            look, level = look + 1, 1.0 - ALPHA / 2.0 ** (look + 1)
+        count = len(values[0][0])
+        costs = [_cost_row(one, name, count, spent) for one, name, spent in zip(under, names, seconds, strict=True)]
+        rows += sorted(_rows(scenario, names, values, metrics, level) + costs, key=lambda row: names.index(str(row["law"])))
+        titles.append(f"{count} replications each, the same for every law; differences and places hold all at once")
     return LawTable(
         frame=pl.DataFrame(rows, schema=SCHEMA),
-        title=title,
-        left_out=tuple(dict.fromkeys(left_out)),
-        failures=tuple(failures),
+        title="; ".join(dict.fromkeys(titles)),
+        left_out=tuple(dict.fromkeys(notes.left_out)),
+        failures=tuple(notes.failures),
     )
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What could not be measured, and what failed."""
+
+    left_out: list[str]
+    failures: list[str]
+
+
+def _measured(
+    under: Sequence[Scenario], metrics: Sequence[Measure], first: int, count: int, notes: Notes
+) -> tuple[list[list[Array]], list[float]]:
+    """Each law's figures, an array a metric, of so many replications from a first on; and its seconds of CPU."""
+    figures, seconds = [], []
+    for one in under:
+        part = one.replace(first=one.first + first, replications=count)
+        start = time.process_time()
+        if part.adapter:
+            figures.append(_of_own(part, metrics, notes.failures))
+        else:
+            figures.append([_values(part, metric, notes.left_out) for metric in metrics])
+        seconds.append((time.process_time() - start) / len(metrics))
+    return figures, seconds
+
+
+def _decided(names: Sequence[str], values: Sequence[Sequence[Array]], metrics: Sequence[Measure], level: float) -> bool:
+    """Whether one law alone may be the first, or those that may are the same in every replication."""
+    ranking = _ranking(names, [each[0] for each in values], metrics[0], level)
+    if ranking is None:
+        return True
+    top = [name for name, (first, _) in zip(ranking.names, ranking.ranks, strict=True) if first == 1]
+    own = dict(zip(names, (each[0] for each in values), strict=True))
+    return all(np.array_equal(own[top[0]], own[name], equal_nan=True) for name in top)
+
+
+def _ranking(names: Sequence[str], values: Sequence[Array], metric: Measure, level: float) -> Ranking | None:
+    """The laws that have a number, ranked; None where fewer than two have, or in fewer than two replications."""
+    there = {name: each for name, each in zip(names, values, strict=True) if np.isfinite(each).any()}
+    complete = np.isfinite(np.array(list(there.values()))).all(axis=0).sum() if there else 0
+    if len(there) < 2 or complete < 2:  # noqa: PLR2004  # one has no place, and no spread
+        return None
+    return rank(there, higher_is_better=is_better_high(metric), level=level)
+
+
+def _rows(
+    scenario: Scenario, names: Sequence[str], values: Sequence[Sequence[Array]], metrics: Sequence[Measure], level: float
+) -> list[dict[str, object]]:
+    """A row a law and metric: its mean, its difference from the first law, and its places."""
+    rows = list[dict[str, object]]()
+    for place, metric in enumerate(metrics):
+        own = [each[place] for each in values]
+        ranking, bounds = _ranking(names, own, metric, level), bounds_of(metric)
+        words = dict(zip(ranking.frame["name"], ranking.frame["rank"], strict=True)) if ranking else {}
+        for name, each in zip(names, own, strict=True):
+            row: dict[str, object] = {"data": scenario.name, "law": name, "metric": name_of(metric), "rank": words.get(name)}
+            row |= {"n": int(np.isfinite(each).sum())}
+            row |= zip(("value", "low", "high"), ends_if_any(mean_interval(each, bounds)), strict=True)
+            if ranking and name != names[0] and {name, names[0]} <= words.keys():
+                row |= zip(DIFFERENCE, _within(ranking.difference(name, names[0]), bounds), strict=True)
+            rows.append(row)
+    return rows
+
+
+def _within(difference: tuple[float, float, float], bounds: Bounds) -> tuple[float, float, float]:
+    """A difference of two figures within bounds lies within these."""
+    least, most = bounds[0] - bounds[1], bounds[1] - bounds[0]
+    middle, low, high = difference
+    return middle, max(low, least), min(high, most)
+
+
+def _cost_row(scenario: Scenario, name: str, count: int, seconds: float) -> dict[str, object]:
+    """What a law costs; of a user's memory, which may live in other processes, nothing is said."""
+    cost = {"n": 0} if scenario.adapter else _cost(scenario.replace(replications=count), seconds)
+    return {"data": scenario.name, "law": name, "metric": COST, **cost}
 
 
 def _memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
@@ -108,16 +189,3 @@ def _values(scenario: Scenario, metric: Measure, left_out: list[str]) -> Array:
     except MalsimError as problem:
         left_out.append(f"{name_of(metric)} of {scenario.name} under {scenario.law}: {problem}")
         return np.full(scenario.replications, np.nan)
-
-
-def _row(values: Array, base: Array, bounds: Bounds) -> dict[str, object]:
-    """A mean with its interval, and the paired difference from the base with its own."""
-    row: dict[str, object] = {"n": int(np.isfinite(values).sum())}
-    row |= zip(("value", "low", "high"), ends_if_any(mean_interval(values, bounds)), strict=True)
-    if values is not base:
-        row |= zip(
-            ("difference", "difference_low", "difference_high"),
-            ends_if_any(difference_interval(values, base, bounds)),
-            strict=True,
-        )
-    return row
