@@ -1,9 +1,9 @@
-"""graphiti-core's own edge resolution, with the bench's verdict where it would ask a language model.
+"""graphiti-core's own edge resolution, with a judge (`malsim.adapters.judges`) where it would ask a language model.
 
 A claim is a fact between its object and its value. Equal object and value: a duplicate; equal object, other value: a
-contradiction. A scope is a group_id. A question is put with the package's own dates: `at` goes by valid_at and invalid_at,
-`as_of` by created_at and expired_at, whose clock is the bench's. Left out: extraction, search, the database, and with it
-the removal of episodes.
+contradiction; another object: nothing to do with it, which the judge is asked only where it has false alarms. A scope is a
+group_id. A question is put with the package's own dates: `at` goes by valid_at and invalid_at, `as_of` by created_at and
+expired_at, whose clock is the bench's. Left out: extraction, search, the database, and with it the removal of episodes.
 Install: pip install -c constraints.txt -e ".[memories]". Version run: graphiti-core 0.31.1. Its telemetry is off.
 """
 
@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from malsim.adapters.contract import Claim, Query
+from malsim.adapters.judges import CONTRADICTS, NEW, SAME, Judge
 
 __all__ = ["FactEdges", "edge_resolution"]
 
@@ -27,7 +28,8 @@ class FactEdges:
 
     edges = False
 
-    def __init__(self) -> None:
+    def __init__(self, judge: Judge | None = None) -> None:
+        self._judge = judge or Judge()
         os.environ["GRAPHITI_TELEMETRY_ENABLED"] = "false"
         from graphiti_core.edges import EntityEdge
         from graphiti_core.nodes import EpisodeType, EpisodicNode
@@ -46,23 +48,43 @@ class FactEdges:
         """Resolve each claim against the facts about its object."""
         for claim in claims:
             facts, at = self._facts.setdefault((claim.scope, claim.object), []), _date(now)
-            same = [fact for fact in facts if fact.target_node_uuid == claim.value]
-            rivals = [fact for fact in facts if fact.target_node_uuid != claim.value]
-            contradicted = list(range(len(same), len(same) + len(rivals)))
-            self._verdict = {"duplicate_facts": [0] if same else [], "contradicted_facts": contradicted}
+            value = self._judge.hears(claim.value, claim.writer, claim.time)
+            text = self._judge.words(claim.text.replace(claim.value, value), claim.writer, claim.time)
+            same = [fact for fact in facts if fact.target_node_uuid == value]
+            others = [fact for fact in facts if fact.target_node_uuid != value] + self._unrelated(claim)
+            self._verdict = self._verdicts(claim, same, others)
             common: dict[str, Any] = {"group_id": claim.scope or "bench", "created_at": at}
             start = _date(claim.time if claim.valid_from is None else claim.valid_from)
-            ends = {"source_node_uuid": claim.object, "target_node_uuid": claim.value, "valid_at": start}
+            ends = {"source_node_uuid": claim.object, "target_node_uuid": value, "valid_at": start}
             end = None if claim.valid_to is None else _date(claim.valid_to)
-            fact = self._edge(name="IS", fact=claim.text, invalid_at=end, **ends, **common)
+            fact = self._edge(name="IS", fact=text, invalid_at=end, **ends, **common)
             about: dict[str, Any] = {"source": self._text, "source_description": "", "content": claim.text}
             episode = self._episode(name="claim", valid_at=start, **about, **common)
             holding = [one for one in (fact, *facts) if one.expired_at is None]
-            fact, _ended, _same = self._loop.run_until_complete(self._resolve(self, fact, same, rivals, episode))
+            fact, _ended, _same = self._loop.run_until_complete(self._resolve(self, fact, same, others, episode))
             if not any(fact is other for other in facts):
                 facts.append(fact)
             for one in holding:
                 one.expired_at = one.expired_at and at  # the package takes it from the wall clock
+
+    def _verdicts(self, claim: Claim, same: Sequence[Any], others: Sequence[Any]) -> dict[str, list[int]]:
+        """What the judge says of a claim beside each fact, in the numbers that the package asks for."""
+        said: dict[str, list[int]] = {"duplicate_facts": [], "contradicted_facts": []}
+        for place, fact in enumerate((*same, *others)):
+            truly = SAME if place < len(same) else CONTRADICTS if fact.source_node_uuid == claim.object else NEW
+            verdict = self._judge.verdict(truly, claim.text, claim.writer, claim.time, fact.fact, fact.valid_at)
+            if verdict == SAME:
+                said["duplicate_facts"].append(place)
+            elif verdict == CONTRADICTS:
+                said["contradicted_facts"].append(place)
+        return said
+
+    def _unrelated(self, claim: Claim) -> list[Any]:
+        """Facts about other objects of the scope, where the judge may take one for a contradiction."""
+        if not self._judge.false_alarm:
+            return []
+        here = [facts for (scope, name), facts in self._facts.items() if scope == claim.scope and name != claim.object]
+        return [fact for facts in here for fact in facts]
 
     def tick(self, _: float) -> None:
         """Nothing: a fact ends when another is written."""

@@ -21,7 +21,8 @@ CALLS = ("write", "tick", "read", "peek")
 def load_factory(name: str) -> Callable[[], UserMemory]:
     """What makes a memory; the current folder is importable. This runs the code that is named, `mcp:COMMAND` that command.
 
-    A reader may stand before it: `newest/package.module:factory`. Raises `AdapterError` for a module or name that is not
+    A reader may stand before it, and a judge:
+    `newest/miss=0.2/package.module:factory`. Raises `AdapterError` for a module or name that is not
     there, or that cannot be called.
     """
     module, _, attribute = name.partition(":")
@@ -29,6 +30,10 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
         from malsim.adapters.readers import read_by
 
         reader, _, rest = name.partition("/")
+        if "=" in reader:
+            from malsim.adapters.judges import judged_by
+
+            return judged_by(load_factory(rest), reader, rest)
         return read_by(load_factory(rest), reader)
     if module == "mcp" and attribute.strip():
         from malsim.adapters.mcp import McpServer

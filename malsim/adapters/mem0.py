@@ -1,16 +1,20 @@
-"""mem0ai with `infer=False`: no language model, a local Qdrant in memory, and an embedding made of words in its place.
+"""mem0ai: a local Qdrant in memory, an embedding made of words, and no language model, or a judge in place of one.
 
-Nothing is merged or deleted without a model's verdict, so every claim stays and a search ranks them by likeness. Sentences
-as like to the question as each other have scores that differ in float noise alone: scores are rounded above it, and equals
-stand as they were added. A scope is a user_id; a correction is `update`, or `delete` where nothing is right instead, and
-forgetting `delete`. `texts` reads each memory's `history` too, which is the package's own call; that history names no
-person, so there is no log. Left out:
-mem0's own pipeline (`infer=True`), whose extraction and verdicts are a language model's.
+`without_model` adds with `infer=False`: nothing is merged or deleted, so every claim stays and a search ranks them by
+likeness. Sentences as like to the question as each other have scores that differ in float noise alone: scores are rounded
+above it, and equals stand as they were added. A scope is a user_id; a correction is `update`, or `delete` where nothing is
+right instead, and forgetting `delete`. `texts` reads each memory's `history` too, which is the package's own call; that
+history names no person, so there is no log.
+`pipeline` adds with `infer=True`: the package searches what it holds, asks its model what to extract, drops equal hashes
+and adds. A judge (`malsim.adapters.judges`) is that model, and leaves out what it takes for known; no other verdict is
+asked for.
+Left out: spaCy's entities and BM25, which the package misses without their models.
 Install: pip install -c constraints.txt -e ".[memories]". Version run: mem0ai 2.2.1. Its telemetry is off.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import tempfile
@@ -21,9 +25,10 @@ from typing import Any
 import numpy as np
 
 from malsim.adapters.contract import Claim, Query
+from malsim.adapters.judges import SAME, Judge
 from malsim.base.errors import AdapterError
 
-__all__ = ["Mem0Store", "WordEmbedding", "without_model"]
+__all__ = ["Mem0Pipeline", "Mem0Store", "WordEmbedding", "pipeline", "without_model"]
 
 DIMENSIONS = 512
 EVERYBODY = "bench"  # the user_id of what has no scope
@@ -116,8 +121,46 @@ class Mem0Store:
         return [one["id"] for one in memories if value in (None, one["metadata"]["value"])]
 
 
+class Mem0Pipeline(Mem0Store):
+    """The package's own pipeline; what a memory says stands in its text alone, as the judge heard and worded it."""
+
+    def __init__(self, memory: Any, judge: Judge) -> None:
+        super().__init__(memory)
+        self._judge, self._heard = judge, dict[tuple[str, str], list[tuple[str, str]]]()
+        memory.llm = self
+
+    def write(self, claims: Sequence[Claim], _: float) -> None:
+        """Hand each claim's sentence to the pipeline."""
+        for claim in claims:
+            self._claim = claim
+            ids = {"user_id": claim.scope or EVERYBODY, "run_id": claim.object}
+            added = self.memory.add(claim.text, metadata={"value": None, "day": claim.time}, infer=True, **ids)["results"]
+            self._places |= {one["id"]: len(self._places) + number for number, one in enumerate(added)}
+
+    def generate_response(self, messages: Sequence[dict[str, str]], **_: Any) -> str:
+        """What the model extracts from the claim beside the memories in its prompt: nothing that it takes for known."""
+        claim, prompt = self._claim, messages[-1]["content"]
+        value = self._judge.hears(claim.value, claim.writer, claim.time)
+        held = self._heard.setdefault((claim.scope, claim.object), [])
+        for said, text in held:
+            if said == value and text in prompt and self._judge.verdict(SAME, claim.writer, claim.time, text) == SAME:
+                return json.dumps({"memory": []})
+        text = self._judge.words(claim.text.replace(claim.value, value), claim.writer, claim.time)
+        held.append((value, text))
+        return json.dumps({"memory": [{"text": text}]})
+
+
+def pipeline(judge: Judge | None = None) -> Mem0Pipeline:
+    """The whole pipeline, in this process."""
+    return Mem0Pipeline(_memory(), judge or Judge())
+
+
 def without_model() -> Mem0Store:
-    """A memory of its own, in this process."""
+    """What is added as it stands, in this process."""
+    return Mem0Store(_memory())
+
+
+def _memory() -> Any:
     os.environ["MEM0_TELEMETRY"] = "False"
     folder = tempfile.mkdtemp(prefix="mem0-")
     os.environ.setdefault("MEM0_DIR", folder)
@@ -134,4 +177,4 @@ def without_model() -> Mem0Store:
             {"vector_store": vectors, "llm": unused, "embedder": unused, "history_db_path": ":memory:"}
         )
     memory.embedding_model = WordEmbedding()
-    return Mem0Store(memory)
+    return memory

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING
 from malsim.lab.space.scenario_options import memory_arguments, one_of_own
 
 if TYPE_CHECKING:
+    from malsim.adapters.engine.adapter import Adapter
     from malsim.lab.studies.laws import LawTable
     from malsim.lab.studies.laws.headline import HeadlineTable
     from malsim.lab.studies.laws.on_log import LogComparison
+    from malsim.sim.settings.scenario import Scenario
 
 
 HEADING = "compare and bring memories"
@@ -37,6 +39,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--headline", action="store_true", help="in place of these: drawn worlds of changing facts and gossips")
     add("--laws", default="", metavar="A,B", help="laws (or all), or memories of your own; compared with the first")
     memory_arguments(parser)
+    add(
+        "--judge",
+        metavar="RATE=A:B",
+        help="on scenarios: a judge in place of the language model, that errs so often: miss=0:0.5",
+    )
     add("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: figures (accuracy,harm)")
     add("--seed", type=int, metavar="N", help="on scenarios: another seed than their own")
     add("--replications", type=int, metavar="N", help="on scenarios: of each (100); draws of a world (8)")
@@ -139,11 +146,27 @@ def _on_scenarios(laws: list[str], args: argparse.Namespace) -> LawTable:
         check_size(scenario.replace(replications=args.replications))
     own = [scenario.adapter for scenario in scenarios if scenario.adapter and not args.memory]
     own += [Adapter.of(name) for name in (*laws, *args.memory) if ":" in name]
+    if args.judge:
+        return _under_judges(scenarios, [one_of_own(one, args) for one in dict.fromkeys(own)], laws, args)
     every = [name for name in laws if ":" not in name] + [one_of_own(one, args) for one in dict.fromkeys(own)]
     if not every:
         raise UsageError("nothing to compare", where="--laws", hint="name laws, or a memory of your own with --memory")
     return compare_on_scenarios(scenarios, every, metrics=metrics, replications=args.replications,
                                 decide=args.decide, most=args.most)  # fmt: skip
+
+
+def _under_judges(scenarios: list[Scenario], memories: list[Adapter], laws: list[str], args: argparse.Namespace) -> LawTable:
+    from malsim.base.errors import UsageError
+    from malsim.lab.studies.laws.judge_rates import compare_judges
+
+    models = [name for name in laws if ":" not in name]
+    if models or not memories:
+        hint = "a law's verdicts are the bench's own; name memories: --memory malsim.adapters.graphiti:edge_resolution"
+        raise UsageError(
+            "a judge is put to memories that ask one", where="--judge", given=", ".join(models) or None, hint=hint
+        )
+    metrics = [name.strip() for name in args.metric.split(",")]
+    return compare_judges(scenarios, memories, args.judge, metrics=metrics, replications=args.replications)
 
 
 def _on_claims(folders: list[Path], laws: list[str], args: argparse.Namespace) -> LawTable:

@@ -1,0 +1,113 @@
+"""A stated oracle in place of a product's language model: what it says of two facts, and how often it is wrong.
+
+`RATES/NAME` names a memory judged so: `miss=0.2,invention=0.05/malsim.adapters.graphiti:edge_resolution`. The factory takes
+a `judge`. Every error is drawn at an address (seed, both sentences, their days), so that a run made again errs alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any
+
+from malsim.base.errors import AdapterError
+
+__all__ = ["CONTRADICTS", "NEW", "SAME", "WORDINGS", "Judge", "judged_by"]
+
+SAME, CONTRADICTS, NEW = "same", "contradicts", "new"
+INVENTED = "something else"
+WORDINGS = ("plain", "varied")
+RATES = ("miss", "false_alarm", "invention")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """What stands in place of a language model; with all rates 0 it is never wrong.
+
+    Parameters
+    ----------
+    miss
+        How often what is the same, or contradicts, is taken for something new.
+    false_alarm
+        How often two facts that have nothing to do with each other are taken for a contradiction.
+    invention
+        How often a claim is heard as a value that nobody claimed.
+    wording
+        `plain`: every claim of a value reads alike; `varied`: none does.
+    seed
+        Of the draws.
+
+    Raises `AdapterError` for a rate outside 0 to 1 and for a wording that is none.
+    """
+
+    miss: float = 0.0
+    false_alarm: float = 0.0
+    invention: float = 0.0
+    wording: str = WORDINGS[0]
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in RATES:
+            rate = getattr(self, name)
+            if not 0.0 <= rate <= 1.0:
+                hint = "a rate is the share of verdicts that are wrong"
+                raise AdapterError("no rate", where=f"judge: {name}", given=rate, allowed="0 to 1", hint=hint)
+        if self.wording not in WORDINGS:
+            raise AdapterError("no wording", where="judge: wording", given=self.wording, allowed=", ".join(WORDINGS))
+
+    @classmethod
+    def read(cls, text: str) -> Judge:
+        """`miss=0.2,wording=varied` as a judge; raises `AdapterError` for a name that is none and for no number.
+
+        >>> Judge.read("miss=0.2,seed=3")
+        Judge(miss=0.2, false_alarm=0.0, invention=0.0, wording='plain', seed=3)
+        """
+        known: dict[str, Any] = {field.name: type(field.default) for field in fields(cls)}
+        settings: dict[str, Any] = {}
+        for part in text.split(","):
+            name, _, value = (word.strip() for word in part.partition("="))
+            if name not in known:
+                raise AdapterError("no such setting", where="judge", given=name, allowed=", ".join(known))
+            try:
+                settings[name] = known[name](value)
+            except ValueError as problem:
+                raise AdapterError("no number", where=f"judge: {name}", given=value, allowed="0 to 1") from problem
+        return cls(**settings)
+
+    def verdict(self, truly: str, *about: object) -> str:
+        """What it says of two facts that are the same, contradict each other, or have nothing to do with each other."""
+        if truly == NEW:
+            return CONTRADICTS if self._errs("false_alarm", *about) else NEW
+        return NEW if self._errs("miss", *about) else truly
+
+    def hears(self, value: str, *about: object) -> str:
+        """The value that a claim is heard as."""
+        return INVENTED if self._errs("invention", value, *about) else value
+
+    def words(self, text: str, *about: object) -> str:
+        """A claim's sentence as the extractor writes it down."""
+        return text if self.wording == WORDINGS[0] else f"{text} ({self._address('wording', *about).hex()[:6]})"
+
+    def _errs(self, rate: str, *about: object) -> bool:
+        share: float = getattr(self, rate)
+        return int.from_bytes(self._address(rate, *about), "big") < share * 2.0**64
+
+    def _address(self, *about: object) -> bytes:
+        text = "\x1f".join(map(str, (self.seed, *about)))
+        return hashlib.blake2b(text.encode(), digest_size=8).digest()
+
+
+def judged_by(factory: Callable[..., Any], text: str, name: str) -> Callable[[], Any]:
+    """What makes a memory whose language model is this judge; raises `AdapterError` where it asks none."""
+    judge = Judge.read(text)
+    try:
+        asks = "judge" in inspect.signature(factory).parameters
+    except (TypeError, ValueError):
+        asks = False
+    if not asks:
+        hint = "its factory takes `judge`, and asks it where it would ask a language model"
+        raise AdapterError("asks no judge", where=name, given=text, hint=hint)
+    return partial(factory, judge=judge)

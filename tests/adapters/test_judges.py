@@ -1,0 +1,135 @@
+"""Judges in place of a language model: their rates are kept, and a study says how good one must be."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from malsim.adapters import Claim, Query
+from malsim.adapters.judges import CONTRADICTS, NEW, SAME, Judge
+from malsim.adapters.load import load_factory
+from malsim.base.errors import AdapterError
+from malsim.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DRAWS = 4000
+
+
+class Careful:
+    """Believes the last word unless the judge misses that it contradicts."""
+
+    belief = False
+
+    def __init__(self, judge: Judge | None = None) -> None:
+        self.judge, self.facts = judge or Judge(), dict[str, str]()
+
+    def write(self, claims: Sequence[Claim], _: float) -> None:
+        for claim in claims:
+            said = self.judge.verdict(CONTRADICTS, claim.writer, claim.time)
+            if claim.object not in self.facts or said == CONTRADICTS:
+                self.facts[claim.object] = self.judge.hears(claim.value, claim.writer, claim.time)
+
+    def tick(self, _: float) -> None:
+        pass
+
+    def peek(self, query: Query, _: float) -> list[dict[str, Any]]:
+        value = self.facts.get(query.object)
+        return [{"id": value, "object": query.object, "value": value, "rank": 1.0}] if value else []
+
+    read = peek
+
+
+def there(package: str) -> None:
+    """Skip where a package is not; it is not imported before its telemetry is off."""
+    if not find_spec(package):
+        pytest.skip(f"{package} is not installed")
+
+
+@pytest.mark.parametrize(
+    ("rate", "truly", "wrong"), [("miss", SAME, NEW), ("miss", CONTRADICTS, NEW), ("false_alarm", NEW, CONTRADICTS)]
+)
+def test_a_judge_errs_as_often_as_it_says(rate: str, truly: str, wrong: str) -> None:
+    judge = Judge(**{rate: 0.2})  # type: ignore[arg-type]  # a rate
+    said = [judge.verdict(truly, "x is A", "x is B", number) for number in range(DRAWS)]
+    assert set(said) == {truly, wrong}
+    assert said.count(wrong) / DRAWS == pytest.approx(0.2, abs=0.025)  # four standard errors
+    assert said == [judge.verdict(truly, "x is A", "x is B", number) for number in range(DRAWS)]
+    assert {Judge().verdict(truly, number) for number in range(100)} == {truly}
+
+
+def test_an_extractor_invents_and_words_as_it_is_told() -> None:
+    heard = [Judge(invention=0.2).hears("A", number) for number in range(DRAWS)]
+    assert 1.0 - heard.count("A") / DRAWS == pytest.approx(0.2, abs=0.025)
+    assert len({Judge(wording="varied").words("x is A", number) for number in range(9)}) == 9
+    assert Judge().words("x is A", 1) == "x is A"
+
+
+@pytest.mark.parametrize(
+    ("judge", "said"),
+    [
+        ("miss=1.5", "no rate"),
+        ("miss=much", "no number"),
+        ("mis=0.1", "no such setting"),
+        ("wording=odd", "no wording"),
+    ],
+)
+def test_a_judge_that_is_none_is_refused(judge: str, said: str) -> None:
+    with pytest.raises(AdapterError, match=said):
+        load_factory(f"{judge}/tests.adapters.test_judges:Careful")
+
+
+def test_a_memory_that_asks_no_judge_says_so() -> None:
+    with pytest.raises(AdapterError, match="asks no judge"):
+        load_factory("miss=0.1/malsim.adapters.langgraph:in_memory")
+
+
+def test_the_study_has_a_row_a_rate_and_says_how_far_a_memory_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    memory = "tests.adapters.test_judges:Careful"
+    command = [
+        "compare",
+        "scenarios/a_then_b_then_a.toml",
+        "--memory",
+        memory,
+        "--metric",
+        "accuracy",
+        "--replications",
+        "2",
+    ]
+    assert main([*command, "--memory-workers", "0", "--judge", "miss=0:1", "--json"]) == 0
+    rows = [row for row in json.loads(capsys.readouterr().out) if row["metric"] == "accuracy"]
+    assert [row["law"].partition("/")[0] for row in rows] == [f"miss={rate:g}" for rate in (0, 0.2, 0.4, 0.6, 0.8, 1)]
+    assert rows[0]["value"] > rows[-1]["value"]
+    assert main([*command, "--judge", "miss=0:1.5"]) == 2
+    assert "allowed: 0 to 1" in capsys.readouterr().err
+    assert main(["compare", "scenarios/poisoner.toml", "--laws", "mal", "--judge", "miss=0:1"]) == 2
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mem0_s_pipeline_keeps_what_its_judge_does_not_know_again() -> None:
+    there("mem0")
+    held = {}
+    for judge in ("miss=0", "miss=0,wording=varied", "miss=1,wording=varied"):
+        memory = load_factory(f"{judge}/malsim.adapters.mem0:pipeline")()
+        for day, value in enumerate(("open", "shut", "open")):
+            memory.write([Claim(float(day), "ann", "valve", value, text=f"valve is {value}")], float(day))
+        held[judge] = len(memory.peek(Query("valve", "what is valve?"), 3.0, 10))  # type: ignore[arg-type]  # a list
+    assert list(held.values()) == [2, 2, 3]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_graphiti_s_resolution_misses_what_its_judge_misses() -> None:
+    there("graphiti_core")
+    holding = []
+    for judge in ("miss=0", "miss=1"):
+        memory = load_factory(f"{judge}/malsim.adapters.graphiti:edge_resolution")()
+        for day, value in enumerate(("open", "shut")):
+            memory.write([Claim(float(day), "ann", "valve", value, text=f"valve is {value}")], float(day))
+        items = memory.peek(Query("valve"), 3.0, 10)
+        holding.append(sum(item["belief"] for item in items))  # type: ignore[union-attr]  # a list
+        memory.close()  # type: ignore[attr-defined]  # it has one
+    assert holding == [1.0, 2.0]
