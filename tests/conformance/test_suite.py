@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import redirect_stdout
+from functools import partial
 from io import StringIO
 
 import pytest
@@ -19,6 +20,7 @@ from malsim.conformance.engine.assessment import (
 )
 from malsim.conformance.engine.duty import OBLIGATION, PROHIBITION, every_duty
 from malsim.conformance.references import REFERENCES
+from tests.conformance.keeper import FLAWS, Keeper
 from tests.conformance.planted import PLANTED
 
 FEW = 3  # draws; the nightly tests take all
@@ -51,6 +53,16 @@ def test_a_memory_that_breaks_one_duty_fails_by_its_own_cells_alone(memory: type
     table = assess_all([memory_of(memory)], draws=FEW)
     assert set(table.of(memory.__name__)) == PLANTED[memory]
     assert len(table.of(memory.__name__, HOLDS)) == 54 - len(PLANTED[memory])
+
+
+@pytest.mark.parametrize("flaw", ["", *FLAWS])
+def test_a_memory_built_otherwise_passes_and_fails_as_it_should(flaw: str) -> None:
+    table = assess_all([memory_of(partial(Keeper, flaw))], draws=FEW)
+    (name,) = table.memories
+    assert set(table.of(name)) == FLAWS.get(flaw, set())
+    assert not table.having(ERROR)
+    if not flaw:
+        assert len(table.of(name, HOLDS)) == 54
 
 
 def test_a_witness_shows_the_failure_by_hand(references: Conformance) -> None:
