@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from malsim.base.errors import MalsimError, UsageError
-from malsim.base.limits import Limits
+from malsim.base.limits import Limits, bound_memory
 from malsim.base.plain_text import PlainStream, plain_text
 from malsim.parsers import Command, main_parser
 
@@ -30,6 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = _parse(argv)
         with redirect_stdout(cast("TextIO", PlainStream(sys.stdout))), Limits.of(args).hold():
+            if argv is None:  # a process of its own, and no caller's
+                bound_memory(Limits.memory_in_force())
             return _without_exit(args)
     except MalsimError as error:
         _tell(f"malsim: {error}")

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["LIMIT", "Calls", "awaited", "takes_limit", "text_of"]
+__all__ = ["LIMIT", "Calls", "awaited", "cut", "plain", "takes_limit", "text_of"]
 
 LIMIT = 10.0  # seconds a call
 LONGEST = 2000  # characters of an error's text
@@ -54,8 +54,26 @@ def text_of(problem: BaseException) -> str:
         words = str(problem)
     except Exception:  # noqa: BLE001  # a stranger's
         words = "its text cannot be read"
-    cut = words if len(words) <= LONGEST else f"{words[:LONGEST]}…"
-    return f"raised {type(problem).__name__}: {cut}"
+    return f"raised {type(problem).__name__}: {cut(words)}"
+
+
+def cut(words: str) -> str:
+    """A text of bounded length."""
+    return words if len(words) <= LONGEST else f"{words[:LONGEST]}…"
+
+
+def plain(given: Any) -> Any:
+    """What was given, as an error may show it: a number, a text of bounded length, or how it writes itself.
+
+    >>> plain(1.5), plain({"id": 1})
+    (1.5, "{'id': 1}")
+    """
+    if given is None or type(given) in (bool, int, float):
+        return given
+    try:
+        return cut(given if type(given) is str else repr(given))
+    except Exception:  # noqa: BLE001  # a stranger's
+        return type(given).__name__
 
 
 def takes_limit(call: Callable[..., Any]) -> bool:

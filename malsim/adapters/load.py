@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from malsim.adapters.calls import text_of
 from malsim.adapters.contract import UserMemory
 from malsim.base.errors import AdapterError
 
@@ -52,7 +53,9 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
         hint = "is it in this folder, and does it import?"
         if isinstance(problem, ModuleNotFoundError) and problem.name == module:
             hint = f"run this in its folder; `malsim new {module}.py --template memory` begins one"
-        raise AdapterError(f"cannot be imported: {type(problem).__name__}: {problem}", where=name, hint=hint) from problem
+        raise AdapterError(
+            f"cannot be imported: {text_of(problem).removeprefix('raised ')}", where=name, hint=hint
+        ) from problem
     if not callable(factory):
         raise AdapterError("no factory", where=name, given=type(factory).__name__, hint="name a class or a function")
     return factory  # type: ignore[no-any-return]  # what it makes is looked at when it is made
@@ -63,7 +66,7 @@ def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
     try:
         memory = factory()
     except (Exception, SystemExit) as problem:
-        raise AdapterError(f"cannot be made: {type(problem).__name__}: {problem}", where=name) from problem
+        raise AdapterError(f"cannot be made: {text_of(problem).removeprefix('raised ')}", where=name) from problem
     missing = [call for call in CALLS if not callable(getattr(memory, call, None))]
     if missing:
         hint = f"define {', '.join(CALLS)}"

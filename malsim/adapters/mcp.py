@@ -24,6 +24,7 @@ from typing import Any
 from malsim.adapters.contract import Claim, Query
 from malsim.adapters.mapping import Step, ToolMapping, read_mapping, shipped_mappings
 from malsim.base.errors import AdapterError
+from malsim.base.limits import any_addresses
 
 __all__ = ["TABLE", "McpServer"]
 
@@ -56,7 +57,8 @@ class McpServer:
         program = str(Path(words[0]).absolute()) if "/" in words[0] else words[0]
         rest = [str(Path(word).resolve()) if Path(word).is_file() else word for word in words[1:]]  # of the user's folder
         try:
-            self._server = subprocess.Popen([program, *rest], text=True, encoding="utf-8", **place, **pipes)  # noqa: S603  # typed by the user
+            with any_addresses():
+                self._server = subprocess.Popen([program, *rest], text=True, encoding="utf-8", **place, **pipes)  # noqa: S603  # typed by the user
         except OSError as problem:
             self._clear()
             hint = "is it installed, and on the PATH?"

@@ -11,6 +11,8 @@ import threading
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, BinaryIO
 
+from malsim.base.limits import any_addresses
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -30,7 +32,8 @@ def record(command: Sequence[str], log: TrafficLog, *, client: BinaryIO, answers
     The server inherits stderr. Its client's end ends it; a server that dies ends the recorder. What cannot be logged is said
     once on stderr, and changes nothing of what goes on. Raises `OSError` where the command cannot be started.
     """
-    server = subprocess.Popen(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+    with any_addresses():
+        server = subprocess.Popen(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
     copies: Copies = queue.SimpleQueue()
     logger = threading.Thread(target=_log, args=(copies,))
     logger.start()

@@ -9,22 +9,28 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from malsim.base.errors import ScenarioError
 
-__all__ = ["Limits", "within"]
+__all__ = ["Limits", "any_addresses", "bound_memory", "half_of_memory", "within"]
 
 
 def _limit(default: int, flag: str, unit: str, says: str) -> Any:
     return field(default=default, metadata={"flag": flag, "unit": unit, "says": says})
 
 
+RESERVED = 4 * 2**30  # bytes that libraries reserve and do not use
+TOO_MUCH = (
+    b"malsim: not enough memory for this; ask for fewer replications, days or claims, or allow more: --max-memory BYTES\n"
+)
+_handlers: list[Any] = []  # a handler is to live as long as its signal may come
 _FEWER = "ask for fewer days or replications"
 _LESS = {"points": "ask for fewer points", "input": "give a smaller file", "memory": "give it less at once"}
 
@@ -83,7 +89,7 @@ ask for fewer days or replications, or allow it: --max-replications 200000
         """
         for limit in fields(self):
             allowed, given = getattr(self, limit.name), sizes.get(limit.name, 0)
-            allowed = _half_of_memory() if limit.name == "memory" and not allowed else allowed
+            allowed = allowed or half_of_memory() if limit.name == "memory" else allowed
             if limit.name in sizes and given > allowed:
                 hint = f"{_LESS.get(limit.name, _FEWER)}, or allow it: {self.prefix}{limit.metadata['flag']} {given}"
                 problem = f"too many {limit.metadata['says']}"
@@ -127,6 +133,12 @@ ask for fewer days or replications, or allow it: --max-replications 200000
         return _IN_FORCE.get()
 
     @staticmethod
+    def memory_in_force() -> int:
+        """Bytes that what is run may take."""
+        limits = Limits.in_force()
+        return (limits.memory if limits else 0) or half_of_memory()
+
+    @staticmethod
     def put_in_force(limits: Limits | None) -> None:
         """Let these hold for good, as a process does that works for another."""
         _IN_FORCE.set(limits)
@@ -142,7 +154,7 @@ ask for fewer days or replications, or allow it: --max-replications 200000
         return "".join(f" --{limit.metadata['flag']} {getattr(self, limit.name)}" for limit in changed)
 
 
-def _half_of_memory() -> int:
+def half_of_memory() -> int:
     """Half of the machine's memory; without a limit where the machine does not say."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
@@ -157,3 +169,37 @@ def within(sizes: Mapping[str, int], *, where: str | None = None) -> None:
     """Refuse what asks for more than the limits in force, if there are any; raises `ScenarioError`."""
     if limits := Limits.in_force():
         limits.check(sizes, where=where)
+
+
+def bound_memory(most: int) -> None:
+    """Let this process reserve `most` bytes beyond what libraries reserve; one that aborts says why, and exits with 2."""
+    import ctypes
+
+    with suppress(ImportError, OSError, ValueError):  # Windows, or a limit that is lower already
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        soft = most + RESERVED if hard == resource.RLIM_INFINITY else min(most + RESERVED, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(_tell_and_end)
+    _handlers.append(handler)
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).signal(int(signal.SIGABRT), handler)
+
+
+def _tell_and_end(_: int) -> None:
+    os.write(2, TOO_MUCH)
+    os._exit(2)
+
+
+@contextmanager
+def any_addresses() -> Iterator[None]:
+    """Let what is started meanwhile reserve any address space, as Node does for WebAssembly; limits of memory stay."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -13,7 +13,7 @@ import polars as pl
 from malsim.base.errors import DataError
 from malsim.base.finite import FARTHEST, is_number
 from malsim.base.limits import Limits
-from malsim.shadow.history_frames import CHANGES, CLAIMS, History, about_objects, as_columns
+from malsim.shadow.history_frames import CHANGES, CLAIMS, STATE, History, about_objects, as_columns
 from malsim.sim.record.recorder import EVENTS
 from malsim.sim.world.clock import DAY
 
@@ -132,7 +132,8 @@ def log_history(
     selection = items if cells is None or objects else items.filter(pl.col("item").is_in(list(cells)))
     at = (pl.col("t") * DAY).round()
     instants = lines.select("t").group_by(at.alias("at"), maintain_order=True).last().drop("at")
-    (limits or Limits()).check({"cells": instants.height * selection["item"].n_unique()}, where=str(path))
+    states = instants.height * selection["item"].n_unique()
+    (limits or Limits()).check({"cells": states, "memory": states * STATE}, where=str(path))
     frame = _states(selection, instants)
     kind, subject = pl.col("event").alias("kind"), pl.coalesce("item", "object").alias("subject")
     events = lines.select("t", "rep", kind, subject, pl.format("by {}", pl.col("writer").fill_null("?")).alias("detail"),

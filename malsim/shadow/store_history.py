@@ -16,7 +16,7 @@ from malsim.memory.gate.verdicts import verdict_events
 from malsim.memory.tables import read
 from malsim.memory.tables.connect import connect, is_made, is_store, refusing, sound
 from malsim.memory.tables.layout import MOVING, RECORD
-from malsim.shadow.history_frames import CHANGES, CLAIMS, History, about_objects, as_columns
+from malsim.shadow.history_frames import CHANGES, CLAIMS, STATE, History, about_objects, as_columns
 from malsim.sim.record.recorder import EVENTS, WRITERS
 from malsim.sim.world.clock import DAY
 
@@ -107,7 +107,8 @@ def store_history(
         rows = _rows(now)
         if cells is not None and not (snapshots or objects):
             rows = rows.filter(pl.col("handle").is_in(list(cells)))
-        (limits or Limits()).check({"cells": instants.height * rows.height}, where=str(path))
+        states = instants.height * rows.height
+        (limits or Limits()).check({"cells": states, "memory": states * STATE}, where=str(path))
         grid = _before_supersession(_grid(file, rows, instants), now)
         writers = _writers(file, now, instants)
         verdicts, changes, updates = read.verdicts(file), _changes(file, now, deeds), read.updates(file)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from malsim.adapters import Claim, Query
-from malsim.adapters.watch import WatchedMemory
+from malsim.adapters.watch import WatchedMemories
 from malsim.base.errors import AdapterError, DataError
 
 
@@ -30,6 +30,8 @@ class Slow:
 
     async def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
         self.loops.add(asyncio.get_running_loop())
+        if query.object == "loops":
+            return [{"id": 0, "object": "loops", "text": len(self.loops), "rank": 1.0}]
         return [{"id": v, "object": query.object, "value": v, "rank": 1.0, "status": "former"} for v in self.values]
 
     async def read(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
@@ -46,11 +48,11 @@ class Slow:
 
 
 def test_a_memory_of_coroutines_is_asked_like_any_other() -> None:
-    memory = WatchedMemory(Slow, "slow")
+    memory = WatchedMemories(Slow, "slow", trusted=True).make()
     memory.write([Claim(1.0, "ann", "x", "A"), Claim(1.0, "ann", "x", "B", scope="a", valid_from=0.0, valid_to=2.0)], 1.0)
     memory.perform("forget", object="x", value="A", now=2.0, by="ann", scope="")
     assert [item["value"] for item in memory.peek(Query("x", at=1.0, as_of=2.0), 3.0)] == memory.texts() == ["B"]
-    assert len(memory.memory.loops) == 1  # type: ignore[attr-defined]
+    assert memory.peek(Query("loops"), 3.0)[0]["text"] == "1"
     with pytest.raises(AdapterError, match="slow: log: returned an event without at"):
         memory.log()
     memory.close()

@@ -14,7 +14,6 @@ import malsim as ms
 from malsim.adapters.contract import Claim, Query
 from malsim.adapters.engine.adapter import Adapter
 from malsim.adapters.engine.host import Ask, Host
-from malsim.adapters.load import load_factory
 from malsim.base.errors import AdapterError
 from malsim.laws import play
 
@@ -56,7 +55,7 @@ def needed(package: str) -> None:
 
 def looked(name: str, claims: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
     """What a real memory shows after claims of values on days, value by value."""
-    host = Host(load_factory(name), name, limit=10.0)
+    host = Host(name, name)
     asks = [Ask(0, "factory")]
     asks += [Ask(0, "write", day, [Claim(day, "ann", "o", value, f"o is {value}", 0.7)]) for day, value in claims]
     day = max(claims)[0] if "graphiti" in name else claims[-1][0]  # it shows no fact that is yet to begin
@@ -107,7 +106,7 @@ def test_a_server_that_lacks_tools_is_refused_and_one_that_fails_is_told_of() ->
         ms.run(POISONER, memory=f"{SMALL} deaf")
     with pytest.raises(AdapterError, match="the server ended"):
         ms.run(POISONER, memory=f"mcp:{sys.executable} -c pass")
-    host = Host(load_factory(SMALL), "mcp", limit=10.0)
+    host = Host(SMALL, "mcp")
     _, broken = host.run([Ask(0, "factory"), Ask(0, "write", 0.0, [Claim(0.0, "ann", "o", "explode", "o will explode")])])
     host.run([Ask(0, "close")])
     assert "no such word" in broken[0].problem

@@ -63,8 +63,8 @@ def test_text_is_read_back_by_the_values_in_it() -> None:
     ("memory", "sentence"),
     [
         (memories.Raises, r"tick, replication \d, day .*last claim: .*raised RuntimeError: lost its file"),
-        (memories.TooSure, r"belief outside its bounds; given: 1.5; allowed: 0 to 1"),
-        (memories.NotANumber, r"belief outside its bounds; given: nan"),
+        (memories.TooSure, r"belief outside its bounds on day \d+.*; given: 1.5; allowed: 0 to 1"),
+        (memories.NotANumber, r"belief outside its bounds on day \d+.*; given: nan"),
         (memories.PeekTakes, r"showed \d items, and \d after that look"),
     ],
 )
@@ -122,7 +122,7 @@ def test_one_that_fails_everywhere_is_a_row_that_says_so(folder: Path, capsys: p
 
 
 def test_a_hang_is_left_behind() -> None:
-    result = run(memories.Hangs, limit=0.3, days=21.0, replications=6)
+    result = run(memories.Hangs, workers=1, limit=0.3, days=21.0, replications=6)
     assert result.failures
     assert all("did not return within 0.3 s" in str(problem) for problem in result.failures.values())
 
@@ -214,7 +214,7 @@ def test_phrases_are_settable_and_checked() -> None:
             return super().peek(query, now, limit)
 
     phrases = Phrases(sentence="{writer} says that {object} seems {value}", question="tell me of {object}")
-    ms.run(POISONER, memory=Spy, phrases=phrases, days=10.0)
+    ms.run(POISONER, memory=own(Spy), phrases=phrases, days=10.0)
     assert "tell me of valve" in texts
     assert any(text.startswith("honest-") and "says that pump seems running" in text for text in texts)
     for wrong in ({"sentence": "{subject} is"}, {"question": "what is {value}?"}, {"answer": "("}, {"answer": "is .*"}):

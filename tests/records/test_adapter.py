@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from malsim.adapters import Claim, Query
 from malsim.adapters.arw import ArwOverlay, ArwRecords, overlay, records
-from malsim.adapters.load import load_factory
-from malsim.adapters.watch import WatchedMemory
+from malsim.adapters.watch import WatchedMemories
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +52,7 @@ def test_an_answer_is_about_what_was_asked_and_told_and_the_same_again(
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_it_can_be_watched_as_any_memory(make: Callable[[], ArwRecords]) -> None:
-    memory = WatchedMemory(load_factory(f"malsim.adapters.arw:{make.__name__}"), "arw")
+    memory = WatchedMemories(f"malsim.adapters.arw:{make.__name__}", "arw").make()
     memory.write([Claim(0.0, "ann", "door", "open", "door is open", 0.9)], 0.0)
     memory.tick(1.0)
     assert [item["value"] for item in memory.peek(Query("door", "what is door?"), 1.0)] == ["open"]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import re2
 
 from malsim.adapters.calls import LIMIT
-from malsim.adapters.load import load_factory
 from malsim.base.errors import ScenarioError, UsageError
 from malsim.base.plain_text import filled
 
@@ -101,8 +100,8 @@ class Adapter:
     """What makes a memory of the user's own: a name, `package.module:factory`, or what was given from Python.
 
     `allowed` says that its code may be run: a name that came with a file of somebody else's is not, until the user says so.
-    `limit` is in seconds a call; `workers` is how many processes hold memories, None for as many as there are cores, 0 for
-    none but this one.
+    `limit` is in seconds a call; `workers` is how many sandboxes hold memories, None for as many as there are cores. With 0
+    they live in this process, without limit or wall, where a debugger reaches them.
     """
 
     name: str
@@ -133,9 +132,13 @@ class Adapter:
         module, name = getattr(given, "__module__", ""), getattr(given, "__qualname__", type(given).__name__)
         return cls(name=f"{module}:{name}", factory=given, limit=limit, workers=workers, allowed=True)
 
-    def load(self, where: str) -> Callable[[], UserMemory]:
-        """The factory; raises `UsageError` where the code may not be run, `AdapterError` where it cannot be."""
+    @property
+    def source(self) -> str | Callable[[], UserMemory]:
+        """The factory, or the name of one that is loaded where its memories live."""
+        return self.factory or self.name
+
+    def check_allowed(self, where: str) -> None:
+        """Raise `UsageError` where the code may not be run."""
         if not self.allowed:
             hint = "read that code, then add --allow-code (malsim run, test, compare), or run it from Python"
             raise UsageError("this scenario names code to be run", where=where, given=self.name, hint=hint)
-        return self.factory or load_factory(self.name)

@@ -1,51 +1,41 @@
-"""Some replications' memories and their calls, one after the other, each with a time limit.
+"""Memories and the calls that are made of them, one after the other, in the process that imports this file.
 
-A worker process imports this file and no frames: it is to be there at once.
+A sandbox's process imports it and no frames: it is to be there at once.
 """
 
 from __future__ import annotations
 
-import queue
-import threading
-import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from malsim.adapters.calls import awaited, takes_limit, text_of
-from malsim.adapters.load import arguments_of, make_memory
+from malsim.adapters.calls import awaited, plain, takes_limit, text_of
+from malsim.adapters.contract import FEATURES, OPTIONAL_CALLS
+from malsim.adapters.engine.shown_item import WrongAnswerError, shown_items
+from malsim.adapters.load import arguments_of, load_factory, make_memory
+from malsim.base.errors import AdapterError
 from malsim.base.finite import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from malsim.adapters.contract import Claim, Query, UserMemory
 
-__all__ = ["Ask", "Breakdown", "Host", "ShownItem"]
+__all__ = ["CLOSE", "MAKE", "Answers", "Ask", "Breakdown", "Host", "OverLimit", "Source", "Watch", "lifted"]
 
 MAKE, CLOSE = "factory", "close"
-DEEDS = ("correct", "forget", "share", "unshare")
-IMPORTING = 60.0  # seconds
+EVENT = ("event", "id", "by", "at")  # what each line of a log has
+Answers: TypeAlias = "list[Any]"
+Source: TypeAlias = "str | Callable[[], UserMemory]"
 
 
 class Ask(NamedTuple):
-    """One call of the memory of replication `rep`: its name, and what it is given."""
+    """One call of the memory number `rep`: its name, and what it is given."""
 
     rep: int
     call: str
     now: float = 0.0
     about: Sequence[Claim] | Query | Mapping[str, Any] | None = None
     limit: int = 0
-
-
-class ShownItem(NamedTuple):
-    """An item as the harness takes it: its value is None where only its text says it."""
-
-    id: str
-    object: str
-    value: str | None
-    text: str | None
-    rank: float
-    belief: float | None
-    active: bool
 
 
 class Breakdown(NamedTuple):
@@ -55,173 +45,134 @@ class Breakdown(NamedTuple):
     problem: str
     given: Any = None
     allowed: str | None = None
+    hint: str | None = None
 
 
-Answers: TypeAlias = "list[Any]"
+class OverLimit(BaseException):  # `except Exception` in what is called is not to catch it
+    """A call has gone on for longer than it may."""
+
+    def __init__(self, limit: float) -> None:
+        super().__init__(f"did not return within {limit:g} s")
 
 
-class _WrongAnswerError(Exception):
-    def __init__(self, problem: str, given: object = None, allowed: str | None = None) -> None:
-        super().__init__(problem)
-        self.problem, self.given, self.allowed = problem, given, allowed
+class Watch:
+    """Who is told when a call begins and when it has ended: here, nobody; `catches` is what a call may raise."""
+
+    catches: tuple[type[BaseException], ...] = (Exception, SystemExit)
+
+    def begin(self, place: int, ask: Ask) -> None:
+        """The call at a place begins."""
+
+    def end(self) -> None:
+        """It has answered; raises `OverLimit` where that took too long."""
+
+    def over(self) -> None:
+        """It has raised."""
 
 
 class Host:
-    """Memories by replication. A call that raises, hangs or answers what it may not ends its replication, and no other."""
+    """Memories by number. A call that raises, or answers what it may not, ends its own memory and no other."""
 
-    def __init__(self, factory: Callable[[], UserMemory], name: str, *, limit: float) -> None:
-        self._factory, self._name, self.limit = factory, name, limit
+    def __init__(self, source: Source, name: str, watch: Watch | None = None) -> None:
+        self._source, self._name, self._watch = source, name, watch or Watch()
         self._memories: dict[int, Any] = {}
-        self._limited: dict[tuple[int, str], bool] = {}
+        self._limited: dict[int, tuple[bool, bool]] = {}
         self._ended: set[int] = set()
-        self._hand: queue.SimpleQueue[_Batch] = _new_hand()
-        self.beat: Callable[[], None] = lambda: None  # called at least once a second: this process is alive
 
     def run(self, asks: Sequence[Ask]) -> tuple[Answers, list[Breakdown]]:
         """What each call answered, None where nothing; and what went wrong."""
-        batch = _Batch(self, asks, 0, [None] * len(asks), [])
-        self._hand.put(batch)
-        while not batch.done.wait(min(self.limit / 4.0, 1.0)):
-            self.beat()
-            place, since = batch.place, batch.since
-            if (
-                time.perf_counter() - since > self._may_take(asks[place])
-                and batch.place == place
-                and not batch.done.is_set()
-            ):
-                batch.abandoned = True  # its thread goes on alone, and nobody listens
-                batch.broken.append(Breakdown(place, f"did not return within {self._may_take(asks[place]):g} s"))
-                self._ended.add(asks[place].rep)
-                batch = _Batch(self, asks, place + 1, list(batch.answers), list(batch.broken))
-                self._hand = _new_hand()
-                self._hand.put(batch)
-        return batch.answers, batch.broken
+        answers: Answers = [None] * len(asks)
+        broken: list[Breakdown] = []
+        for place, ask in enumerate(asks):
+            if ask.rep in self._ended and ask.call != CLOSE:
+                continue
+            try:
+                self._watch.begin(place, ask)
+                answers[place] = self._call(ask)
+                self._watch.end()
+            except self._watch.catches as problem:
+                self._watch.over()
+                self._ended.add(ask.rep)
+                broken.append(_broken(place, problem))
+        return answers, broken
 
-    def _may_take(self, ask: Ask) -> float:
-        """Seconds; making a memory may also import what it is made of."""
-        return max(self.limit, IMPORTING) if ask.call == MAKE else self.limit
+    def stop(self) -> None:
+        """Nothing: what is held here goes with its last user."""
 
-    def ended(self, ask: Ask) -> bool:
-        """Whether a replication's memory is no longer asked."""
-        return ask.rep in self._ended
-
-    def end(self, rep: int) -> None:
-        """Ask a replication's memory no more."""
-        self._ended.add(rep)
-
-    def call(self, ask: Ask) -> Any:
-        """Make one call, in whatever thread this is."""
+    def _call(self, ask: Ask) -> Any:
         rep, call, now, about, limit = ask
         if call == MAKE:
             return self._make(rep)
+        if call == CLOSE:
+            return self._close(rep)
         memory = self._memories[rep]
+        if call in ("read", "peek"):
+            limited = self._limited[rep][call == "peek"]
+            ask_memory = getattr(memory, call)
+            items = awaited(ask_memory(about, now, limit) if limited else ask_memory(about, now))
+            return None if items is None and call == "read" else shown_items(items, now)
         if call == "write":
             awaited(memory.write(about, now))
-            return None
-        if call == "tick":
+        elif call == "tick":
             awaited(memory.tick(now))
-            return None
-        if call in DEEDS:
+        elif call == "texts":
+            return [str(text) for text in _listed("text", str, awaited(memory.texts()))]
+        elif call == "log":
+            return [_event(event) for event in _listed("event", Mapping, awaited(memory.log()))]
+        else:
             perform = getattr(memory, call)
-            places, names = arguments_of(perform, about)  # type: ignore[arg-type]  # a deed's
+            places, names = arguments_of(perform, about)  # type: ignore[arg-type]  # those of an optional call
             awaited(perform(*places, **names))
-            return None
-        if call == CLOSE:
-            if callable(close := getattr(memory, "close", None)):
-                awaited(close())
-            return None
-        ask_memory = getattr(memory, call)
-        items = awaited(ask_memory(about, now, limit) if self._limited[rep, call] else ask_memory(about, now))
-        if items is None and call == "read":
-            items = ()
-        if not isinstance(items, (list, tuple)):
-            raise _WrongAnswerError(f"returned no list of items but {type(items).__name__}")
-        return [_checked_item(item) for item in items]
+        return None
 
     def _make(self, rep: int) -> dict[str, Any]:
-        memory = self._memories[rep] = make_memory(self._factory, self._name)
-        for call in ("read", "peek"):
-            self._limited[rep, call] = takes_limit(getattr(memory, call))
-        deeds = {call: callable(getattr(memory, call, None)) for call in DEEDS}
-        return {part: getattr(memory, part, None) for part in ("belief", "edges")} | deeds
+        """Make a memory; what it declares, and which optional calls it has."""
+        if isinstance(self._source, str):
+            self._source = load_factory(self._source)
+        memory = self._memories[rep] = make_memory(self._source, self._name)
+        self._limited[rep] = (takes_limit(memory.read), takes_limit(memory.peek))
+        declared = {part: getattr(memory, part, None) for part in FEATURES}
+        features = {part: None if given is None else bool(given) for part, given in declared.items()}
+        half_life = getattr(memory, "half_life", None)
+        offers = {call: callable(getattr(memory, call, None)) for call in OPTIONAL_CALLS}
+        return {**features, "half_life": None if half_life is None else float(half_life), **offers}
+
+    def _close(self, rep: int) -> None:
+        memory = self._memories.pop(rep, None)
+        self._ended.discard(rep)
+        if callable(close := getattr(memory, "close", None)):
+            awaited(close())
 
 
-class _Batch:
-    """Calls from a place on; `since` is when the one at `place` began."""
-
-    def __init__(self, host: Host, asks: Sequence[Ask], place: int, answers: Answers, broken: list[Breakdown]) -> None:
-        self.host, self.asks, self.place = host, asks, place
-        self.answers, self.broken = answers, broken
-        self.done, self.abandoned, self.since = threading.Event(), False, time.perf_counter()
-
-    def run(self) -> None:
-        host, asks, clock = self.host, self.asks, time.perf_counter
-        for place in range(self.place, len(asks)):
-            ask = asks[place]
-            if host.ended(ask) and ask.call != CLOSE:
-                continue
-            self.since, self.place = clock(), place
-            try:
-                answer = host.call(ask)
-            except Exception as problem:  # noqa: BLE001  # whatever a user's code raises is reported
-                if self.abandoned:
-                    return
-                host.end(ask.rep)
-                self.broken.append(_broken(place, problem))
-            else:
-                if self.abandoned:
-                    return
-                self.answers[place] = answer
-        self.done.set()
+def lifted(broken: Breakdown, where: str) -> AdapterError:
+    """What went wrong as an error of a place."""
+    return AdapterError(broken.problem, where=where, given=broken.given, allowed=broken.allowed, hint=broken.hint)
 
 
-def _new_hand() -> queue.SimpleQueue[_Batch]:
-    """Where batches are handed to a thread that makes their calls, so that a hang is one's own thread's."""
-    hand: queue.SimpleQueue[_Batch] = queue.SimpleQueue()
-
-    def serve() -> None:
-        while True:
-            batch = hand.get()
-            batch.run()
-            if batch.abandoned:
-                return
-
-    threading.Thread(target=serve, daemon=True).start()
-    return hand
-
-
-def _broken(place: int, problem: Exception) -> Breakdown:
-    if isinstance(problem, _WrongAnswerError):
-        return Breakdown(place, problem.problem, problem.given, problem.allowed)
-    from malsim.base.errors import AdapterError
-
+def _broken(place: int, problem: BaseException) -> Breakdown:
+    if isinstance(problem, WrongAnswerError):
+        return Breakdown(place, problem.problem, plain(problem.given), problem.allowed)
     if isinstance(problem, AdapterError):
+        words = f"{problem.where}: {problem.problem}" if problem.where else problem.problem
+        return Breakdown(place, words, plain(problem.given), problem.allowed, problem.hint)
+    if isinstance(problem, OverLimit):
         return Breakdown(place, str(problem))
     return Breakdown(place, text_of(problem))
 
 
-def _checked_item(item: Any) -> ShownItem:
-    try:
-        get = item.get
-        id_, object_, rank = item["id"], item["object"], item["rank"]
-        value, text, belief = get("value"), get("text"), get("belief")
-    except (TypeError, KeyError, AttributeError) as problem:
-        missing = "id, object, value, rank"
-        raise _WrongAnswerError(f"returned an item without one of {missing}", repr(item)) from problem
-    if not is_number(rank):
-        raise _WrongAnswerError("returned a rank that is no number", repr(rank))
-    if belief is not None:
-        if not isinstance(belief, (int, float)):
-            raise _WrongAnswerError("returned a belief that is no number", repr(belief))
-        if not 0.0 <= belief <= 1.0:
-            raise _WrongAnswerError("returned a belief outside its bounds", belief, "0 to 1")
-        belief = float(belief)
-    if value is None and text is None:
-        raise _WrongAnswerError("returned an item with neither value nor text", repr(item))
-    words = value if value is None or isinstance(value, str) else _label(value)
-    about = object_ if isinstance(object_, str) else str(object_)
-    return ShownItem(str(id_), about, words, text, float(rank), belief, bool(get("active", True)))
+def _listed(what: str, kind: type[Any], several: Any) -> Sequence[Any]:
+    if not isinstance(several, (list, tuple)):
+        raise WrongAnswerError(f"returned no list but {type(several).__name__}")
+    for each in several:
+        if not isinstance(each, kind):
+            raise WrongAnswerError(f"returned no {what} but {type(each).__name__}", each)
+    return several
 
 
-def _label(value: object) -> str:
-    return f"{value:g}" if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+def _event(event: Mapping[str, Any]) -> dict[str, Any]:
+    missing = [name for name in EVENT if name not in event]
+    if missing:
+        raise WrongAnswerError(f"returned an event without {', '.join(missing)}", event)
+    if not is_number(event["at"]):
+        raise WrongAnswerError("returned an event whose day is no number", event["at"])
+    return {str(name): plain(value) for name, value in event.items()} | {"at": float(event["at"])}

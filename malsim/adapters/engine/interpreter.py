@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from malsim.adapters.engine.adapter import Phrases
-    from malsim.adapters.engine.host import ShownItem
+    from malsim.adapters.engine.shown_item import ShownItem
     from malsim.memory.graph.take_back import Deed
     from malsim.memory.port import Claims, Vocabulary
 

@@ -13,8 +13,8 @@ from malsim.memory.port import View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.adapters.engine.host import ShownItem
     from malsim.adapters.engine.interpreter import Interpreter
+    from malsim.adapters.engine.shown_item import ShownItem
 
 __all__ = ["ANSWERS", "ItemTable"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.adapters.engine.crew import Crew
-from malsim.adapters.engine.host import MAKE, Ask, Breakdown
+from malsim.adapters.engine.host import MAKE, Ask, Breakdown, lifted
 from malsim.adapters.engine.interpreter import Interpreter, WrongItemError, edge_of
 from malsim.adapters.engine.item_table import ANSWERS, ItemTable
 from malsim.base.errors import AdapterError
@@ -166,7 +166,8 @@ class _Instances:
         self.new_rows: set[int] = set()
         self._place = {name: place for place, name in enumerate(words.objects)}
         self._latest: dict[tuple[int, int], list[int]] = {}
-        self.crew = Crew(adapter, adapter.load(where), len(replications))
+        adapter.check_allowed(where)
+        self.crew = Crew(adapter, len(replications))
         members = next(answer for answer in self.ask([Ask(rep, MAKE) for rep in range(len(replications))]) if answer)
         self._edges, self._members = bool(members["edges"]), members
 
@@ -208,11 +209,14 @@ class _Instances:
                 yield Ask(rep, "write", max(now, time), [claim for _, claim in group])
 
     def ask(self, asks: Sequence[Ask]) -> list[Any]:
-        """What the calls answered; what goes wrong ends its replication. Raises `AdapterError` when none is left."""
+        """What the calls answered, a read nothing where it says so; what goes wrong ends its replication.
+
+        Raises `AdapterError` when none is left.
+        """
         answers, broken = self.crew.run(asks)
         for each in broken:
             self._fail(asks[each.place], each)
-        return answers
+        return [[] if answer is None and ask.call == "read" else answer for ask, answer in zip(asks, answers, strict=True)]
 
     def looks(self, rep: int, objects: Iterable[int], now: float, number: int) -> list[Ask]:
         """A peek an object, and one of them twice: the second must show what the first did."""
@@ -258,8 +262,7 @@ class _Instances:
         claim = self.interpreter.last.get(ask.rep)
         after = "" if claim is None else f", last claim: {claim.writer} on {claim.object}: {claim.value} at {claim.time:g} d"
         where = f"{self._name}: {ask.call}, replication {self.numbers[ask.rep]}, day {ask.now:g}{after}"
-        problem = AdapterError(broken.problem, where=where, given=broken.given, allowed=broken.allowed)
-        self.failures[ask.rep] = problem
+        self.failures[ask.rep] = lifted(broken, where)
         self.table.drop(ask.rep)
         if len(self.failures) == len(self.numbers):
             self.crew.close(range(len(self.numbers)))

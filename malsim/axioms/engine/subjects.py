@@ -5,12 +5,10 @@ from __future__ import annotations
 import weakref
 from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from malsim.adapters.calls import Calls
-from malsim.adapters.contract import OPTIONAL_CALLS
-from malsim.adapters.load import load_factory
-from malsim.adapters.watch import LIMIT, WatchedMemory
+from malsim.adapters.contract import FEATURES, OPTIONAL_CALLS
+from malsim.adapters.watch import LIMIT, WatchedMemories
 from malsim.axioms.engine.played_laws import GraphMemory, LawMemory
 from malsim.axioms.engine.subject import Subject
 from malsim.base.errors import UsageError
@@ -21,20 +19,24 @@ from malsim.memory import Rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from malsim.adapters.engine.host import Source
+    from malsim.adapters.watch import WatchedMemory
     from malsim.memory.port import Vocabulary
 
 __all__ = ["PRESETS", "every_subject", "subject_of"]
 
 PRESETS: dict[str, Callable[[], Rules]] = {"mal": Rules, "recall_v5": Rules.recall_v5, "guarded": Rules.guarded}
-FEATURES = ("belief", "edges", "scopes", "clocks")
 GRAPH_CASES = 4  # a graph takes longer over a claim than a law of items
 
 
-def subject_of(given: object, *, settings: Mapping[str, object] | None = None, limit: float = LIMIT) -> Subject:
+def subject_of(
+    given: object, *, settings: Mapping[str, object] | None = None, limit: float = LIMIT, trusted: bool = False
+) -> Subject:
     """A law's name, `package.module:factory`, `Rules`, a `Law` or a factory of memories as what axioms are put to.
 
-    `settings` are parameters of a law of items. Raises `LawError` for an unknown law, `ScenarioError` for a parameter
-    that is unknown or out of bounds, `AdapterError` for a memory that cannot be loaded or made.
+    `settings` are parameters of a law of items; a factory that is `trusted` makes its memories in this process, any other in
+    a sandbox. Raises `LawError` for an unknown law, `ScenarioError` for a parameter that is unknown or out of bounds,
+    `AdapterError` for a memory that cannot be loaded or made.
     """
     if settings and not isinstance(given, Law) and (not isinstance(given, str) or ":" in given or given in PRESETS):
         raise UsageError("only a law of items has parameters", where="axioms", given=", ".join(settings))
@@ -46,10 +48,10 @@ def subject_of(given: object, *, settings: Mapping[str, object] | None = None, l
         return _law(given, settings)
     if isinstance(given, str):
         if ":" in given:
-            return _user(given, load_factory(given), limit)
+            return _user(given, given, limit)
         return _graph(given, PRESETS[given]()) if given in PRESETS else _law(find_law(given, where="axioms"), settings)
     if callable(given):
-        return _user(getattr(given, "__name__", type(given).__name__), given, limit)
+        return _user(getattr(given, "__name__", type(given).__name__), given, limit, trusted=trusted)
     hint = "name a law, or give Rules, or what makes a memory"
     raise UsageError("nothing that axioms can be put to", where="axioms", given=type(given).__name__, hint=hint)
 
@@ -89,21 +91,17 @@ def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
     return Subject(law.name, fresh, belief=law.belief, half_life=half_life, code=code, offers=offers)
 
 
-def _user(name: str, factory: Callable[..., Any], limit: float) -> Subject:
-    calls = Calls(limit)
-    memory = WatchedMemory(factory, name, limit=limit, calls=calls)
-    declares = {part: getattr(memory.memory, part, None) for part in (*FEATURES, "half_life")}
+def _user(name: str, source: Source, limit: float, *, trusted: bool = False) -> Subject:
+    memories = WatchedMemories(source, name, limit=limit, trusted=trusted)
+    declares = memories.declares()
     offers = {part for part in FEATURES if declares[part] is not False}
-    offers |= {call for call in OPTIONAL_CALLS if callable(getattr(memory.memory, call, None))}
-    memory.close()
-    half_life = None if declares["half_life"] is None else float(declares["half_life"])
+    offers |= {call for call in OPTIONAL_CALLS if declares[call]}
 
     def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> WatchedMemory:  # it reads names
-        return WatchedMemory(factory, name, limit=limit, calls=calls)
+        return memories.make()
 
-    weakref.finalize(fresh, calls.end)  # with the last who can make one
-
+    weakref.finalize(fresh, memories.close)  # with the last who can make one
     return Subject(
-        name, fresh, belief=declares["belief"] is not False,
-        edges=bool(declares["edges"]), half_life=half_life, offers=frozenset(offers), user=True,
+        name, fresh, belief=declares["belief"] is not False, edges=bool(declares["edges"]),
+        half_life=declares["half_life"], offers=frozenset(offers), user=True,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.adapter import Phrases
+from malsim.adapters.watch import words_of
 from malsim.base.errors import AdapterError
 from malsim.conformance.engine.draw import TICKS
 from malsim.conformance.engine.step import CURRENT, FIRST, LOOKS, NOT_CURRENT, NOT_FIRST, NOT_SHOWN, SHOWN
@@ -50,9 +51,10 @@ def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
         try:
             return [look for step in steps if (look := played.step(step)) is not None]
         except AdapterError as problem:
-            after = f", last claim: {_words_of(played.last)}" if played.last else ""
-            call = problem.where or "factory"
-            where = f"{call if subject.name in call else f'{subject.name}: {call}'}, day {played.now:.6g}{after}"
+            call = (problem.where or "factory").removeprefix(f"{subject.name}: ")
+            after = f", last claim: {words_of(played.last)}" if played.last else ""
+            at = getattr(memory, "failed_at", "") or f", day {played.now:.6g}{after}"
+            where = f"{subject.name}: {call}{at}"
             allowed, hint = problem.allowed, problem.hint
             raise AdapterError(problem.problem, where=where, given=problem.given, allowed=allowed, hint=hint) from problem
 
@@ -172,10 +174,6 @@ def _face(item: Item) -> tuple[Any, ...]:
 
 def _state(item: Item) -> str:
     return str(item.get("status", CURRENT)) if item.get("active", True) else "inactive"
-
-
-def _words_of(claim: Claim) -> str:
-    return f"{claim.writer} on {claim.object}: {claim.value} at {claim.time:.6g} d"
 
 
 def vocabulary(steps: Sequence[Step]) -> Vocabulary:

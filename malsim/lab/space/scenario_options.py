@@ -45,7 +45,7 @@ def memory_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mapping", metavar="FILE", help="which tools of an mcp: server take what (TOML)")
     parser.add_argument("--allow-code", action="store_true", help="run the adapter, the processes that a scenario names")
     parser.add_argument("--call-limit", type=float, metavar="S", help="seconds a call of your own memory may take (10)")
-    parser.add_argument("--memory-workers", type=int, metavar="N", help="processes that hold your own memories (one a core)")
+    parser.add_argument("--memory-workers", type=int, metavar="N", help="sandboxes that hold your own memories (one a core)")
 
 
 def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
@@ -64,14 +64,12 @@ def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
 
 
 def one_of_own(given: Adapter, args: argparse.Namespace) -> Adapter:
-    """A memory of one's own under the limits of the options; one that may be run must be there."""
+    """A memory of one's own under the limits of the options."""
     options = {"limit": args.call_limit, "workers": args.memory_workers}
     adapter = replace(given, **{name: value for name, value in options.items() if value is not None})
     if args.mapping and "mcp:" in adapter.name:
         start, _, command = adapter.name.partition("mcp:")
         adapter = replace(adapter, name=f"{start}mcp:{shlex.quote(args.mapping)} {command}")
-    if adapter.allowed:
-        adapter.load("--memory")
     return adapter
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+from malsim.adapters.watch import WatchedMemories
 from malsim.base.errors import AddressError, ScenarioError
 from malsim.laws import find_law
 from malsim.netlist.language.address import Path, Reduced, Row, address
@@ -74,6 +76,9 @@ def _absent_in_rows(scenario: Scenario, where: Row) -> str:
 
 def _believes(scenario: Scenario) -> bool:
     """Whether the law has beliefs; a memory of the user's own says so itself, or is taken to have them."""
-    if scenario.adapter:
-        return getattr(scenario.adapter.load(scenario.path or scenario.name), "belief", None) is not False
+    if adapter := scenario.adapter:
+        adapter.check_allowed(scenario.path or scenario.name)
+        here = adapter.workers == 0
+        with closing(WatchedMemories(adapter.source, adapter.name, limit=adapter.limit, trusted=here)) as memories:
+            return memories.declares()["belief"] is not False
     return find_law(scenario.law).belief

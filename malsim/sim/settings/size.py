@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_size"]
 
+RECORDED = 150  # bytes of a cell at a tick, as measured under mal; other laws keep less of it
+
 
 def check_size(scenario: Scenario, limits: Limits | None = None) -> None:
     """Refuse a scenario whose replications, ticks or cells are more than the limits allow: these, or those in force.
@@ -19,7 +21,8 @@ def check_size(scenario: Scenario, limits: Limits | None = None) -> None:
     Raises `ScenarioError` saying what it asks for, what is allowed, and the flag.
     """
     ticks = scenario.turns * scenario.replications
-    sizes = {"replications": scenario.replications, "ticks": ticks, "cells": _cells(scenario) * ticks}
+    cells = _cells(scenario) * ticks
+    sizes = {"replications": scenario.replications, "ticks": ticks, "cells": cells, "memory": cells * RECORDED}
     (limits or Limits.in_force() or Limits()).check(sizes, where=scenario.path or None)
 
 

@@ -1,0 +1,82 @@
+"""The one reading of what a memory shows: an item with everything a bench asks of it, or what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from malsim.adapters.contract import STATUSES
+from malsim.base.finite import is_number
+
+__all__ = ["ShownItem", "WrongAnswerError", "shown_items"]
+
+NUMBERS = ("rank", "belief", "valid_from", "valid_to")
+
+
+class ShownItem(NamedTuple):
+    """An item as a bench takes it: its value is None where only its text says it."""
+
+    id: str
+    object: str
+    value: str | None
+    text: str | None
+    rank: float
+    belief: float | None = None
+    active: bool = True
+    status: str = STATUSES[0]
+    valid_from: float | None = None
+    valid_to: float | None = None
+
+
+class WrongAnswerError(Exception):
+    """An answer that cannot be: the problem, what was given, what is allowed."""
+
+    def __init__(self, problem: str, given: object = None, allowed: str | None = None) -> None:
+        super().__init__(problem)
+        self.problem, self.given, self.allowed = problem, given, allowed
+
+
+def shown_items(items: Any, now: float) -> list[ShownItem]:
+    """The items of an answer on a day; raises `WrongAnswerError` for what is no list, or holds what is no item.
+
+    >>> shown_items([{"id": 1, "object": "valve", "value": 3.0, "rank": 1}], 0.0)[0].value
+    '3'
+    """
+    if not isinstance(items, (list, tuple)):
+        raise WrongAnswerError(f"returned no list of items but {type(items).__name__}")
+    return [_item(item, now) for item in items]
+
+
+def _item(item: Any, now: float) -> ShownItem:
+    try:
+        get = item.get
+        id_, object_, rank = item["id"], item["object"], item["rank"]
+        value, text = get("value"), get("text")
+    except (TypeError, KeyError, AttributeError) as problem:
+        missing = [name for name in ("id", "object", "rank") if not hasattr(item, "keys") or name not in item]
+        raise WrongAnswerError(f"returned an item without {', '.join(missing) or 'get'}", item) from problem
+    if value is None and text is None:
+        raise WrongAnswerError("returned an item with neither value nor text", item)
+    if (status := get("status", STATUSES[0])) not in STATUSES:
+        raise WrongAnswerError(f"returned a status that is none on day {now:g}", status, ", ".join(STATUSES))
+    numbers = {name: _number(name, rank if name == "rank" else get(name), now) for name in NUMBERS}
+    start, end = numbers["valid_from"], numbers["valid_to"]
+    if start is not None and end is not None and end < start:
+        raise WrongAnswerError(f"returned an item that ends before it begins on day {now:g}", f"{start} to {end}")
+    return ShownItem(
+        str(id_), str(object_), None if value is None else _label(value), None if text is None else str(text),
+        rank=numbers.pop("rank") or 0.0, active=bool(get("active", True)), status=str(status), **numbers,
+    )  # fmt: skip
+
+
+def _number(name: str, number: Any, now: float) -> float | None:
+    if number is None and name != "rank":
+        return None
+    if name == "belief" and isinstance(number, (int, float)) and not 0.0 <= number <= 1.0:
+        raise WrongAnswerError(f"returned a belief outside its bounds on day {now:g}", number, "0 to 1")
+    if not is_number(number):
+        raise WrongAnswerError(f"returned a {name} that is no number on day {now:g}", number)
+    return float(number)
+
+
+def _label(value: object) -> str:
+    return f"{value:g}" if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)

@@ -1,0 +1,163 @@
+"""The sandbox: whatever a stranger's memory does in it is an error of that memory, and nothing of it is left."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from malsim.adapters import Claim, Query
+from malsim.adapters.engine import sandbox_cleaner
+from malsim.adapters.engine.host import Ask
+from malsim.adapters.engine.sandbox import Sandbox
+from malsim.cli import main
+from tests.adapters.user_memories import Last
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+POISONER = Path(__file__).parents[2] / "scenarios/poisoner.toml"
+LIMIT = 0.3
+pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+
+
+def _swallows() -> None:
+    while True:
+        with suppress(BaseException):  # so are some memories
+            time.sleep(LIMIT)
+
+
+def _fills() -> None:
+    with tempfile.TemporaryFile() as file:
+        file.truncate(2**40)
+
+
+ATTACKS: dict[str, tuple[Callable[[], object], str]] = {
+    "exits": (lambda: os._exit(0), r"its process ended \(exit code 0\)"),
+    "crashes": (faulthandler._sigsegv, r"its process ended \(SIGSEGV\)"),  # type: ignore[attr-defined]
+    "holds the lock": (lambda: re.match("(a+)+$", "a" * 40 + "b"), "did not return within 0.3 s"),
+    "swallows": (_swallows, "did not return within 0.3 s"),
+    "system exit": (lambda: sys.exit(0), "raised SystemExit"),
+    "interrupts": (lambda: (_ for _ in ()).throw(KeyboardInterrupt()), "raised KeyboardInterrupt"),
+    "eats": (lambda: bytearray(10**13), "raised MemoryError"),
+    "fills": (_fills, "raised OSError"),
+}
+
+
+def _memory(attack: Callable[[], object]) -> type:
+    class Attacks(Last):
+        def write(self, claims: Any, now: float) -> None:
+            if claims[0].value == "bad":
+                attack()
+            super().write(claims, now)
+
+    return Attacks
+
+
+@pytest.fixture(name="folders")
+def _folders() -> Iterator[set[str]]:
+    """Folders of sandboxes that were there before; none of ours is left."""
+    here = _sandboxes_here()
+    yield here
+    assert _sandboxes_here() <= here
+
+
+def _sandboxes_here() -> set[str]:
+    """The folders of sandboxes whose process was started by this one."""
+    found = set()
+    for place in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            parent = (place.parent / "stat").read_text(encoding="ascii").rpartition(")")[2].split()[1]
+            marks = [each for each in place.read_bytes().split(b"\0") if each.startswith(sandbox_cleaner.MARK.encode())]
+        except OSError:
+            continue
+        found |= {mark.decode().partition("=")[2] for mark in marks if parent == str(os.getpid())}
+    return found
+
+
+def _asks(rep: int, value: str) -> list[Ask]:
+    claim = Claim(0.0, "ann", "o", value)
+    return [Ask(rep, "factory"), Ask(rep, "write", 0.0, [claim]), Ask(rep, "peek", 0.0, Query("o"), 5)]
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_is_an_error_of_its_memory_and_the_next_is_sound(name: str) -> None:
+    attack, problem = ATTACKS[name]
+    with closing(_Stopping(_memory(attack))) as sandbox:
+        _, broken = sandbox.run(_asks(0, "bad"))
+        assert re.search(problem, broken[0].problem)
+        answers, broken = sandbox.run([*_asks(1, "fine"), Ask(0, "peek", 0.0, Query("o"), 5)])
+        assert answers[2][0].value == "fine"
+        assert {each.place for each in broken} <= {3}
+
+
+class _Stopping(Sandbox):
+    def __init__(self, memory: type) -> None:
+        super().__init__(memory, "attacks", limit=LIMIT)
+
+    close = Sandbox.stop
+
+
+def test_children_and_files_go_with_it(tmp_path: Path) -> None:
+    said = tmp_path / "said"
+
+    def attack() -> None:
+        child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
+        folder = tempfile.mkdtemp()
+        os.fork()
+        Path(folder).chmod(0)
+        said.write_text(f"{child.pid} {folder}", encoding="utf-8")
+        sys.stdout.write("\x1b[31mnoise")
+
+    with closing(_Stopping(_memory(attack))) as sandbox:
+        assert sandbox.run(_asks(0, "bad"))[0][2][0].value == "bad"
+    child, folder = said.read_text(encoding="utf-8").split()
+    assert not Path(folder).parent.exists()
+    assert not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text(encoding="ascii")
+
+
+def test_a_bench_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+    code = (
+        "import os\nfrom malsim.adapters.engine.host import Ask\nfrom malsim.adapters.engine.sandbox import Sandbox\n"
+        "sandbox = Sandbox('tests.adapters.user_memories:Last', 'last', limit=1.0)\nsandbox.run([Ask(0, 'factory')])\n"
+        "open('folder', 'w').write(sandbox._process._folder)\nos.kill(os.getpid(), 9)\n"
+    )
+    root = str(Path(__file__).parents[2])
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=os.environ | {"PYTHONPATH": root}, check=False)
+    folder = Path((tmp_path / "folder").read_text(encoding="utf-8"))
+    for _ in range(200):
+        if not folder.exists():
+            break
+        time.sleep(0.02)
+    assert not folder.exists()
+
+
+def test_a_green_exit_in_a_write_is_no_green_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "exits.py").write_text(
+        "import os\nfrom tests.adapters.user_memories import Last\n\n\nclass Exits(Last):\n"
+        "    def write(self, claims, now):\n        os._exit(0)\n"
+    )
+    commands = [
+        ["run", str(POISONER), "--no-plots", "--replications", "1", "--memory", "exits:Exits"],
+        ["axioms", "exits:Exits", "--axiom", "bounds"],
+        ["conformance", "exits:Exits", "--cell", "T2"],
+        ["price", "exits:Exits", "--strategy", "sybils"],
+    ]
+    for command in commands:
+        assert main(command) == 2
+        printed = capsys.readouterr()
+        assert "its process ended (exit code 0)" in printed.out + printed.err
