@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["StoreFile"]
 
+FEW_CELLS = 500
+
 
 class StoreFile:
     """One open file; use it in a `with` block.
@@ -166,7 +168,8 @@ class StoreFile:
         try:
             with refusing(self.path), transaction(self.connection):
                 with sound(self.path):
-                    part = part_in(self.connection) or StorePart.of(self.memory)
+                    part = None if self._holds_few() else part_in(self.connection)
+                    part = part or StorePart.of(self.memory)
                 yield part
         except BaseException:
             self._cache = previous
@@ -193,6 +196,10 @@ class StoreFile:
         write(self.connection, old, new, t=t, deed=deed, writer=writer, part=part)
         self._cache = (self._version(), new) if part is None or part.scanned is None else None
         return new
+
+    def _holds_few(self) -> bool:
+        """Whether its memory was read already and is so small that all of it is as soon worked on as a part."""
+        return self._cache is not None and self._cache[0] == self._version() and self._cache[1].height <= FEW_CELLS
 
     def _version(self) -> int:
         """A number that moves when another process writes."""
