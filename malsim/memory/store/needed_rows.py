@@ -11,7 +11,7 @@ import numpy as np
 from malsim.memory.graph.index import handle_by_key, names_by_place
 from malsim.memory.graph.tombstones import digests_of
 from malsim.memory.tables.contents import content_numbers, make_contents, rows_saying
-from malsim.memory.tables.store_part import part_of, within
+from malsim.memory.tables.store_part import know_of_others, part_of, within
 
 if TYPE_CHECKING:
     import sqlite3
@@ -44,7 +44,9 @@ def part_for_claims(connection: sqlite3.Connection, checked: Validated, rules: R
     if _any(connection, "SELECT 1 FROM cells WHERE tombstone IS NOT NULL"):
         digests = claims.select(digests_of()).to_series()
         rows |= cells_where(connection, f"tombstone IS NOT NULL AND {within('tombstone', digests)}")
-    return part_of(connection, rows)
+    part = part_of(connection, rows)
+    know_of_others(connection, part.memory)
+    return part
 
 
 def rows_named(connection: sqlite3.Connection, names: Iterable[str]) -> set[int]:
@@ -85,11 +87,11 @@ def _rows_named_nearly(connection: sqlite3.Connection, names: Iterable[str], rep
     rows = set[int]()
     begins = 'SELECT "row" FROM cells WHERE handle >= ? AND handle < ?'
     for name in names:
-        rows |= _first(connection, f"{begins} AND rep = ? ORDER BY handle LIMIT ?", (name, name + _PAST_ANY, rep, FEW))
+        rows |= _first(connection, f"{begins} AND +rep = ? ORDER BY handle LIMIT ?", (name, name + _PAST_ANY, rep, FEW))
         near = name[:NEAR]
         rows |= _first(connection, f'{begins} ORDER BY "row" LIMIT ?', (near, near + _PAST_ANY, FEW))
         if _TAG.fullmatch(name):
-            tagged = "SELECT \"row\" FROM cells WHERE handle LIKE ? ESCAPE '!' AND rep = ? ORDER BY handle LIMIT ?"
+            tagged = "SELECT \"row\" FROM cells WHERE handle LIKE ? ESCAPE '!' AND +rep = ? ORDER BY handle LIMIT ?"
             rows |= _first(connection, tagged, (f"%!_{name}%", rep, MOST_CLAIMS))
     return rows
 

@@ -66,8 +66,8 @@ def _unseen_by_tick(connection: sqlite3.Connection) -> set[int]:
     moved = cells_where(connection, UNSEEN, most=MOST_TOUCHED + 1)
     if len(moved) > MOST_TOUCHED:
         return moved
-    ends = f'"row" >= ? OR {within("source", moved)}'
-    query = f"SELECT DISTINCT target FROM edges WHERE {ends} LIMIT ?"
+    query = f"""SELECT target FROM edges WHERE "row" >= ?1 UNION
+        SELECT target FROM edges WHERE {within("source", moved)} LIMIT ?2"""
     return moved | {row for (row,) in connection.execute(query, (last_scanned(connection), MOST_TOUCHED + 1))}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory.tables.rows import select
+from malsim.memory.tables.store_part import within
 
 if TYPE_CHECKING:
     import sqlite3
@@ -82,7 +83,7 @@ def _as_seen(cells: pl.DataFrame, now: Now) -> pl.DataFrame:
 def unopened(connection: sqlite3.Connection, handles: Sequence[str], since: float) -> list[str]:
     """Which of these cells nobody opened since a day, in their order."""
     query = """SELECT wanted.value FROM json_each(?) AS wanted JOIN cells AS c ON c.handle = wanted.value
-        WHERE c.rep = 0 AND (c.read IS NULL OR c.read < ?) ORDER BY wanted.key"""
+        WHERE +c.rep = 0 AND (c.read IS NULL OR c.read < ?) ORDER BY wanted.key"""
     return [handle for (handle,) in connection.execute(query, (json.dumps(list(handles)), since))]
 
 
@@ -101,7 +102,7 @@ def outcomes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str,
 
 def stands(connection: sqlite3.Connection, handle: str, rep: int) -> bool:
     """Whether a cell of this handle stands."""
-    query = "SELECT 1 FROM cells WHERE handle = ? AND rep = ?"
+    query = "SELECT 1 FROM cells WHERE handle = ? AND +rep = ?"  # by the index of handles
     return connection.execute(query, (handle, rep)).fetchone() is not None
 
 
@@ -126,7 +127,7 @@ def _ranked_first(connection: sqlite3.Connection, rep: int, pool: int, now: Now)
     effective = "effective"
     if worth_now := now(None):
         connection.create_function("effective_now", 2, worth_now.get, deterministic=True)
-        effective = 'effective_now("row", effective)'
+        effective = f"""CASE WHEN {within('"row"', worth_now)} THEN effective_now("row", effective) ELSE effective END"""
     query = f"""SELECT "row", ?1 FROM cells AS c WHERE {_MAY_READ} AND sensitivity <> 'secret'
         ORDER BY {effective} DESC, touched DESC, rowid LIMIT ?3"""
     first = connection.execute(query, (0.0, rep, pool)).fetchall()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Ints
 
-__all__ = ["StorePart", "heirs_of", "named_so", "part_of", "within"]
+__all__ = ["StorePart", "heirs_of", "know_of_others", "named_so", "part_of", "within"]
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,6 @@ def part_of(connection: sqlite3.Connection, rows: Iterable[int]) -> StorePart:
     scanned = int((among["row"] < scanned_edges).sum())
     check_rows(cells, edges, authors, scanned)
     memory = Memory(whole(cells), edges, authors, scanned)
-    _know_of_others(connection, memory)
     return replace(part, memory=memory)
 
 
@@ -110,7 +109,7 @@ def _local(part: StorePart, rows: pl.Series) -> pl.Series:
     return pl.Series(rows.name, places, dtype=pl.Int64).set(~named, None)
 
 
-def _know_of_others(connection: sqlite3.Connection, memory: Memory) -> None:
+def know_of_others(connection: sqlite3.Connection, memory: Memory) -> None:
     """Let the part's index know how many cells each replication has beside its own: cells are named by their place."""
     every = dict(connection.execute("SELECT rep, count(*) FROM cells GROUP BY rep").fetchall())
     own = dict(memory.cells.group_by("rep").len().rows())
