@@ -80,24 +80,14 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _sweep(scenario: Scenario, points: Given, args: argparse.Namespace) -> SweepResult:
-    from malsim.base.errors import UsageError
     from malsim.lab.studies.sweep import sweep
 
     settings: dict[str, Any] = {"folder": args.output, "metric": args.metric or None, "progress": not args.quiet}
     if args.cluster is None:
         return sweep(scenario, points, workers=args.workers, **settings)
-    import importlib
+    from malsim.lab.studies.pool import cluster_of
 
-    try:
-        distributed: Any = importlib.import_module("distributed")
-    except ImportError as error:
-        hint = 'pip install "malsim[cluster]"'
-        raise UsageError("dask.distributed is not installed", where="--cluster", hint=hint) from error
-    try:
-        client = distributed.Client(args.cluster, timeout="10s")
-    except (OSError, ValueError) as error:
-        raise UsageError("no scheduler answers", where="--cluster", given=args.cluster, hint=str(error)) from error
-    with client:
+    with cluster_of(args.cluster) as client:
         return sweep(scenario, points, executor=client, **settings)
 
 

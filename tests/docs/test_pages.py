@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PAGES = {one.topic: one for one in pages()}
 LONG = {
-    "bench/decay", "bench/studies", "bench/tripwire", "bench/tune", "bench/world", "explanation/determinism",
+    "bench/decay", "bench/studies", "bench/tripwire", "bench/tune", "bench/board", "explanation/determinism",
     "explanation/stability", "memories/arw", "memories/compare", "memories/real-claims", "memories/store", "wiring/netlist",
     "wiring/signals",
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
 import multiprocessing
 import os
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
 
-__all__ = ["executor_of", "in_order", "must_travel", "results"]
+__all__ = ["cluster_of", "executor_of", "in_order", "must_travel", "results"]
 
 IN_FLIGHT = 64
 Result = TypeVar("Result")
@@ -55,6 +56,19 @@ def executor_of(executor: Any = None, *, workers: int | None = None) -> Iterator
     else:
         allowed = "an executor of concurrent.futures, or a Dask client"
         raise UsageError("not an executor", where="executor", given=type(executor).__name__, allowed=allowed)
+
+
+def cluster_of(address: str) -> Any:
+    """A client of the Dask scheduler at an address, to be closed; raises `UsageError` where none answers."""
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ImportError as error:
+        hint = 'pip install "malsim[cluster]"'
+        raise UsageError("dask.distributed is not installed", where="--cluster", hint=hint) from error
+    try:
+        return distributed.Client(address, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise UsageError("no scheduler answers", where="--cluster", given=address, hint=str(error)) from error
 
 
 def must_travel(*functions: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from malsim.memory import Rules
 
-__all__ = ["compare_on_claims", "compare_with_echo", "file_of", "graph_answers", "read_folder"]
+Memory = TypeVar("Memory", bound="str | Rules")
+
+__all__ = ["answers_on_claims", "compare_on_claims", "compare_with_echo", "file_of", "graph_answers", "read_folder"]
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".ndjson", ".ndjson.gz", ".jsonl")
 
@@ -82,17 +84,24 @@ def compare_on_claims(
     """
     _check_writers(without, claims)
     claims = claims.filter(~pl.col("writer").is_in(list(without)))
-    stream, questions = arrived(claims), questions_of(truth, ask=ask_after)
-    questions = questions.filter(pl.col("object").is_in(stream["object"].unique().implode()))
-    if questions.is_empty():
-        raise UsageError("nothing to ask: no object of the truth has a claim", where=data)
-    answers = {law: _answers(law, stream, claims, questions) for law in laws}
+    questions, answers = answers_on_claims(claims, truth, laws, ask_after=ask_after, data=data)
     if calibrated:
         answers = {law: calibrate(own, questions["object"], seed=seed) for law, own in answers.items()}
     title = f"{data}, asked {ask_after:g} days after each change" if ask_after else data
     title += f", without {', '.join(without)}" if without else ""
     title += ", each law calibrated on the other half of the objects" if calibrated else ""
     return LawTable(frame=law_rows(answers, questions, data=data, seed=seed), title=title)
+
+
+def answers_on_claims(
+    claims: pl.DataFrame, truth: pl.DataFrame, laws: Sequence[Memory], *, ask_after: float = 0.0, data: str = "claims"
+) -> tuple[pl.DataFrame, dict[Memory, pl.DataFrame]]:
+    """The questions, and what each law, or the graph's law under rules, makes of each: right and probability."""
+    stream, questions = arrived(claims), questions_of(truth, ask=ask_after)
+    questions = questions.filter(pl.col("object").is_in(stream["object"].unique().implode()))
+    if questions.is_empty():
+        raise UsageError("nothing to ask: no object of the truth has a claim", where=data)
+    return questions, {law: _answers(law, stream, claims, questions) for law in laws}
 
 
 def compare_with_echo(
@@ -111,7 +120,9 @@ def compare_with_echo(
     return LawTable(frame=frame, title=title, plane=x.join(y, on="law", maintain_order="left"))
 
 
-def _answers(name: str, stream: pl.DataFrame, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
+def _answers(name: str | Rules, stream: pl.DataFrame, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
+    if not isinstance(name, str):
+        return graph_answers(name, claims, questions)
     law = find_law(name)
     plant = plant_of(law)
     if not isinstance(plant, Graph):

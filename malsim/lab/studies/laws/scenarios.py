@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from malsim.lab.studies.paired_ranking import Ranking
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["compare_on_scenarios"]
+__all__ = ["compare_on_scenarios", "under_memory"]
 
 METRICS = ("accuracy", "harm")
 COST = "cpu_ms_per_tick"
@@ -58,7 +58,7 @@ def compare_on_scenarios(
     notes = Notes([], [])
     titles = []
     for scenario in scenarios:
-        under = [scenario.replace(**_memory(law, scenario)) for law in laws]
+        under = [scenario.replace(**under_memory(law, scenario)) for law in laws]
         names = [law if isinstance(law, str) else law.name for law in laws]
         values, seconds = _measured(under, metrics, 0, replications, notes)
         look, level = 1, 1.0 - (ALPHA / 2.0 if decide else ALPHA)
@@ -155,7 +155,7 @@ def _cost_row(scenario: Scenario, name: str, count: int, seconds: float) -> dict
     return {"data": scenario.name, "law": name, "metric": COST, **cost}
 
 
-def _memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
+def under_memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
     """The settings of a scenario under a law, a preset of rules, or a memory of one's own; who verifies stays who it was."""
     if not isinstance(law, str):
         return {"adapter": law}

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from malsim.adapters.engine.adapter import Adapter, Phrases
+from malsim.adapters.engine.user_plant import UserPlant
 from malsim.base.errors import UsageError
 from malsim.base.intervals import SHARE, mean_interval
 from malsim.lab.studies.laws.claims import graph_answers
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.port import Claims
 
-__all__ = ["SHOWN", "Variant", "headline"]
+__all__ = ["SHOWN", "Variant", "draws_of", "headline", "right_answers"]
 
 
 @dataclass(frozen=True)
@@ -73,17 +75,32 @@ def headline(
     variants = {name: VARIANTS.get(name) or Variant(find_law(name, where="--laws").name) for name in laws or SHOWN}
     rows: list[dict[str, object]] = []
     for world in watch(worlds()):
-        draws = [world.draw(seed + rep) for rep in range(replications)]
-        claims, questions = (
-            pl.concat(part.with_columns(rep=pl.lit(rep)) for rep, part in enumerate(parts))
-            for parts in zip(*draws, strict=True)
-        )
-        claims, questions = claims.sort("t", maintain_order=True), questions.sort("asked", "rep", maintain_order=True)
+        claims, questions = draws_of(world, range(seed, seed + replications))
         for name, variant in variants.items():
             right = _right(variant, claims, questions)
             rows += [{"law": name, "question": question, "honest": world.honest, "sight": world.sight, **_share(right, rep)}
                      for question, right, rep in _parts(world, right, questions)]  # fmt: skip
     return HeadlineTable(pl.DataFrame(rows), replications)
+
+
+def draws_of(world: HeadlineWorld, seeds: Iterable[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Claims and questions of several draws of a world, `rep` 0 the first seed's, in order of time."""
+    draws = [world.draw(seed) for seed in seeds]
+    claims, questions = (
+        pl.concat(part.with_columns(rep=pl.lit(rep)) for rep, part in enumerate(parts)) for parts in zip(*draws, strict=True)
+    )
+    return claims.sort("t", maintain_order=True), questions.sort("asked", "rep", maintain_order=True)
+
+
+def right_answers(memory: str | Rules | Adapter, claims: pl.DataFrame, questions: pl.DataFrame) -> Array:
+    """How right each answer of `draws_of` is: of a law, of the graph's law under rules, or of a memory of one's own."""
+    if isinstance(memory, str):
+        return _right(Variant(memory), claims, questions)
+    if isinstance(memory, Adapter):
+        claims = claims.with_columns(pl.col("writer", "object").str.replace(" ", "-"))  # packages take names without spaces
+        questions = questions.with_columns(pl.col("object").str.replace(" ", "-"))
+        return ask(UserPlant(memory, Phrases()), _pooled(claims, questions), ticks=True)["right"].to_numpy()
+    return _of_graph(memory, claims, questions)
 
 
 def _parts(world: HeadlineWorld, right: Array, questions: pl.DataFrame) -> Iterable[tuple[str, Array, Ints]]:

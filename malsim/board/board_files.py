@@ -1,0 +1,80 @@
+"""Write a board: pages, pictures, board.json, board.csv."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.base.outputs import folder_of_files, save_text
+from malsim.board.chances import LOOP
+from malsim.board.families import FAMILIES
+from malsim.board.figures import Figure
+from malsim.board.pages.board_page import index_page, page_name, row_page
+from malsim.board.pages.pictures import places_picture, shares_picture
+from malsim.board.places import noise_grid, standing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from malsim.board.bundle import Bundle
+
+__all__ = ["board_text", "with_bundle", "write_board"]
+
+COLUMNS = ("row", "metric", "value", "low", "high", "n", "text", "seed", "hash")
+
+
+def board_text(data: Mapping[str, Any]) -> str:
+    """The board as JSON, a row, metric or cell a line, so that two boards can be laid side by side."""
+    parts = []
+    for key, value in data.items():
+        if isinstance(value, list) and value:
+            lines = ",\n ".join(json.dumps(each, ensure_ascii=False) for each in value)
+            parts.append(f"{json.dumps(key)}: [\n {lines}\n]")
+        else:
+            parts.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def write_board(data: Mapping[str, Any], folder: Path) -> list[str]:
+    """Write all of it into the folder; returns the names of what was written."""
+    (folder / "rows").mkdir(parents=True, exist_ok=True)
+    frame = pl.DataFrame([{name: cell[name] for name in COLUMNS} for cell in data["cells"]], infer_schema_length=None)
+    with folder_of_files(folder) as place:
+        save_text(place / "board.json", board_text(data))
+        frame.write_csv(place / "board.csv")
+        save_text(place / "index.html", index_page(data))
+        for name, picture in (("places", places_picture(data)), ("shares", shares_picture(data))):
+            if picture is not None:
+                picture.savefig(place / f"{name}.png")
+    with folder_of_files(folder / "rows") as place:
+        for row in data["rows"]:
+            save_text(place / page_name(row["name"]), row_page(data, row))
+    return ["index.html", "board.json", "board.csv", "places.png", "shares.png", "rows"]
+
+
+def with_bundle(data: Mapping[str, Any], bundle: Bundle, report: Mapping[str, str]) -> dict[str, Any]:
+    """The board with the row of a bundle that was checked, in place of a row of that name; places are found anew."""
+    name, size = bundle.row.name, bundle.size
+    row = {"name": name, "kind": bundle.row.kind, "memory": bundle.row.memory, "version": "", "missing": "", **bundle.sheet}
+    names = {one["name"] for one in data["metrics"]}
+    cells = [
+        {"row": name, **figure.json(), "hash": bundle.keys.get(kind, ""), "seed": size.seed,
+         "commands": FAMILIES[kind].shown_by(bundle.row, size)}
+        for kind, several in bundle.figures.items() for figure in several if figure.metric in names
+    ]  # fmt: skip
+    board = dict(data) | {
+        "rows": [*(one for one in data["rows"] if one["name"] != name), row],
+        "cells": [*(one for one in data["cells"] if one["row"] != name), *cells],
+        "bundles": [*(one for one in data.get("bundles", []) if one["row"] != name), dict(report)],
+    }
+    figures: dict[str, dict[str, Figure]] = {each: {} for each in names}
+    fields = Figure.__dataclass_fields__
+    for cell in board["cells"]:
+        figures[cell["metric"]][cell["row"]] = Figure.read({key: cell[key] for key in fields})
+    metrics = [one for family in FAMILIES.values() for one in family.metrics if one.name in names]
+    board["standing"] = standing(metrics, figures)
+    board["noise"] = noise_grid(LOOP[0], figures[LOOP[0].name]) if LOOP[0].name in names else {}
+    return board
