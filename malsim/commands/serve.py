@@ -8,6 +8,8 @@ malsim serve memory.sqlite --http 8765 --token-file t   over HTTP, on this machi
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,10 +57,18 @@ def main(args: argparse.Namespace) -> int:
         lambda: MemoryService(args.store, writer=args.writer, rules=rules, scope=args.scope), tick_seconds=seconds
     )
     if args.http is None:
-        server.run("stdio")
+        _serve_stdio(server)
     else:
         _serve_http(server, args)
     return 0
+
+
+def _serve_stdio(server: MCPServer[Any]) -> None:
+    """Serve one client until it goes; that it went in the middle of a call is no error."""
+    try:
+        server.run("stdio")
+    except* (BrokenPipeError, ConnectionError):
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  # what is left to say nobody hears
 
 
 def _serve_http(server: MCPServer[Any], args: argparse.Namespace) -> None:
