@@ -14,6 +14,7 @@ from polars.testing import assert_frame_equal
 
 from malsim.base.errors import AddressError
 from malsim.memory import Memory, Rules, admit, tick
+from malsim.memory.push.ask import ask
 from malsim.memory.store import Store
 
 if TYPE_CHECKING:
@@ -107,6 +108,10 @@ def test_pages_and_pushes_say_what_the_whole_memory_would(
             for name in names:
                 assert said(partial(reader.expand, name, **options)) == said(partial(memory.expand, name, **options))
             assert str(reader.mini_index(query, **options)) == str(memory.mini_index(query, **options))
+            for day in (None, 0.0, 1.0):
+                assert_frame_equal(
+                    reader.ask("pump", at=day, as_of=day, **options), ask(memory, "pump", at=day, as_of=day, **options)
+                )
         for handle in memory.cells.filter(rep=0)["handle"].head(1):
             store.expand(handle, **options)
             assert_frame_equal(store.memory.cells, memory.expand(handle, **options).memory.cells)

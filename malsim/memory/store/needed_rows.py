@@ -114,9 +114,11 @@ def line_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[int]:
     return _first(connection, query, (json.dumps(list(rows)),))
 
 
-def cells_where(connection: sqlite3.Connection, condition: str, *, most: int = -1) -> set[int]:
+def cells_where(
+    connection: sqlite3.Connection, condition: str, parameters: Sequence[object] = (), *, most: int = -1
+) -> set[int]:
     """The rows of the cells of which a condition holds, at most so many."""
-    return _first(connection, f'SELECT "row" FROM cells WHERE {condition} LIMIT ?', (most,))
+    return _first(connection, f'SELECT "row" FROM cells WHERE {condition} LIMIT ?', (*parameters, most))
 
 
 def _first(connection: sqlite3.Connection, query: str, parameters: Sequence[object]) -> set[int]:

@@ -16,7 +16,7 @@ from malsim.memory.tables.store_part import part_of, within
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from malsim.memory.graph.arrays import Ints
     from malsim.memory.graph.claim_graph import Memory
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
     from malsim.memory.tables.store_part import StorePart
 
-__all__ = ["effective_in", "page_part"]
+__all__ = ["answer_part", "effective_in", "page_part"]
 
 MOST_TOUCHED = 4_096  # of more cells, the whole memory is read
 
@@ -44,6 +44,12 @@ def page_part(
     own = nearby.memory.cells["handle"][int(nearby.local(np.array([row]))[0])]
     beside = like | line_of(connection, {row}) | rows_named(connection, [own])
     return _part_showing(connection, {row} | neighbours, beside, rules)
+
+
+def answer_part(connection: sqlite3.Connection, object_: str, reps: Sequence[int], rules: Rules) -> StorePart | None:
+    """What an answer about an object within some replications rests on; None where it takes all cells."""
+    about = [cells_where(connection, "rep = ? AND object = ?", (rep, object_)) for rep in reps]
+    return _part_showing(connection, set().union(*about), set(), rules)
 
 
 def effective_in(

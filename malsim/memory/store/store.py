@@ -20,7 +20,7 @@ from malsim.memory.rules import Rules
 from malsim.memory.schema import NONE
 from malsim.memory.store.corrections import allow, correct, forget
 from malsim.memory.store.needed_rows import part_for_claims
-from malsim.memory.store.page_part import effective_in, page_part
+from malsim.memory.store.page_part import answer_part, effective_in, page_part
 from malsim.memory.store.store_file import StoreFile
 from malsim.memory.tables import read, scopes, standing_parts
 from malsim.memory.tables.connect import refusing, sound, transaction
@@ -196,7 +196,9 @@ class Store(StoreFile):
             finite(0.0 if day is None else day, where=name)
         with self._reading() as file, sound(self.path):
             reps = scopes.readable(file, scopes.number(file, scope), object_)
-            return ask(self.memory, object_, now=now, at=at, as_of=as_of, reps=reps, rules=rules)
+            part = answer_part(file, object_, reps, rules or Rules())
+            memory = part.memory if part else self.memory
+            return ask(memory, object_, now=now, at=at, as_of=as_of, reps=reps, rules=rules)
 
     def mini_index(self, query: str = "", **options: Any) -> Push:
         """The lines that a reader is pushed about a query, found by the file's own index; options as of `push.push`.
