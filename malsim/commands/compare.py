@@ -52,7 +52,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--ask", default="0d", metavar="TIME", help="on claims: from a change of truth to the question (0d)")
     add("--without", action="append", default=[], metavar="WRITER", help="on claims: leave its claims out")
     add("--echo", metavar="WRITER", help="on claims: measure without and with this writer, an echo")
-    add("--calibrated", action="store_true", help="on claims: calibrate every law alike, on the other half of the objects")
+    add("--calibrated", action="store_true", help="calibrate every law alike, on the other half of the objects or runs")
+    add("--calibration", choices=("isotonic", "divisor"), default="isotonic",
+        help="how, on claims; divisor: that of records, and its floor (isotonic)")  # fmt: skip
     add("--on-bad-rows", choices=("stop", "skip"), default="stop", help="on claims: default stop")
     add("--json", action="store_true", help="print the rows as one JSON list")
     add("-o", "--output", type=Path, metavar="DIR", help="folder for table, figure and page")
@@ -139,6 +141,7 @@ def _on_scenarios(laws: list[str], args: argparse.Namespace) -> LawTable:
     from malsim.sim.settings.size import check_size
 
     metrics = [name.strip() for name in args.metric.split(",")]
+    metrics += ["brier"] if args.calibrated and "brier" not in metrics else []
     scenarios = [read(one, allow_code=args.allow_code) for one in args.what]
     if args.seed is not None:
         scenarios = [scenario.replace(seed=args.seed) for scenario in scenarios]
@@ -151,8 +154,10 @@ def _on_scenarios(laws: list[str], args: argparse.Namespace) -> LawTable:
     every = [name for name in laws if ":" not in name] + [one_of_own(one, args) for one in dict.fromkeys(own)]
     if not every:
         raise UsageError("nothing to compare", where="--laws", hint="name laws, or a memory of your own with --memory")
+    if args.calibrated and args.calibration != "isotonic":
+        raise UsageError("this is for claims", where="--calibration", given=args.calibration, allowed="isotonic")
     return compare_on_scenarios(scenarios, every, metrics=metrics, replications=args.replications,
-                                decide=args.decide, most=args.most)  # fmt: skip
+                                decide=args.decide, most=args.most, calibrated=args.calibrated)  # fmt: skip
 
 
 def _under_judges(scenarios: list[Scenario], memories: list[Adapter], laws: list[str], args: argparse.Namespace) -> LawTable:
@@ -186,6 +191,7 @@ def _on_claims(folders: list[Path], laws: list[str], args: argparse.Namespace) -
         if args.echo:
             tables.append(compare_with_echo(claims, truth, laws, echo=args.echo, ask_after=after, data=data))
         else:
+            how = args.calibration if args.calibrated else ""
             tables.append(compare_on_claims(claims, truth, laws, ask_after=after, without=args.without, data=data,
-                                            calibrated=args.calibrated))  # fmt: skip
+                                            calibration=how))  # fmt: skip
     return LawTable.concat(tables)

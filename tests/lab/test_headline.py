@@ -15,7 +15,7 @@ from malsim.base.errors import MalsimError
 from malsim.cli import main
 from malsim.lab.studies.laws.headline import HeadlineTable, headline, study, world, worlds
 from malsim.lab.studies.laws.headline.world import HeadlineWorld
-from malsim.lab.studies.laws.output_calibration import calibrate
+from malsim.lab.studies.laws.output_calibration import calibrate, divide
 
 FEW = [
     HeadlineWorld(1, "prompt"), HeadlineWorld(1, "prompt", 10), HeadlineWorld(4, "misses"), HeadlineWorld(3, "late", 3, 20),
@@ -91,6 +91,29 @@ def test_calibration_mends_a_law_that_is_too_sure_and_takes_nothing_from_one_tha
     assert ((sure - right) ** 2).mean() > honest + 0.01
     assert brier(sure) == pytest.approx(brier(true), abs=1e-3)  # the same order, but for what lies between two points
     assert brier(true) == pytest.approx(honest, abs=0.005)
+
+
+def test_the_divisor_is_that_of_records() -> None:
+    claims = pl.DataFrame({"object": ["x"] * 4, "t": [0.0, 0.0, 1.0, 9.0], "writer": list("abca"), "value": list("ABAA")})
+    questions = pl.DataFrame({"object": ["x", "x"], "asked": [None, 0.5]}, schema_overrides={"asked": pl.Float64})
+    said = divide(pl.DataFrame({"right": [1.0, 1.0], "probability": [0.9, 0.9]}), claims, questions)["probability"]
+    by_hand = [0.95 / (1.0 + 9.0 ** (-1.0 / (3.0 + 0.2 * (voices - 1)))) + 0.05 / 2 for voices in (3, 2)]
+    assert said.to_list() == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_laws_are_calibrated_alike_on_scenarios(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["compare", "scenarios/poisoner.toml", "--laws", "records,majority", "--replications", "4", "--json"]
+    scores = []
+    for more in ([], ["--calibrated"]):
+        assert main([*command, "--metric", "accuracy,brier", *more]) == 0
+        rows = json.loads(capsys.readouterr().out)
+        scores.append({(row["law"], row["metric"]): row["value"] for row in rows if row["metric"] != "cpu_ms_per_tick"})
+    as_is, calibrated = scores
+    for law in ("records", "majority"):
+        assert calibrated[law, "accuracy"] == as_is[law, "accuracy"]
+        assert calibrated[law, "brier"] != as_is[law, "brier"]
+    assert main([*command, "--calibrated", "--calibration", "divisor"]) == 2
+    assert "this is for claims" in capsys.readouterr().err
 
 
 def test_unknown_laws_are_refused_before_anything_runs() -> None:

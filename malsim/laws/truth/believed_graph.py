@@ -15,7 +15,7 @@ from malsim.laws.engine.reasons import Reasons
 from malsim.laws.truth.estimate import estimate_truth
 from malsim.laws.truth.evidence import latest
 from malsim.laws.truth.log_odds import reasons_of
-from malsim.laws.truth.voices import copies, echoes, one_voice, over, voice_weights
+from malsim.laws.truth.voices import copies, echoes, one_voice, over, repeats
 from malsim.memory.law import tick
 from malsim.memory.law_steps import to_look_at, touched
 from malsim.memory.port import Vocabulary
@@ -113,11 +113,12 @@ def _counted_claims(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, 
     if rules.records_witness > 0.0:
         stands = ~over(*claims, rules.records_witness) | (memory.column("verification")[rows] == EXTERNAL)
         keep = keep[stands[keep]]
+    if rules.records_voice == "one":
+        external = memory.column("verification")[rows[keep]] == EXTERNAL
+        keep = keep[~repeats(one_voice(*claims)[keep] & ~external, claims[1][keep], claims[2][keep])]
     kind = memory.column("stability")[rows[keep]].astype(np.int64)
     tau = rules.tau[kind] if rules.records_tau == "class" else 0.0
     weight, tau_from = np.where(echo[keep], rules.records_echo, 1.0), "claims" if rules.records_tau == "claims" else "given"
-    if rules.records_voice == "one":
-        weight = weight * voice_weights(one_voice(*claims)[keep], claims[1][keep], claims[2][keep])
     return rows[keep], {
         "tau": tau, "tau_from": tau_from, "kind": kind, "weight": weight, "lineage": rules.records_lineage
     }  # fmt: skip

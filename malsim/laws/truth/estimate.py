@@ -90,8 +90,9 @@ def estimate_truth(
     if values != "auto" or facts.max(initial=0.0) < ENOUGH:
         return Judged(forms=(first,), form=np.zeros(len(items.rep), dtype=np.int64))
     own = gather(items, weight, shared=False, as_one=lineage == "one")._replace(fading=fit) if shared else data
-    others = [(own, own_values(own.evidence))] if shared else []
-    every = (first, *others, (own, own_values(own.evidence, ONE_RECORD)))
+    others = [(own._replace(form="values of their own"), own_values(own.evidence))] if shared else []
+    vote = own._replace(form="a vote"), own_values(own.evidence, ONE_RECORD)
+    every = (first, *others, vote)
     return Judged(forms=every, form=_form(every, facts)[items.rep])
 
 

@@ -25,7 +25,7 @@ ABOUT = 2  # objects that a value must be about to be one
 class ItemEvidence(NamedTuple):
     """Living items as evidence: of each item its object and value (or item), and whether it is a claim or a verdict.
 
-    `fading` says how their facts change, where that was found from them.
+    `fading` says how their facts change, where that was found from them, and `form` which form verified facts chose.
     """
 
     evidence: Evidence
@@ -34,6 +34,7 @@ class ItemEvidence(NamedTuple):
     claim: Bools
     shared: bool
     fading: Fading | None = None
+    form: str = ""
 
 
 def word_of(items: Items, row: int) -> str:

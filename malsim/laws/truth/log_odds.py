@@ -143,6 +143,7 @@ def reasons_of(items: Items, data: ItemEvidence, estimate: TruthEstimate, row: i
     )
     if estimate.depth is not None:
         chain += f"; confusions believed to λ {float(estimate.depth[data.evidence.object_rep[about]]):.2f}"
+    chain += f"; judged as {data.form}, which makes the verified facts likelier" if data.form else ""
     return Reasons(parts, odds.nothing, odds.effective, chain + _fading_words(data.fading, row), records)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-__all__ = ["copies", "echoes", "one_voice", "over", "voice_weights"]
+__all__ = ["copies", "echoes", "one_voice", "over", "repeats"]
 
 WITNESSES = 2  # one may err
 
@@ -74,15 +74,17 @@ def one_voice(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
     return left
 
 
-def voice_weights(one: Bools, object_: Ints, value: Ints) -> Array:
-    """What each claim weighs where those marked, of one object and value, weigh together as one claim.
+def repeats(one: Bools, object_: Ints, value: Ints) -> Bools:
+    """Which of the marked claims come after another of the same object and value: all of them together are one claim.
 
-    >>> voice_weights(np.array([True, True, False]), np.zeros(3, dtype=int), np.array([7, 7, 8])).tolist()
-    [0.5, 0.5, 1.0]
+    >>> repeats(np.array([True, True, False, True]), np.zeros(4, dtype=int), np.array([7, 7, 7, 8])).tolist()
+    [False, True, False, False]
     """
-    _, group, count = np.unique(np.stack([object_, value]), axis=1, return_inverse=True, return_counts=True)
-    weights: Array = np.where(one, 1.0 / count[group.ravel()], 1.0)
-    return weights
+    rows = np.flatnonzero(one)
+    first = np.unique(np.stack([object_, value])[:, rows], axis=1, return_index=True)[1]
+    later = one.copy()
+    later[rows[first]] = False
+    return later
 
 
 def over(writer: Ints, object_: Ints, value: Ints, time: Array, within: float) -> Bools:

@@ -12,7 +12,7 @@ from malsim.lab.studies.laws.claims import read_folder
 from malsim.lab.studies.laws.stream import Stream, arrived, questions_of
 from malsim.laws.truth.evidence import Evidence, latest
 from malsim.laws.truth.own_values import own_values
-from malsim.laws.truth.voices import copies, echoes, one_voice, voice_weights
+from malsim.laws.truth.voices import copies, echoes, one_voice, repeats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,32 +104,34 @@ def _voices(claims: _InOrder, gossip: Bools, voices: _Voices) -> tuple[_InOrder,
 
 
 def _right(stream: Stream, claims: _InOrder, weight: Array, voices: _Voices) -> Array:
-    """Which questions are answered right: those of one time from the claims before it."""
+    """How right each question is answered: those of one time from the claims before it."""
     right = np.zeros(len(stream.times))
     for time in np.unique(stream.times):
         end = int(np.searchsorted(claims.time, time, side="left"))
         here = np.flatnonzero(stream.times == time)
-        answers = _answers(claims.part(slice(end)), weight[:end], float(time), voices, stream.object[here])
-        right[here] = answers == stream.truth[here]
+        questions = stream.object[here], stream.truth[here]
+        right[here] = _right_at(claims.part(slice(end)), weight[:end], float(time), voices, *questions)
     return right
 
 
-def _answers(claims: _InOrder, weight: Array, now: float, voices: _Voices, questions: Ints) -> Ints:
-    """The likeliest value of each object asked about, -1 for one that nobody spoke of."""
+def _right_at(claims: _InOrder, weight: Array, now: float, voices: _Voices, questions: Ints, truth: Ints) -> Array:
+    """How right the likeliest value of each object asked about is: 1/k where k are as likely, 0 where there is none."""
     rows = latest(claims.writer, claims.object, claims.time)
+    if voices.one:
+        rows = rows[~repeats(one_voice(*claims)[rows], claims.object[rows], claims.value[rows])]
     writer, about, value, time = claims.part(rows)
     most = int(value.max(initial=0)) + 1
     items, item = np.unique(about * most + value, return_inverse=True)
     objects = int(max(about.max(initial=0), questions.max(initial=0))) + 1
     decay = np.exp(-np.maximum(now - time, 0.0) / voices.tau) if voices.tau else np.ones(len(rows))
-    if voices.one:
-        decay = voice_weights(one_voice(*claims)[rows], about, value)
     belief = own_values(Evidence(
         writer=writer, object=about, value=item, weight=weight[rows] * decay, bin=np.full(len(rows), -1),
         writer_rep=np.zeros(int(writer.max(initial=0)) + 1, dtype=np.int64), object_rep=np.zeros(objects, dtype=np.int64),
         reps=1, pinned=np.full(objects, -1), item_object=items // most,
     )).effective  # fmt: skip
-    answer = np.full(objects, -1)
-    order = np.lexsort((-np.arange(len(items)), belief))  # the last write of an object is its likeliest
-    answer[items[order] // most] = items[order] % most
-    return answer[questions]
+    best = np.zeros(objects)
+    np.maximum.at(best, items // most, belief)
+    leads = belief == best[items // most]
+    equal = np.bincount(items[leads] // most, minlength=objects)
+    true = np.isin(questions * most + truth, items[leads]) & (truth >= 0) & (truth < most)
+    return true / np.maximum(equal[questions], 1)

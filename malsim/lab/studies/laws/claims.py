@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import polars as pl
 
 from malsim.base.errors import UsageError
-from malsim.lab.studies.laws.output_calibration import calibrate
+from malsim.lab.studies.laws.output_calibration import CALIBRATIONS, calibrate, divide
 from malsim.lab.studies.laws.side_by_side import LawTable, law_rows
 from malsim.lab.studies.laws.stream import Stream, arrived, ask, questions_of
 from malsim.laws import find_law, plant_of
@@ -55,7 +55,7 @@ def compare_on_claims(
     without: Sequence[str] = (),
     data: str = "claims",
     seed: int = 0,
-    calibrated: bool = False,
+    calibration: str = "",
 ) -> LawTable:
     """Ask every law the same questions of the same claims, and score its answers.
 
@@ -74,22 +74,29 @@ def compare_on_claims(
         Days from a change of truth to the question.
     without
         Writers whose claims are left out.
-    calibrated
-        Whether what each law says is calibrated on the other half of the objects (`calibrate`), the same way for all.
+    calibration
+        How what each law says is calibrated, the same way for all: isotonic, on the other half of the objects (`calibrate`),
+        or divisor (`divide`); not at all if empty.
 
     Raises
     ------
     UsageError
-        For a writer that is not there, or a truth that leaves nothing to ask.
+        For an unknown calibration, a writer that is not there, or a truth that leaves nothing to ask.
     """
+    if calibration not in ("", *CALIBRATIONS):
+        raise UsageError("unknown calibration", where="calibration", given=calibration, allowed=", ".join(CALIBRATIONS))
     _check_writers(without, claims)
     claims = claims.filter(~pl.col("writer").is_in(list(without)))
     questions, answers = answers_on_claims(claims, truth, laws, ask_after=ask_after, data=data)
-    if calibrated:
+    if calibration == "isotonic":
         answers = {law: calibrate(own, questions["object"], seed=seed) for law, own in answers.items()}
+    elif calibration:
+        stream = arrived(claims)
+        answers = {law: own if law == "records" else divide(own, stream, questions) for law, own in answers.items()}
     title = f"{data}, asked {ask_after:g} days after each change" if ask_after else data
     title += f", without {', '.join(without)}" if without else ""
-    title += ", each law calibrated on the other half of the objects" if calibrated else ""
+    title += ", each law calibrated on the other half of the objects" if calibration == "isotonic" else ""
+    title += ", each law under the divisor and floor of records" if calibration == "divisor" else ""
     return LawTable(frame=law_rows(answers, questions, data=data, seed=seed), title=title)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import polars as pl
 
 from malsim.base.errors import AdapterError, MalsimError
 from malsim.base.intervals import mean_interval
+from malsim.lab.studies.laws.output_calibration import calibrate_scores
 from malsim.lab.studies.laws.side_by_side import DIFFERENCE, SCHEMA, LawTable
 from malsim.lab.studies.measure import bounds_of, ends_if_any, is_better_high, measured, measured_by_running, name_of
 from malsim.lab.studies.paired_ranking import rank
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
     from malsim.base.intervals import Bounds
     from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.studies.paired_ranking import Ranking
+    from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["compare_on_scenarios", "under_memory"]
 
 METRICS = ("accuracy", "harm")
+CALIBRATED = ("brier", "log_loss", "ece", "rmse_bins")  # the figures of what claims are worth at the end
 COST = "cpu_ms_per_tick"
 MOST = 1_600  # replications, while a first place is sought
 ALPHA = 0.05
@@ -44,6 +47,7 @@ def compare_on_scenarios(
     replications: int = 100,
     decide: bool = False,
     most: int = MOST,
+    calibrated: bool = False,
 ) -> LawTable:
     """Run each scenario under each law on common random numbers, and measure.
 
@@ -52,10 +56,11 @@ def compare_on_scenarios(
     until one law alone may be the first in the first metric, or all that may are equal in every replication, or there would
     be more than `most`; the k-th look takes a share 2^-k of the 5 %. `laws` are laws, presets of rules of the graph's law
     (default, guarded), or memories of one's own (`Adapter`). What a law has no number for (no belief, no reader) is null,
-    and said once in `left_out`.
+    and said once in `left_out`. With `calibrated` what the claims at the end are worth is calibrated on the other half of
+    the replications, alike for all laws, before `brier`, `log_loss` and `ece` are taken of it.
     """
     rows: list[dict[str, object]] = []
-    notes = Notes([], [])
+    notes = Notes([], [], calibrated=calibrated)
     titles = []
     for scenario in scenarios:
         under = [scenario.replace(**under_memory(law, scenario)) for law in laws]
@@ -72,6 +77,7 @@ def compare_on_scenarios(
         costs = [_cost_row(one, name, count, spent) for one, name, spent in zip(under, names, seconds, strict=True)]
         rows += sorted(_rows(scenario, names, values, metrics, level) + costs, key=lambda row: names.index(str(row["law"])))
         titles.append(f"{count} replications each, the same for every law; differences and places hold all at once")
+    titles += ["what claims are worth calibrated on the other half of them"] if calibrated else []
     return LawTable(
         frame=pl.DataFrame(rows, schema=SCHEMA),
         title="; ".join(dict.fromkeys(titles)),
@@ -82,10 +88,11 @@ def compare_on_scenarios(
 
 @dataclass(frozen=True)
 class Notes:
-    """What could not be measured, and what failed."""
+    """What could not be measured, and what failed; whether what claims are worth is calibrated before it is measured."""
 
     left_out: list[str]
     failures: list[str]
+    calibrated: bool
 
 
 def _measured(
@@ -97,9 +104,9 @@ def _measured(
         part = one.replace(first=one.first + first, replications=count)
         start = time.process_time()
         if part.adapter:
-            figures.append(_of_own(part, metrics, notes.failures))
+            figures.append(_of_own(part, metrics, notes))
         else:
-            figures.append([_values(part, metric, notes.left_out) for metric in metrics])
+            figures.append([_values(part, metric, notes) for metric in metrics])
         seconds.append((time.process_time() - start) / len(metrics))
     return figures, seconds
 
@@ -166,15 +173,21 @@ def under_memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
     )
 
 
-def _of_own(scenario: Scenario, metrics: Sequence[Measure], failures: list[str]) -> list[Array]:
+def _of_own(scenario: Scenario, metrics: Sequence[Measure], notes: Notes) -> list[Array]:
     """Each figure of a user's memory, of one run as it may be slow; NaN in the replications in which it failed."""
     try:
         run = bench.run(scenario)
     except AdapterError as problem:  # in every replication
-        failures.append(f"{scenario.law} failed in all replications of {scenario.name}: {problem}")
+        notes.failures.append(f"{scenario.law} failed in all replications of {scenario.name}: {problem}")
         return [np.full(scenario.replications, np.nan) for _ in metrics]
-    failures += [f"{scenario.law}: replication {rep} of {scenario.name}: {problem}" for rep, problem in run.failures.items()]
+    where = scenario.name
+    notes.failures.extend(f"{scenario.law}: replication {rep} of {where}: {each}" for rep, each in run.failures.items())
+    run = _calibrated(run) if notes.calibrated else run
     return [measured(run, metric) for metric in metrics]
+
+
+def _calibrated(run: Run) -> Run:
+    return run if run.final_scores is None else replace(run, final_scores=calibrate_scores(run.final_scores))
 
 
 def _cost(scenario: Scenario, seconds: float) -> dict[str, float]:
@@ -183,9 +196,11 @@ def _cost(scenario: Scenario, seconds: float) -> dict[str, float]:
     return {"value": 1e3 * seconds / ticks, "n": round(ticks)}
 
 
-def _values(scenario: Scenario, metric: Measure, left_out: list[str]) -> Array:
+def _values(scenario: Scenario, metric: Measure, notes: Notes) -> Array:
     try:
+        if notes.calibrated and metric in CALIBRATED:
+            return measured(_calibrated(bench.run(scenario.replace(record="bands"))), metric)
         return measured_by_running(scenario, [metric])[0]
     except MalsimError as problem:
-        left_out.append(f"{name_of(metric)} of {scenario.name} under {scenario.law}: {problem}")
+        notes.left_out.append(f"{name_of(metric)} of {scenario.name} under {scenario.law}: {problem}")
         return np.full(scenario.replications, np.nan)

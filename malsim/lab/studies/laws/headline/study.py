@@ -21,7 +21,7 @@ from malsim.laws.engine.graph_plant import Graph
 from malsim.laws.engine.items import Items
 from malsim.laws.truth.estimate import estimate_truth
 from malsim.laws.truth.evidence import latest
-from malsim.laws.truth.voices import one_voice, voice_weights
+from malsim.laws.truth.voices import one_voice, repeats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -155,12 +155,10 @@ def _with_one_voice(stream: Stream) -> Array:
         past = slice(int(np.searchsorted(claims.t, day, side="left")))
         parts = who[past], about[past], claims.value[past], claims.t[past]
         rows = latest(parts[0], parts[1], parts[3])
-        weight = voice_weights(one_voice(*parts)[rows], about[rows], claims.value[rows])
+        rows = rows[~repeats(one_voice(*parts)[rows], about[rows], claims.value[rows])]
         items = Items(_columns(claims, rows), np.arange(len(rows)), np.ones(len(rows), dtype=bool), vocabulary=words)
         worth = np.full((int(about.max()) + 1, int(claims.value.max()) + 1), -1.0)
-        worth[about[rows], claims.value[rows]] = estimate_truth(
-            items, float(day), tau_from="claims", weight=weight
-        ).effective
+        worth[about[rows], claims.value[rows]] = estimate_truth(items, float(day), tau_from="claims").effective
         here = np.flatnonzero(stream.times == day)
         right[here] = worth[stream.rep[here] * len(words.objects) + stream.object[here]].argmax(axis=1) == stream.truth[here]
     return right
