@@ -90,3 +90,18 @@ def sqlite() -> LangGraphStore:
     store = SqliteStore(sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None))
     store.setup()
     return LangGraphStore(store)
+
+
+_CALLS = {
+    "write": "store.put(('facts',), {object!r}, {{'value': {value!r}}})",
+    "peek": "print([(entry.value['value'], 1.0) for entry in [store.get(('facts',), {object!r})] if entry])",
+}
+SCRIPTS = {  # the same in the package's own calls
+    "in_memory": {"head": "from langgraph.store.memory import InMemoryStore", "make": "store = InMemoryStore()", **_CALLS},
+    "sqlite": {
+        "head": "import sqlite3\nfrom langgraph.store.sqlite import SqliteStore",
+        "make": "store = SqliteStore(sqlite3.connect(':memory:', check_same_thread=False, isolation_level=None))\n"
+        "store.setup()",
+        **_CALLS,
+    },
+}

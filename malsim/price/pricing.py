@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from malsim.adapters.scripts import BENCH_ONLY, package_script
+from malsim.axioms.engine.events import Event
 from malsim.axioms.engine.subject import measured
 from malsim.axioms.engine.subjects import subject_of
 from malsim.base.errors import UsageError, nearest
@@ -11,7 +14,7 @@ from malsim.price.counting import Stage
 from malsim.price.prices import Price, PriceTable
 from malsim.price.standing import standing_world
 from malsim.price.strategies import STRATEGIES, USUAL, WAYS
-from malsim.price.worlds import closed_world
+from malsim.price.worlds import PEEK, closed_world, with_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +32,15 @@ def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] =
     stage = Stage(subject, world)
     lie = {name: stage.count(STRATEGIES[name]) for name in strategies or USUAL}
     truth = {name: stage.count(WAYS[name]) for name in ways or WAYS}
-    return Price(subject.name, world.most, lie, truth, subject.tolerance)
+    price = Price(subject.name, world.most, lie, truth, subject.tolerance)
+    return replace(price, script=_script(subject, world, price.witness)) if subject.user and price.witness else price
+
+
+def _script(subject: Subject, world: ClaimWorld, lie: Sequence[Event]) -> str:
+    """The world's past and the lie in the package's own calls, and a look."""
+    stream = with_ticks(world, lie)
+    look = Event(stream[-1].t + PEEK, "peek", world.about)
+    return package_script(subject.code or subject.name, [((*stream, look), False)], edges=subject.edges) or BENCH_ONLY
 
 
 def price(

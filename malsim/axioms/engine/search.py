@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
+from malsim.adapters.scripts import BENCH_ONLY, package_script
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, AxiomVerdict
+from malsim.axioms.engine.subject import Subject
 from malsim.base.errors import MalsimError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from malsim.axioms.engine.axiom import Axiom
     from malsim.axioms.engine.events import Event
-    from malsim.axioms.engine.subject import Subject
+    from malsim.axioms.engine.subject import PeekResult
 
 __all__ = ["breaks_at", "judge", "smallest"]
 
@@ -46,7 +49,17 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
             if axiom.module.broken(subject, events):
                 least = smallest(events, partial(axiom.module.broken, subject))
                 why = axiom.module.broken(subject, least) or ""
-                return AxiomVerdict(subject.name, axiom.name, BROKEN, why, tuple(least), subject.code, within)
+                return AxiomVerdict(
+                    subject.name,
+                    axiom.name,
+                    BROKEN,
+                    why,
+                    tuple(least),
+                    subject.code,
+                    within,
+                    _script(subject, axiom, least),
+                    subject.user,
+                )
     except MalsimError as problem:
         return AxiomVerdict(subject.name, axiom.name, ERROR, str(problem), tolerance=within)
     return AxiomVerdict(subject.name, axiom.name, HOLDS, tolerance=within)
@@ -69,6 +82,29 @@ def _streams(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> Iterato
         if tuple(events) not in known:
             known.add(tuple(events))
             yield case + 1, events
+
+
+@dataclass(frozen=True)
+class _Recorded(Subject):
+    """A memory that keeps the streams it was played."""
+
+    streams: list[tuple[tuple[Event, ...], bool]] = field(default_factory=list)
+
+    def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
+        """Play, and keep what was played."""
+        several = tuple(events)
+        if (several, together) not in self.streams:
+            self.streams.append((several, together))
+        return super().play(several, together=together)
+
+
+def _script(subject: Subject, axiom: Axiom, events: list[Event]) -> str:
+    """The witness against the package alone, or that there is none."""
+    if not subject.user:
+        return BENCH_ONLY
+    recorded = _Recorded(**{each.name: getattr(subject, each.name) for each in fields(Subject)})
+    axiom.module.broken(recorded, events)
+    return package_script(subject.code or subject.name, recorded.streams, edges=subject.edges) or BENCH_ONLY
 
 
 def smallest(events: list[Timed], breaks: Callable[[list[Timed]], object], *, halve: bool = True) -> list[Timed]:

@@ -7,6 +7,7 @@ import sys
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING
 
+from malsim.adapters.scripts import BENCH_ONLY
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
 from malsim.axioms.engine.events import event_table
 
@@ -38,7 +39,19 @@ def _one(verdicts: Matrix, *, paint: bool) -> str:
                 *(f"    {line}" for line in event_table(one.witness).splitlines()),
             ]
     first = verdicts.broken[:1]
-    return "\n".join([*lines, *(["", "to see the first again:", *map(replay_code, first)] if first else [])])
+    again = (["", "to see the first again:", replay_code(one)] for one in first)
+    return "\n".join([*lines, *(line for part in again for line in part), *_scripts(verdicts)])
+
+
+def _scripts(verdicts: Matrix) -> list[str]:
+    """The witnesses against the package alone."""
+    lines = []
+    for one in verdicts.broken:
+        if one.script == BENCH_ONLY:
+            lines += [f"{one.axiom}: {BENCH_ONLY}"] * one.user
+        else:
+            lines += ["", f"{one.axiom}, in the package alone:", *(f"    {line}" for line in one.script.splitlines())]
+    return lines
 
 
 def _table(verdicts: Matrix, *, paint: bool) -> str:
