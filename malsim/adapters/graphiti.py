@@ -69,15 +69,15 @@ class FactEdges:
 
     def _verdicts(self, claim: Claim, same: Sequence[Any], others: Sequence[Any]) -> dict[str, list[int]]:
         """What the judge says of a claim beside each fact, in the numbers that the package asks for."""
-        said: dict[str, list[int]] = {"duplicate_facts": [], "contradicted_facts": []}
+        verdicts: dict[str, list[int]] = {"duplicate_facts": [], "contradicted_facts": []}
         for place, fact in enumerate((*same, *others)):
             truly = SAME if place < len(same) else CONTRADICTS if fact.source_node_uuid == claim.object else NEW
             verdict = self._judge.verdict(truly, claim.text, claim.writer, claim.time, fact.fact, fact.valid_at)
             if verdict == SAME:
-                said["duplicate_facts"].append(place)
+                verdicts["duplicate_facts"].append(place)
             elif verdict == CONTRADICTS:
-                said["contradicted_facts"].append(place)
-        return said
+                verdicts["contradicted_facts"].append(place)
+        return verdicts
 
     def _unrelated(self, claim: Claim) -> list[Any]:
         """Facts about other objects of the scope, where the judge may take one for a contradiction."""

@@ -65,14 +65,14 @@ class Judge:
         >>> Judge.read("miss=0.2,seed=3")
         Judge(miss=0.2, false_alarm=0.0, invention=0.0, wording='plain', seed=3)
         """
-        known: dict[str, Any] = {field.name: type(field.default) for field in fields(cls)}
+        kinds: dict[str, Any] = {field.name: type(field.default) for field in fields(cls)}
         settings: dict[str, Any] = {}
         for part in text.split(","):
             name, _, value = (word.strip() for word in part.partition("="))
-            if name not in known:
-                raise AdapterError("no such setting", where="judge", given=name, allowed=", ".join(known))
+            if name not in kinds:
+                raise AdapterError("no such setting", where="judge", given=name, allowed=", ".join(kinds))
             try:
-                settings[name] = known[name](value)
+                settings[name] = kinds[name](value)
             except ValueError as problem:
                 raise AdapterError("no number", where=f"judge: {name}", given=value, allowed="0 to 1") from problem
         return cls(**settings)

@@ -126,7 +126,7 @@ class Mem0Pipeline(Mem0Store):
 
     def __init__(self, memory: Any, judge: Judge) -> None:
         super().__init__(memory)
-        self._judge, self._heard = judge, dict[tuple[str, str], list[tuple[str, str]]]()
+        self._judge, self._facts = judge, dict[tuple[str, str], list[tuple[str, str]]]()
         memory.llm = self
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
@@ -141,12 +141,12 @@ class Mem0Pipeline(Mem0Store):
         """What the model extracts from the claim beside the memories in its prompt: nothing that it takes for known."""
         claim, prompt = self._claim, messages[-1]["content"]
         value = self._judge.hears(claim.value, claim.writer, claim.time)
-        held = self._heard.setdefault((claim.scope, claim.object), [])
-        for said, text in held:
-            if said == value and text in prompt and self._judge.verdict(SAME, claim.writer, claim.time, text) == SAME:
+        facts = self._facts.setdefault((claim.scope, claim.object), [])
+        for fact, text in facts:
+            if fact == value and text in prompt and self._judge.verdict(SAME, claim.writer, claim.time, text) == SAME:
                 return json.dumps({"memory": []})
         text = self._judge.words(claim.text.replace(claim.value, value), claim.writer, claim.time)
-        held.append((value, text))
+        facts.append((value, text))
         return json.dumps({"memory": [{"text": text}]})
 
 

@@ -176,7 +176,7 @@ def _valued(items: Iterable[Item], values: Sequence[str]) -> Iterator[Item]:
     for item in items:
         if item.get("value") is not None:
             yield item
-        elif len(said := Phrases().values_in(str(item.get("text")), values)) == 1:
+        elif len(values := Phrases().values_in(str(item.get("text")), values)) == 1:
             yield {**item, "value": said[0], "read": True}
 
 

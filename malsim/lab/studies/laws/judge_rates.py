@@ -42,8 +42,8 @@ def compare_judges(
         tables.append(compare_on_scenarios(scenarios, judged, metrics=metrics, replications=replications))
     whole = LawTable.concat(tables)
     failures = tuple(line for table in tables for line in table.failures)
-    said = [_said(table.frame, memory.name, name, rates) for table, memory in zip(tables, memories, strict=True)]
-    return replace(whole, title="\n".join([whole.title, *said]), failures=failures)
+    sentences = [_sentence(table.frame, memory.name, name, rates) for table, memory in zip(tables, memories, strict=True)]
+    return replace(whole, title="\n".join([whole.title, *sentences]), failures=failures)
 
 
 def _range(judge: str) -> tuple[str, list[float], str]:
@@ -69,7 +69,7 @@ def _judged(name: str, judge: str) -> str:
     return f"{reader}{slash}{judge}/{rest}"
 
 
-def _said(frame: pl.DataFrame, memory: str, rate: str, rates: Sequence[float]) -> str:
+def _sentence(frame: pl.DataFrame, memory: str, rate: str, rates: Sequence[float]) -> str:
     """Up to which rate the first figure holds, on every scenario."""
     metric = frame["metric"][0]
     rows = frame.filter(pl.col("metric") == metric).group_by("law", maintain_order=True)
