@@ -63,6 +63,18 @@ def test_what_i_want_to_do_is_done_by_the_command_beside_it(tmp_path: Path, monk
             assert main([*words, *(["--once"] if words[0] == "watch" else [])]) in (0, 1), row
 
 
+@pytest.mark.nightly
+def test_what_takes_longer_is_done_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy([example.name for example in examples()], tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(["new", "mine.py", "--template", "memory"]) == 0
+    for row in " && ".join(WANTED).split(" && "):
+        words = shlex.split(row)[1:]
+        if words[0] in SLOW:
+            assert main(words) in (0, 1), row
+
+
 def test_the_first_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy([example.name for example in examples()], tmp_path)
     monkeypatch.chdir(tmp_path)

@@ -1,7 +1,7 @@
 """Compare laws, on scenarios or on claims with truth: replication by replication, or question by question.
 
 malsim compare scenarios/poisoner.toml scenarios/sleeper.toml --laws mal,graphiti,last_write --replications 200
-malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without gossip --json
+malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without rumour --json
 malsim compare --headline -o out/headline       who sees changes, returns and through gossip, in fifty-four worlds
 malsim compare log.jsonl --laws records,last_write      what each would have answered to the questions in a log
 """

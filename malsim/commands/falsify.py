@@ -1,7 +1,7 @@
 """Search for the writes, noise and settings that break a check; write what is found as a scenario that fails again.
 
-malsim falsify scenarios/worked_example.toml --check "what is lost is at most the ceiling" --budget 500
-malsim falsify my.toml --check "always (eff(dec_a3ee) >= 0.3)" --writes 6 --parameter rules.damping=0:0.9
+malsim falsify scenarios/worked_example.toml --check "always (eff(dec_a3ee) >= 0.3)" --budget 100
+malsim falsify my.toml --check "always (eff(dec_a3ee) >= 0.2)" --writes 6 --parameter rules.damping=0:0.9
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ malsim netlist load graph.malnet -o memory.sqlite              its cells and edg
 malsim netlist render memory.sqlite                            a store's graph as text that loads back
 malsim netlist run alarm.malnet --on stream.csv --expect trips.csv
 malsim netlist prove "always (tripped implies once bad)" alarm.malnet      for all inputs
-malsim netlist prove law memory.sqlite                         what raising one claim can do to another, up to 8 claims
+malsim netlist prove law small.sqlite                          what raising one claim can do to another, up to 8 claims
 malsim netlist why alarm.out alarm.malnet --on stream.csv --at 41
 malsim netlist why alarm.out out/tripwire --at 41              of a recorded run, back to the claim
 malsim netlist value 'mean(dec_a3ee.~supports.*-scores-eff)' out/tripwire --at 41      of a graph, a store, a run

@@ -4,7 +4,7 @@ malsim op                                                     the palette
 malsim op pid                                                 its data sheet
 malsim op pid --step --param Pgain=2 -o pid.png               its answer to a step (a ramp, an impulse, a sine)
 malsim op smooth --frequency                                  its frequency response, where it is linear
-malsim op smooth --on run/cells.parquet --column effective --by rep,cell -o smoothed.parquet
+malsim op smooth --on out/mutual_dispute/cells.parquet --column effective --by rep,cell -o smoothed.parquet
 malsim op reflex --table 0xe                                  its truth table
 """
 

@@ -2,7 +2,7 @@
 
 malsim price majority mal my_memory:Latest -o price.png
 malsim price records --honest 5 --json
-malsim price mal --on memory.sqlite --fact pump
+malsim price mal --on memory.sqlite --fact release
 malsim price records --search 200
 malsim price --all -o price.png --html price.html
 """

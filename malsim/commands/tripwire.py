@@ -4,7 +4,7 @@ malsim tripwire scenarios/tripwire.malnet --scenario scenarios/tripwire.toml --h
 malsim tripwire --scenario scenarios/tripwire.toml                       the scenario's own netlist
 malsim tripwire a.malnet b.malnet --scenario scenarios/tripwire.toml     side by side, CUSUM and EWMA beside them
 malsim tripwire design --arl0 2000 --delay 5 --shift 2 -o wire.malnet    from its figures, shown on fresh seeds
-malsim tripwire design --arl0 2000 --delay 5 --scenario x.toml --signal worth
+malsim tripwire design --arl0 2000 --delay 5 --scenario scenarios/tripwire.toml --signal low
 malsim tripwire scenarios/tripwire.malnet --prove "always (bad and not ack implies tripped)"    for all inputs
 """
 
