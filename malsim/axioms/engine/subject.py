@@ -176,8 +176,8 @@ def _valued(items: Iterable[Item], values: Sequence[str]) -> Iterator[Item]:
     for item in items:
         if item.get("value") is not None:
             yield item
-        elif len(values := Phrases().values_in(str(item.get("text")), values)) == 1:
-            yield {**item, "value": said[0], "read": True}
+        elif len(matches := Phrases().values_in(str(item.get("text")), values)) == 1:
+            yield {**item, "value": matches[0], "read": True}
 
 
 def _score(item: Item) -> float:
