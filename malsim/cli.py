@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     if any("\0" in word for word in argv or ()):  # no shell passes it on, and no file is named so
         raise UsageError("no argument of a command", given="the NUL character", hint="leave it out")
-    return main_parser().parse_args(argv)
+    return main_parser(sys.argv[1:] if argv is None else argv).parse_args(argv)
 
 
 def _without_exit(args: argparse.Namespace) -> int:
