@@ -2,7 +2,7 @@
 
 malsim tune scenarios/poisoner.toml --space rules.challenge_ceiling=0.1:0.9 --objective brier -o rules.toml
 malsim tune claims_folder --space rules.calibration=none,brier,overconfidence --space rules.support_ceiling=0:0.9
-malsim tune scenarios/poisoning/direct.toml --space rules.damping=0.5:1 --objective attack_success --keep "gap >= 2" --budget 16
+malsim tune scenarios/poisoning/direct.toml --space rules.damping=0.5:1 --objective accuracy --keep "gap >= 2" --budget 16
 malsim tune a.toml b.toml --require "always (eff(obs_a1a1) >= 0.3)" --space rules.damping=0.2:1
 """
 
