@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence, TruthEstimate
     from malsim.laws.truth.fading import Fading
     from malsim.laws.truth.gather import ItemEvidence
-    from malsim.memory.graph.arrays import Array, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
 
-__all__ = ["LogOdds", "LogRatio", "log_odds", "log_ratio", "reasons_of"]
+__all__ = ["LogOdds", "LogRatio", "log_odds", "log_ratio", "reasons_of", "record_ends"]
 
 VISIBLE = 0.005
 SHOWN = 1.005
+TOGETHER = 0.01  # how far errors about the truths that a writer is measured by go together
 
 
 class LogRatio(NamedTuple):
@@ -157,19 +158,43 @@ def _fading_words(fit: Fading | None, row: int) -> str:
 def _records(
     items: Items, evidence: Evidence, estimate: TruthEstimate, rows: Ints, claims: Ints
 ) -> tuple[WriterRecord, ...]:
-    """The records of the writers of some claims: a_w is the mean of a beta distribution of KW claims and its own.
-
-    Beta(a_w n, (1 − a_w) n), n = KW + Σ_w e
-    """
-    from scipy.special import betaincinv
-
-    count = np.bincount(evidence.writer, minlength=len(evidence.writer_rep))
-    total = share(evidence.weight, evidence.writer, len(evidence.writer_rep)) + Constants().record
+    """The records of the writers of some claims, on those that teach of them, with 95 % intervals."""
+    low, high = record_ends(evidence, estimate)
+    count = share(_teaches(evidence).astype(np.float64), evidence.writer, len(evidence.writer_rep))
     records: dict[int, WriterRecord] = {}
     for row, claim in zip(rows.tolist(), claims.tolist(), strict=True):
         who = int(evidence.writer[claim])
-        mean, size = float(estimate.record[who]), float(total[who])
-        low, high = (float(betaincinv(mean * size, (1.0 - mean) * size, end)) for end in (0.025, 0.975))
-        name = str(items.vocabulary.writers[items.writer[row]])
-        records.setdefault(who, WriterRecord(name, mean, low, high, int(count[who])))
+        name, ends = str(items.vocabulary.writers[items.writer[row]]), (float(low[who]), float(high[who]))
+        records.setdefault(who, WriterRecord(name, float(estimate.record[who]), *ends, int(count[who])))
     return tuple(records.values())
+
+
+def record_ends(evidence: Evidence, estimate: TruthEstimate) -> tuple[Array, Array]:
+    """The ends of a 95 % interval of every writer's record, by a beta distribution of mean a_w.
+
+    V = a_w (1 − a_w) / (n + 1) + ((1 − ρ) Σ_w e² q (1 − q) + ρ (Σ_w e √(q (1 − q)))²) / n²
+    n = KW + Σ_w e,  q what is believed of the claim's value,  ρ = .01
+
+    The second term is what is not known of the truths that the writer is measured by; ρ says how far errors about them go
+    together, as they come of the same records. Sums are over objects of two claims or more.
+    """
+    from scipy.special import betaincinv
+
+    weight, writers = evidence.weight * _teaches(evidence), len(evidence.writer_rep)
+    believed = estimate.effective[evidence.value]
+    if evidence.item_object is None:
+        believed = estimate.effective[evidence.object, evidence.value]
+    size = share(weight, evidence.writer, writers) + Constants().record
+    mean = estimate.record
+    variance = mean * (1.0 - mean) / (size + 1.0)
+    unknown = weight * np.sqrt(believed * (1.0 - believed))
+    alone, together = (share(part, evidence.writer, writers) for part in (unknown**2, unknown))
+    variance += ((1.0 - TOGETHER) * alone + TOGETHER * together**2) / size**2
+    claims = np.maximum(mean * (1.0 - mean) / variance - 1.0, SURE)
+    ends = betaincinv(mean * claims, (1.0 - mean) * claims, np.array([[0.025], [0.975]])).astype(np.float64)
+    return ends[0], ends[1]
+
+
+def _teaches(evidence: Evidence) -> Bools:
+    """Which claims say anything of their writer: somebody else speaks about the object."""
+    return (evidence.voices > 1.0)[evidence.object]
