@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import tempfile
 import warnings
 from collections.abc import Sequence
@@ -137,13 +138,21 @@ class Mem0Pipeline(Mem0Store):
             added = self.memory.add(claim.text, metadata={"value": None, "day": claim.time}, infer=True, **ids)["results"]
             self._places |= {one["id"]: len(self._places) + number for number, one in enumerate(added)}
 
+    def _find(self, name: str, value: str | None, scope: str) -> list[str]:
+        """The memories whose text says it: here nothing else does."""
+        filters = {"user_id": scope or EVERYBODY, "run_id": name}
+        memories = self.memory.get_all(filters=filters, top_k=MOST)["results"]
+        word = re.compile(rf"(?<!\w){re.escape(value or '')}(?!\w)")
+        return [one["id"] for one in memories if value is None or word.search(one["memory"])]
+
     def generate_response(self, messages: Sequence[dict[str, str]], **_: Any) -> str:
         """What the model extracts from the claim beside the memories in its prompt: nothing that it takes for known."""
         claim, prompt = self._claim, messages[-1]["content"]
+        memories = prompt.partition("## Existing Memories")[2].partition("## New Messages")[0]
         value = self._judge.hears(claim.value, claim.writer, claim.time)
         facts = self._facts.setdefault((claim.scope, claim.object), [])
         for fact, text in facts:
-            if fact == value and text in prompt and self._judge.verdict(SAME, claim.writer, claim.time, text) == SAME:
+            if fact == value and text in memories and self._judge.verdict(SAME, claim.writer, claim.time, text) == SAME:
                 return json.dumps({"memory": []})
         text = self._judge.words(claim.text.replace(claim.value, value), claim.writer, claim.time)
         facts.append((value, text))

@@ -1,7 +1,7 @@
 """Ask memories what they owe: corrections that hold, forgetting that is complete; exit 1 where a duty fails.
 
 malsim conformance my_package.my_module:MyMemory --html conformance.html
-malsim conformance append overwrite governed
+malsim conformance append overwrite governed -o duties.png
 malsim conformance "mcp:npx -y @modelcontextprotocol/server-memory" --json
 """
 
@@ -32,6 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--list", action="store_true", help="print the cells, a sentence each")
     add("--json", action="store_true", help="print one JSON list of memory, cell, kind, verdict, why, witness")
     add("--junit", metavar="FILE", help="write JUnit XML, failures and errors apart")
+    add("-o", "--output", metavar="FILE", help="write the figure, a row a memory")
     add("--html", metavar="FILE", help="write a page that opens offline, with every witness")
 
 
@@ -55,6 +56,8 @@ def main(args: argparse.Namespace) -> int:
     for path, make in ((args.junit, junit), (args.html, page)):
         if path:
             save_text(path, make(table))
+    if args.output:
+        table.figure().savefig(args.output)
     if args.json:
         from json import dumps
 

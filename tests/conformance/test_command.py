@@ -134,7 +134,14 @@ def test_values_are_read_from_texts_and_coroutines_are_run() -> None:
 
 
 def test_the_table_the_rows_and_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = ["--junit", str(tmp_path / "duties.xml"), "--html", str(tmp_path / "duties.html")]
+    files = [
+        "--junit",
+        str(tmp_path / "duties.xml"),
+        "--html",
+        str(tmp_path / "duties.html"),
+        "-o",
+        str(tmp_path / "duties.png"),
+    ]
     assert main(["conformance", "append", "governed", *CELLS, "--json", *files]) == 1
     rows = json.loads(capsys.readouterr().out)
     assert [(row["memory"], row["cell"], row["verdict"]) for row in rows[:4]] == [
@@ -146,6 +153,7 @@ def test_the_table_the_rows_and_the_files(tmp_path: Path, capsys: pytest.Capture
     append, governed = ET.fromstring((tmp_path / "duties.xml").read_text())  # noqa: S314  # our own
     assert append.attrib == {"name": "append", "tests": "3", "failures": "1", "errors": "0", "skipped": "2"}
     assert (governed.get("failures"), "memory.write" in (append[0][0].text or "")) == ("0", True)
+    assert (tmp_path / "duties.png").read_bytes().startswith(b"\x89PNG")
     html = (tmp_path / "duties.html").read_text()
     assert html.count("<section") == 1
     assert "http" not in html

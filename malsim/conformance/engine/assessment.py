@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from malsim.conformance.engine.duty import Duty
     from malsim.conformance.engine.playing import Look
     from malsim.conformance.engine.step import Step
-
 __all__ = [
     "ERROR",
     "FAILS",
@@ -96,6 +95,12 @@ class Conformance:
         others = Counter(one.verdict for one in own)
         parts += [f"{others[verdict]} {verdict}" for verdict in (VACUOUS, NOT_OFFERED, ERROR) if others[verdict]]
         return ", ".join(parts)
+
+    def figure(self) -> Any:
+        """A row a memory, a column a cell, a colour and a sign a verdict."""
+        from malsim.plot.studies.law_table import verdict_matrix
+
+        return verdict_matrix(self.frame, title="What memories owe: which duties hold, and which fail")
 
     def __repr__(self) -> str:
         """A line a memory."""

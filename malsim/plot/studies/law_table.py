@@ -1,4 +1,4 @@
-"""Laws side by side: a panel a metric, a row a law; and one figure of two questions against each other."""
+"""Laws side by side: a panel a metric, a row a law; two questions against each other; verdicts as a matrix."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from matplotlib.patches import Rectangle
 
 from malsim.plot.style import COLOURS, dress, headline, intervals, mark, sheet
 
@@ -14,9 +15,13 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["law_plane", "law_table"]
+__all__ = ["law_plane", "law_table", "verdict_matrix"]
 
 NEAR = 0.05  # points that lie so near to each other share a label
+VERDICTS = {
+    "holds": (COLOURS[2], "+"), "fails": (COLOURS[5], "X"), "vacuous": ("#bbbbbb", "~"), "not offered": ("#ffffff", ""),
+    "error": (COLOURS[6], "!"),
+}  # fmt: skip
 MIDDLE = 0.6  # beyond it a label stands on the other side of its point
 
 
@@ -76,3 +81,27 @@ def _names(laws: list[str]) -> str:
     """Names of laws that stand on one spot, at most three to a line."""
     lines = [", ".join(laws[start : start + 3]) for start in range(0, len(laws), 3)]
     return "\n".join(lines)
+
+
+def verdict_matrix(rows: pl.DataFrame, *, title: str = "") -> Sheet:
+    """Draw memory, cell, verdict: a row a memory, a column a cell, a colour and a sign a verdict; not offered is blank."""
+    memories, cells = (rows[name].unique(maintain_order=True).to_list() for name in ("memory", "cell"))
+    figure = sheet(2.6 + 0.2 * len(cells), 1.6 + 0.3 * len(memories))
+    axes = figure.subplots()
+    verdicts = dict(zip(rows.select("memory", "cell").rows(), rows["verdict"], strict=True))
+    for y, memory in enumerate(memories):
+        for x, cell in enumerate(cells):
+            colour, sign = VERDICTS[verdicts[memory, cell]]
+            axes.add_patch(Rectangle((x - 0.45, y - 0.42), 0.9, 0.84, facecolor=colour, edgecolor="#dddddd", linewidth=0.5))
+            axes.text(x, y, sign, ha="center", va="center", fontsize=7, color="w")
+    axes.set_xlim(-0.6, len(cells) - 0.4)
+    axes.set_ylim(len(memories) - 0.4, -0.6)
+    axes.set_xticks(range(len(cells)), cells, rotation=90, fontsize=7)
+    axes.set_yticks(range(len(memories)), memories, fontsize=8)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    present = [name for name in VERDICTS if name in verdicts.values() and VERDICTS[name][1]]
+    handles = [Rectangle((0, 0), 1, 1, facecolor=VERDICTS[name][0]) for name in present]
+    figure.legend(handles, present, frameon=False, fontsize=8, loc="outside lower left", ncols=4)
+    headline(figure, title)
+    return figure
