@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -16,8 +18,6 @@ from malsim.conformance.references import Append, Governed
 from tests.conformance.planted import KeepsTheSummary
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from malsim.adapters import Query
 
 test_a_memory_that_keeps_all = check(Governed)
@@ -178,3 +178,12 @@ def test_a_law_a_store_and_a_memory_of_ones_own(
         if row["witness"]:
             exec(row["witness"], {})  # noqa: S102  # what a reader would paste
             assert row["why"].split(": ", 1)[1].split(" is to be")[0] in capsys.readouterr().out
+
+
+def test_the_page_names_the_lines_of_each_adapter() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "malsim" / "docs" / "memories" / "conformance.md").read_text()
+    places = re.findall(r"`(malsim/adapters/\w+\.py):(\d+)`", page)
+    assert len(places) >= 8
+    for path, line in places:
+        assert (root / path).read_text().splitlines()[int(line) - 1].startswith("    def write("), (path, line)
