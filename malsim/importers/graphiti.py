@@ -70,6 +70,12 @@ def _is_episode(record: dict[str, Any]) -> bool:
     return "uuid" in record and "content" in record and "fact" not in record and any(name in record for name in about)
 
 
+def _listing(fact: dict[str, Any]) -> list[str]:
+    """The episodes that a fact came from, the first first."""
+    listing = fact.get("episodes")
+    return [one for one in listing if isinstance(one, str)] if isinstance(listing, list) else []
+
+
 class _Graph(Collector):
     def __init__(self, facts: dict[str, dict[str, Any]], episodes: dict[str, dict[str, Any]]) -> None:
         super().__init__()
@@ -79,8 +85,7 @@ class _Graph(Collector):
     def take_facts(self) -> None:
         supports = []
         for uuid, fact in self.facts.items():
-            listing = fact.get("episodes")
-            episodes = [one for one in listing if isinstance(one, str)] if isinstance(listing, list) else []
+            episodes = _listing(fact)
             self.add(uuid, **self.cell(fact, episodes))
             self.add_extras(uuid, fact, _EXTRAS)
             supports += [(episode, uuid, text_of(fact.get("group_id"))) for episode in dict.fromkeys(episodes[1:])]
@@ -89,6 +94,14 @@ class _Graph(Collector):
                 self.add(episode, **self.episode_cell(episode), scope=group)
             self.edges.append((episode, "supports", uuid, 1.0))
         self.counts["restatements: further episodes that support a claim"] = len(supports)
+        named = {one for fact in self.facts.values() for one in _listing(fact)}
+        self.counts |= {
+            "left out: episodes that no fact names": sum(one not in named for one in self.episodes),
+            "left out: texts of episodes that a fact begins with": sum(
+                one in named and one not in self for one in self.episodes
+            ),
+            "episodes that are named and not there": sum(one not in self.episodes for one in named),
+        }
 
     def cell(self, fact: dict[str, Any], episodes: list[str]) -> dict[str, Any]:
         source, target, name = first_text(fact, *_SOURCE), first_text(fact, *_TARGET), text_of(fact.get("name")) or ""

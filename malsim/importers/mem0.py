@@ -23,7 +23,13 @@ _SCOPES = ("user_id", "agent_id", "run_id", "app_id")
 _WHEN = ("created", "updated")
 _THEIRS = {"their_actor": "actor_id", "attributed": "attributed_to", "their_role": "role", "user": "user_id"}  # of a payload
 _VOICES = ("actor", "their_actor", "attributed", "role", "their_role", "user")  # who wrote: the first that is there
+_UNKEPT = frozenset(
+    {"hash", "score", "text_lemmatized", "event", "owner", "organization", "immutable", "structured_attributes"}
+)
 _DAYS = {"day": "created_at", "last": "updated_at", "expires": "expiration_date"}
+_FIELDS = _UNKEPT.union(
+    ("id", "memory", "data", "payload", "metadata", "categories", *_THEIRS.values(), *_DAYS.values(), *_SCOPES)
+)
 Payloads = dict[str, dict[str, Any]]
 
 
@@ -63,7 +69,7 @@ def _records(
         cells=cells.drop("version", "replaces"),
         edges=edges,
         extras=_metadata(payloads, cells),
-        counts=dict(counts or {}),
+        counts={} if counts is None else {**counts, **_left_out(payloads)},
     )
 
 
@@ -186,9 +192,21 @@ def _key(version: pl.Expr, memory: str = "memory") -> pl.Expr:
     return pl.concat_str(memory, pl.lit("@"), version.cast(pl.String))
 
 
+def _beside(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """What a payload holds that is no field of the package."""
+    return {name: value for name, value in payload.items() if name not in _FIELDS and value not in (None, "", [], {})}
+
+
+def _left_out(payloads: Payloads) -> dict[str, int]:
+    """Fields of the package for which the store has no place, and how many memories have them."""
+    names = sorted({name for payload in payloads.values() for name in payload if name in _UNKEPT})
+    return {f"left out: {name} of a memory": sum(bool(one.get(name)) for one in payloads.values()) for name in names}
+
+
 def _metadata(payloads: Payloads, cells: pl.DataFrame) -> pl.DataFrame:
-    """The metadata of each version's memory, as JSON."""
-    by_memory = {memory: json.dumps(payload["metadata"]) for memory, payload in payloads.items() if payload.get("metadata")}
+    """The metadata of each version's memory, as JSON; a dump of the vector store has it beside the package's own fields."""
+    found = {memory: payload.get("metadata") or _beside(payload) for memory, payload in payloads.items()}
+    by_memory = {memory: json.dumps(metadata) for memory, metadata in found.items() if metadata}
     metadata = pl.DataFrame([texts("memory", by_memory), texts("value", by_memory.values())])
     rows = cells.select(memory="object", cell="key").join(metadata, on="memory", maintain_order="left")
     return rows.select("cell", pl.lit("metadata").alias("name"), "value")

@@ -1,0 +1,36 @@
+"""What an importer has no place for is in its report, and what it can keep is kept."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from malsim.importers.building.in_parts import bring_into
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAYLOAD = {"data": "it is open", "hash": "x", "user_id": "ann", "created_at": "2026-01-01T00:00:00+00:00", "colour": "red"}
+FACT = {
+    "uuid": "e1", "name": "IS", "fact": "it is open", "source_node_uuid": "valve", "target_node_uuid": "open",
+    "episodes": ["p1", "p2", "p9"], "valid_at": "2026-01-01T00:00:00Z",
+}  # fmt: skip
+
+
+def test_a_vector_store_s_payload_keeps_its_metadata_and_names_the_rest(tmp_path: Path) -> None:
+    source = tmp_path / "dump.json"
+    source.write_text(json.dumps({"points": [{"id": "a1", "payload": PAYLOAD}]}), encoding="utf-8")
+    report = str(bring_into(source, tmp_path / "store.sqlite"))
+    assert "left out: hash of a memory" in report
+    assert b'{"colour": "red"}' in (tmp_path / "store.sqlite").read_bytes()
+
+
+def test_graphiti_s_episodes_without_a_row_are_counted(tmp_path: Path) -> None:
+    source = tmp_path / "dump.jsonl"
+    episodes = [{"uuid": one, "content": one, "source_description": one} for one in ("p1", "p2", "p3")]
+    source.write_text("".join(json.dumps(line) + "\n" for line in [FACT, *episodes]), encoding="utf-8")
+    lines = [line.split() for line in str(bring_into(source, tmp_path / "store.sqlite")).splitlines()]
+    counts = {" ".join(words[:-1]): words[-1] for words in lines if words}
+    assert counts["left out: episodes that no fact names"] == "1"
+    assert counts["left out: texts of episodes that a fact begins with"] == "1"
+    assert counts["episodes that are named and not there"] == "1"
