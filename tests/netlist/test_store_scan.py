@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
+import subprocess
+import sys
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -111,6 +115,36 @@ def test_a_store_that_is_exported_and_imported_goes_on_as_the_one_that_stayed(tm
         after = one.events.filter(pl.col("t") > 2.0, pl.col("kind").is_in(KINDS)).select(COLUMNS)
         assert after.height
         assert after.rows() == other.events.filter(pl.col("kind").is_in(KINDS)).select(COLUMNS).rows()
+        assert one.memory.cells["effective"].to_list() == other.memory.cells["effective"].to_list()
+
+
+@pytest.mark.nightly
+def test_ticks_that_are_killed_are_made_anew_and_nothing_is_lost_or_made_twice(tmp_path: Path) -> None:
+    drawn = [(0, "ann", "contradicts", None), (0, "bob", "supports", "drift"), (2, "bob", "contradicts", "watch")]
+    claims, stays, dies = claims_of(drawn), tmp_path / "stays.sqlite", tmp_path / "dies.sqlite"
+    for path in (stays, dies):
+        wired(path, TRIPWIRE + LINES)
+    live(stays, claims, 1, DAYS)
+    moments = random.Random(3)  # noqa: S311  # moments, not secrets
+    for day in range(1, DAYS + 1):
+        if today := [claim for claim in claims if day - 1 <= claim["t"] < day]:
+            with Store(dies) as store:
+                store.admit(today)
+        for _ in range(3):
+            command = [sys.executable, "-m", "malsim", "tick", str(dies), "--now", str(day)]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(moments.uniform(0.5, 1.5))
+            process.kill()
+            process.wait()
+            with Store(dies, write=False) as store:
+                if store.day == float(day):
+                    break
+        else:
+            with Store(dies) as store:
+                store.tick(float(day))
+    with Store(stays, write=False) as one, Store(dies, write=False) as other:
+        assert one.events.rows() == other.events.rows()
+        assert one.standing.state == other.standing.state
         assert one.memory.cells["effective"].to_list() == other.memory.cells["effective"].to_list()
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Process: TypeAlias = Generator[simpy.Event, Any, None]
 
 
+SCENARIOS = Path(ms.__file__).parents[1] / "scenarios"
+SHIPPED = sorted(path.name for path in SCENARIOS.glob("*.toml"))
 WORLD = """
 why = "A gate that may be open or shut, and people who say so."
 seed = 4
@@ -82,6 +84,14 @@ def test_the_shipped_actors_as_processes_are_the_batch(
 def test_each_behaviour_alone(behaviour: str) -> None:
     scenario = written(behaviour, besides=FAULTS.format(name=behaviour) + PEOPLE)
     same(ms.run(scenario), ms.run(scenario, as_processes=True))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_shipped_scenario_is_itself_as_processes(name: str) -> None:
+    scenario = read(SCENARIOS / name)
+    scenario = scenario.replace(days=min(scenario.days, 12.0))
+    same(ms.run(scenario, replications=1), ms.run(scenario, replications=1, as_processes=True))
 
 
 def test_many_replications_are_the_batch_s_alone() -> None:
@@ -186,7 +196,7 @@ def test_a_fault_interrupts() -> None:
 
 def test_a_signal_that_trips_wakes_who_waits_for_it() -> None:
     woken = []
-    scenario = read(Path(ms.__file__).parents[1] / "scenarios/watchdog_silent_writer.toml")
+    scenario = read(SCENARIOS / "watchdog_silent_writer.toml")
     assert scenario.netlist
     signals = [name for name, one in scenario.netlist.net.signals.items() if one.domain == "run"]
 
