@@ -14,6 +14,7 @@ from tests.bench.evidence.__main__ import main
 from tests.bench.evidence.ablations import ABLATIONS, ablation_table, halving_table
 from tests.bench.evidence.adversaries import WORLDS, told_right
 from tests.bench.evidence.tables import MEAN, answers_of, reliability_table, score_table
+from tests.bench.evidence.weak_spots import SPOTS, weak_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,6 +75,14 @@ def test_constants_chosen_on_half_of_the_questions_are_scored_on_the_other(folde
     assert table["brier"][0] == pytest.approx(stands, abs=2e-3)  # halves of the same questions
     assert table["lost"][2] < 0.05  # the vote is beaten on nearly every half
     assert table["lost"][1] is None
+
+
+def test_weak_spots_stand_beside_a_vote() -> None:
+    table = weak_table(draws=3, seed=5).pivot("law", index="spot", values="accuracy")
+    assert table["spot"].to_list() == list(SPOTS)
+    shares = dict(zip(table["spot"], table["majority"] - table["records"], strict=True))
+    assert shares["four of nine lie about one topic"] > 0.1
+    assert shares["four of ten sleepers, after they turn"] > 0.1
 
 
 def test_four_pinned_facts_turn_a_lying_majority() -> None:

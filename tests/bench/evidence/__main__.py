@@ -27,6 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--laws", default="records,mal,tuned,majority,dawid_skene,crh,truthfinder", metavar="LAWS", help=laws)
     add("--rules", metavar="FILE", help="the tuned rules; default scenarios/rules/tuned_on_claims.toml")
     add("--adversaries", type=int, default=0, metavar="N", help="also N replications among lying writers a law")
+    add("--weak", type=int, default=0, metavar="N", help="also N draws of each world in which `records` is weak")
     add("--gossip", metavar="FOLDER", help="also how many gossips of one story `records` stands: claims by time")
     add("--ask", default="0d", metavar="TIME", help="from a row of the truth to its question (0d)")
     add("--halves", action="store_true", help="also score constants chosen on half of the questions")
@@ -47,12 +48,15 @@ def _main(args: argparse.Namespace) -> int:
     from malsim.base.errors import UsageError
     from tests.bench.evidence.adversaries import adversary_table
     from tests.bench.evidence.gossip import gossip_table
+    from tests.bench.evidence.weak_spots import weak_table
 
-    if not args.folders and args.adversaries < 1 and not args.gossip:
+    if not args.folders and args.adversaries < 1 and args.weak < 1 and not args.gossip:
         raise UsageError("nothing to measure", hint="name folders of claims, or --adversaries 5")
     tables = _on_claims(args) if args.folders else {}
     if args.adversaries > 0:
         tables["adversaries"] = adversary_table(replications=args.adversaries, seed=args.seed)
+    if args.weak > 0:
+        tables["weak"] = weak_table(draws=args.weak, seed=args.seed)
     if args.gossip:
         tables["gossip"] = gossip_table(args.gossip)
     if args.output:
@@ -103,6 +107,10 @@ def _text(name: str, table: pl.DataFrame) -> str:
         table = means.join(gains, on=["data", "law"], maintain_order="left")
     if name == "gossip":
         table = table.pivot("gossips", index="setting", values="accuracy")
+    if name == "weak":
+        table = table.with_columns(pl.concat_str(pl.col("accuracy", "low", "high").round(3), separator=" ")).pivot(
+            "law", index="spot", values="accuracy"
+        )
     if name == "adversaries":
         table = table.pivot("law", index="world", values="accuracy")
     with pl.Config(
