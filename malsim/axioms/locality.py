@@ -24,8 +24,8 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:
 
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     new = [event for event in events if event.object != "x"]
-    known = {event.writer for event in events if event.do == "write" and event.object == "x"}
-    if not is_stream(events, "write") or not new or not known or known & {event.writer for event in new}:
+    own = {event.writer for event in events if event.do == "write" and event.object == "x"}
+    if not is_stream(events, "write") or not new or not own or own & {event.writer for event in new}:
         return None
     plain = last(subject, without(events, *new))
     return differs(plain, last(subject, events), f"where strangers speak of {len({one.object for one in new})} other things")

@@ -47,8 +47,8 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
         for value in "ABC":
             before, after = plain.score(value), other.score(names.get(value, value))
             if before != after and not abs(before - after) <= subject.tolerance:
-                said = ", ".join(f"{old} is called {new}" for old, new in names.items() if old in used)
-                return f"{value} is {number(before)}, and {number(after)} where {said}"
+                renamed = ", ".join(f"{old} is called {new}" for old, new in names.items() if old in used)
+                return f"{value} is {number(before)}, and {number(after)} where {renamed}"
     return None
 
 

@@ -22,8 +22,8 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
         return None
     look = last(subject, events)
     if any(event.value == "B" for event in events):
-        lost = leads(look, "A") and look.answer is not None and not any(item["value"] == "A" for item in look.answer)
-        return f"A leads with {number(look.score('A'))}, and a read does not find it" if lost else None
+        missing = leads(look, "A") and look.answer is not None and not any(item["value"] == "A" for item in look.answer)
+        return f"A leads with {number(look.score('A'))}, and a read does not find it" if missing else None
     if look.items and all(item["rank"] == 0.0 for item in look.items):
         return "A is kept, and its rank of 0 hides it"
     if look.items and look.answer is not None and not any(item["value"] == "A" for item in look.answer):

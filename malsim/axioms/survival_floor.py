@@ -23,12 +23,12 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if not is_stream(events, "write", "tick"):
         return None
-    said = [event.object for event in events if event.do == "write"]
-    asked = [event.object for event in events if event.do == "peek"]
-    if len(set(said)) < len(said) or not set(asked) <= set(said) or events[0].do != "write":
+    facts = [event.object for event in events if event.do == "write"]
+    questions = [event.object for event in events if event.do == "peek"]
+    if len(set(facts)) < len(facts) or not set(questions) <= set(facts) or events[0].do != "write":
         return None
     sweeps = [event for event in events if event.do == "tick"]
-    gone = next((name for name, look in zip(asked, subject.play(events), strict=True) if not look.items), None)
-    if gone is None:
+    deleted = next((name for name, look in zip(questions, subject.play(events), strict=True) if not look.items), None)
+    if deleted is None:
         return None
-    return f"{gone} is A, never contradicted, was deleted by {len(sweeps)} sweeps up to day {sweeps[-1].t:g}"
+    return f"{deleted} is A, never contradicted, was deleted by {len(sweeps)} sweeps up to day {sweeps[-1].t:g}"

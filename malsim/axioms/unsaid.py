@@ -20,10 +20,10 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if not is_stream(events, "write") or any(event.do == "write" and event.object != "x" for event in events):
         return None
-    said = {"x": {event.value for event in events if event.do == "write"}}
+    given = {"x": {event.value for event in events if event.do == "write"}}
     looks = [event.object for event in events if event.do == "peek"]
     for about, look in zip(looks, subject.play(events), strict=True):
         for value, score in look.scores.items():
-            if value not in said.get(about, set()) and score > subject.tolerance:
+            if value not in given.get(about, set()) and score > subject.tolerance:
                 return f"{about} is said to be {value}, with a score of {number(score)}: nobody said so"
     return None

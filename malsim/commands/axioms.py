@@ -110,13 +110,13 @@ def _planted(args: argparse.Namespace) -> int:
     if args.law:
         raise UsageError("asks the planted memories", where="--planted", given=", ".join(args.law), hint="leave the law out")
     names, seeds = [args.axiom] if args.axiom else [], range(args.seed, args.seed + SEARCHES)
-    found = detection(names, streams=args.streams or 20, seeds=seeds,
+    rates = detection(names, streams=args.streams or 20, seeds=seeds,
                       watch=lambda those: progress(those, what="axioms", unit="defect"))  # fmt: skip
     if args.json:
-        print(found.rates.write_json())
+        print(rates.rates.write_json())
     else:
-        print(found)
-    return 1 if found.not_found or found.alarms else 0
+        print(rates)
+    return 1 if rates.not_found or rates.alarms else 0
 
 
 def _zoo(args: argparse.Namespace) -> int:

@@ -18,7 +18,20 @@ STYLE = (
     "table{border-collapse:collapse}td,th{padding:.25rem .8rem .25rem 0;text-align:left;border-bottom:1px solid #8884}"
     "td.number{font-variant-numeric:tabular-nums}img{max-width:100%}"
 )
-COLUMNS = ("data", "law", "metric", "rank", "value", "low", "high", "n", "difference", "difference_low", "difference_high")
+COLUMNS = (
+    "data",
+    "law",
+    "metric",
+    "rank",
+    "value",
+    "low",
+    "high",
+    "n",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "beyond",
+)
 
 
 def law_page(frame: pl.DataFrame, picture: bytes, *, title: str, left_out: Iterable[str] = ()) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import malsim as ms
 from malsim.axioms.engine.subjects import subject_of
-from malsim.axioms.planted.order import PlainVote
+from malsim.axioms.planted.order_defects import PlainVote
 from malsim.axioms.planted.sound import Sound
 from malsim.base.errors import UsageError
 from malsim.cli import main

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import malsim as ms
-from malsim.sim.record.change_scores import ChangeScores, restricted_mean
+from malsim.sim.record.change_scores import ChangeScores
+from malsim.sim.world.censored_times import restricted_mean
 
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array

@@ -76,11 +76,11 @@ def breaks_at(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> int | 
 
 def _streams(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> Iterator[tuple[int, list[Event]]]:
     """So many streams with their numbers, none twice."""
-    known = set()
+    earlier = set()
     for case in range(most):
         events = axiom.module.stream(subject.pick(seed, axiom.name, case), subject)
-        if tuple(events) not in known:
-            known.add(tuple(events))
+        if tuple(events) not in earlier:
+            earlier.add(tuple(events))
             yield case + 1, events
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SOUND", "Planted", "planted_defects"]
 
-FILES = ("order", "voices", "counts", "upkeep", "links")
+FILES = ("order_defects", "voice_defects", "count_defects", "upkeep_defects", "edge_defects")
 SOUND: tuple[type[Sound], ...] = (Sound, Halves, Winner, Doubts, Edged)
 
 
@@ -33,10 +33,10 @@ class Planted:
 @cache
 def planted_defects() -> dict[str, Planted]:
     """Every planted defect by its name."""
-    found = {}
+    registry = {}
     for file in FILES:
         module = importlib.import_module(f"malsim.axioms.planted.{file}")
         for name, thing in vars(module).items():
             if isinstance(thing, type) and thing.__module__ == module.__name__ and hasattr(thing, "axiom"):
-                found[name] = Planted(name, (thing.__doc__ or "").strip(), thing, thing.axiom)
-    return found
+                registry[name] = Planted(name, (thing.__doc__ or "").strip(), thing, thing.axiom)
+    return registry

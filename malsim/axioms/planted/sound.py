@@ -67,10 +67,10 @@ class Sound:
         return [
             (
                 claim,
-                self.weight(claim, now) * (1.0 + NEWER * times.index(claim.time) / (len(times) * len(words))) / len(said),
+                self.weight(claim, now) * (1.0 + NEWER * times.index(claim.time) / (len(times) * len(words))) / len(own),
             )
-            for said in words.values()
-            for claim in said
+            for own in words.values()
+            for claim in own
         ]
 
     def weight(self, claim: Claim, now: float) -> float:
@@ -78,12 +78,12 @@ class Sound:
 
     def last_words(self, about: str) -> dict[str, list[Claim]]:
         """What each writer said last, a value once."""
-        said: dict[str, list[Claim]] = defaultdict(list)
+        own: dict[str, list[Claim]] = defaultdict(list)
         for claim in self.about(about):
-            said[self.writer(claim)].append(claim)
+            own[self.writer(claim)].append(claim)
         return {
             writer: list({one.value: one for one in claims if one.time == max(each.time for each in claims)}.values())
-            for writer, claims in said.items()
+            for writer, claims in own.items()
         }
 
     def about(self, name: str) -> list[Claim]:

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.graph.arrays import ratio
-from malsim.sim.record.change_scores import restricted_mean
+from malsim.sim.world.censored_times import restricted_mean
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.world.attack import Attack
+    from malsim.sim.world.censored_times import Spells
 
 __all__ = ["AttackScores"]
 
@@ -32,7 +33,7 @@ class AttackScores:
         self._start, self._end = attack.start / DAY, np.inf if attack.end is None else attack.end / DAY
         self._lies, self._questions, self._marked, self._losses, self._others = np.zeros((5, replications))
         self._waits: Bools | None = None
-        self._spells: list[tuple[Ints, Array, Bools]] = []
+        self._spells: Spells = []
 
     def add(self, t: float, right: Array, best: Array, snapshot: Snapshot) -> None:
         """Take a tick at `t` days: right of shape (facts, replications), and the best worth of each value before those."""
@@ -56,6 +57,11 @@ class AttackScores:
         if self._waits is not None:
             self._finish(self._waits, t, ended=False)
             self._waits = None
+
+    @property
+    def spells(self) -> dict[str, Spells]:
+        """The spells behind each time."""
+        return {"recovery": self._spells}
 
     def figures(self) -> dict[str, Array]:
         """Each figure by replication, NaN where it has none."""

@@ -8,11 +8,12 @@ import numpy as np
 
 from malsim.memory.graph.arrays import ratio
 from malsim.memory.schema import NONE
+from malsim.sim.world.censored_times import restricted_mean
 
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
-
-__all__ = ["AGES", "ChangeScores", "restricted_mean"]
+    from malsim.sim.world.censored_times import Spells
+__all__ = ["AGES", "ChangeScores"]
 
 AGES = {"1d": 1.0, "7d": 7.0, "30d": 30.0, "later": np.inf}
 BELIEVED = 0.5
@@ -37,8 +38,8 @@ class ChangeScores:
         fits = values * facts * replications * writers <= MOST_VOICES
         self._voices = {name: _Voices((values, *shape), group) for name, group in groups.items() if fits}
         self.counts = {name: np.zeros(replications) for name in COUNTS}
-        self.late: list[tuple[Ints, Array, Bools]] = []
-        self.wrong: list[tuple[Ints, Array, Bools]] = []
+        self.late: Spells = []
+        self.wrong: Spells = []
         self.believes = False
 
     def add_voices(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
@@ -108,6 +109,11 @@ class ChangeScores:
     def _count(self, name: str, part: Bools | Ints) -> None:
         self.counts[name] += part.sum(axis=0)
 
+    @property
+    def spells(self) -> dict[str, Spells]:
+        """The spells behind each time."""
+        return {"invalidation_latency": self.late, "time_to_correction": self.wrong}
+
     def figures(self) -> dict[str, Array]:
         """Each figure by replication, NaN where it has none."""
         count, size = self.counts, self.truth.shape[1]
@@ -150,28 +156,7 @@ COUNTS = (
 )  # fmt: skip
 
 
-def restricted_mean(spells: list[tuple[Ints, Array, Bools]], replications: int) -> Array:
-    """The area under the Kaplan–Meier curve of each replication's spells up to its longest, in days; NaN without any.
-
-    >>> spells = [(np.array([0, 0]), np.array([2.0, 4.0]), np.array([True, False]))]
-    >>> restricted_mean(spells, 2).tolist()
-    [3.0, nan]
-    """
-    means = np.full(replications, np.nan)
-    if not spells:
-        return means
-    rep, days, ended = (np.concatenate(part) for part in zip(*spells, strict=True))
-    for one in np.unique(rep):
-        here = rep == one
-        order = np.lexsort((~ended[here], days[here]))
-        time, ends = days[here][order], ended[here][order]
-        at_risk = np.arange(len(time), 0, -1)
-        alive = np.concatenate([[1.0], np.cumprod(1.0 - ends / at_risk)])[:-1]
-        means[one] = (alive * np.diff(time, prepend=0.0)).sum()
-    return means
-
-
-def _end(spells: list[tuple[Ints, Array, Bools]], which: Bools, days: Array, *, ended: bool) -> None:
+def _end(spells: Spells, which: Bools, days: Array, *, ended: bool) -> None:
     fact, rep = np.nonzero(which)
     if len(rep):
         spells.append((rep, days[fact, rep], np.full(len(rep), ended)))

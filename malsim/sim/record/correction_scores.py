@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.graph.arrays import ratio
-from malsim.sim.record.change_scores import restricted_mean
+from malsim.sim.world.censored_times import restricted_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.settings.scenario import Scenario
+    from malsim.sim.world.censored_times import Spells
     from malsim.sim.world.correction import Correction
 
 __all__ = ["CorrectionScores", "ScopeScores"]
@@ -34,7 +35,7 @@ class CorrectionScores:
         self._missing, self._others = np.zeros((2, replications))
         self._spared, self._before = np.ones((facts, replications), dtype=bool), np.zeros((facts, replications), dtype=bool)
         self._erases = np.zeros(replications, dtype=bool)  # whether anybody asked for that yet
-        self._spells: list[tuple[Ints, Array, Bools]] = []
+        self._spells: Spells = []
 
     @property
     def sources(self) -> tuple[Ints, Ints, Ints]:
@@ -85,6 +86,11 @@ class CorrectionScores:
     def close(self, t: float) -> None:
         """The run ends: what is answered still is cut off."""
         self._finish(self._over & ~self._absent, t, ended=False)
+
+    @property
+    def spells(self) -> dict[str, Spells]:
+        """The spells behind each time."""
+        return {"correction_shows": self._spells}
 
     def figures(self) -> dict[str, Array]:
         """Each figure by replication, NaN where it has none."""

@@ -10,6 +10,7 @@ import polars as pl
 from malsim.base.intervals import COUNT, SHARE, ends, mean_interval
 from malsim.memory.graph.arrays import ratio
 from malsim.sim.record.scoring import BINS, CLIPPED
+from malsim.sim.world.censored_times import censored_mean, spells_of
 from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ METRICS = {
     "challenge_density": "share of active cells with an incoming challenge, at the end",
     "grounded_share": "share of active cells whose writer has enough outcomes, at the end",
     "calibrated_share": "share of their writers that have; the others' calibration is 1 for want of a record",
-    "invalidation_latency": "days from a change of truth until the answer is right (Kaplan–Meier, censored)",
-    "time_to_correction": "days from a wrong answer until a right one (Kaplan–Meier, censored)",
+    "invalidation_latency": "days from a change of truth until the answer is right (Kaplan–Meier)",
+    "time_to_correction": "days from a wrong answer until a right one (Kaplan–Meier)",
     "returned": "share of changes back to an earlier value after which the answer was right before the next",
     "stale_share_1d": "share of answers, less than a day after a change, that were still the value before it",
     "stale_share_7d": "the same one to seven days after it",
@@ -82,9 +83,9 @@ METRICS = {
     "attack_success": "share of the questions about facts under attack that were answered with a lie",
     "attack_marked": "share of those lies that the memory marks, or, where it marks nothing, holds beside another value",
     "honest_lost": "share of all other questions, silent ones too, without a true answer",
-    "recovery": "days from the end of the attack until the answer is true (Kaplan–Meier, censored)",
+    "recovery": "days from the end of the attack until the answer is true (Kaplan–Meier)",
     "resurfaced": "share of values taken back that were answered again after they once were not",
-    "correction_shows": "days until a value that was taken back is no longer answered (Kaplan–Meier, censored)",
+    "correction_shows": "days until a value that was taken back is no longer answered (Kaplan–Meier)",
     "residue": "share of values taken back, over ticks, that an active item still says",
     "silent_after": "share of questions about facts something of which was taken back that were not answered",
     "answers_lost": "share of questions about all other facts, once something was erased, that were answered before",
@@ -185,13 +186,18 @@ def metrics(run: RunData) -> pl.DataFrame:
     """One row a figure: metric, value, low and high (95 %), replications that have a value, and what it means.
 
     The interval is that of `mean_interval` by what the figure is; of the calibration errors, which pool the replications, a
-    bootstrap over these. One replication gives none.
+    bootstrap over these; of times, which pool them too, that of `censored_mean`, and the meaning says how many spells were
+    cut off. One replication gives none. A time that more than a half outlast has no value, and the meaning says "> 70 d".
     """
     rows = []
     pooled = _pooled(run.final_scores, run.scenario.seed) if run.final_scores is not None and run.scenario.facts else {}
-    each = by_replication(run)
+    each, broken = by_replication(run), [number - run.scenario.first for number in run.failures]
+    times = spells_of((run.changes, run.attack_scores, run.correction_scores), broken)
     for name, meaning in METRICS.items():
-        if name in each:
+        if name in each and (time := censored_mean(times.get(name, []), run.scenario.replications)):
+            count = int((~np.isnan(each[name])).sum())
+            rows.append((name, time.value, time.low, time.high, count, f"{meaning}: {time}"))
+        elif name in each:
             rows.append((name, *mean_interval(each[name], metric_bounds(name)), int((~np.isnan(each[name])).sum()), meaning))
         elif name in pooled:
             rows.append((name, *pooled[name], meaning))

@@ -13,11 +13,14 @@ from malsim.base.errors import AdapterError, MalsimError
 from malsim.base.intervals import mean_interval
 from malsim.lab.studies.laws.output_calibration import calibrate_scores
 from malsim.lab.studies.laws.side_by_side import DIFFERENCE, SCHEMA, LawTable
-from malsim.lab.studies.measure import bounds_of, ends_if_any, is_better_high, measured, measured_by_running, name_of
+from malsim.lab.studies.measure import bounds_of, ends_if_any, is_better_high, measured, name_of
 from malsim.lab.studies.paired_ranking import rank
+from malsim.lab.studies.price_figures import PRICES
 from malsim.laws import shipped_laws
 from malsim.memory import Rules
 from malsim.sim import bench
+from malsim.sim.record.metrics import METRICS as FIGURES
+from malsim.sim.world.censored_times import censored_mean, pseudo_values, spells_of
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from malsim.lab.studies.paired_ranking import Ranking
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
+    from malsim.sim.world.censored_times import Spells
 
 __all__ = ["compare_on_scenarios", "under_memory"]
 
@@ -51,13 +55,14 @@ def compare_on_scenarios(
 ) -> LawTable:
     """Run each scenario under each law on common random numbers, and measure.
 
-    Values are means over replications with their intervals (`mean_interval`). Places, and the differences from the first
-    law, are those of `paired_ranking.rank`: they hold all at once, 95 %, for each metric. `decide` doubles the replications
-    until one law alone may be the first in the first metric, or all that may are equal in every replication, or there would
-    be more than `most`; the k-th look takes a share 2^-k of the 5 %. `laws` are laws, presets of rules of the graph's law
-    (default, guarded), or memories of one's own (`Adapter`). What a law has no number for (no belief, no reader) is null,
-    and said once in `left_out`. With `calibrated` what the claims at the end are worth is calibrated on the other half of
-    the replications, alike for all laws, before `brier`, `log_loss` and `ece` are taken of it.
+    Values are means over replications with their intervals (`mean_interval`; of times `censored_mean`). Places, and the
+    differences from the first law, are those of `paired_ranking.rank`: they hold all at once, 95 %, for each metric.
+    `decide` doubles the replications until one law alone may be the first in the first metric, or all that may are equal in
+    every replication, or there would be more than `most`; the k-th look takes a share 2^-k of the 5 %. `laws` are laws,
+    presets of rules of the graph's law (default, guarded), or memories of one's own (`Adapter`). What a law has no number
+    for (no belief, no reader) is null, and said once in `left_out`. With `calibrated` what the claims at the end are worth
+    is calibrated on the other half of the replications, alike for all laws, before `brier`, `log_loss` and `ece` are taken of
+    it.
     """
     rows: list[dict[str, object]] = []
     notes = Notes([], [], calibrated=calibrated)
@@ -65,17 +70,16 @@ def compare_on_scenarios(
     for scenario in scenarios:
         under = [scenario.replace(**under_memory(law, scenario)) for law in laws]
         names = [law if isinstance(law, str) else law.name for law in laws]
-        values, seconds = _measured(under, metrics, 0, replications, notes)
+        sides = [Measured.of(one, metrics, 0, replications, notes) for one in under]
         look, level = 1, 1.0 - (ALPHA / 2.0 if decide else ALPHA)
-        while decide and not _decided(names, values, metrics, level) and 2 * replications * 2 ** (look - 1) <= most:
-            count = replications * 2 ** (look - 1)
-            more, longer = _measured(under, metrics, count, count, notes)
-            values = [[np.concatenate(pair) for pair in zip(*both, strict=True)] for both in zip(values, more, strict=True)]
-            seconds = [a + b for a, b in zip(seconds, longer, strict=True)]
+        while decide and not _decided(names, sides, metrics, level) and 2 * sides[0].replications <= most:
+            count = sides[0].replications
+            sides = [side.and_more(Measured.of(one, metrics, count, count, notes))
+                     for side, one in zip(sides, under, strict=True)]  # fmt: skip
             look, level = look + 1, 1.0 - ALPHA / 2.0 ** (look + 1)
-        count = len(values[0][0])
-        costs = [_cost_row(one, name, count, spent) for one, name, spent in zip(under, names, seconds, strict=True)]
-        rows += sorted(_rows(scenario, names, values, metrics, level) + costs, key=lambda row: names.index(str(row["law"])))
+        count = sides[0].replications
+        costs = [_cost_row(one, name, side) for one, name, side in zip(under, names, sides, strict=True)]
+        rows += sorted(_rows(scenario, names, sides, metrics, level) + costs, key=lambda row: names.index(str(row["law"])))
         titles.append(f"{count} replications each, the same for every law; differences and places hold all at once")
     titles += ["what claims are worth calibrated on the other half of them"] if calibrated else []
     return LawTable(
@@ -95,29 +99,64 @@ class Notes:
     calibrated: bool
 
 
-def _measured(
-    under: Sequence[Scenario], metrics: Sequence[Measure], first: int, count: int, notes: Notes
-) -> tuple[list[list[Array]], list[float]]:
-    """Each law's figures, an array a metric, of so many replications from a first on; and its seconds of CPU."""
-    figures, seconds = [], []
-    for one in under:
-        part = one.replace(first=one.first + first, replications=count)
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A law's figures, an array a metric, the spells behind those that are times, and its seconds of CPU a metric."""
+
+    figures: list[Array]
+    spells: dict[str, Spells]
+    seconds: float
+
+    @classmethod
+    def of(cls, scenario: Scenario, metrics: Sequence[Measure], first: int, count: int, notes: Notes) -> Measured:
+        """Run so many replications from a first on."""
+        part = scenario.replace(first=scenario.first + first, replications=count)
         start = time.process_time()
-        if part.adapter:
-            figures.append(_of_own(part, metrics, notes))
+        run = _run(part, metrics, notes)
+        figures = [_values(run, part, metric, notes) for metric in metrics]
+        broken = [number - part.first for number in run.failures] if run else []
+        spells = spells_of((run.changes, run.attack_scores, run.correction_scores) if run else (), broken)
+        moved = {name: [(rep + first, *rest) for rep, *rest in each] for name, each in spells.items() if name in metrics}
+        return cls(figures, moved, (time.process_time() - start) / len(metrics))  # type: ignore[arg-type]
+
+    def and_more(self, more: Measured) -> Measured:
+        """These replications and others."""
+        figures = [np.concatenate(pair) for pair in zip(self.figures, more.figures, strict=True)]
+        spells = {name: [*each, *more.spells.get(name, [])] for name, each in self.spells.items()}
+        return Measured(figures, spells, self.seconds + more.seconds)
+
+    @property
+    def replications(self) -> int:
+        """How many were run."""
+        return len(self.figures[0])
+
+    def each(self, place: int, metric: Measure) -> Array:
+        """The place-th metric, one number a replication; of a time what each adds to the pooled mean."""
+        if isinstance(metric, str) and self.spells.get(metric):
+            return pseudo_values(self.spells[metric], self.replications)
+        return self.figures[place]
+
+    def row(self, place: int, metric: Measure) -> dict[str, object]:
+        """The mean of a metric with its interval; `beyond` is what more than a half of a time's spells outlast."""
+        own = self.figures[place]
+        row: dict[str, object] = {"n": int(np.isfinite(own).sum())}
+        mean = censored_mean(self.spells.get(metric, []), self.replications) if isinstance(metric, str) else None
+        if mean is None:
+            ends = mean_interval(own, bounds_of(metric))
         else:
-            figures.append([_values(part, metric, notes) for metric in metrics])
-        seconds.append((time.process_time() - start) / len(metrics))
-    return figures, seconds
+            ends = mean.value, mean.low, mean.high
+            row["beyond"] = mean.horizon if np.isnan(mean.value) else None
+        return row | dict(zip(("value", "low", "high"), ends_if_any(ends), strict=True))
 
 
-def _decided(names: Sequence[str], values: Sequence[Sequence[Array]], metrics: Sequence[Measure], level: float) -> bool:
+def _decided(names: Sequence[str], sides: Sequence[Measured], metrics: Sequence[Measure], level: float) -> bool:
     """Whether one law alone may be the first, or those that may are the same in every replication."""
-    ranking = _ranking(names, [each[0] for each in values], metrics[0], level)
+    values = [side.each(0, metrics[0]) for side in sides]
+    ranking = _ranking(names, values, metrics[0], level)
     if ranking is None:
         return True
     top = [name for name, (first, _) in zip(ranking.names, ranking.ranks, strict=True) if first == 1]
-    own = dict(zip(names, (each[0] for each in values), strict=True))
+    own = dict(zip(names, values, strict=True))
     return all(np.array_equal(own[top[0]], own[name], equal_nan=True) for name in top)
 
 
@@ -131,20 +170,18 @@ def _ranking(names: Sequence[str], values: Sequence[Array], metric: Measure, lev
 
 
 def _rows(
-    scenario: Scenario, names: Sequence[str], values: Sequence[Sequence[Array]], metrics: Sequence[Measure], level: float
+    scenario: Scenario, names: Sequence[str], sides: Sequence[Measured], metrics: Sequence[Measure], level: float
 ) -> list[dict[str, object]]:
     """A row a law and metric: its mean, its difference from the first law, and its places."""
     rows = list[dict[str, object]]()
     for place, metric in enumerate(metrics):
-        own = [each[place] for each in values]
-        ranking, bounds = _ranking(names, own, metric, level), bounds_of(metric)
+        ranking = _ranking(names, [side.each(place, metric) for side in sides], metric, level)
         words = dict(zip(ranking.frame["name"], ranking.frame["rank"], strict=True)) if ranking else {}
-        for name, each in zip(names, own, strict=True):
+        for name, side in zip(names, sides, strict=True):
             row: dict[str, object] = {"data": scenario.name, "law": name, "metric": name_of(metric), "rank": words.get(name)}
-            row |= {"n": int(np.isfinite(each).sum())}
-            row |= zip(("value", "low", "high"), ends_if_any(mean_interval(each, bounds)), strict=True)
+            row |= side.row(place, metric)
             if ranking and name != names[0] and {name, names[0]} <= words.keys():
-                row |= zip(DIFFERENCE, _within(ranking.difference(name, names[0]), bounds), strict=True)
+                row |= zip(DIFFERENCE, _within(ranking.difference(name, names[0]), bounds_of(metric)), strict=True)
             rows.append(row)
     return rows
 
@@ -156,10 +193,16 @@ def _within(difference: tuple[float, float, float], bounds: Bounds) -> tuple[flo
     return middle, max(low, least), min(high, most)
 
 
-def _cost_row(scenario: Scenario, name: str, count: int, seconds: float) -> dict[str, object]:
-    """What a law costs; of a user's memory, which may live in other processes, nothing is said."""
-    cost = {"n": 0} if scenario.adapter else _cost(scenario.replace(replications=count), seconds)
-    return {"data": scenario.name, "law": name, "metric": COST, **cost}
+def _cost_row(scenario: Scenario, name: str, side: Measured) -> dict[str, object]:
+    """Milliseconds of CPU a tick and replication: what a law costs on this machine, its writers and reader included.
+
+    Of a user's memory, which may live in other processes, nothing is said.
+    """
+    row: dict[str, object] = {"data": scenario.name, "law": name, "metric": COST, "n": 0}
+    if scenario.adapter:
+        return row
+    ticks = scenario.days * DAY / scenario.turn_every * side.replications
+    return row | {"value": 1e3 * side.seconds / ticks, "n": round(ticks)}
 
 
 def under_memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
@@ -173,34 +216,33 @@ def under_memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
     )
 
 
-def _of_own(scenario: Scenario, metrics: Sequence[Measure], notes: Notes) -> list[Array]:
-    """Each figure of a user's memory, of one run as it may be slow; NaN in the replications in which it failed."""
+def _run(scenario: Scenario, metrics: Sequence[Measure], notes: Notes) -> Run | None:
+    """Run once for all metrics; None where a user's memory failed in every replication, or the law has no such run."""
+    figures = all(isinstance(one, str) and (one in FIGURES or one in PRICES) for one in metrics)
     try:
-        run = bench.run(scenario)
+        run = bench.run(scenario.replace(record="bands") if figures and not scenario.adapter else scenario)
     except AdapterError as problem:  # in every replication
         notes.failures.append(f"{scenario.law} failed in all replications of {scenario.name}: {problem}")
-        return [np.full(scenario.replications, np.nan) for _ in metrics]
-    where = scenario.name
-    notes.failures.extend(f"{scenario.law}: replication {rep} of {where}: {each}" for rep, each in run.failures.items())
-    run = _calibrated(run) if notes.calibrated else run
-    return [measured(run, metric) for metric in metrics]
+        return None
+    except MalsimError as problem:
+        if scenario.adapter:  # a file that runs no code unless it may
+            raise
+        notes.left_out.append(f"{scenario.name} under {scenario.law}: {problem}")
+        return None
+    broken = run.failures.items()
+    notes.failures.extend(f"{scenario.law}: replication {rep} of {scenario.name}: {problem}" for rep, problem in broken)
+    return run
+
+
+def _values(run: Run | None, scenario: Scenario, metric: Measure, notes: Notes) -> Array:
+    """A figure of each replication; NaN where it has none."""
+    try:
+        if run is not None:
+            return measured(_calibrated(run) if notes.calibrated and metric in CALIBRATED else run, metric)
+    except MalsimError as problem:
+        notes.left_out.append(f"{name_of(metric)} of {scenario.name} under {scenario.law}: {problem}")
+    return np.full(scenario.replications, np.nan)
 
 
 def _calibrated(run: Run) -> Run:
     return run if run.final_scores is None else replace(run, final_scores=calibrate_scores(run.final_scores))
-
-
-def _cost(scenario: Scenario, seconds: float) -> dict[str, float]:
-    """Milliseconds of CPU a tick and replication: what a law costs on this machine, its writers and reader included."""
-    ticks = scenario.days * DAY / scenario.turn_every * scenario.replications
-    return {"value": 1e3 * seconds / ticks, "n": round(ticks)}
-
-
-def _values(scenario: Scenario, metric: Measure, notes: Notes) -> Array:
-    try:
-        if notes.calibrated and metric in CALIBRATED:
-            return measured(_calibrated(bench.run(scenario.replace(record="bands"))), metric)
-        return measured_by_running(scenario, [metric])[0]
-    except MalsimError as problem:
-        notes.left_out.append(f"{name_of(metric)} of {scenario.name} under {scenario.law}: {problem}")
-        return np.full(scenario.replications, np.nan)

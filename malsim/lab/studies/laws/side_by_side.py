@@ -28,7 +28,7 @@ DIFFERENCE = ("difference", "difference_low", "difference_high")
 SCHEMA = {
     "data": pl.String, "law": pl.String, "metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
     "n": pl.Int64, "difference": pl.Float64, "difference_low": pl.Float64, "difference_high": pl.Float64,
-    "rank": pl.String,
+    "rank": pl.String, "beyond": pl.Float64,
 }  # fmt: skip
 
 
@@ -37,7 +37,8 @@ class LawTable:
     """Laws side by side: `frame` has a row a data set, law and metric.
 
     value with its 95 % interval (low, high) over n questions or replications; difference is from the first law on the same
-    questions or replications, paired; `rank` says which places a law may have ("1 to 6"). A law without belief has no brier.
+    questions or replications, paired; `rank` says which places a law may have ("1 to 6"), `beyond` what more than
+    a half of a time's spells outlast, so that it has no mean. A law without belief has no brier.
     `failures` says where a memory of one's own failed; one that failed in all replications has a row without figures.
     """
 
@@ -100,6 +101,8 @@ class LawTable:
 
 
 def _cell(row: Mapping[str, float | None]) -> str:
+    if row["beyond"] is not None:
+        return f"> {row['beyond']:g} d"
     if row["value"] is None:
         return "-"
     if row["low"] is None:

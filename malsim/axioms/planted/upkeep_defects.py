@@ -167,12 +167,12 @@ class TiesGone(Sound):
     def write(self, claims: Sequence[Claim], now: float) -> None:
         super().write(claims, now)
         for about in {claim.object for claim in claims}:
-            said = self.about(about)
-            if len({claim.value for claim in said}) > 1 and len({claim.time for claim in said}) == 1:
+            claims_about = self.about(about)
+            if len({claim.value for claim in claims_about}) > 1 and len({claim.time for claim in claims_about}) == 1:
                 self.claims = [claim for claim in self.claims if claim.object != about]
 
 
-class Blank(Sound):
+class Reserved(Sound):
     """Until the first sweep nothing is believed above .3."""
 
     axiom = "success"

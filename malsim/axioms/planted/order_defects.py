@@ -90,8 +90,8 @@ class NeverReturns(Sound):
     axiom = "truth-may-return"
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        known = {(claim.writer, claim.object, claim.value) for claim in self.claims}
-        super().write([one for one in claims if (one.writer, one.object, one.value) not in known], now)
+        earlier = {(claim.writer, claim.object, claim.value) for claim in self.claims}
+        super().write([one for one in claims if (one.writer, one.object, one.value) not in earlier], now)
 
 
 class Locked(Sound):

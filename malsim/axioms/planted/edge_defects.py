@@ -50,10 +50,10 @@ class AttackRaises(Edged):
     axiom = "polarity"
 
     def scores(self, about: str, now: float) -> dict[str, float]:
-        known = [edge.target for claim in self.claims for edge in claim.edges]
+        targets = [edge.target for claim in self.claims for edge in claim.edges]
         rivals = len({claim.value for claim in self.about(about)}) > 1
         scores = Sound.scores(self, about, now)
-        return {value: 1.0 if rivals and f"{about} is {value}" in known else each for value, each in scores.items()}
+        return {value: 1.0 if rivals and f"{about} is {value}" in targets else each for value, each in scores.items()}
 
 
 class Keeps(Edged):

@@ -98,8 +98,8 @@ class Tired(Sound):
     axiom = "reinforcement"
 
     def scores(self, about: str, now: float) -> dict[str, float]:
-        said = Counter(claim.value for claim in self.about(about))
-        return {value: score * 0.9 ** (said[value] - 1) for value, score in super().scores(about, now).items()}
+        times = Counter(claim.value for claim in self.about(about))
+        return {value: score * 0.9 ** (times[value] - 1) for value, score in super().scores(about, now).items()}
 
 
 class Negative(Sound):
@@ -154,8 +154,8 @@ class TwoValues(Sound):
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
-            known = {one.value for one in self.about(claim.object)}
-            if len(known | {claim.value}) <= 2:
+            values = {one.value for one in self.about(claim.object)}
+            if len(values | {claim.value}) <= 2:
                 super().write([claim], now)
 
 

@@ -1,0 +1,76 @@
+"""Times of which some are cut off: planted means lie in their intervals, and what is not known is not said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import malsim as ms
+from malsim.lab.studies.laws import compare_on_scenarios
+from malsim.scenario.file.scenario_file import read
+from malsim.sim.world.censored_times import censored_mean, pseudo_values
+
+if TYPE_CHECKING:
+    from malsim.sim.world.censored_times import Spells
+
+SHARE = 0.92
+TICK = 0.25
+
+
+def planted(mean: float, seed: int, *, shape: float, replications: int, each: int, horizon: float = 70.0) -> Spells:
+    """Gamma spells of a mean (of shape 1 exponential), cut off at uniform times up to a horizon; seen at ticks."""
+    draw = np.random.default_rng([seed, replications, int(mean)])
+    size = replications * each
+    days, cut = draw.gamma(shape, mean / shape, size), draw.uniform(0.0, horizon, size)
+    seen, end = np.ceil(days / TICK) * TICK, np.ceil(cut / TICK) * TICK
+    return [(np.repeat(np.arange(replications), each), np.minimum(seen, end), seen <= end)]
+
+
+def covered(mean: float, shape: float, replications: int, each: int, times: int, seed: int = 0) -> float:
+    hits = 0
+    for number in range(times):
+        found = censored_mean(planted(mean, seed + number, shape=shape, replications=replications, each=each), replications)
+        assert found is not None
+        hits += found.low <= mean + TICK / 2.0 <= found.high
+    return hits / times
+
+
+@pytest.mark.parametrize("mean", [3.0, 10.0, 30.0])
+@pytest.mark.parametrize(("replications", "each"), [(8, 4), (20, 4), (40, 10)])
+@pytest.mark.parametrize("shape", [1.0, 2.0])
+def test_planted_means_lie_in_their_intervals(mean: float, replications: int, each: int, shape: float) -> None:
+    """The asked .92, less two and a half standard errors of so many draws."""
+    times = 400
+    assert covered(mean, shape, replications, each, times, seed=5_000) >= SHARE - 2.5 * np.sqrt(SHARE * (1 - SHARE) / times)
+
+
+def test_what_more_than_a_half_outlast_has_no_mean() -> None:
+    never = [(np.arange(6), np.array([70.0, 60.0, 70.0, 20.0, 70.0, 70.0]), np.array([False] * 6))]
+    found = censored_mean(never, 6)
+    assert found is not None
+    assert np.isnan(found.value)
+    assert "> 70 d for more than a half" in str(found)
+    assert np.isnan(pseudo_values(never, 6)).all()
+    assert censored_mean([], 6) is None
+
+
+def test_pseudo_values_mean_what_is_pooled() -> None:
+    spells = planted(10.0, 3, shape=1.0, replications=40, each=10)
+    found = censored_mean(spells, 40)
+    assert found is not None
+    assert pseudo_values(spells, 40).mean() == pytest.approx(found.value, rel=0.01)
+
+
+def test_a_run_says_how_many_were_cut_off_and_a_table_what_is_beyond() -> None:
+    scenario = read(Path(__file__).parents[2] / "scenarios" / "poisoning" / "sleeping.toml")
+    rows = {row["metric"]: row for row in ms.run(scenario, replications=4, law="last_write").metrics().to_dicts()}
+    assert "not seen to their end" in rows["time_to_correction"]["meaning"]
+    assert rows["time_to_correction"]["low"] <= rows["time_to_correction"]["value"] <= rows["time_to_correction"]["high"]
+    table = compare_on_scenarios([scenario], ["graphiti", "last_write"], metrics=["recovery"], replications=4)
+    graphiti, last = table.frame.filter(metric="recovery").to_dicts()
+    assert (graphiti["value"], graphiti["beyond"], graphiti["rank"]) == (None, 20.0, None)
+    assert last["beyond"] is None
+    assert "> 20 d" in repr(table)
