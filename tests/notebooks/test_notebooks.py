@@ -53,6 +53,7 @@ def test_it_opens_with_its_question_and_ends_with_an_answer_and_an_exercise(name
     made = notebook(name)
     assert made.cells[0].source.startswith(f"# {name[:2]} · ")
     assert "**The question.**" in made.cells[0].source
+    assert "you will be able to" in made.cells[0].source.replace("\n", " ")
     text = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
     assert text.index("## The answer") < text.index("## Exercise") < text.index("<summary>One answer</summary>")
     answers = ANSWER.findall(made.cells[-1].source)
