@@ -1,7 +1,8 @@
-"""LangGraph's store in SQLite: the latest value of each key, and when it was written; nothing of what it replaced."""
+"""LangGraph in SQLite: a store's latest value of each key, or a checkpointer's messages and every value of its channels."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,12 +18,21 @@ _TEXTS = ("content", "text", "memory", "data", "value")
 
 
 def recognises(source: Source) -> bool:
-    """A database with the table `store` of namespaces, keys and values."""
-    return source.tables.get("store", frozenset()) >= {"prefix", "key", "value"}
+    """A database with the table `store` of namespaces, keys and values, or with `checkpoints` of threads."""
+    tables = source.tables
+    return tables.get("store", frozenset()) >= {"prefix", "key", "value"} or _has_checkpoints(source)
+
+
+def _has_checkpoints(source: Source) -> bool:
+    return source.tables.get("checkpoints", frozenset()) >= {"thread_id", "checkpoint_id", "checkpoint"}
 
 
 def read(source: Source, options: Options) -> Iterator[Records]:
-    """A claim a key; an update rewrote the date of creation too, so only the latest date is taken."""
+    """A claim a key, of its latest date, as an update rewrites the first; of checkpoints one a message and a value."""
+    if _has_checkpoints(source):
+        yield _threads(source)
+    if "store" not in source.tables:
+        return
     names = [name if name in source.tables["store"] else "NULL" for name in _COLUMNS]
     yield _part([], options)
     for rows in source.row_batches(f"SELECT {', '.join(names)} FROM store ORDER BY rowid"):  # noqa: S608  # our own names
@@ -74,3 +84,135 @@ def _writer(prefix: str, options: Options) -> str:
         allowed = f"0 to {len(parts) - 1} in the namespace {prefix!r}"
         raise UsageError("no such segment", where="--writer-segment", given=options.writer_segment, allowed=allowed)
     return text_of(parts[options.writer_segment]) or UNKNOWN
+
+
+def _threads(source: Source) -> Records:
+    """Messages once each, from the checkpoint that first has them; a value of a channel ends the one before it."""
+    cells, counts = Collector(), dict.fromkeys(("other", "unread"), 0)
+    latest: dict[str, tuple[str, str]] = {}
+    query = "SELECT thread_id, checkpoint_ns, checkpoint FROM checkpoints ORDER BY thread_id, checkpoint_ns, checkpoint_id"
+    for thread, namespace, blob in (row for rows in source.row_batches(query) for row in rows):
+        try:
+            checkpoint = unpacked(bytes(blob))
+            channels, day = checkpoint["channel_values"].items(), day_of(checkpoint.get("ts"))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            counts["unread"] += 1
+            continue
+        for name, value in channels:
+            place = "|".join(part for part in (str(thread), str(namespace), str(name)) if part)
+            messages = [one for one in value if isinstance(one, _Message)] if isinstance(value, list) else []
+            for number, message in enumerate(messages):
+                key = f"{place}|{message.id or number}"
+                if key not in cells and message.text:
+                    cells.add(key, title=message.text, writer=message.writer, created=day, scope=str(thread))
+            title = None if messages else _text_and_kind(value)[0]
+            if title is None or str(name).startswith(("__", "branch:")):
+                counts["other"] += title is not None
+            elif latest.get(place, ("", ""))[1] != title:
+                key = f"{place}|{len(cells)}"
+                cells.add(key, object=place, title=title, writer=UNKNOWN, created=day, scope=str(thread))
+                if place in latest:
+                    cells.supersede(latest[place][0], key)
+                latest[place] = key, title
+    left_out = {
+        "left out: values of channels of the graph itself": counts["other"],
+        "left out: checkpoints that are no msgpack": counts["unread"],
+    }
+    return cells.records("LangGraph's checkpoints", left_out)
+
+
+class _Message:
+    """A message of a thread, as its own fields say it."""
+
+    def __init__(self, kind: str, fields: dict[str, Any]) -> None:
+        content = fields.get("content")
+        parts = content if isinstance(content, list) else [content]
+        self.text = "\n".join(filter(None, (text_of(one.get("text") if isinstance(one, dict) else one) for one in parts)))
+        self.writer = first_text(fields, "name", "type") or kind
+        self.id = text_of(fields.get("id"))
+
+
+def unpacked(data: bytes) -> Any:
+    """MessagePack as LangGraph writes it; a message of its own is `_Message`, any other object is its fields.
+
+    Raises `ValueError` for what is none.
+
+    >>> unpacked(bytes([0x82, 0xA1, 0x61, 0x01, 0xA1, 0x62, 0x92, 0xC0, 0xC3]))
+    {'a': 1, 'b': [None, True]}
+    """
+    value, end = _unpack(data, 0, 0)
+    if end != len(data):
+        raise ValueError("more than one value")
+    return value
+
+
+_FIXED = {0xC0: None, 0xC2: False, 0xC3: True}
+_NUMBERS = {
+    0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q", 0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q",
+}  # fmt: skip
+_SIZED = {  # the kind of what follows, and how many bytes say its length
+    0xC4: ("bytes", 1), 0xC5: ("bytes", 2), 0xC6: ("bytes", 4), 0xC7: ("object", 1), 0xC8: ("object", 2),
+    0xC9: ("object", 4), 0xD9: ("text", 1), 0xDA: ("text", 2), 0xDB: ("text", 4), 0xDC: ("list", 2), 0xDD: ("list", 4),
+    0xDE: ("map", 2), 0xDF: ("map", 4),
+}  # fmt: skip
+SMALL, MAPS, LISTS, NEGATIVE = 0x7F, 0x8F, 0x9F, 0xE0  # the last heads of small numbers, maps, lists; the first below 0
+OBJECTS = range(0xD4, 0xD9)  # of 1, 2, 4, 8, 16 bytes
+_DEEPEST = 200
+
+
+def _unpack(data: bytes, at: int, depth: int) -> tuple[Any, int]:
+    """The value that begins at a byte, and where it ends."""
+    if at >= len(data) or depth > _DEEPEST:
+        raise ValueError("cut short, or too deep")
+    head, at = data[at], at + 1
+    if head <= SMALL or head >= NEGATIVE:
+        return head - 256 * (head >= NEGATIVE), at
+    if head in _FIXED:
+        return _FIXED[head], at
+    if head in _NUMBERS:
+        size = struct.calcsize(_NUMBERS[head])
+        return struct.unpack(_NUMBERS[head], _cut(data, at, size))[0], at + size
+    if head in OBJECTS:
+        return _object(data, at, 1 << OBJECTS.index(head), depth)
+    if head in _SIZED:
+        kind, wide = _SIZED[head]
+        count, at = int.from_bytes(_cut(data, at, wide), "big"), at + wide
+    else:
+        kind = "map" if head <= MAPS else "list" if head <= LISTS else "text"
+        count = head & (0x1F if kind == "text" else 0x0F)
+    return _several(data, at, kind, count, depth)
+
+
+def _several(data: bytes, at: int, kind: str, count: int, depth: int) -> tuple[Any, int]:
+    if kind == "object":
+        return _object(data, at, count, depth)
+    if kind in ("text", "bytes"):
+        part = _cut(data, at, count)
+        return (part.decode("utf-8", "replace") if kind == "text" else part), at + count
+    values = []
+    for _ in range(count * (1 + (kind == "map"))):
+        value, at = _unpack(data, at, depth + 1)
+        values.append(value)
+    if kind == "list":
+        return values, at
+    return {str(key): value for key, value in zip(values[::2], values[1::2], strict=True)}, at
+
+
+def _object(data: bytes, at: int, size: int, depth: int) -> tuple[Any, int]:
+    """An extension: a byte that says how it was packed, then module, class and fields."""
+    inner = _cut(data, at + 1, size)
+    try:
+        parts, _ = _unpack(inner, 0, depth + 1)
+    except ValueError:
+        return inner, at + 1 + size
+    if isinstance(parts, list) and len(parts) > 2:  # noqa: PLR2004  # module, class and fields
+        module, kind, fields = parts[:3]
+        message = str(module).startswith("langchain_core.messages") and isinstance(fields, dict)
+        return (_Message(str(kind), fields) if message else fields), at + 1 + size
+    return parts, at + 1 + size
+
+
+def _cut(data: bytes, at: int, size: int) -> bytes:
+    if at + size > len(data):
+        raise ValueError("cut short")
+    return data[at : at + size]
