@@ -32,13 +32,13 @@ PACKAGES = {
     "langgraph": ("malsim.adapters.langgraph:sqlite", "langgraph"),
     "mem0": ("malsim.adapters.mem0:without_model", "mem0ai"),
     "graphiti-core": ("malsim.adapters.graphiti:edge_resolution", "graphiti-core"),
-    "fsrs": ("malsim.adapters.fsrs:scheduler", "fsrs"),
+    "py-fsrs": ("malsim.adapters.fsrs:scheduler", "fsrs"),
     "server-memory": (f"mcp:{MCP}", ""),
-    "arw": ("malsim.adapters.arw:records", ""),
+    "arw-records": ("malsim.adapters.arw:records", ""),
 }
 SLOW = {
     "governed": ("headline",), "mem0": ("headline",), "graphiti-core": ("headline",), "server-memory": ("headline",),
-    "arw": ("headline", "poisoning", "loop"),
+    "arw-records": ("headline", "poisoning", "loop"),
 }  # fmt: skip
 INSTALL = {"server-memory": "npm install --global @modelcontextprotocol/server-memory@2026.8.31"}
 

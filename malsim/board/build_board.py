@@ -122,7 +122,7 @@ def board(
     keys, seconds = {}, {}
     for job in jobs:
         data = json.loads((place / f"{job.key}.json").read_text(encoding="utf-8"))
-        keys[f"{job.row.name}/{job.family}"], seconds[f"{job.row.name}/{job.family}"] = job.key, data["seconds"]
+        keys[f"{job.row.name}/{job.family}"], seconds[f"{job.row.name}/{job.family}"] = data["key"], data["seconds"]
         for each in data["figures"]:
             figures[each["metric"]][job.row.name] = Figure.read(each)
     for row in rows:

@@ -12,7 +12,7 @@ import pytest
 
 from malsim.board import board
 from malsim.board.board_files import board_text, write_board
-from malsim.board.board_rows import BoardRow, find_rows
+from malsim.board.board_rows import BoardRow, find_rows, shipped_rows
 from malsim.board.build_board import BoardJob, read_board
 from malsim.board.families import FAMILIES, find_families
 from malsim.board.figures import BoardSize, figure_of_parts, replication_means
@@ -20,6 +20,7 @@ from malsim.board.pages.board_page import page_name
 from malsim.board.places import noise_grid, standing
 from malsim.cli import main
 
+SHIPPED = Path(__file__).parents[2] / "scenarios/board/board.json"
 CORNER, FEW, SMALL = ["majority", "last_write"], ["prices", "headline", "loop"], BoardSize(replications=2)
 
 
@@ -130,6 +131,17 @@ def test_places_and_the_grid_of_noise_come_from_the_parts_of_the_cells() -> None
 
 def figure_means(figure: Any) -> Any:
     return np.mean(list(figure.parts.values()), axis=0)
+
+
+def test_a_corner_of_the_shipped_board_is_built_again(tmp_path: Path) -> None:
+    data = read_board(SHIPPED)
+    assert {row["name"] for row in data["rows"]} <= {row.name for row in shipped_rows()}
+    size = BoardSize(2, data["size"]["seed"])
+    corner = board(find_rows(["majority"]), ["prices", "headline"], size=size, folder=tmp_path).data()
+    cells = {(cell["row"], cell["metric"]): cell for cell in data["cells"]}
+    for cell in corner["cells"]:  # the first two replications of what is drawn are those of the shipped sixteen
+        before = cells[cell["row"], cell["metric"]]
+        assert cell["parts"] == {name: values[:2] for name, values in before["parts"].items()}
 
 
 @pytest.mark.parametrize(

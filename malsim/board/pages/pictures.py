@@ -64,7 +64,7 @@ def shares_picture(data: Mapping[str, Any]) -> Sheet:
     axes.xaxis.tick_top()
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
     axes.tick_params(length=0)
-    headline(figure, "Every column, darker is better within it; white is not asked")
+    headline(figure, "Every column, darker is better within it; empty is not asked, or has no number")
     return figure
 
 
