@@ -16,9 +16,9 @@ from malsim.importers.reading.dates import days
 from malsim.importers.reading.fields import from_json
 from malsim.importers.reading.put import EDGES
 from malsim.importers.reading.source import Source, open_source
+from malsim.importers.recall.archive_wiring import WIRING, wiring_of
 from malsim.importers.recall.cells import number
 from malsim.importers.recall.legacy import cell_of
-from malsim.importers.recall.wiring import WIRING, wiring_of
 from malsim.memory.tables.connect import refusing
 from malsim.memory.tables.standing_parts import Standing
 
