@@ -7,12 +7,15 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import RLock
+from weakref import WeakSet
 
 from malsim.base.errors import StoreError
 from malsim.base.limits import within
 
 __all__ = [
-    "MAGIC", "belongs_to", "check_header", "holds_log", "holds_table", "make_tables", "refusing_file", "transaction",
+    "MAGIC", "OPENING", "FileConnection", "belongs_to", "check_header", "holds_log", "holds_table", "make_tables",
+    "refusing_file", "transaction",
 ]  # fmt: skip
 
 MAGIC = b"SQLite format 3\0"
@@ -21,10 +24,48 @@ _PARTS = (slice(16, 18), slice(28, 32), slice(60, 64), slice(68, 72))  # page si
 LARGEST_PAGE = 65_536  # written as 1, in two bytes
 
 
+class FileConnection(sqlite3.Connection):
+    """A connection to a file of ours, whose header nobody in this process reads anew while it is open.
+
+    POSIX drops every lock of a process on a file as soon as the process closes any descriptor of it: another process could
+    then take the log away from under the connection, with all that is written to it from then on.
+    """
+
+    def hold(self, path: Path, application: int) -> None:
+        """Let it be known that this connection is open to this file of this application."""
+        if _held_for(path) is None:
+            _HELD[_inode(path)] = (application, WeakSet())
+        _HELD[_inode(path)][1].add(self)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        for _, connections in _HELD.values():
+            connections.discard(self)
+        super().close()
+
+
+_HELD: dict[tuple[int, int], tuple[int, WeakSet[FileConnection]]] = {}
+OPENING = RLock()
+"""Held from the look at a file's header until it is open, so that no other thread opens it in between."""
+
+
+def _inode(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def _held_for(path: Path) -> int | None:
+    """The application for which this process has a file open, None where it has not."""
+    application, connections = _HELD.get(_inode(path), (0, ()))
+    return application if len(connections) else None
+
+
 def belongs_to(path: Path, application: int) -> bool:
     """Whether a file says that it is of this application."""
     if not path.is_file():
         return False
+    if (owner := _held_for(path)) is not None:
+        return owner == application
     with path.open("rb") as file:
         header = file.read(HEADER)
     return header.startswith(MAGIC) and int.from_bytes(header[_PARTS[-1]], "big") == application
@@ -41,6 +82,8 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
     if not path.exists() or path.stat().st_size == 0:
         return versions[-1]
     within({"input": path.stat().st_size}, where=str(path))
+    if _held_for(path) == application:
+        return versions[-1]
     had_log = holds_log(path)  # asked before and after: another process may be copying its log into the file
     with path.open("rb") as file:
         header = file.read(HEADER)

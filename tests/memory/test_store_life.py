@@ -22,6 +22,7 @@ from polars.testing import assert_frame_equal
 from malsim.base.errors import StoreError
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.store import Store
+from malsim.memory.tables.connect import is_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -229,3 +230,15 @@ def test_two_processes_that_will_not_wait_are_told_busy_and_nothing_is_torn(path
     assert {word for word in messages if not word.isdecimal()} <= {"busy"}
     with whole(path) as store:
         assert store.ticks.height == sum(word.isdecimal() for word in messages)
+
+
+def test_a_second_look_from_the_same_process_lets_no_other_take_the_log_away(path: Path) -> None:
+    look = f"from malsim.memory import Memory; Memory.open({str(path)!r})"
+    with Store(path) as store:
+        store.admit([claim("aaaa")])
+        assert is_store(path)
+        assert Memory.open(path).height == 1  # to open and close the file would drop the locks of `store`
+        subprocess.run([sys.executable, "-c", look], check=True)
+        store.admit([claim("bbbb", title="another")])
+        assert Memory.open(path).height == 2
+    assert Memory.open(path).height == 2

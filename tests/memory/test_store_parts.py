@@ -108,9 +108,9 @@ def test_pages_and_pushes_say_what_the_whole_memory_would(
             for name in names:
                 assert said(partial(reader.expand, name, **options)) == said(partial(memory.expand, name, **options))
             assert str(reader.mini_index(query, **options)) == str(memory.mini_index(query, **options))
-            for day in (None, 0.0, 1.0):
+            for at in (None, 0.0, 1.0):
                 assert_frame_equal(
-                    reader.ask("pump", at=day, as_of=day, **options), ask(memory, "pump", at=day, as_of=day, **options)
+                    reader.ask("pump", at=at, as_of=at, **options), ask(memory, "pump", at=at, as_of=at, **options)
                 )
         for handle in memory.cells.filter(rep=0)["handle"].head(1):
             store.expand(handle, **options)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from contextlib import closing, contextmanager
+import sqlite3
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -20,7 +21,6 @@ from malsim.memory.tables.store_part import StorePart, part_of
 from malsim.memory.tables.write import extends, fill, latest_day, write
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
 
@@ -220,4 +220,5 @@ class StoreFile:
                     with closing(blank()) as empty:
                         yield empty
             finally:
-                self.connection.execute("ROLLBACK")
+                with suppress(sqlite3.OperationalError):  # an error of the disk has ended it already
+                    self.connection.execute("ROLLBACK")

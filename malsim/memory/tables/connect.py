@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 from polars.exceptions import PolarsError
 
 from malsim.base.errors import MalsimError, StoreError
-from malsim.base.sqlite_file import belongs_to, check_header, holds_log, holds_table, make_tables, refusing_file, transaction
+from malsim.base.sqlite_file import (
+    OPENING,
+    FileConnection,
+    belongs_to,
+    check_header,
+    holds_log,
+    holds_table,
+    make_tables,
+    refusing_file,
+    transaction,
+)
 from malsim.memory.tables.damage import DamagedRowsError
 from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION, add_columns, missing_columns
 
@@ -29,11 +39,14 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
         raise StoreError("no name of a file", where=str(path), hint="leave out the NUL character")
     if not path.exists() and not write:
         raise StoreError("no such store", where=str(path), hint="make one: malsim import FILE -o memory.sqlite")
-    check_header(path, APPLICATION, VERSION)
+    with OPENING:
+        check_header(path, APPLICATION, VERSION)
+        with refusing(path):
+            if not write:
+                return _read_only(path, wait)
+            connection = sqlite3.connect(path, isolation_level=None, timeout=wait, factory=FileConnection)
+            connection.hold(path, APPLICATION)
     with refusing(path):
-        if not write:
-            return _read_only(path, wait)
-        connection = sqlite3.connect(path, isolation_level=None, timeout=wait)
         try:
             connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten, not only freed
             _make(connection)
@@ -54,7 +67,9 @@ def _read_only(path: Path, wait: float) -> sqlite3.Connection:
     A connection that may write, but is told not to, is the only one that leaves no log behind.
     """
     for mode in ("rw", "ro", *([] if holds_log(path) else ["ro&immutable=1"])):
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=wait)
+        place = f"{path.resolve().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(place, uri=True, isolation_level=None, timeout=wait, factory=FileConnection)
+        connection.hold(path, APPLICATION)
         try:
             connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA schema_version")
