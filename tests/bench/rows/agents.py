@@ -45,4 +45,24 @@ def rows() -> Iterator[Ratio]:
 
         claim()
         yield compare(f"an agent's claim on {size}, beside opening it", claim, opening, limit=0.1, repeats=5)
+        yield from parts(service, size)
         service.close()
+
+
+NEAR = """WITH near (cell) AS (SELECT source FROM edges WHERE target = ?1 UNION SELECT target FROM edges WHERE source = ?1)
+    SELECT * FROM cells WHERE "row" IN (SELECT cell FROM near) OR "row" IN
+    (SELECT source FROM edges WHERE target IN (SELECT cell FROM near))"""
+
+
+def parts(service: MemoryService, size: str) -> Iterator[Ratio]:
+    """Calls that read a part of a store, beside what SQLite alone takes for the same rows; a read of the past."""
+    store = service.store
+    handle = store.connection.execute('SELECT handle FROM cells WHERE "row" = 77').fetchone()[0]
+    why = partial(service.why, handle)
+
+    def bare() -> object:
+        return store.connection.execute(NEAR, (77,)).fetchall()
+
+    yield compare(f"why of one cell on {size}, beside the rows it takes from SQLite", why, bare, limit=100.0, repeats=9)
+    plain, past = partial(store.ask, "pump", now=9.0), partial(store.ask, "pump", now=9.0, at=1.0, as_of=1.0)
+    yield compare(f"a read at a day and as of one on {size}, beside a plain read", past, plain, limit=2.0, repeats=15)
