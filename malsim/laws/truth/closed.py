@@ -162,8 +162,8 @@ def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, de
     prior = believed.prior - np.logaddexp.reduce(believed.prior, axis=1)[:, None]
     height = prior[evidence.object_rep]
     height += np.stack([share(row, evidence.object, len(facts)) for row in believed.terms], axis=1)
-    known = height[np.arange(len(facts)), np.maximum(evidence.pinned, 0)]
-    likely = np.where(facts, known, np.logaddexp.reduce(height, axis=1))
+    at_fact = height[np.arange(len(facts)), np.maximum(evidence.pinned, 0)]
+    likely = np.where(facts, at_fact, np.logaddexp.reduce(height, axis=1))
     wrong = (1.0 - depth[rep]) * np.log((1.0 - learnt.record[evidence.writer]) / (k - 1.0)) * evidence.scale(constants)
     shift = (learnt.own * np.log(learnt.own / learnt.theta)).sum(axis=(1, 2))
     total: Array = (
@@ -178,9 +178,9 @@ def _left_out(evidence: Evidence, learnt: _Records, stated: Array, p: Array, dep
     """The log likelihood of the verified facts of each replication, each judged by records that have not seen it."""
     rows = np.flatnonzero(evidence.pinned[evidence.object] >= 0)
     place, who, value = np.arange(len(rows)), evidence.writer[rows], evidence.value[rows]
-    truth, seen = evidence.pinned[evidence.object[rows]], learning_weights(evidence, constants)[rows]
+    truth, weight = evidence.pinned[evidence.object[rows]], learning_weights(evidence, constants)[rows]
     counts = learnt.counts[who]
-    counts[place, truth, value] -= seen
+    counts[place, truth, value] -= weight
     agreed, total = np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2))
     pool = learnt.pool[evidence.writer_rep[who]]
     record = np.clip((agreed + constants.record * pool) / (total + constants.record), 0.02, 0.98)

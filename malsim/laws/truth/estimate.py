@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array, Ints
 
-__all__ = ["FORMS", "LINEAGES", "TAUS", "Judged", "estimate_truth"]
+__all__ = ["FORMS", "LINEAGES", "TAUS", "ItemBeliefs", "estimate_truth"]
 
 FORMS = ("auto", "shared", "own")
 LINEAGES = ("apart", "one")
@@ -32,7 +32,7 @@ ONE_RECORD = Constants(record=1e9)  # every writer has the pool's record: a vote
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class ItemBeliefs:
     """Items as evidence, what the sweeps make of them, by form, and the place of each item's form among those."""
 
     forms: tuple[tuple[ItemEvidence, TruthEstimate], ...]
@@ -41,7 +41,7 @@ class Judged:
     @property
     def effective(self) -> Array:
         """What is believed of each item's value."""
-        return self._chosen([
+        return self._of_form([
             estimate.effective[data.about, data.value] if data.shared else estimate.effective[data.value]
             for data, estimate in self.forms
         ])  # fmt: skip
@@ -52,20 +52,20 @@ class Judged:
         records = [np.full(len(self.form), np.nan) for _ in self.forms]
         for record, (data, estimate) in zip(records, self.forms, strict=True):
             record[data.claim] = estimate.record[data.evidence.writer]
-        return self._chosen(records)
+        return self._of_form(records)
 
     def of(self, row: int) -> tuple[ItemEvidence, TruthEstimate]:
         """The evidence and the estimate in the form of one item."""
         return self.forms[self.form[row]]
 
-    def _chosen(self, columns: list[Array]) -> Array:
+    def _of_form(self, columns: list[Array]) -> Array:
         return np.stack(columns)[self.form, np.arange(len(self.form))]
 
 
 def estimate_truth(
     items: Items, now: float, *, tau: Array | float = 0.0, tau_from: str = "given", values: str = "auto",
     weight: Array | float = 1.0, lineage: str = "apart", kind: Ints | None = None,
-) -> Judged:  # fmt: skip
+) -> ItemBeliefs:  # fmt: skip
     """What there is to judge by at `now` days, and what twenty sweeps make of it.
 
     Claims weigh `weight` · exp(−age / tau), just `weight` where `tau` (days) is 0; but with `tau_from` claims, and no tau,
@@ -88,12 +88,12 @@ def estimate_truth(
     evidence = data.evidence
     facts = share((evidence.pinned >= 0).astype(np.float64), evidence.object_rep, evidence.reps)
     if values != "auto" or facts.max(initial=0.0) < ENOUGH:
-        return Judged(forms=(first,), form=np.zeros(len(items.rep), dtype=np.int64))
+        return ItemBeliefs(forms=(first,), form=np.zeros(len(items.rep), dtype=np.int64))
     own = gather(items, weight, shared=False, as_one=lineage == "one")._replace(fading=fit) if shared else data
     others = [(own._replace(form="values of their own"), own_values(own.evidence))] if shared else []
     vote = own._replace(form="a vote"), own_values(own.evidence, ONE_RECORD)
     every = (first, *others, vote)
-    return Judged(forms=every, form=_form(every, facts)[items.rep])
+    return ItemBeliefs(forms=every, form=_form(every, facts)[items.rep])
 
 
 def _form(forms: tuple[tuple[ItemEvidence, TruthEstimate], ...], facts: Array) -> Ints:

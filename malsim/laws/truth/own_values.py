@@ -117,8 +117,8 @@ def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, co
     + the log prior of the records
     """
     rep, values = evidence.object_rep[evidence.object], evidence.item_values
-    known = share(believed.terms, evidence.value, len(evidence.items))[np.maximum(evidence.pinned, 0)]
-    likely = np.where(evidence.pinned >= 0, known, believed.log_sum)
+    at_fact = share(believed.terms, evidence.value, len(evidence.items))[np.maximum(evidence.pinned, 0)]
+    likely = np.where(evidence.pinned >= 0, at_fact, believed.log_sum)
     wrong = np.log((1.0 - learnt.record[evidence.writer]) / (values[evidence.object] - 1.0)) * evidence.scale(constants)
     total: Array = (
         share(likely, evidence.object_rep, evidence.reps) + share(wrong, rep, evidence.reps)
@@ -130,10 +130,10 @@ def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, co
 def _left_out(evidence: Evidence, learnt: _Records, stated: Array, constants: Constants) -> Array:
     """The log likelihood of the verified facts of each replication, each judged by records that have not seen it."""
     fact = evidence.pinned[evidence.object]
-    seen = learning_weights(evidence, constants) * (fact >= 0)
+    weight = learning_weights(evidence, constants) * (fact >= 0)
     who, right = evidence.writer, evidence.value == fact
     pool = learnt.pool[evidence.writer_rep[who]]
-    record = _record(learnt.agreed[who] - seen * right, learnt.total[who] - seen, pool, constants)
+    record = _record(learnt.agreed[who] - weight * right, learnt.total[who] - weight, pool, constants)
     judged = replace(
         evidence, writer=np.arange(len(who)), writer_rep=evidence.writer_rep[who], pinned=np.full_like(evidence.pinned, -1)
     )

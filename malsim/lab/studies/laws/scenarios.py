@@ -61,8 +61,7 @@ def compare_on_scenarios(
     every replication, or there would be more than `most`; the k-th look takes a share 2^-k of the 5 %. `laws` are laws,
     presets of rules of the graph's law (default, guarded), or memories of one's own (`Adapter`). What a law has no number
     for (no belief, no reader) is null, and said once in `left_out`. With `calibrated` what the claims at the end are worth
-    is calibrated on the other half of the replications, alike for all laws, before `brier`, `log_loss` and `ece` are taken of
-    it.
+    is calibrated on the other half of the replications, alike for all laws, before `brier`, `log_loss` and `ece` are taken.
     """
     rows: list[dict[str, object]] = []
     notes = Notes([], [], calibrated=calibrated)

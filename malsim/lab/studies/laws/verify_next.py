@@ -43,9 +43,9 @@ def closest_facts(claims: pl.DataFrame, count: int, *, law: str = "records", at:
         "value": [str(words[about][value]) for about, value in rows],
         "belief": view.belief if view.belief is not None else view.rank,
     }).filter(pl.Series(view.active))  # fmt: skip
-    known = in_order.filter("verified")["object"] if "verified" in in_order.columns else pl.Series([], dtype=pl.String)
+    verified = in_order.filter("verified")["object"] if "verified" in in_order.columns else pl.Series([], dtype=pl.String)
     best = (
-        believed.filter(~pl.col("object").is_in(known.implode()))
+        believed.filter(~pl.col("object").is_in(verified.implode()))
         .group_by("object", "value", maintain_order=True)
         .agg(pl.col("belief").max())
         .sort("belief", descending=True, maintain_order=True)
