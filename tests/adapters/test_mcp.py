@@ -95,6 +95,7 @@ def test_the_shipped_mappings_are_sound() -> None:
     ("command", "texts"),
     [
         ("mcp-server-memory", ["o is A", "o is B"]),  # npm @modelcontextprotocol/server-memory
+        ("mcp-knowledge-graph", ["o is A", "o is B"]),  # npm @itseasy21/mcp-knowledge-graph, by the reference mapping
         ("mcp-memory-libsql", ["o is A"]),
         ("mcp-server-memory-bank", ["o is A"]),  # npm @allpepper/memory-bank-mcp
         ("memory-bank-mcp", ["o is A"]),  # npm @movibe/memory-bank-mcp
