@@ -42,17 +42,18 @@ def write_board(data: Mapping[str, Any], folder: Path) -> list[str]:
     """Write all of it into the folder; returns the names of what was written."""
     (folder / "rows").mkdir(parents=True, exist_ok=True)
     frame = pl.DataFrame([{name: cell[name] for name in COLUMNS} for cell in data["cells"]], infer_schema_length=None)
+    drafts = {"places.png": places_picture(data), "shares.png": shares_picture(data)}
+    pictures = {name: picture for name, picture in drafts.items() if picture is not None}
     with folder_of_files(folder) as place:
         save_text(place / "board.json", board_text(data))
         frame.write_csv(place / "board.csv")
         save_text(place / "index.html", index_page(data))
-        for name, picture in (("places", places_picture(data)), ("shares", shares_picture(data))):
-            if picture is not None:
-                picture.savefig(place / f"{name}.png")
+        for name, picture in pictures.items():
+            picture.savefig(place / name)
     with folder_of_files(folder / "rows") as place:
         for row in data["rows"]:
             save_text(place / page_name(row["name"]), row_page(data, row))
-    return ["index.html", "board.json", "board.csv", "places.png", "shares.png", "rows"]
+    return ["index.html", "board.json", "board.csv", *pictures, "rows"]
 
 
 def with_bundle(data: Mapping[str, Any], bundle: Bundle, report: Mapping[str, str]) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def cost(row: BoardRow, size: BoardSize) -> list[Figure]:
     with closing(subject.fresh(words)) as memory:
         before, times = _bytes_of(memory), list(_timed(memory, claims, objects))
         after = _bytes_of(memory)
-    growth = None if before is None or after is None else round((after - before) / len(claims), 1)
+    growth = None if before is None or after is None or after <= before else round((after - before) / len(claims), 1)
     ms, days = round(1e3 * median(times), 4), _lag(subject)
     return [
         Figure(COST[0].name, ms, n=len(times), text=f"{ms:.3g}"),
@@ -136,7 +136,7 @@ def _timed(memory: Playable, claims: list[Claim], objects: list[str]) -> Iterato
 
 
 def _bytes_of(memory: Playable) -> int | None:
-    """How long the memory is as it is saved; None where it cannot be, as part of it lies elsewhere."""
+    """How long the memory is as it is saved; None where it cannot be; one that lies elsewhere does not grow."""
     state = getattr(memory, "memory", None) or getattr(memory, "_state", None)
     try:
         return len(pickle.dumps(state, protocol=5))

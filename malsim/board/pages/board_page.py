@@ -9,6 +9,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from malsim.board.pages.page_sections import noise_section, odds_section, plan_section, ranking_section
+from malsim.board.pages.pictures import LEADING
 from malsim.report.page_parts import text
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ def index_page(data: Mapping[str, Any]) -> str:
         "replications of what is drawn, half as many of each attack. Intervals are 95 %."
     )
     facts += f" Real claims: {', '.join(size['claims'])}." if size["claims"] else ""
+    pictures = ("shares.png", *(("places.png",) if LEADING in data["standing"] else ()))
     options = "".join(f"<option value='{kind}'>{name}</option>" for kind, name in KINDS.items())
-    images = "".join(f"<p><img src='{name}' alt='{words}'></p>" for name, words in PICTURES.items())
+    images = "".join(f"<p><img src='{name}' alt='{words}'></p>" for name, words in PICTURES.items() if name in pictures)
     body = (
         f"<h1>How each memory does</h1><p>{text(facts)}</p><p>{ABOUT}</p>"
         "<div class='bar'><label>find <input type='search' id='find'></label><label>show <select id='kind'>"
