@@ -37,6 +37,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--events", type=Path, metavar="LOG", help="judge what any memory logged as JSON lines; see malsim docs watch")
     add("--seed", type=int, metavar="N", help="another seed")
     add("--seeds", type=int, metavar="N", help="also judge on the N next seeds; say which checks hang on theirs")
+    add(
+        "--power", type=int, nargs="?", const=0, metavar="N",
+        help="also say how often each check fails on a fresh seed though nothing is wrong, from N replications (200)",
+    )  # fmt: skip
     add("--replications", type=int, metavar="N", help="how many independent replications to judge")
     add("--replication", type=int, metavar="K", help="judge this one replication alone")
     add("--strict", action="store_true", help="exit 1 if the gate refused a claim")
@@ -69,7 +73,12 @@ def main(args: argparse.Namespace) -> int:
         save_text(args.html, report(suite))
     if (args.mutate or args.mutants is not None) and not suite.exit_code:
         print(_score(suite, Limits.of(args), args.mutants))
-    return max(suite.exit_code, _seeds(suite, args)) if args.seeds is not None else suite.exit_code
+    codes = [suite.exit_code]
+    if args.seeds is not None:
+        codes.append(_seeds(suite, args))
+    if args.power is not None:
+        codes.append(_power(suite, args))
+    return max(codes)
 
 
 def _approve(args: argparse.Namespace) -> int:
@@ -89,6 +98,18 @@ def _seeds(suite: Suite, args: argparse.Namespace) -> int:
     from malsim.scenario.judge.fresh_seeds import on_fresh_seeds
 
     result = on_fresh_seeds(tqdm(suite.judged, unit="scenario", disable=None), args.seeds, limits=Limits.of(args))
+    for line in result.lines():
+        print(line)
+    return result.exit_code
+
+
+def _power(suite: Suite, args: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    from malsim.scenario.judge.power import POOL, chances
+
+    watched = tqdm(suite.judged, unit="scenario", disable=None)
+    result = chances(watched, args.power or POOL, limits=Limits.of(args))
     for line in result.lines():
         print(line)
     return result.exit_code
@@ -131,6 +152,12 @@ def _suite(args: argparse.Namespace) -> Suite:
     options += f" --law {shlex.quote(args.law)}" if args.law else ""
     options += "".join(f" --memory {shlex.quote(name)}" for name in args.memory)
     options += "".join(f" --set {shlex.quote(text)}" for text in args.set)
+    options += "".join(
+        f" --{flag.replace('_', '-')} {shlex.quote(str(value))}"
+        for flag in ("on", "mapping", "call_limit")
+        if (value := getattr(args, flag)) is not None and not args.events
+    )
+    options += " --allow-code" if args.allow_code else ""
     return Suite(tuple(results), tuple(unread), options + limits.flags, strict=args.strict)
 
 
@@ -142,7 +169,7 @@ def _recording(args: argparse.Namespace, scenario: Scenario) -> HistorySource | 
 
     if not args.events and not (args.on and holds_checks_alone(scenario)):
         return None
-    flags = ("law", "memory", "set", "rules", "mutate", "mutants", "seed", "replications", "replication")
+    flags = ("law", "memory", "set", "rules", "mutate", "mutants", "power", "seed", "replications", "replication")
     options = {f"--{name}": getattr(args, name) for name in flags}
     for flag, given in options.items():
         if given not in (None, [], False):

@@ -70,7 +70,7 @@ def _scenario(held: bytes, folder: Path) -> None:
     check_size(parse(held.decode(), where=str(folder / "a.toml")))
 
 
-def _file(name: str, read: Callable[[Path], object]) -> Callable[[bytes, Path], object]:
+def file_of(name: str, read: Callable[[Path], object]) -> Callable[[bytes, Path], object]:
     def reads(held: bytes, folder: Path) -> object:
         (folder / name).write_bytes(held)
         return read(folder / name)
@@ -116,7 +116,7 @@ def _recall(folder: Path) -> list[bytes]:
     return [path.read_bytes()]
 
 
-def _made(folder: Path) -> dict[str, Format]:
+def formats_in(folder: Path) -> dict[str, Format]:
     """Every format, with good inputs of those that are written by malsim itself."""
     run = ms.run(ms.read(str(ROOT / "scenarios" / "mutual_dispute.toml")))
     run.write(folder / "run")
@@ -136,22 +136,22 @@ def _made(folder: Path) -> dict[str, Format]:
         "property": Format([PROPERTY.encode()], lambda held, _: check(held.decode(), TRACE)),
         "netlist": Format([NETLIST.encode()], lambda held, _: parse_netlist(held.decode(), file="a.malnet")),
         "hal": Format([HAL.encode()], lambda held, _: read_hal(held, file="a.hal")),
-        "rules": Format([RULES.encode()], _file("rules.toml", Rules.read)),
-        "manifest": Format([json.dumps(manifest, indent=1).encode()], _file("run/manifest.json", rerun)),
-        "claims": Format([CLAIMS.encode()], _file("claims.csv", read_claims)),
+        "rules": Format([RULES.encode()], file_of("rules.toml", Rules.read)),
+        "manifest": Format([json.dumps(manifest, indent=1).encode()], file_of("run/manifest.json", rerun)),
+        "claims": Format([CLAIMS.encode()], file_of("claims.csv", read_claims)),
         "series": Format([b"0.9x5 0.4+0.02x20 _x3"], lambda held, _: series(held.decode())),
         "text": Format([b'password = "hunter2" ann@example.org +49 30 123456'], lambda held, _: (credentials(held.decode()), [*personal_data(held.decode())])),
         "claim": Format([CLAIMS.encode()], lambda held, _: admit(Memory.empty(), [{"writer": "a", "title": held.decode(), "confidence": 0.5}])),
-        "baseline": Format([(folder / "a.cells.csv").read_bytes()], _file("a.cells.csv", lambda path: storage.read(path.parent, "a"))),
-        "frame": Format([(folder / "run" / "cells.parquet").read_bytes()], _file("f.parquet", read_claims), text=False),
-        "capture": Format([(folder / "c.parquet").read_bytes()], _file("c1.parquet", _capture), text=False),
-        "recall database": Format(_recall(folder), _file("r.sqlite", bring), text=False),
-        "recall archive": Format([json.dumps(archive, indent=1).encode()], _file("r.json", bring)),
-        "design": Format([b"rules.damping,rules.support_ceiling\n0.5,0.4\n0.2,0.9\n"], _file("d.csv", _command("sweep", str(ROOT / "scenarios" / "mutual_dispute.toml"), "--design", "FILE", "--quiet", "--no-plots", "--max-points", "0"))),
-        "stream": Format([b"x,y\n1,2\n0.5,true\n"], _file("s.csv", _command("op", "smooth", "--on", "FILE", "--column", "x"))),
-        "run folder": Format([json.dumps(manifest, indent=1).encode()], _file("run/manifest.json", _command("netlist", "value", "obs_a1a1-scores-eff", "FILE", "--max-ticks", "100"))),
-        "shell": Format([HAL.encode()], _file("h.hal", _command("netlist", "check", "FILE"))),
-        "store": Format([(folder / "a.db").read_bytes()], _file("b.db", _store), text=False),
+        "baseline": Format([(folder / "a.cells.csv").read_bytes()], file_of("a.cells.csv", lambda path: storage.read(path.parent, "a"))),
+        "frame": Format([(folder / "run" / "cells.parquet").read_bytes()], file_of("f.parquet", read_claims), text=False),
+        "capture": Format([(folder / "c.parquet").read_bytes()], file_of("c1.parquet", _capture), text=False),
+        "recall database": Format(_recall(folder), file_of("r.sqlite", bring), text=False),
+        "recall archive": Format([json.dumps(archive, indent=1).encode()], file_of("r.json", bring)),
+        "design": Format([b"rules.damping,rules.support_ceiling\n0.5,0.4\n0.2,0.9\n"], file_of("d.csv", _command("sweep", str(ROOT / "scenarios" / "mutual_dispute.toml"), "--design", "FILE", "--quiet", "--no-plots", "--max-points", "0"))),
+        "stream": Format([b"x,y\n1,2\n0.5,true\n"], file_of("s.csv", _command("op", "smooth", "--on", "FILE", "--column", "x"))),
+        "run folder": Format([json.dumps(manifest, indent=1).encode()], file_of("run/manifest.json", _command("netlist", "value", "obs_a1a1-scores-eff", "FILE", "--max-ticks", "100"))),
+        "shell": Format([HAL.encode()], file_of("h.hal", _command("netlist", "check", "FILE"))),
+        "store": Format([(folder / "a.db").read_bytes()], file_of("b.db", _store), text=False),
     }  # fmt: skip
 
 
@@ -164,7 +164,7 @@ FORMATS = (
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Format]]:
     folder = tmp_path_factory.mktemp("fuzz")
-    return folder, _made(folder)
+    return folder, formats_in(folder)
 
 
 @pytest.mark.parametrize("name", FORMATS)

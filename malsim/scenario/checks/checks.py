@@ -14,6 +14,7 @@ from malsim.scenario.checks.history_axioms import HISTORY_AXIOMS, Recorded, chec
 from malsim.scenario.checks.metric_bounds import MetricEstimate
 from malsim.scenario.checks.series_metrics import METRICS, STEPS, measure
 from malsim.scenario.checks.tube import KEYS, Tube
+from malsim.scenario.checks.value_bounds import bounds_of_metric
 from malsim.scenario.properties.formula import Compare, Number, about
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.parse import parse
@@ -117,7 +118,9 @@ class MetricCheck(KindCheck):
             end, window = f"day 0 to {trace.times[-1] / DAY:.6g}", f"{first / DAY:g}d … {last / DAY:g}d"
             raise ScenarioError("its window is not inside the run", given=window, allowed=end)
         each = measure(self.metric, trace.times[inside] / DAY, values[inside], final=self.final)
-        return MetricEstimate(what=self.metric, each=each, replications=trace.replications, within=self.within)
+        bounds = bounds_of_metric(self.metric, value_of(self.of), float(np.ptp(trace.times[inside])) / DAY)
+        reps = trace.replications
+        return MetricEstimate(what=self.metric, each=each, replications=reps, within=self.within, bounds=bounds)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.base.intervals import student
+from malsim.base.intervals import ANY, mean_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from malsim.base.intervals import Bounds
 
 __all__ = ["MetricEstimate"]
 
@@ -19,14 +21,16 @@ __all__ = ["MetricEstimate"]
 class MetricEstimate:
     """What a metric came to: the numbers of each replication, and the bounds that their mean must be shown to keep.
 
-    The interval is Student's, at 95 %. Of one replication, or where a number is infinite, there is none; then every number
-    itself must lie between the bounds, and its text says so.
+    The interval is `mean_interval`'s, at 95 %, within `bounds`, between which the metric lies by what it is. Numbers all the
+    same are taken at their word. Of one replication, or where a number is infinite, there is no interval; then every number
+    itself must lie between the bounds asked, and its text says so.
     """
 
     what: str
     each: NDArray[np.float64]
     replications: NDArray[np.int64]
     within: tuple[float, float]
+    bounds: Bounds = ANY
 
     @property
     def mean(self) -> float:
@@ -38,7 +42,10 @@ class MetricEstimate:
         """The mean's 95 % interval."""
         if len(self.each) == 1 or not np.isfinite(self.each).all():
             return None
-        _, low, high = student(self.each)
+        if np.ptp(self.each) == 0.0:
+            return self.mean, self.mean
+        keeps = self.bounds[0] <= self.each.min() and self.each.max() <= self.bounds[1]
+        _, low, high = mean_interval(self.each, self.bounds if keeps else ANY)
         return low, high
 
     @property
@@ -57,6 +64,11 @@ class MetricEstimate:
         return self.margin >= 0
 
     @property
+    def undecided(self) -> bool:
+        """Whether an end is beyond the bounds and the mean is not: the interval merely is too wide to tell."""
+        return self.interval is not None and not self.passed and self.within[0] <= self.mean <= self.within[1]
+
+    @property
     def farthest(self) -> int:
         """The replication whose number is farthest on the side where an end left its bounds the more."""
         low = _gap(self.within[0], self.ends[0]) <= _gap(self.ends[1], self.within[1])
@@ -69,9 +81,9 @@ class MetricEstimate:
         text = f"{self.what} = {self.mean:.6g}{how if count > 1 else ' (one replication, so no interval)'}"
         if self.passed:
             return text
-        inside = self.interval and self.within[0] <= self.mean <= self.within[1]
-        hint = "; the mean is inside, its interval is not: more replications narrow it" if inside else ""
-        return f"expected {self.within[0]:g} … {self.within[1]:g}, got {text}{hint}"
+        hint = "; the mean is inside, its interval is not: more replications narrow it" if self.undecided else ""
+        text = f"expected {self.within[0]:g} … {self.within[1]:g}, got {text}{hint}"
+        return f"could not be judged: {text}" if self.undecided else text
 
 
 def _gap(lower: float, upper: float) -> float:

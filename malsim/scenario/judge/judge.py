@@ -141,7 +141,8 @@ def judge_check(check: Check, run: Run, trace: Trace, limits: Limits) -> Outcome
 
 
 def _outcome(check: Check, result: KindResult, **more: Any) -> Outcome:
-    status: Status = "pass" if result.passed else "fail"
+    undecided = getattr(result, "undecided", False)
+    status: Status = "pass" if result.passed else "error" if undecided else "fail"
     more |= {name: getattr(result, name, None) for name in ("replication", "margin")}
     return Outcome(check=check, status=status, message=str(result), **more)
 

@@ -1,0 +1,141 @@
+"""Fuzz the readers with coverage as the guide: `python -m tests.fuzz.guided --inputs 1000000`, which needs atheris.
+
+Every reader of text takes part: of an input the first byte says which, the rest is what it reads. Inputs that reach new
+branches are kept in a corpus, from which the next run goes on. An error that is none of malsim's own is told once by its
+place, with an input that brings it about, and the run goes on; the exit code is 1 then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import random
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.fuzz.hostile import hostile_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+READERS = [
+    "malsim.base",
+    "malsim.importers",
+    "malsim.netlist.language",
+    "malsim.netlist.hal",
+    "malsim.scenario",
+    "malsim.screen",
+]
+
+LOG = b"""{"t": 0.0, "event": "write", "item": "m1", "object": "pump", "value": "runs", "writer": "ann", "rank": 1.0, "belief": 0.8}
+{"t": 1.0, "event": "delete", "item": "m1", "writer": "bob"}
+"""
+GRAPH = b"""{"type": "entity", "name": "pump", "entityType": "thing", "observations": ["it runs"]}
+{"type": "relation", "from": "pump", "to": "valve", "relationType": "feeds"}
+"""
+LEFT_OUT = (  # bytes, or whole runs
+    "frame", "capture", "store", "recall database", "design", "stream", "run folder", "shell", "manifest",
+)  # fmt: skip
+SLOW = 5.0  # seconds of CPU
+
+
+class Fuzzer:
+    """The readers, how often each was asked, and what was found."""
+
+    def __init__(self, folder: Path, mutate: Callable[[bytes, int], bytes]) -> None:
+        from malsim.base.errors import MalsimError
+        from malsim.importers.building.bring import bring
+        from malsim.netlist import NetlistError
+        from malsim.shadow.log_history import read_log
+        from tests.fuzz.test_hostile_inputs import Format, file_of, formats_in
+
+        logs = {
+            "event log": Format([LOG], file_of("l.jsonl", read_log)),
+            "memories": Format([LOG, GRAPH], file_of("m.jsonl", bring)),
+        }
+        self.formats = {name: form for name, form in formats_in(folder).items() if name not in LEFT_OUT} | logs
+        self._mutate, self._refusals = mutate, (MalsimError, NetlistError)
+        self.names, self.folder = list(self.formats), folder
+        self.inputs: Counter[str] = Counter()
+        self.found: dict[str, bytes] = {}
+
+    def seeds(self, corpus: Path) -> None:
+        """Write each good input into the corpus."""
+        corpus.mkdir(parents=True, exist_ok=True)
+        for number, name in enumerate(self.names):
+            for place, good in enumerate(self.formats[name].good):
+                (corpus / f"good-{number}-{place}").write_bytes(bytes([number]) + good)
+
+    def one(self, given: bytes) -> None:
+        """Let a reader read an input."""
+        if not given:
+            return
+        name = self.names[given[0] % len(self.names)]
+        self.inputs[name] += 1
+        text = given[1:].decode("utf-8", "replace").encode("utf-8")
+        began = time.process_time()
+        try:
+            self.formats[name].read(text, self.folder)
+        except self._refusals:
+            pass
+        except Exception as crash:  # noqa: BLE001  # what is looked for
+            self._keep(f"{name}: {type(crash).__name__} at {_place(crash)}: {str(crash)[:100]!r}", text)
+        if time.process_time() - began > SLOW:
+            self._keep(f"{name}: over {SLOW:g} s", text)
+
+    def _keep(self, which: str, text: bytes) -> None:
+        key = which.rpartition(": ")[0]
+        if key not in self.found:
+            self.found[key] = text
+            sys.stderr.write(f"found {which}: {text[:200]!r}\n")
+
+    def mutated(self, given: bytes, most: int, seed: int) -> bytes:
+        """By turns as atheris would have it, and as one who knows numbers, words, lines and brackets."""
+        draw = random.Random(seed)
+        if draw.random() < 0.5 or not given:
+            return self._mutate(given, most)
+        return given[:1] + hostile_text(given[1:].decode("utf-8", "replace"), draw).encode("utf-8", "replace")[: most - 1]
+
+
+def _place(crash: Exception) -> str:
+    frame = traceback.extract_tb(crash.__traceback__)[-1]
+    return f"{Path(frame.filename).name}:{frame.lineno}"
+
+
+def main() -> None:
+    """Fuzz for so many inputs or seconds, then say how many each reader took and what was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--inputs", type=int, default=100_000, metavar="N")
+    parser.add_argument("--seconds", type=int, default=600, metavar="S")
+    parser.add_argument("--corpus", type=Path, default=Path(".fuzz"), metavar="FOLDER")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    import atheris
+
+    with atheris.instrument_imports(include=READERS, enable_loader_override=False):
+        fuzzer = Fuzzer(Path(tempfile.mkdtemp(prefix="fuzz-")), lambda given, most: bytes(atheris.Mutate(given, most)))
+    fuzzer.seeds(args.corpus)
+    flags = [f"-runs={args.inputs}", f"-max_total_time={args.seconds}", "-max_len=4096", "-rss_limit_mb=4096", "-timeout=30"]
+
+    def mutate(given: Any, most: int, seed: int) -> bytes:
+        return fuzzer.mutated(bytes(given), most, seed)
+
+    atexit.register(_tell, fuzzer)
+    atheris.Setup([sys.argv[0], *flags, str(args.corpus)], fuzzer.one, custom_mutator=mutate)
+    atheris.Fuzz()
+
+
+def _tell(fuzzer: Fuzzer) -> None:
+    for name, count in fuzzer.inputs.most_common():
+        sys.stderr.write(f"{count:>9,} {name}\n")
+    sys.stderr.write(f"{fuzzer.inputs.total():>9,} inputs, {len(fuzzer.found)} errors that are none of malsim's own\n")
+
+
+if __name__ == "__main__":
+    main()
