@@ -205,8 +205,8 @@ def _left_out(payloads: Payloads) -> dict[str, int]:
 
 def _metadata(payloads: Payloads, cells: pl.DataFrame) -> pl.DataFrame:
     """The metadata of each version's memory, as JSON; a dump of the vector store has it beside the package's own fields."""
-    found = {memory: payload.get("metadata") or _beside(payload) for memory, payload in payloads.items()}
-    by_memory = {memory: json.dumps(metadata) for memory, metadata in found.items() if metadata}
+    details = {memory: payload.get("metadata") or _beside(payload) for memory, payload in payloads.items()}
+    by_memory = {memory: json.dumps(metadata) for memory, metadata in details.items() if metadata}
     metadata = pl.DataFrame([texts("memory", by_memory), texts("value", by_memory.values())])
     rows = cells.select(memory="object", cell="key").join(metadata, on="memory", maintain_order="left")
     return rows.select("cell", pl.lit("metadata").alias("name"), "value")
