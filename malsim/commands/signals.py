@@ -33,9 +33,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--seeds",
         type=int,
-        default=3,
+        default=10,
         metavar="N",
-        help="with --scorecard: streams of work that each fault is put into, half a minute each (3)",
+        help="with --scorecard: streams of work that each fault is put into, half a minute each (10)",
     )
     add("--quiet-streams", type=int, default=20, metavar="N", help="with --scorecard: streams that ARL0 is measured on (20)")
     add("-o", "--output", type=Path, metavar="FILE", help="with --scorecard: also write the table there")
@@ -92,13 +92,16 @@ def _scorecard(names: list[str], seeds: int, quiet: int, output: Path | None) ->
 
     measure = from_repository("tests.netlist.standing.scorecard", where="malsim signals --scorecard")
     table: pl.DataFrame = measure.scorecard(names, seeds=seeds, quiet=quiet)
-    print(f"{'signal':<27} {'shown':<9} fires silent  delay misses    ARL0  95 %")
+    print(f"{'signal':<27} {'shown':<9} fires silent {'delay':>19} {'misses':>17} {'ARL0':>7}  95 %")
     for row in table.iter_rows(named=True):
         delay = "–" if row["delay"] is None else f"{row['delay']:.1f}"
+        if row["delay_low"] is not None:
+            delay += f" [{row['delay_low']:.1f}, {row['delay_high']:.1f}]"
+        misses = f"{row['misses']:.2f} [{row['misses_low']:.2f}, {row['misses_high']:.2f}]"
         more = ">" if not row["alarms"] else " "
         fires, silent = ("yes" if row[name] else "NO" for name in ("fires", "silent"))
         print(
-            f"{row['signal']:<27} {row['shown']:<9} {fires:<5} {silent:<6} {delay:>6} {row['misses']:>6.2f}"
+            f"{row['signal']:<27} {row['shown']:<9} {fires:<5} {silent:<6} {delay:>19} {misses:>17}"
             f" {more + format(row['arl0'], '.1f'):>7}  {row['arl0_low']:.1f} to {row['arl0_high'] or float('inf'):.1f}"
         )
     print("delay and ARL0 in ticks of a run; a fault comes among ordinary work, ARL0 is on ordinary work alone")

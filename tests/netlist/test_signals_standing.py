@@ -59,6 +59,8 @@ def test_the_table_says_delay_misses_and_false_alarms() -> None:
     assert table["silent"].all()
     assert table["delay"].to_list() == [0.0, 0.0]
     assert table["misses"].to_list() == [0.0, 0.0]
+    assert (table["misses_high"] > 0.6).all()  # of two streams little is known
+    assert (table["arl0_low"] <= table["arl0"]).all()
 
 
 def test_what_is_kept_from_scan_to_scan_changes_no_answer() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.base.intervals import poisson
+from malsim.base.intervals import COUNT, mean_interval, poisson, wilson
 from malsim.netlist.engine import Engine
 from malsim.netlist.engine.rows import Rows
 from malsim.netlist.language.parse import parse
@@ -19,6 +19,8 @@ from tests.netlist.standing.streams import merged, ordinary, play
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from tests.netlist.standing.streams import Events
 
@@ -56,7 +58,7 @@ def of_case(name: str, *, seed: int | None = None, benign: bool = False, days: i
 
 
 def scorecard(
-    names: Iterable[str] = (), *, seeds: int = 3, quiet: int = 20, days: int = DAYS, first_seed: int = 0
+    names: Iterable[str] = (), *, seeds: int = 10, quiet: int = 20, days: int = DAYS, first_seed: int = 0
 ) -> pl.DataFrame:
     """The table: what must fire, what must not, delay and misses among ordinary work, and ticks to a false alarm.
 
@@ -75,8 +77,9 @@ def scorecard(
     -------
     pl.DataFrame
         signal, axis, shown; fires, silent: on its two streams alone; delay: mean ticks to the first firing on the target;
-        misses: share of streams without one; arl0: ticks of a run a false alarm, at least all there were where none came;
-        arl0_low, arl0_high: its 95 % interval, exact were alarms a Poisson process, null above where none came.
+        misses: share of streams without one; arl0: ticks of a run a false alarm, at least all there were where none came.
+        Each with the ends of its 95 % interval, `_low` and `_high`: of delay `mean_interval`, of misses Wilson's, of arl0
+        the wider of that of a Poisson count and that of the alarms a stream, as they cluster; null above where none came.
     """
     signals = [signal_named(name) for name in names] or list(catalogue().values())
     within = min(days, ONSET + WITHIN)
@@ -92,29 +95,40 @@ def scorecard(
         rows.append({
             "signal": signal.name, "axis": signal.axis, "shown": signal.display,
             "fires": first[2 * place] is not None, "silent": first[2 * place + 1] is None,
-            "delay": sum(delays) / len(delays) if delays else None, "misses": 1 - len(delays) / seeds,
-            "alarms": alarms[signal.name], **_run_length(quiet * days, alarms[signal.name]),
+            **_delay(delays, seeds), "alarms": int(alarms[signal.name].sum()), **_run_length(days, alarms[signal.name]),
         })  # fmt: skip
     return pl.DataFrame(rows)
 
 
-def _run_length(ticks: int, alarms: int) -> dict[str, float | None]:
-    """Ticks an alarm, and the bounds that a Poisson count of them leaves at 95 %.
+def _delay(delays: Sequence[int], seeds: int) -> dict[str, float | None]:
+    """The mean delay and the share of misses, with their intervals."""
+    low, high = wilson(1.0 - len(delays) / seeds, seeds)
+    ends = mean_interval(np.array(delays, dtype=np.float64), COUNT)
+    names = ("delay", "delay_low", "delay_high")
+    delay = {name: None if np.isnan(end) else end for name, end in zip(names, ends, strict=True)}
+    return delay | {"misses": 1.0 - len(delays) / seeds, "misses_low": float(low), "misses_high": float(high)}
 
-    >>> _run_length(800, 0)["arl0_high"], round(_run_length(800, 10)["arl0"])
+
+def _run_length(days: int, alarms: NDArray[np.float64]) -> dict[str, float | None]:
+    """Ticks an alarm, of the alarms of each stream, and the wider of a Poisson count's ends and those of streams as drawn.
+
+    >>> _run_length(40, np.zeros(20))["arl0_high"], round(_run_length(40, np.full(20, 0.5))["arl0"])
     (None, 80)
     """
-    least, most = poisson(alarms)
-    return {"arl0": ticks / max(alarms, 1), "arl0_low": ticks / most, "arl0_high": ticks / least if alarms else None}
+    count, ticks = float(alarms.sum()), days * len(alarms)
+    least, most = poisson(count)
+    _, low, high = mean_interval(alarms, COUNT)
+    least, most = np.fmin(least, low * len(alarms)), np.fmax(most, high * len(alarms))
+    return {"arl0": ticks / max(count, 1.0), "arl0_low": ticks / most, "arl0_high": ticks / least if least > 0.0 else None}
 
 
-def _onsets(streams: Sequence[Events], names: list[str], days: int) -> dict[str, int]:
-    """How often each signal began to fire on some row."""
+def _onsets(streams: Sequence[Events], names: list[str], days: int) -> dict[str, NDArray[np.float64]]:
+    """How often each signal began to fire on some row, by stream."""
     before: Firing = {name: set() for name in names}
-    counts = dict.fromkeys(names, 0)
+    counts = {name: np.zeros(len(streams)) for name in names}
     for _, firing in _firing_rows(streams, names, days):
         for name, rows in firing.items():
-            counts[name] += len(rows - before[name])
+            np.add.at(counts[name], [rep for rep, _ in rows - before[name]], 1.0)
             before[name] = rows
     return counts
 
