@@ -8,7 +8,7 @@ place, with an input that brings it about, and the run goes on; the exit code is
 from __future__ import annotations
 
 import argparse
-import atexit
+import os
 import random
 import sys
 import tempfile
@@ -48,6 +48,8 @@ SLOW = 5.0  # seconds of CPU
 class Fuzzer:
     """The readers, how often each was asked, and what was found."""
 
+    most, end = 100_000, float("inf")  # inputs, and the time on the clock
+
     def __init__(self, folder: Path, mutate: Callable[[bytes, int], bytes]) -> None:
         from malsim.base.errors import MalsimError
         from malsim.importers.building.bring import bring
@@ -76,6 +78,8 @@ class Fuzzer:
         """Let a reader read an input."""
         if not given:
             return
+        if self.inputs.total() >= self.most or time.monotonic() > self.end:
+            self.tell()
         name = self.names[given[0] % len(self.names)]
         self.inputs[name] += 1
         text = given[1:].decode("utf-8", "replace").encode("utf-8")
@@ -88,6 +92,13 @@ class Fuzzer:
             self._keep(f"{name}: {type(crash).__name__} at {_place(crash)}: {str(crash)[:100]!r}", text)
         if time.process_time() - began > SLOW:
             self._keep(f"{name}: over {SLOW:g} s", text)
+
+    def tell(self) -> None:
+        """Say how many inputs each reader took, and end."""
+        for name, count in self.inputs.most_common():
+            sys.stderr.write(f"{count:>9,} {name}\n")
+        sys.stderr.write(f"{self.inputs.total():>9,} inputs, {len(self.found)} errors that are none of malsim's own\n")
+        os._exit(int(bool(self.found)))
 
     def _keep(self, which: str, text: bytes) -> None:
         key = which.rpartition(": ")[0]
@@ -121,20 +132,14 @@ def main() -> None:
     with atheris.instrument_imports(include=READERS, enable_loader_override=False):
         fuzzer = Fuzzer(Path(tempfile.mkdtemp(prefix="fuzz-")), lambda given, most: bytes(atheris.Mutate(given, most)))
     fuzzer.seeds(args.corpus)
-    flags = [f"-runs={args.inputs}", f"-max_total_time={args.seconds}", "-max_len=4096", "-rss_limit_mb=4096", "-timeout=30"]
+    flags = ["-max_len=4096", "-rss_limit_mb=4096", "-timeout=30"]
 
     def mutate(given: Any, most: int, seed: int) -> bytes:
         return fuzzer.mutated(bytes(given), most, seed)
 
-    atexit.register(_tell, fuzzer)
+    fuzzer.most, fuzzer.end = args.inputs, time.monotonic() + args.seconds
     atheris.Setup([sys.argv[0], *flags, str(args.corpus)], fuzzer.one, custom_mutator=mutate)
     atheris.Fuzz()
-
-
-def _tell(fuzzer: Fuzzer) -> None:
-    for name, count in fuzzer.inputs.most_common():
-        sys.stderr.write(f"{count:>9,} {name}\n")
-    sys.stderr.write(f"{fuzzer.inputs.total():>9,} inputs, {len(fuzzer.found)} errors that are none of malsim's own\n")
 
 
 if __name__ == "__main__":

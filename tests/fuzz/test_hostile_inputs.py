@@ -251,3 +251,11 @@ def test_found_before_a_manifest_chooses_no_file_to_read(tmp_path: Path) -> None
         rerun(tmp_path / "theirs" / "manifest.json")
     assert "private" not in str(refused.value)
     assert "mine" not in str(refused.value)
+
+
+@pytest.mark.parametrize("day", ["9e16", "1e9", "1e400"])
+def test_found_before_a_log_of_a_day_that_no_calendar_has_is_refused(day: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(f'{{"t": {day}, "event": "write", "item": "m1", "object": "pump", "value": "runs", "writer": "ann"}}\n')
+    with pytest.raises(MalsimError, match="calendar"):
+        bring(path)

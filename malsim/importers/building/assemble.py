@@ -9,6 +9,7 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 
+from malsim.base.errors import DataError
 from malsim.importers.building.completed_rows import ASSUMED, completed, dated_from, digests_of, with_handles
 from malsim.importers.building.report_lines import report_of, report_text, tally
 from malsim.importers.building.withhold import safe_extras, withheld
@@ -68,8 +69,11 @@ def day_0(oldest: object) -> tuple[float | None, str | None]:
     """The whole day on which the oldest cell was created, as a count from 1970 and as a date; None of undated cells."""
     if not isinstance(oldest, float):
         return None, None
-    start = float(math.floor(oldest))
-    return start, (_EPOCH + timedelta(days=start)).isoformat()
+    try:
+        start = float(math.floor(oldest))
+        return start, (_EPOCH + timedelta(days=start)).isoformat()
+    except (OverflowError, ValueError) as problem:
+        raise DataError("a day that no calendar has", given=oldest, allowed="days from the year 1 to 9999") from problem
 
 
 def rest_of_report(left_out: dict[str, int]) -> dict[str, int]:
