@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from malsim.base.errors import MalsimError, StoreError
-from malsim.base.sqlite_file import check_header, make_tables, refusing_file, transaction
+from malsim.base.sqlite_file import OPENING, FileConnection, check_header, make_tables, refusing_file, transaction
 from malsim.records.hashing import canonical
 
 __all__ = ["APPLICATION", "COLUMNS", "Database", "any_word"]
@@ -62,11 +62,9 @@ class Database:
 
     def __init__(self, path: str | Path, wait: float = 5.0) -> None:
         self.where = str(path)
-        if self.where != IN_MEMORY:
-            check_header(Path(path), APPLICATION, VERSION, what="database of records")
         self._depth = 0
+        self._connection = self._open(wait)
         with refusing_file(self.where):
-            self._connection = sqlite3.connect(path, isolation_level=None, timeout=wait, check_same_thread=False)
             self._connection.row_factory = sqlite3.Row
             try:
                 logged = self.where != IN_MEMORY
@@ -81,6 +79,19 @@ class Database:
             except BaseException:
                 self._connection.close()
                 raise
+
+    def _open(self, wait: float) -> sqlite3.Connection:
+        """A connection by which this process keeps its locks on the file, however often it is opened."""
+        with OPENING:
+            if self.where != IN_MEMORY:
+                check_header(Path(self.where), APPLICATION, VERSION, what="database of records")
+            with refusing_file(self.where):
+                connection = sqlite3.connect(
+                    self.where, isolation_level=None, timeout=wait, check_same_thread=False, factory=FileConnection
+                )
+                if self.where != IN_MEMORY:
+                    connection.hold(Path(self.where), APPLICATION)
+                return connection
 
     @contextmanager
     def change(self) -> Iterator[None]:

@@ -163,3 +163,15 @@ def test_the_importer_reads_what_is_written_here(tmp_path: Path) -> None:
     assert cells["expires"].to_list() == [None, pytest.approx(1 + 900 / 86_400), None]
     assert cells["status"].to_list()[0] == "superseded"
     assert sorted(came.memory.edges["relation"].to_list()) == ["concerns", "derived_from", "supersedes"]
+
+
+def test_a_second_look_from_the_same_process_lets_no_other_take_the_log_away(tmp_path: Path) -> None:
+    path = tmp_path / "records.sqlite"
+    count = f"from malsim.records import RecordStore\nwith RecordStore({str(path)!r}) as store: print(len(store.select()))"
+    look = [sys.executable, "-c", count]
+    with RecordStore(path) as store:
+        store.put(MemoryRecord("semantic", "fact", "first", "1"))
+        RecordStore(path).close()  # to open and close the file would drop the locks of `store`
+        assert subprocess.run(look, check=True, capture_output=True, text=True).stdout == "1\n"
+        store.put(MemoryRecord("semantic", "fact", "second", "2"))
+        assert subprocess.run(look, check=True, capture_output=True, text=True).stdout == "2\n"
