@@ -47,7 +47,7 @@ def test_its_paths_exist(path: str) -> None:
 
 
 WANTED = re.findall(r"^\|[^|]*\| `(malsim[^|]*)` \|", TEXT, flags=re.MULTILINE)
-SLOW = ("compare", "run", "test", "tune", "tripwire")  # the tests of the manual's pages run them
+SLOW = ("board", "compare", "run", "test", "tune", "tripwire")  # the tests of the manual's pages run them
 
 
 def test_what_i_want_to_do_is_done_by_the_command_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
