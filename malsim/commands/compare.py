@@ -4,6 +4,7 @@ malsim compare scenarios/poisoner.toml scenarios/sleeper.toml --laws mal,graphit
 malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without rumour --json
 malsim compare --headline -o out/headline       who sees changes, returns and through gossip, in fifty-four worlds
 malsim compare log.jsonl --laws records,last_write      what each would have answered to the questions in a log
+malsim compare history.db --laws records,last_write --confidence 0.7    what each makes of another memory's claims
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "what",
         nargs="*",
         metavar="SCENARIO|DIR|LOG",
-        help="scenario files, folders with claims and truth, or a log of events",
+        help="scenario files, folders with claims and truth, a log of events, or what malsim import reads",
     )
     add("--headline", action="store_true", help="in place of these: drawn worlds of changing facts and gossips")
     add("--laws", default="", metavar="A,B", help="laws (or all), or memories of your own; compared with the first")
@@ -49,6 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--replications", type=int, metavar="N", help="on scenarios: of each (100); draws of a world (8)")
     add("--decide", action="store_true", help="on scenarios: add replications until one law alone may be the first")
     add("--most", type=int, default=1600, metavar="N", help="with --decide: replications at most (1600)")
+    add("--confidence", type=float, metavar="NUMBER", help="of claims in a memory that state none")
     add("--ask", default="0d", metavar="TIME", help="on claims: from a change of truth to the question (0d)")
     add("--without", action="append", default=[], metavar="WRITER", help="on claims: leave its claims out")
     add("--echo", metavar="WRITER", help="on claims: measure without and with this writer, an echo")
@@ -80,7 +82,17 @@ def _comparison(args: argparse.Namespace) -> LogComparison | LawTable:
     if not args.what:
         raise UsageError("nothing to compare on", where="compare", hint="name scenarios, folders or a log; or --headline")
     args.replications = REPLICATIONS if args.replications is None else args.replications
-    return _on_log(args) if len(args.what) == 1 and args.what[0].endswith(".jsonl") else _table(args)
+    path = Path(args.what[0])
+    return _on_recording(path, args) if len(args.what) == 1 and _is_recording(path) else _table(args)
+
+
+def _is_recording(path: Path) -> bool:
+    """Whether a path is a log or a memory, and neither a scenario nor a folder with claims and truth."""
+    from malsim.importers.building.claim_stream import is_memory
+
+    if path.suffix == ".toml" or any(path.glob("claims.*")):
+        return False
+    return path.suffix == ".jsonl" or is_memory(path)
 
 
 def _headline(args: argparse.Namespace) -> HeadlineTable:
@@ -99,16 +111,19 @@ def _headline(args: argparse.Namespace) -> HeadlineTable:
     return headline(laws, replications=draws, seed=args.seed or 0, watch=watch)
 
 
-def _on_log(args: argparse.Namespace) -> LogComparison:
+def _on_recording(path: Path, args: argparse.Namespace) -> LogComparison:
     from malsim.base.errors import UsageError
-    from malsim.lab.studies.laws.on_log import compare_on_log
+    from malsim.importers.building.claim_stream import is_memory
+    from malsim.importers.event_log import is_log
+    from malsim.lab.studies.laws.on_log import compare_on_log, compare_on_memory
 
     laws = _laws(args)
     if len(laws) < 2 or args.memory:  # noqa: PLR2004  # one and another
-        raise UsageError(
-            "a log is put to two laws or more", where="--laws", given=args.laws, hint="--laws records,last_write"
-        )
-    return compare_on_log(Path(args.what[0]), laws)
+        hint = "--laws records,last_write"
+        raise UsageError("a log or a memory is put to two laws or more", where="--laws", given=args.laws, hint=hint)
+    if is_log(path) or not is_memory(path):  # a damaged log says which line
+        return compare_on_log(path, laws)
+    return compare_on_memory(path, laws, confidence=args.confidence)
 
 
 def _laws(args: argparse.Namespace) -> list[str]:

@@ -178,7 +178,7 @@ def _recording(args: argparse.Namespace, scenario: Scenario) -> HistorySource | 
             )
     if args.events and args.on:
         raise UsageError("one history at a time", given=f"--on {args.on} --events {args.events}", hint="name one of them")
-    return HistorySource(args.events, log=True) if args.events else HistorySource(Path(args.on))
+    return HistorySource(args.events, log=True) if args.events else HistorySource.of(Path(args.on))
 
 
 def _with_options(scenario: Scenario, args: argparse.Namespace, rules: Rules | None, *, begins: bool) -> Scenario:

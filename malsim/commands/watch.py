@@ -1,4 +1,4 @@
-"""Follow a live store or a log, and tell what fails or trips: checks and tripwires; it is only read.
+"""Follow a live store, another memory or a log, and tell what fails or trips: checks and tripwires; it is only read.
 
 malsim watch memory.sqlite --checks checks.toml --every 10s
 malsim watch --events log.jsonl --checks checks.toml --once
@@ -40,8 +40,9 @@ HEADING = "judge"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("store", nargs="?", type=Path, metavar="STORE", help="the store to follow; only read")
+    add("store", nargs="?", type=Path, metavar="STORE", help="the store to follow, or what malsim import reads; only read")
     add("--events", type=Path, metavar="LOG", help="follow what any memory logs as JSON lines instead")
+    add("--confidence", type=float, metavar="NUMBER", help="of claims in a memory that state none")
     add("--checks", type=Path, metavar="FILE", help="checks and a netlist; default: what any memory keeps")
     add("--every", default="10s", metavar="TIME", help="how often to look; default 10s")
     add("--once", action="store_true", help="look once: exit 1 where a check fails or a tripwire tripped")
@@ -62,7 +63,9 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError("what is to be watched?", hint="name a store, or --events LOG")
     every = span(args.every, where="--every") / 1000
     webhook = Webhook.of(args.webhook) if args.webhook else None
-    recording = HistorySource(args.events, log=True) if args.events else HistorySource(args.store)
+    recording = (
+        HistorySource(args.events, log=True) if args.events else HistorySource.of(args.store, confidence=args.confidence)
+    )
     follower = Follower(_checks(args.checks), recording, Limits.of(args))
     waiting: list[Sighting] = []
     bad = False

@@ -16,7 +16,6 @@ from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.witness import Witness, witness
 from malsim.shadow.judge_history import check_of_history, read_history
 from malsim.shadow.prospects import most
-from malsim.shadow.store_history import writes
 from malsim.shadow.tripwires import reason, trips
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ class Follower:
 
         Raises `MalsimError` for a history that cannot be read.
         """
-        stamp = self._stamp()
+        stamp = self.recording.stamp()
         if stamp == self.at:
             return []
         history = read_history(self.scenario, self.recording, limits=self.limits)
@@ -116,14 +115,6 @@ class Follower:
             news += list(self._verdicts(history, trace_of(history)))
         self.at = stamp
         return sorted(news, key=lambda one: one.t)
-
-    def _stamp(self) -> object:
-        """What changes whenever something is written."""
-        path = self.recording.path
-        if not self.recording.log:
-            return writes(path)
-        state = path.stat() if path.is_file() else None
-        return state and (state.st_size, state.st_mtime_ns, state.st_ino)
 
     def _trips(self, history: History) -> Iterator[Sighting]:
         for event in trips(history).rows(named=True):

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import polars as pl
+
 from malsim.base.errors import MalsimError, ScenarioError
 from malsim.base.limits import Limits
 from malsim.importers.building.bring import bring
+from malsim.importers.event_log import is_log
+from malsim.importers.reading.records import Options
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.netlist.evaluate import crosses
@@ -18,10 +22,11 @@ from malsim.scenario.checks.checks import BaselineCheck, Goal, KindCheck
 from malsim.scenario.judge.judge import Judged, Outcome, judge_check
 from malsim.scenario.properties.frames import trace_of
 from malsim.shadow.log_history import log_history
-from malsim.shadow.store_history import store_history
+from malsim.shadow.store_history import store_history, writes
 from malsim.shadow.tripwires import with_signals
 
 if TYPE_CHECKING:
+    from malsim.memory import Memory
     from malsim.scenario.properties import Trace
     from malsim.shadow.history_frames import History
     from malsim.sim.run import Run
@@ -34,15 +39,37 @@ _OF_OBJECTS = re.compile(r"(belief|rivals)\(")
 
 @dataclass(frozen=True)
 class HistorySource:
-    """Where a history stands: a store, or with `log` a file of events."""
+    """Where a history stands: a store, a memory that can be imported, or with `log` a file of events.
+
+    `confidence` is stated for the cells of an imported memory that state none.
+    """
 
     path: Path
     log: bool = False
+    confidence: float | None = None
+
+    @classmethod
+    def of(cls, path: Path, *, confidence: float | None = None) -> HistorySource:
+        """Of a path, a log of events by what is in it."""
+        return cls(path, log=is_log(path), confidence=confidence)
 
     @property
     def flag(self) -> str:
         """The option that names it."""
         return "--events" if self.log else "--on"
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it is a memory that is to be imported."""
+        return not self.log and self.path.exists() and not is_store(self.path)
+
+    def stamp(self) -> object:
+        """What changes whenever something is written: a store's writes, or size and time of each file of another memory."""
+        if not self.log and not self.is_foreign:
+            return writes(self.path)
+        parts = [self.path, *self.path.rglob("*"), self.path.with_name(f"{self.path.name}-wal")]
+        states = {part: part.stat() for part in parts if part.is_file()}
+        return [(str(part), at.st_size, at.st_mtime_ns, at.st_ino) for part, at in sorted(states.items())]
 
 
 def read_history(scenario: Scenario, recording: HistorySource, *, limits: Limits | None = None) -> History:
@@ -57,12 +84,17 @@ def read_history(scenario: Scenario, recording: HistorySource, *, limits: Limits
     snapshots = scenario.netlist is not None
     with tempfile.TemporaryDirectory(prefix="malsim-") as folder:
         path = recording.path
-        if path.exists() and not is_store(path):
+        if recording.is_foreign:
             path = Path(folder) / "imported.sqlite"
-            imported = bring(recording.path)
+            imported = bring(recording.path, options=Options(confidence=recording.confidence))
             with Store(path) as store:
-                store.save(imported.memory, start=imported.start)
+                store.save(imported.memory if imported.start else _of_one_day(imported.memory), start=imported.start)
         return with_signals(store_history(path, scenario, cells=cells, snapshots=snapshots, objects=objects, limits=limits))
+
+
+def _of_one_day(memory: Memory) -> Memory:
+    """A memory that dates nothing, with every cell on day 0: its history has one instant."""
+    return memory.with_cells(memory.cells.with_columns(pl.lit(0.0).alias("created"), pl.lit(0.0).alias("touched")))
 
 
 def judge_history(scenario: Scenario, recording: HistorySource, *, limits: Limits | None = None) -> Judged:

@@ -227,7 +227,7 @@ def test_a_log_that_a_killed_writer_left_is_not_played_in(tmp_path: Path) -> Non
     [
         ([], "what is to be watched?"),
         (["absent.sqlite", "--once"], "no such store"),
-        (["checks.toml", "--once"], "no store of malsim's"),
+        (["checks.toml", "--once"], "no memory that is known here"),
         (["memory.sqlite", "--once", "--every", "soon"], "--every"),
         (["memory.sqlite", "--once", "--checks", "typo.toml"], "skipped: a: this handle's tag is not lowercase hex"),
     ],

@@ -1,4 +1,4 @@
-"""What laws would have answered to the questions in a log: on which they differ, and which writer decides there."""
+"""What laws would have answered to the questions in a log, or of a memory: where they differ, and which writer decides."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import UsageError
+from malsim.importers.building.claim_stream import stream
 from malsim.lab.studies.laws.stream import Stream, arrived, ask
 from malsim.laws import find_law, plant_of
 from malsim.laws.engine.graph_plant import Graph
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["LogComparison", "compare_on_log"]
+__all__ = ["LogComparison", "compare_on_log", "compare_on_memory"]
 
 UNSTATED = 0.7  # the confidence of a claim that states none: what the gate leaves of one that nobody verified
 SHOWN = 10
@@ -28,9 +29,10 @@ WRITERS = 20  # those with most claims are tried as the one who decides
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LogComparison:
-    """One row a question and law: asked (day), object, law, said, probability, and whether it differs from the first law.
+    """One row a question and law: asked, object, law, said, probability, and whether it differs from the first law.
 
-    `decides` names, where laws differ, the writers without whose claims the law would have answered something else.
+    `asked` is a day, null where all is said before. `decides` names, where laws differ, the writers without whose claims the
+    law would have answered something else.
     """
 
     frame: pl.DataFrame
@@ -63,7 +65,8 @@ class LogComparison:
         for (question,), rows in here.group_by("question", maintain_order=True):
             if len(lines) > SHOWN * len(rows):
                 return "\n".join([*lines, f"  … {here['question'].n_unique()} questions differ in all; --json has them"])
-            lines.append(f"  day {rows['asked'][0]:.4g}, {rows['object'][0]} (question {question})")
+            when = "in the end" if rows["asked"][0] is None else f"day {rows['asked'][0]:.4g}"
+            lines.append(f"  {when}, {rows['object'][0]} (question {question})")
             for row in rows.iter_rows(named=True):
                 who = f"; {', '.join(row['decides'])} decides" if row["decides"] else ""
                 lines.append(f"    {row['law']:<14} {row['said'] or 'nothing'}{who}")
@@ -87,6 +90,21 @@ def compare_on_log(path: Path, laws: Sequence[str]) -> LogComparison:
     if reads.is_empty():
         raise UsageError("nothing to ask: no read names an object that was written about", where=str(path))
     questions = reads.select("object", asked=pl.col("t"), value=pl.lit("")).with_row_index("question", offset=1)
+    return _comparison(path, claims, questions, laws)
+
+
+def compare_on_memory(path: Path, laws: Sequence[str], *, confidence: float | None = None) -> LogComparison:
+    """Ask every law about each object of a store, or of a memory that can be imported, once all its claims are in.
+
+    Raises as `malsim.importers.building.claim_stream.stream`.
+    """
+    claims = stream(path, confidence=confidence).claims
+    objects = claims.select("object").unique(maintain_order=True)
+    questions = objects.with_columns(asked=pl.lit(None, pl.Float64), value=pl.lit("")).with_row_index("question", offset=1)
+    return _comparison(path, claims, questions, laws)
+
+
+def _comparison(path: Path, claims: pl.DataFrame, questions: pl.DataFrame, laws: Sequence[str]) -> LogComparison:
     parts = [_answers(claims, questions, law) for law in laws]
     first = parts[0]["said"]
     parts = [part.with_columns(differs=part["said"].ne_missing(first)) for part in parts]
@@ -105,7 +123,8 @@ def _answers(claims: pl.DataFrame, questions: pl.DataFrame, name: str) -> pl.Dat
     about = questions.join(claims.select("object").unique(), on="object", how="semi", maintain_order="left")
     if isinstance(plant, Graph):
         answers = replay(claims, about.drop("question").unique(maintain_order=True), rules=plant.rules).answers
-        both = about.join(answers.select("object", "asked", "said", "probability"), on=["object", "asked"], how="left")
+        both = about.join(answers.select("object", "asked", "said", "probability"), on=["object", "asked"], how="left",
+                          nulls_equal=True)  # fmt: skip
     else:
         stream = Stream.of(arrived(claims), about, alone=not law.pools)
         leading = ask(plant, stream, ticks=law.pools)
