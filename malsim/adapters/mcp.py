@@ -1,10 +1,11 @@
 """A door to memory servers that speak MCP over stdio: `--memory "mcp:COMMAND"`, one server a replication.
 
-A server runs in a new, empty folder, which is its HOME, its working directory and all that XDG names; the folder and all
-processes of the server end with it. A mapping (`malsim.adapters.mapping`) says which tool takes what: one named by its
-TOML file before the command, else a shipped one whose tools the server has, else TABLE's names. Answers are text, and are
-read back by the values that occur in it. Where the mapping has steps to forget, a correction forgets what was wrong and
-writes what is right.
+A server runs in a new folder, checked to be empty, which is its HOME, its working directory and all that XDG names; the
+folder and all processes of the server end with it. A mapping (`malsim.adapters.mapping`) says which tool takes what: one
+named by its TOML file before the command, else a shipped one whose tools the server has, else TABLE's names. Answers are
+text, and are read back by the values that occur in it. Where the mapping has steps to forget, a correction forgets what was
+wrong and writes what is right. The protocol is written out here and not left to the SDK's client, whose `stdio_client`
+shows neither the process, of which the group is to be killed, nor its exit code, and lives within one asynchronous task.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ TABLE = {
     "write": ("add_memory", "add_memories", "store_memory", "save_memory", "remember", "write", "store"),
     "read": ("search_memory", "search_memories", "recall", "search", "query", "read", "retrieve"),
 }
+TEXTS = ("text", "memory", "content", "value")  # of an item of an answer
 WORDS = ("object", "value", "text", "writer")
 VERSION = "2025-06-18"
 XDG = ("CONFIG_HOME", "DATA_HOME", "CACHE_HOME", "STATE_HOME", "RUNTIME_DIR", "DATA_DIRS", "CONFIG_DIRS")
@@ -49,7 +51,7 @@ class McpServer:
         if not words:
             raise AdapterError("no command", where=f"mcp:{command}", hint='mcp:COMMAND, or "mcp:MAPPING.toml COMMAND"')
         self._own, self._mappings = own, [own] if own else shipped_mappings()
-        self._folder, self._number = tempfile.mkdtemp(prefix="mcp-"), 0
+        self._folder, self._number = _empty_folder(f"mcp:{command}"), 0
         self._texts_of: dict[tuple[str, str], dict[str, None]] = {}  # the texts of an object and value
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # it lives as long as the server
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
@@ -173,6 +175,16 @@ class McpServer:
         return f"; its stderr: {text}" if text else ""
 
 
+def _empty_folder(where: str) -> str:
+    """A new folder for a server; what is in it already would be in its answers."""
+    folder = tempfile.mkdtemp(prefix="mcp-")
+    if names := sorted(os.listdir(folder)):  # noqa: PTH208  # names are asked for
+        raise AdapterError(
+            "its folder is not empty at the start", where=where, given=", ".join(names), allowed="an empty folder"
+        )
+    return folder
+
+
 def _by_name(tools: Mapping[str, Any]) -> ToolMapping | None:
     """A mapping by TABLE's names: the text goes into a tool's first argument that takes one."""
     steps: dict[str, Any] = {}
@@ -202,9 +214,9 @@ def _sentences(text: str) -> Iterator[str]:
     except ValueError:
         yield from (line for line in text.splitlines() if line.strip())
         return
-    items: Any = value.get("entities", value.get("results", [value])) if isinstance(value, dict) else value
-    for one in items:
+    lists = [value[key] for key in ("entities", "results", "items") if key in value] if isinstance(value, dict) else [value]
+    for one in lists[0] if lists else [value]:
         if isinstance(one, dict):
-            yield from one.get("observations") or [str(one[key]) for key in ("text", "memory", "content") if key in one][:1]
+            yield from one.get("observations") or [str(one[key]) for key in TEXTS if key in one][:1]
         else:
             yield str(one)

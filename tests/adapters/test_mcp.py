@@ -85,8 +85,15 @@ def test_what_a_server_says_on_stderr_is_in_the_error() -> None:
         McpServer("no-such-command-anywhere")
 
 
+def test_a_folder_that_holds_something_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "memory.db").touch()
+    monkeypatch.setattr("tempfile.mkdtemp", lambda **_: str(tmp_path))
+    with pytest.raises(AdapterError, match=r"not empty at the start; given: 'memory\.db"):
+        McpServer(f"{sys.executable} {SERVER} settles")
+
+
 def test_the_shipped_mappings_are_sound() -> None:
-    assert {mapping.name for mapping in shipped_mappings()} >= {"reference", "libsql"}
+    assert {mapping.name for mapping in shipped_mappings()} >= {"keeper", "libsql", "reference"}
     with pytest.raises(AdapterError, match="no mapping"):
         read_mapping(Path("nowhere.toml"))
 
@@ -99,6 +106,7 @@ def test_the_shipped_mappings_are_sound() -> None:
         ("mcp-memory-libsql", ["o is A"]),
         ("mcp-server-memory-bank", ["o is A"]),  # npm @allpepper/memory-bank-mcp
         ("memory-bank-mcp", ["o is A"]),  # npm @movibe/memory-bank-mcp
+        ("mcp-memory-keeper", ["o is A"]),
     ],
 )
 def test_a_server_of_others_runs_from_its_package(command: str, texts: list[str]) -> None:
