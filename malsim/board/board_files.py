@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
     from malsim.board.bundle import Bundle
 
-__all__ = ["board_text", "with_bundle", "write_board"]
+__all__ = ["board_text", "small_board", "with_bundle", "write_board"]
 
+SMALL = ("row", "metric", "value", "low", "high", "n", "text", "place", "hash", "command", "fails", "by condition")
+REBUILT = ("equation", "adapter")  # of a row, which its law or adapter says again
 COLUMNS = ("row", "metric", "value", "low", "high", "n", "text", "seed", "hash")
 
 
@@ -38,6 +40,37 @@ def board_text(data: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
+def small_board(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The board small enough to be committed: no run by run figures, no streams, nothing that is said twice.
+
+    `cells` are rows under `columns`; `fails` names what a cell's witnesses show, and `by condition` are means over the runs
+    of each of its metric's `conditions`. `command` shows a cell by another command; `commands` is the board's for all.
+    """
+    ranked = {one["name"] for one in data["metrics"] if one["ranked"]}
+    conditions = {
+        cell["metric"]: list(cell["parts"]) for cell in data["cells"] if cell["metric"] in ranked and cell["parts"]
+    }
+    metrics = [one | {"conditions": conditions.get(one["name"], [])} for one in data["metrics"]]
+    rows = [{name: value for name, value in row.items() if name not in REBUILT} for row in data["rows"]]
+    size = data["size"]
+    command = f"malsim board --rows ROW --families FAMILY --seed {size['seed']} --replications {size['replications']}"
+    cells = [[_short(data, cell, ranked)[name] for name in SMALL] for cell in data["cells"]]
+    return {**data, "board": "small", "commands": command, "metrics": metrics, "rows": rows, "columns": SMALL,
+            "cells": cells, "standing": {name: one["groups"] for name, one in data["standing"].items()}}  # fmt: skip
+
+
+def _short(data: Mapping[str, Any], cell: Mapping[str, Any], ranked: set[str]) -> dict[str, Any]:
+    """A cell without its runs and streams."""
+    place = data["standing"].get(cell["metric"], {}).get("rows", {}).get(cell["row"])
+    runs = [[each for each in values if each is not None] for values in cell["parts"].values()]
+    return {
+        **cell, "place": place and [place["first"], place["last"]],
+        "command": cell["commands"][0] if len(cell["commands"]) > 1 else "",
+        "fails": [one["name"] for one in cell["witnesses"]],
+        "by condition": [round(sum(each) / len(each), 6) if each else None for each in runs if cell["metric"] in ranked],
+    }  # fmt: skip
+
+
 def write_board(data: Mapping[str, Any], folder: Path) -> list[str]:
     """Write all of it into the folder; returns the names of what was written."""
     (folder / "rows").mkdir(parents=True, exist_ok=True)
@@ -46,6 +79,7 @@ def write_board(data: Mapping[str, Any], folder: Path) -> list[str]:
     pictures = {name: picture for name, picture in drafts.items() if picture is not None}
     with folder_of_files(folder) as place:
         save_text(place / "board.json", board_text(data))
+        save_text(place / "small.json", board_text(small_board(data)))
         frame.write_csv(place / "board.csv")
         save_text(place / "index.html", index_page(data))
         for name, picture in pictures.items():
@@ -53,7 +87,7 @@ def write_board(data: Mapping[str, Any], folder: Path) -> list[str]:
     with folder_of_files(folder / "rows") as place:
         for row in data["rows"]:
             save_text(place / page_name(row["name"]), row_page(data, row))
-    return ["index.html", "board.json", "board.csv", *pictures, "rows"]
+    return ["index.html", "board.json", "small.json", "board.csv", *pictures, "rows"]
 
 
 def with_bundle(data: Mapping[str, Any], bundle: Bundle, report: Mapping[str, str]) -> dict[str, Any]:

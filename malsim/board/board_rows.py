@@ -14,7 +14,7 @@ from malsim.adapters.engine.adapter import Adapter
 from malsim.adapters.load import load_factory
 from malsim.axioms.engine.subjects import subject_of
 from malsim.base.errors import MalsimError, UsageError, nearest
-from malsim.board.code_hash import hash_of_file
+from malsim.board.code_hash import code_hash, hash_of_file, hash_of_text
 from malsim.laws import find_law, shipped_laws
 from malsim.memory import Rules
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["PACKAGES", "BoardRow", "find_rows", "own_row", "shipped_rows"]
 
 LAW, PRESET, PACKAGE, OWN = "law", "preset", "package", "own"
-PRESETS = ("guarded", "governed")
+PRESETS = {"guarded": "guarded", "governed": "malsim.adapters.store:governed"}  # and what their duties are asked of
 MCP = "mcp-server-memory"
 PACKAGES = {
     "langgraph": ("malsim.adapters.langgraph:sqlite", "langgraph"),
@@ -72,6 +72,11 @@ class BoardRow:
         return _version(self.package) or "" if self.package else ""
 
     @property
+    def keeper(self) -> str:
+        """What its duties are asked of, as `malsim conformance` takes it: the store under a preset, where one ships."""
+        return PRESETS[self.name] if self.kind == PRESET else self.memory
+
+    @property
     def given(self) -> str | Rules | Adapter:
         """What a study of laws takes: a law's name, rules of the graph's law, or an adapter in this process."""
         if self.kind == LAW:
@@ -79,16 +84,16 @@ class BoardRow:
         return Rules.read(self.memory) if self.kind == PRESET else Adapter.of(self.memory, workers=0)
 
     def subject(self, limit: float = 10.0) -> Subject:
-        """What axioms, duties and prices are put to."""
+        """What axioms and prices are put to."""
         given = Rules.read(self.memory) if self.kind == PRESET else self.memory
         return replace(subject_of(given, limit=limit), name=self.name)
 
     def identity(self) -> str:
-        """A hash of what makes the row what it is: a law's file, a preset's rules, an adapter's file and its version."""
+        """A hash of what it is: a law's file, a preset's rules and store, an adapter's file and its version."""
         if self.kind == LAW:
             return hash_of_file(find_law(self.memory).path)
         if self.kind == PRESET:
-            return hash_of_file("", repr(Rules.read(self.memory)))
+            return hash_of_text(repr(Rules.read(self.memory)), code_hash(_module(self.keeper)))
         module = "malsim.adapters.mcp" if self.memory.startswith("mcp:") else _module(self.memory)
         try:
             path = inspect.getsourcefile(import_module(module)) or ""
@@ -106,7 +111,8 @@ class BoardRow:
             usual, own = Rules(), Rules.read(self.memory)
             names = [each.name for each in fields(own) if getattr(own, each.name) != getattr(usual, each.name)]
             settings = {name: str(getattr(own, name)) for name in names}
-            return _sheet("The graph's law under these rules.", "malsim's rules", "nothing", settings)
+            sentence = f"The graph's law under these rules; its duties are asked of {self.keeper}."
+            return _sheet(sentence, "malsim's rules", "nothing", settings)
         words = self.missing if self.kind == OWN and self.missing else _docstring(self.memory)
         sentence = words.split("\n", 1)[0]
         off = words[words.index("Left out:") :].split("\n\n")[0] if "Left out:" in words else "see the adapter's first lines"

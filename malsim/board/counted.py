@@ -17,7 +17,7 @@ from malsim.axioms.engine.show import replay_code
 from malsim.base.errors import MalsimError
 from malsim.board.figures import CellWitness, Figure, Metric
 from malsim.conformance.engine.assessment import ERROR as DUTY_ERROR
-from malsim.conformance.engine.assessment import FAILS, HOLDS, NOT_OFFERED, assess_all
+from malsim.conformance.engine.assessment import FAILS, HOLDS, NOT_OFFERED, assess_all, memory_of
 from malsim.conformance.engine.duty import OBLIGATION, PROHIBITION
 from malsim.memory.port import Vocabulary
 from malsim.price.pricing import price_of
@@ -52,7 +52,7 @@ COST = (
 
 def duties(row: BoardRow, size: BoardSize) -> list[Figure]:
     """Obligations and prohibitions kept of those offered; a cell that fails opens its witness."""
-    verdicts = assess_all([row.subject(size.limit)], seed=size.seed).verdicts
+    verdicts = assess_all([memory_of(row.keeper, limit=size.limit)], seed=size.seed).verdicts
     figures = []
     for metric, kind in zip(DUTIES, (OBLIGATION, PROHIBITION), strict=True):
         own = [one for one in verdicts if one.kind == kind]

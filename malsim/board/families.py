@@ -42,7 +42,8 @@ class Family:
 
     def shown_by(self, row: BoardRow, size: BoardSize) -> list[str]:
         """Commands that show the figures again: the family's own, where there is one, and the board's."""
-        own = [self.command.format(memory=row.memory)] if self.command and row.kind != "preset" else []
+        by_name = row.kind != "preset" or "{keeper}" in self.command
+        own = [self.command.format(memory=row.memory, keeper=row.keeper)] if self.command and by_name else []
         rows = f"--memory {row.memory} --rows none" if row.kind == "own" else f"--rows {row.name}"
         return [*own, f"malsim board {rows} --families {self.name} --seed {size.seed} --replications {size.replications}"]
 
@@ -58,7 +59,7 @@ def _data(name: str, size: BoardSize) -> list[str]:
 FAMILIES = {
     family.name: family
     for family in (
-        Family("duties", counted.DUTIES, counted.duties, ("malsim.conformance",), "malsim conformance {memory}"),
+        Family("duties", counted.DUTIES, counted.duties, ("malsim.conformance",), "malsim conformance {keeper}"),
         Family("prices", counted.PRICES, counted.prices, (), "malsim price {memory}"),
         Family("axioms", counted.AXIOMS, counted.axioms, ("malsim.axioms",), "malsim axioms {memory}"),
         Family("headline", chances.HEADLINE, chances.headline),

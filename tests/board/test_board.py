@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,17 @@ import numpy as np
 import pytest
 
 from malsim.board import board
-from malsim.board.board_files import board_text, write_board
+from malsim.board.board_files import board_text, small_board, write_board
 from malsim.board.board_rows import BoardRow, find_rows, shipped_rows
 from malsim.board.build_board import BoardJob, read_board
 from malsim.board.families import FAMILIES, find_families
 from malsim.board.figures import BoardSize, figure_of_parts, replication_means
-from malsim.board.pages.board_page import page_name
+from malsim.board.pages.board_page import index_page, page_name
+from malsim.board.pages.columns import columns_of
 from malsim.board.places import noise_grid, standing
 from malsim.cli import main
+from malsim.conformance.engine.assessment import memory_of
+from malsim.conformance.engine.duty import every_duty
 
 SHIPPED = Path(__file__).parents[2] / "scenarios/board/board.json"
 CORNER, FEW, SMALL = ["majority", "last_write"], ["prices", "headline", "loop"], BoardSize(replications=2)
@@ -133,15 +137,49 @@ def figure_means(figure: Any) -> Any:
     return np.mean(list(figure.parts.values()), axis=0)
 
 
+def shipped_cells() -> dict[tuple[str, str], dict[str, Any]]:
+    data = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    cells = [dict(zip(data["columns"], cell, strict=True)) for cell in data["cells"]]
+    return {(cell["row"], cell["metric"]): cell for cell in cells}
+
+
 def test_a_corner_of_the_shipped_board_is_built_again(tmp_path: Path) -> None:
-    data = read_board(SHIPPED)
+    assert SHIPPED.stat().st_size < 200_000
+    data, cells = json.loads(SHIPPED.read_text(encoding="utf-8")), shipped_cells()
     assert {row["name"] for row in data["rows"]} <= {row.name for row in shipped_rows()}
-    size = BoardSize(2, data["size"]["seed"])
-    corner = board(find_rows(["majority"]), ["prices", "headline"], size=size, folder=tmp_path).data()
-    cells = {(cell["row"], cell["metric"]): cell for cell in data["cells"]}
-    for cell in corner["cells"]:  # the first two replications of what is drawn are those of the shipped sixteen
-        before = cells[cell["row"], cell["metric"]]
-        assert cell["parts"] == {name: values[:2] for name, values in before["parts"].items()}
+    size = BoardSize(data["size"]["replications"], data["size"]["seed"])
+    corner = small_board(board(find_rows(["majority"]), ["prices", "headline"], size=size, folder=tmp_path).data())
+    assert len(corner["cells"]) == 4
+    for cell in (dict(zip(corner["columns"], each, strict=True)) for each in corner["cells"]):
+        apart = {"hash": "", "place": None}  # of the code as it was, and among all rows
+        assert cell | apart == cells[cell["row"], cell["metric"]] | apart
+
+
+def test_a_column_that_is_the_same_for_all_stands_last_and_in_no_picture(built: tuple[Path, dict[str, Any]]) -> None:
+    folder, data = built
+    cells = [cell | {"value": 4.0} if cell["metric"] == "price of the lie" else cell for cell in data["cells"]]
+    alike = {**data, "cells": cells}
+    differ, same = columns_of(alike)
+    assert same["price of the lie"] == 4.0
+    assert "price of the lie" not in [one["name"] for one in differ]
+    heads = [part.split("'")[0] for part in index_page(alike).split("data-name='")[1:]][: len(data["metrics"])]
+    assert set(heads[-len(same) :]) == set(same)
+    assert "the column price of the lie stands last, as it is 4 for all" in index_page(alike)
+    assert columns_of(data)[0][0]["name"] == "price of the lie"
+    small = json.loads((folder / "small.json").read_text(encoding="utf-8"))
+    assert len(small["cells"]) == len(data["cells"])
+
+
+def test_duties_are_asked_of_what_the_conformance_command_asks() -> None:
+    for row in find_rows(["governed", "guarded", "majority"]):
+        assert FAMILIES["duties"].shown_by(row, SMALL)[0] == f"malsim conformance {row.keeper}"
+    governed = find_rows(["governed"])[0]
+    assert {"correct", "forget", "allow"} <= memory_of(governed.keeper).offers  # the store, not the bare graph
+    shipped = shipped_cells()
+    offered = Counter(duty.kind for duty in every_duty().values())
+    assert {kind: shipped["governed", f"{kind}s"]["text"] for kind in offered} == {
+        kind: f"{number} of {number}" for kind, number in offered.items()
+    }
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from malsim.board.pages.columns import columns_of
 from malsim.board.pages.page_sections import noise_section, odds_section, plan_section, ranking_section
 from malsim.board.pages.pictures import LEADING
 from malsim.report.page_parts import text
@@ -74,12 +75,17 @@ def index_page(data: Mapping[str, Any]) -> str:
 
 
 def _table(data: Mapping[str, Any]) -> str:
-    metrics, cells = data["metrics"], {(cell["row"], cell["metric"]): cell for cell in data["cells"]}
+    cells, (differ, same) = {(cell["row"], cell["metric"]): cell for cell in data["cells"]}, columns_of(data)
+    metrics = [*differ, *(one for one in data["metrics"] if one["name"] in same)]
     heads = "".join(map(_head, metrics))
-    rows = "".join(_row(data, row, [cells.get((row["name"], one["name"])) for one in metrics]) for row in data["rows"])
+    rows = "".join(
+        _row(data, row, [(one, cells.get((row["name"], one["name"]))) for one in metrics]) for row in data["rows"]
+    )
+    words = "; the column {} stands last, as it is {:g} for all that have a number"
+    last = "".join(words.format(*each) for each in same.items())
     return (
         "<div class='wide'><table class='board' role='table'><caption>A heading sorts, a cell opens how it was found"
-        "</caption><thead><tr><th scope='col'><button type='button'>memory</button></th>"
+        f"{text(last)}</caption><thead><tr><th scope='col'><button type='button'>memory</button></th>"
         f"{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
@@ -92,12 +98,11 @@ def _head(metric: Mapping[str, Any]) -> str:
     )
 
 
-def _row(data: Mapping[str, Any], row: Mapping[str, Any], cells: list[Mapping[str, Any] | None]) -> str:
+def _row(
+    data: Mapping[str, Any], row: Mapping[str, Any], cells: list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]
+) -> str:
     name, page = text(row["name"]), f"rows/{page_name(row['name'])}"
-    several = "".join(
-        "<td role='cell'></td>" if cell is None else _cell(data, metric, cell, page)
-        for metric, cell in zip(data["metrics"], cells, strict=True)
-    )
+    several = "".join("<td role='cell'></td>" if cell is None else _cell(data, metric, cell, page) for metric, cell in cells)
     return (
         f"<tr role='row' data-name='{name}' data-kind='{row['kind']}'><th scope='row' role='rowheader'>"
         f"<input class='pick' type='checkbox' value='{name}' aria-label='compare {name}'> <a href='{page}'>{name}</a></th>"

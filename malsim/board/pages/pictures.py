@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from malsim.board.pages.columns import columns_of, number_of
 from malsim.plot.style import dress, headline, sheet
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["places_picture", "shares_picture"]
 
 LEADING = "accuracy"
+DARK = 0.8  # of the best: from here on white is read more easily than black
+BOUND = "over "  # how a price begins that is more than the most that was tried
 
 
 def places_picture(data: Mapping[str, Any], metric: str = LEADING) -> Sheet | None:
@@ -48,23 +51,29 @@ def places_picture(data: Mapping[str, Any], metric: str = LEADING) -> Sheet | No
 
 
 def shares_picture(data: Mapping[str, Any]) -> Sheet:
-    """Memories by columns, darker is better within a column; what is not asked stays empty."""
-    metrics, rows = data["metrics"], [row["name"] for row in data["rows"]]
+    """Memories by columns, darker is better within a column; what is not asked stays empty.
+
+    A column with one number for all memories is left out, and the headline says so.
+    """
+    (metrics, same), rows = columns_of(data), [row["name"] for row in data["rows"]]
     cells = {(cell["row"], cell["metric"]): cell for cell in data["cells"]}
     table = np.array([[_value(data, cells.get((row, one["name"])), one) for one in metrics] for row in rows], dtype=float)
     figure = sheet(9.5, 1.9 + 0.24 * len(rows))
-    axes = figure.subplots()
-    axes.imshow(_shares(table), cmap="Greys", vmin=0.0, vmax=1.25, aspect="auto")
-    for row, column in np.argwhere(np.isfinite(table)).tolist():
-        cell = cells[rows[row], metrics[column]["name"]]
+    axes, shares = figure.subplots(), _shares(table)
+    axes.imshow(shares, cmap="Greys", vmin=0.0, vmax=1.25, aspect="auto")
+    for row, column in np.ndindex(table.shape):
+        cell = cells.get((rows[row], metrics[column]["name"]))
+        if cell is None or (np.isnan(table[row, column]) and not cell["text"].startswith(BOUND)):
+            continue
         words = cell["text"] or f"{abs(table[row, column]):.2g}"
-        dark = _shares(table)[row, column] > 0.6  # noqa: PLR2004  # white on dark grey
+        dark = shares[row, column] > DARK
         axes.text(column, row, words.replace(" of ", "/"), ha="center", va="center", fontsize=6, color="w" if dark else "k")
     axes.set_xticks(range(len(metrics)), [one["name"] for one in metrics], rotation=40, ha="left", fontsize=8)
     axes.xaxis.tick_top()
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
     axes.tick_params(length=0)
-    headline(figure, "Every column, darker is better within it; empty is not asked, or has no number")
+    left_out = "".join(f"; {name} is left out, as it is {value:g} for all" for name, value in same.items())
+    headline(figure, f"Darker is better within a column; empty is not asked, or has no number{left_out}")
     return figure
 
 
@@ -72,7 +81,7 @@ def _value(data: Mapping[str, Any], cell: Mapping[str, Any] | None, metric: Mapp
     """A cell's number, upside down where less is better; NaN where there is none."""
     if cell is None:
         return np.nan
-    value = data["times"].get(metric["name"], {}).get(cell["row"]) if metric["name"] in data["times"] else cell["value"]
+    value = number_of(data, cell)
     return np.nan if value is None else value if metric["better"] == "higher" else -value
 
 
