@@ -24,9 +24,10 @@ DEFAULT = ("private", "project")
 
 @dataclass(frozen=True)
 class Scope:
-    """What a reader may see: levels of privacy, and his own private or his project's items where he names them.
+    """What a reader may see: levels of privacy, his own private items, and his project's where he names it.
 
-    Shared items are seen only when asked for. Raises `UsageError` for an unknown word.
+    Who does not say who he is sees the private items that are nobody's. Shared items are seen only when asked for. Raises
+    `UsageError` for an unknown word.
     """
 
     privacy: tuple[str, ...] = DEFAULT
@@ -46,9 +47,9 @@ class Scope:
         """The same in SQL, with its values; what has expired is not seen."""
         text = f"""text IS NOT NULL AND expires > ?
             AND privacy IN ({marks_for(self.privacy)}) AND kind IN ({marks_for(self.kinds)})
-            AND (? IS NULL OR privacy <> 'private' OR agent_id = ?)
+            AND (privacy <> 'private' OR agent_id = coalesce(?, ''))
             AND (? IS NULL OR privacy <> 'project' OR project_id = ?)"""
-        owners = (self.agent_id, self.agent_id, self.project_id, self.project_id)
+        owners = (self.agent_id, self.project_id, self.project_id)
         return text, (now, *self.privacy, *self.kinds, *owners)
 
 

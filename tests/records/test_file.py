@@ -16,7 +16,7 @@ import pytest
 
 from malsim.base.errors import StoreError
 from malsim.importers.building.bring import bring
-from malsim.records import MemoryRecord, Overlay, OverlayItem, RecordStore
+from malsim.records import MemoryRecord, Overlay, OverlayItem, RecordStore, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ def test_what_is_no_such_file_is_refused_and_left_untouched(tmp_path: Path, spoi
     spoil(path)
     before = path.read_bytes() if path.is_file() else None
     with pytest.raises(StoreError, match=r"records\.sqlite"), RecordStore(path) as store:
-        Overlay(store).search("item")
+        Overlay(store).search("item", scope=Scope(agent_id="scout"))
     assert (path.read_bytes() if path.is_file() else None) == before
 
 
@@ -85,7 +85,7 @@ def test_rows_that_no_such_file_holds_are_a_typed_error(tmp_path: Path, wrong: s
         connection.execute(f"UPDATE memory_records SET {wrong}")  # noqa: S608
     connection.close()
     with RecordStore(path, clock=lambda: YEAR_2026) as store, pytest.raises(StoreError, match="damaged"):
-        Overlay(store).search("item")
+        Overlay(store).search("item", scope=Scope(agent_id="scout"))
 
 
 def put_and_raise(store: RecordStore) -> None:

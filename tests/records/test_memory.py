@@ -249,10 +249,10 @@ def test_quarantine_holds_lists_and_admits() -> None:
         overlay = Overlay(store)
         item = OverlayItem("the door is open", agent_id="stranger", keywords=("door",), links={"parents": ["x"]})
         name = overlay.hold(item, "unknown agent")
-        assert overlay.search("door") == []
+        assert overlay.search("door", scope=Scope(agent_id="stranger")) == []
         assert overlay.on_hold() == [(name, item, "unknown agent")]
         assert overlay.admit(name).text == item.text
-        assert [hit.text for hit in overlay.search("door")] == [item.text]
+        assert [hit.text for hit in overlay.search("door", scope=Scope(agent_id="stranger"))] == [item.text]
         assert overlay.on_hold() == []
         assert [event["name"] for event in store.events()] == [
             "memory.quarantined",
@@ -277,7 +277,9 @@ def test_a_reader_sees_private_and_project_items_and_others_only_when_asked() ->
         def visible(scope: Scope | None = None) -> set[str]:
             return {hit.text.removeprefix("kettle ") for hit in overlay.search("kettle", scope=scope)}
 
-        assert visible() == {"private u", "project v", "project w"}
+        overlay.upsert(OverlayItem("kettle private nobody"))
+        assert visible() == {"private nobody", "project v", "project w"}
+        assert visible(Scope(agent_id="u")) == {"private u", "project v", "project w"}
         assert visible(Scope(agent_id="v", project_id="p")) == {"project v"}
         assert visible(Scope(("shared",))) == {"shared w"}
         with pytest.raises(UsageError, match="privacy"):
