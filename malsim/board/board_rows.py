@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shutil
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -85,8 +85,7 @@ class BoardRow:
 
     def subject(self, limit: float = 10.0) -> Subject:
         """What axioms and prices are put to."""
-        given = Rules.read(self.memory) if self.kind == PRESET else self.memory
-        return replace(subject_of(given, limit=limit), name=self.name)
+        return subject_of(Rules.read(self.memory) if self.kind == PRESET else self.memory, limit=limit)
 
     def identity(self) -> str:
         """A hash of what it is: a law's file, a preset's rules and store, an adapter's file and its version."""
