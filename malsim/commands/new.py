@@ -15,13 +15,14 @@ import argparse
 from pathlib import Path
 
 JUDGE = "run it with `malsim run {path}`, judge it with `malsim test {path}`"
+ALARM = ", measure its alarm with `malsim tripwire --scenario {path}`, prove it with `--prove safety` added"
 TEMPLATES = {  # the file of each, the ending of what is written, and what to do next
     "world": ("world.toml", ".toml", JUDGE),
     "claims": ("claims.toml", ".toml", JUDGE),
-    "tripwire": ("tripwire.toml", ".toml", JUDGE + ", measure its alarm with `malsim tripwire --scenario {path}`"),
+    "tripwire": ("tripwire.toml", ".toml", JUDGE + ALARM),
     "checks": ("checks.toml", ".toml", "hold a store to it: `malsim test --on memory.sqlite {path}`, or `malsim watch`"),
     "memory": ("memory.txt", ".py", "try it from its folder: `malsim axioms {path.stem}:Latest`"),
-    "ci": ("ci.yml", ".yml", "it judges scenarios/ on every push; `malsim docs ci` has GitLab's"),
+    "ci": ("ci.yml", ".yml", "on every push it judges scenarios/: put a file there; `malsim docs ci` has GitLab's"),
 }
 
 

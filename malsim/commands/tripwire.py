@@ -6,6 +6,7 @@ malsim tripwire a.malnet b.malnet --scenario scenarios/tripwire.toml     side by
 malsim tripwire design --arl0 2000 --delay 5 --shift 2 -o wire.malnet    from its figures, shown on fresh seeds
 malsim tripwire design --arl0 2000 --delay 5 --scenario scenarios/tripwire.toml --signal low
 malsim tripwire scenarios/tripwire.malnet --prove "always (bad and not ack implies tripped)"    for all inputs
+malsim tripwire --scenario scenarios/tripwire_poisoned.toml --prove safety       the scenario's own netlist, for all inputs
 """
 
 from __future__ import annotations
@@ -77,11 +78,15 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _prove(args: argparse.Namespace) -> int:
+    from malsim import api
     from malsim.base.errors import UsageError
     from malsim.netlist import load, read
 
+    if args.scenario and not args.netlists and (own := api.read(args.scenario).netlist):
+        return prove_each(own.net, own.document, args.prove, args)
     if len(args.netlists) != 1:
-        raise UsageError("one netlist is proved about at a time", given=" ".join(args.netlists) or "none")
+        given, hint = " ".join(args.netlists) or "none", "name a .malnet file, or --scenario for a scenario's own netlist"
+        raise UsageError("one netlist is proved about at a time", given=given, hint=hint)
     document = read(args.netlists[0])
     return prove_each(load(document).net, document, args.prove, args)
 

@@ -16,6 +16,7 @@ from malsim.netlist.engine.engine import DAY
 from malsim.netlist.files import read_what_can_be
 from malsim.netlist.hal import read_hal
 from malsim.netlist.language.statements import Blank
+from malsim.scenario.file.scenario_file import read as read_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +42,13 @@ class SessionFile:
 
 
 def document(path: str | Path) -> tuple[Document, float]:
-    """A netlist with all it sources, and the length of its tick in milliseconds where it is `.hal` text with a thread."""
+    """A netlist with all it sources, and the length of its tick in milliseconds where it is `.hal` text with a thread.
+
+    Of a scenario (`.toml`) it is the scenario's own.
+    """
+    if Path(path).suffix == ".toml":
+        wires = read_scenario(Path(path)).netlist
+        return wires.document if wires else Document(name=str(path)), 0.0
     if Path(path).suffix == ".hal":
         translation = read_hal(Path(path).read_bytes(), file=str(path), folder=Path(path).parent, variables=os.environ)
         return translation.document, translation.tick
@@ -49,8 +56,8 @@ def document(path: str | Path) -> tuple[Document, float]:
 
 
 def readable(path: str | Path) -> tuple[Document, list[Fault]]:
-    """What can be read of a netlist, and every fault of the rest; of `.hal` text all or nothing."""
-    if Path(path).suffix != ".hal":
+    """What can be read of a netlist, and every fault of the rest; of `.hal` text or a scenario all or nothing."""
+    if Path(path).suffix not in {".hal", ".toml"}:
         return read_what_can_be(path)
     try:
         return document(path)[0], []
