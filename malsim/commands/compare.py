@@ -38,7 +38,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="scenario files, folders with claims and truth, a log of events, or what malsim import reads",
     )
     add("--headline", action="store_true", help="in place of these: drawn worlds of changing facts and gossips")
-    add("--laws", default="", metavar="A,B", help="laws (or all), or memories of your own; compared with the first")
+    add(
+        "--laws",
+        default="",
+        metavar="A,B",
+        help="laws (or all), or memories of your own, against the first; a log has a default",
+    )
     memory_arguments(parser)
     add(
         "--judge",
@@ -117,7 +122,7 @@ def _on_recording(path: Path, args: argparse.Namespace) -> LogComparison:
     from malsim.importers.event_log import is_log
     from malsim.lab.studies.laws.on_log import compare_on_log, compare_on_memory
 
-    laws = _laws(args)
+    laws = _laws(args) or ["records", "last_write", "mal"]
     if len(laws) < 2 or args.memory:  # noqa: PLR2004  # one and another
         hint = "--laws records,last_write"
         raise UsageError("a log or a memory is put to two laws or more", where="--laws", given=args.laws, hint=hint)

@@ -80,6 +80,9 @@ def main(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         pass
     _unread(follower)
+    if args.once and not bad:
+        asked = len(follower.scenario.checks) - len(follower.unread)
+        print(f"{recording.path}: {asked} of {len(follower.scenario.checks)} checks asked, none fails")
     return int(bad) or (UNASKED if args.once and follower.unasked else 0)
 
 

@@ -2,6 +2,7 @@
 
 malsim why scenarios/ten_sybils.toml claim-7-522 --at 10
 malsim why memory.sqlite dec_a3ee --law records -o why.png
+malsim why log.jsonl pump=runs                      of what malsim record wrote: OBJECT=VALUE
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ HEADING = "run and look"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("source", metavar="SOURCE", help="a scenario, a store, what malsim import reads, or a file of claims")
-    add("cell", metavar="CELL", help="a handle or name of a cell; of a file of claims OBJECT=VALUE")
+    add("cell", metavar="CELL", help="a handle or name of a cell; of claims or a log OBJECT=VALUE")
     add("--at", type=day, metavar="DAY", help="the day asked about; default the last")
     add("--rep", type=int, metavar="K", help="of a scenario, the replication; default its first")
     add("--scope", metavar="NAME", help="of a store, the scope; default what is everybody's")

@@ -47,18 +47,16 @@ def explain_claim(
     state, verdicts = plant.admit(plant.init([0], stream.vocabulary), stream.claims)
     state = plant.tick(state, now)
     view = plant.view(state, now)
-    names = in_order.select(_name(in_order, pl.format("{}={}", "object", "value"))).to_series()
+    answers = in_order.select(answer=pl.format("{}={}", "object", "value")).to_series()
+    names = in_order["cell"] if "cell" in in_order.columns else answers
     admitted = verdicts.row != NONE
-    matches = np.flatnonzero((names.to_numpy() == cell) & admitted)
+    matches = np.flatnonzero(((names == cell) | (answers == cell)).to_numpy() & admitted)
     if not len(matches):
-        near = ", ".join(names.head(3).to_list())
+        same = answers.filter(in_order["object"] == cell.partition("=")[0])
+        near = ", ".join((answers if same.is_empty() else same).unique(maintain_order=True).head(3))
         raise AddressError("no such claim by then", given=f"{cell} on day {now:g}", allowed=f"such as {near}")
     explanation = plant.explain(state, np.flatnonzero(view.active), int(verdicts.row[matches[-1]]), now)
-    handles = in_order.select(_name(in_order, pl.format("line {}", "line"))).to_series().filter(admitted)
-    by_name = dict(zip(view.name.gather(verdicts.row[admitted]), handles, strict=True))
+    handles = in_order.select(pl.col("cell") if "cell" in in_order.columns else pl.format("line {}", "line")).to_series()
+    by_name = dict(zip(view.name.gather(verdicts.row[admitted]), handles.filter(admitted), strict=True))
     evidence = explanation.evidence.with_columns(pl.col("cell").replace(by_name))
     return replace(explanation, handle=cell, evidence=evidence)
-
-
-def _name(claims: pl.DataFrame, otherwise: pl.Expr) -> pl.Expr:
-    return pl.col("cell") if "cell" in claims.columns else otherwise
