@@ -173,6 +173,9 @@ def test_what_is_no_claim_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "truth.csv").write_text("object,value,valid_from\nx,1,2026-01-01\n")
     with pytest.raises(DataError, match="needs dated claims"):
         read_truth(tmp_path / "truth.csv")
+    (tmp_path / "truth.csv").write_text("object,value,time\nx,1,2026-01-01\nx,2,2026-02-01\n")  # of `valid_from` misnamed
+    with pytest.raises(DataError, match="two true values"):
+        read_truth(tmp_path / "truth.csv")
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40))

@@ -46,6 +46,7 @@ __all__ = [
     "value_of",
 ]  # fmt: skip
 
+RUN_FIGURE = 'a figure of a whole run is no check; measure a value over time: metric = "mean", of = "right(FACT)"'
 Part = TypeVar("Part", bound="Formula | Value")
 
 
@@ -95,7 +96,9 @@ class MetricCheck(KindCheck):
         """A metric that there is, of a value, between bounds that keep something in and something out."""
         (low, high), metric = given["within"], given["metric"]
         if metric not in METRICS:
-            raise ScenarioError("no such metric", where=f"{where}.metric", given=metric, allowed=", ".join(METRICS))
+            raise ScenarioError(
+                "no such metric", where=f"{where}.metric", given=metric, allowed=", ".join(METRICS), hint=RUN_FIGURE
+            )
         if not low <= high or (low, high) == (float("-inf"), float("inf")):
             problem, hint = "bounds that keep nothing in or nothing out", "write the smaller first, and not both infinite"
             raise ScenarioError(problem, where=f"{where}.within", given=[low, high], hint=hint)
@@ -233,7 +236,7 @@ def _check(given: dict[str, Any], kinds: list[str], line: int, where: str) -> Ch
         raise ScenarioError(f"'{key}' says nothing to a {kind}", where=where, allowed=", ".join(keys))
     for key in keys:
         if needed[key] and key not in given:
-            raise ScenarioError(f"'{key}' is missing", where=where, hint=f"add {key} = …")
+            raise ScenarioError(f"'{key}' is missing", where=where, hint=f"add {key} = …; `malsim docs check` shows one")
     if kind in KINDS:
         return KINDS[kind].read(given, line, where)
     return Check(**given, line=line, reads=_property(given["property"], f"{where}.property"))

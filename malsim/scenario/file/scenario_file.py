@@ -259,7 +259,8 @@ def _errors(error: ValidationError, schema: Any, table: Any, lines: Lines, where
         yield ScenarioError(f"'{kind.value}' is missing", where=at, hint=f"add {kind.value} = …")
     elif not (kind.name == "type" and error.instance is None and "number" in kind.value):
         allowed = _allowed(error, node)
-        yield ScenarioError("invalid value", where=at, given=_without_secrets(given), allowed=allowed)
+        manual = "`malsim docs writers` describes them" if path[-1:] == ("behaviour",) and path[0] == "writers" else None
+        yield ScenarioError("invalid value", where=at, given=_without_secrets(given), allowed=allowed, hint=manual)
 
 
 def _allowed(error: ValidationError, node: dict[str, Any]) -> str:

@@ -74,7 +74,10 @@ def read_claims(path: str | Path, *, on_bad_rows: str = "stop", default_confiden
 
 
 def read_truth(path: str | Path, *, epoch: float | None = None) -> pl.DataFrame:
-    """Read a truth file: object, value, and asked (days since `epoch`), null where the truth is not dated."""
+    """Read a truth file: object, value, and asked (days since `epoch`), null where the truth is not dated.
+
+    Raises `DataError` for bad rows, for dates without dated claims, and where one object has two values and no dates.
+    """
     frame = _texts(Path(path), ("object", "value"), ("valid_from",))
     frame = frame.with_columns(_days(frame["valid_from"]))
     wrong = _blank("object") | _blank("value") | (pl.col("valid_from").is_not_null() & pl.col("day").is_null())
@@ -82,6 +85,10 @@ def read_truth(path: str | Path, *, epoch: float | None = None) -> pl.DataFrame:
     bad = frame.filter(wrong).select("line", problem.alias("problem"))
     if bad.height:
         raise DataError(_bad_rows(bad), where=str(path))
+    several = frame.filter(pl.col("day").is_null()).filter(pl.col("value").n_unique().over("object") > 1)
+    if several.height:
+        given, hint = several["object"][0], "one row an object, or a column valid_from with the day each value began"
+        raise DataError("an object has two true values and no dates", where=str(path), given=given, hint=hint)
     if frame["day"].null_count() < frame.height and epoch is None:
         raise DataError("a dated truth needs dated claims", where=str(path), hint="give the claims a time column")
     return frame.select("object", "value", (pl.col("day") - (epoch or 0.0)).alias("asked"))
