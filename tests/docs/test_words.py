@@ -1,4 +1,4 @@
-"""The manual's words: no written page uses what CONTRIBUTING.md replaces, and each begins with what its reader can then do."""
+"""The manual's words: written pages use none that CONTRIBUTING.md replaces, and each begins with what its reader can do."""
 
 from __future__ import annotations
 
