@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import inspect
 import queue
+import re
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["LIMIT", "Calls", "awaited", "cut", "plain", "takes_limit", "text_of"]
+__all__ = ["LIMIT", "Calls", "awaited", "cut", "every_coroutine_awaited", "plain", "takes_limit", "text_of"]
 
 LIMIT = 10.0  # seconds a call
 LONGEST = 2000  # characters of an error's text
+_UNAWAITED = "coroutine '.*' was never awaited"
 _here = threading.local()  # a memory's coroutines all run on the loop of the thread that its calls are made on
 
 
@@ -35,6 +39,29 @@ def awaited(answer: Any) -> Any:
         return await answer
 
     return _here.loop.run_until_complete(wait())
+
+
+@contextmanager
+def every_coroutine_awaited() -> Iterator[None]:
+    """Raise `RuntimeError` where the block let go of a coroutine that nobody awaited: what it was to do was not done.
+
+    >>> async def write():
+    ...     return None
+    >>> with every_coroutine_awaited():
+    ...     _ = write(); del _
+    Traceback (most recent call last):
+        ...
+    RuntimeError: coroutine 'write' was never awaited: nothing was done; await it, and make the call an `async def`
+    """
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.filterwarnings("always", message=_UNAWAITED, category=RuntimeWarning)
+        yield
+    for one in seen:
+        if re.match(_UNAWAITED, str(one.message)):
+            raise RuntimeError(
+                f"{one.message}: nothing was done; await it, and make the call an `async def`".replace("\n", " ")
+            )
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno, source=one.source)
 
 
 def end_loop() -> None:

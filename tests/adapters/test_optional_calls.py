@@ -58,6 +58,32 @@ def test_a_memory_of_coroutines_is_asked_like_any_other() -> None:
     memory.close()
 
 
+class Hasty(Slow):
+    """It hands its claims to a coroutine, and waits for none: nothing would be written."""
+
+    def write(self, claims: Any, now: float) -> None:  # type: ignore[override]
+        super().write(claims, now)  # type: ignore[unused-coroutine]
+
+    def forget(self, *_: Any) -> None:  # type: ignore[override]
+        asyncio.sleep(0)  # type: ignore[unused-coroutine]
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_write_that_nobody_awaits_is_an_error(*, trusted: bool) -> None:
+    memories = WatchedMemories(Hasty, "hasty", trusted=trusted)
+    try:
+        memory = memories.make()
+        memory.write([Claim(1.0, "ann", "x", "A")], 1.0)
+        with pytest.raises(AdapterError, match=r"hasty: write: raised RuntimeError: coroutine '.*write' was never awaited"):
+            memory.peek(Query("x"), 1.0)
+        other = memories.make()
+        other.perform("forget", object="x", value="A", now=2.0, by="ann", scope="")
+        with pytest.raises(AdapterError, match=r"hasty: forget: .* was never awaited"):
+            other.texts()
+    finally:
+        memories.close()
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [

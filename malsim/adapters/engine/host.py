@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from malsim.adapters.calls import awaited, plain, takes_limit, text_of
+from malsim.adapters.calls import awaited, every_coroutine_awaited, plain, takes_limit, text_of
 from malsim.adapters.contract import FEATURES, OPTIONAL_CALLS
 from malsim.adapters.engine.shown_item import WrongAnswerError, shown_items
 from malsim.adapters.load import arguments_of, load_factory, make_memory
@@ -111,18 +111,19 @@ class Host:
             ask_memory = getattr(memory, call)
             items = awaited(ask_memory(about, now, limit) if limited else ask_memory(about, now))
             return None if items is None and call == "read" else shown_items(items, now)
-        if call == "write":
-            awaited(memory.write(about, now))
-        elif call == "tick":
-            awaited(memory.tick(now))
-        elif call == "texts":
+        if call == "texts":
             return [str(text) for text in _listed("text", str, awaited(memory.texts()))]
-        elif call == "log":
+        if call == "log":
             return [_event(event) for event in _listed("event", Mapping, awaited(memory.log()))]
-        else:
-            perform = getattr(memory, call)
-            places, names = arguments_of(perform, about)  # type: ignore[arg-type]  # those of an optional call
-            awaited(perform(*places, **names))
+        with every_coroutine_awaited():
+            if call == "write":
+                awaited(memory.write(about, now))
+            elif call == "tick":
+                awaited(memory.tick(now))
+            else:
+                perform = getattr(memory, call)
+                places, names = arguments_of(perform, about)  # type: ignore[arg-type]  # those of an optional call
+                awaited(perform(*places, **names))
         return None
 
     def _make(self, rep: int) -> dict[str, Any]:
