@@ -1,4 +1,4 @@
-"""Put memories to the axioms of any sound memory; exit 1 if one is broken, with the smallest witness found.
+"""Test memories against the axioms of a sound memory; exit 1 if one is broken, with the smallest witness found.
 
 malsim axioms my_package.my_module:MyMemory --html axioms.html
 malsim axioms membrane --set law.half_life=7 --on memory.sqlite

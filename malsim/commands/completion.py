@@ -1,4 +1,4 @@
-"""Print what completes commands and options in your shell.
+"""Print a completion script for your shell.
 
 malsim completion bash > ~/.local/share/bash-completion/completions/malsim
 malsim completion zsh > ~/.zfunc/_malsim             with fpath+=~/.zfunc before compinit in ~/.zshrc

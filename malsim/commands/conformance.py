@@ -1,4 +1,4 @@
-"""Ask memories what they owe: corrections that hold, forgetting that is complete; exit 1 where a duty fails.
+"""Test the duties of memories: corrections that hold, forgetting that is complete; exit 1 where a duty fails.
 
 malsim conformance my_package.my_module:MyMemory --html conformance.html
 malsim conformance append overwrite governed -o duties.png

@@ -1,4 +1,4 @@
-"""List or copy what ships: scenarios, notebooks, netlists, rules and sample claims.
+"""List or copy the shipped examples: scenarios, notebooks, netlists, rules and sample claims.
 
 malsim examples                              what there is
 malsim examples poisoner.toml -o .           one, with the files that it names

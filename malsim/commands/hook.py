@@ -1,4 +1,4 @@
-"""Answer one event of an agent's program, given as JSON on stdin: what Claude Code and Codex call their hooks.
+"""Handle one hook event of an agent's program, read as JSON from stdin: what Claude Code and Codex call their hooks.
 
 malsim hook session-start --store memory.sqlite     the map, what is expected of writers, what ranks first
 malsim hook prompt --store memory.sqlite            the lines that bear on the prompt

@@ -1,4 +1,4 @@
-"""Bring another memory's file or folder into a store; or prime a store from another one."""
+"""Import another memory's file or folder into a store; or prime a store from another one."""
 
 from __future__ import annotations
 

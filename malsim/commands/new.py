@@ -1,4 +1,4 @@
-"""Write something commented that runs, to start from: a scenario, a memory of your own, a workflow for CI.
+"""Write a commented file that runs, to start from: a scenario, a memory of your own, a workflow for CI.
 
 malsim new my.toml                                   a world: facts, writers, a reader
 malsim new my.toml --template claims                 claims written by hand

@@ -1,4 +1,4 @@
-"""List ops, print a data sheet, draw an answer, run one; over a recorded frame.
+"""List ops, print a data sheet, draw a response, run one; over a recorded frame.
 
 malsim op                                                     the palette
 malsim op pid                                                 its data sheet

@@ -1,4 +1,4 @@
-"""Count what it takes to make a memory believe a lie, and the truth: claims, identities, days.
+"""Measure the price of a lie and of the truth: claims, identities, days.
 
 malsim price majority mal my_memory:Latest -o price.png
 malsim price records --honest 5 --json

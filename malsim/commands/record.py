@@ -1,4 +1,4 @@
-"""Record what an agent and any memory's MCP server say to each other; every message goes on unchanged.
+"""Record the messages between an agent and any MCP memory server; every message is passed on unchanged.
 
 malsim record -o log.jsonl -- npx -y @modelcontextprotocol/server-memory     in place of the server's own command
 malsim record -o log.jsonl --redact -- malsim serve memory.sqlite            hashes of texts only

@@ -1,4 +1,4 @@
-"""Make a run again from its manifest; say how it was compared and whether it came out the same."""
+"""Repeat a run from its manifest; report how it was compared and whether it is the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Say which settings a metric depends on: each moved alone, and Sobol indices over a space of ranges.
+"""Find the settings that a metric depends on: each moved alone, and Sobol indices over a space of ranges.
 
 malsim sensitivity scenarios/poisoner.toml --replications 16 --metric brier
 malsim sensitivity scenarios/poisoner.toml --replications 16 --range rules.damping=0.2:1 --range rules.support_ceiling=0:0.9

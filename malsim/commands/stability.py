@@ -1,4 +1,4 @@
-"""Say whether a scenario's loop is stable: verdict, spectral radius, gain margin, critical ceiling, ringing cells."""
+"""Check whether a scenario's loop is stable: verdict, spectral radius, gain margin, critical ceiling, ringing cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare policies of which disputes go to a person: on the same replications, at as many reviews.
+"""Compare policies that choose disputes for review: on the same replications, at as many reviews.
 
 malsim triage scenarios/triage_popular.toml --weekly 5,10,20 --replications 40
 """

@@ -1,4 +1,4 @@
-"""Compute a Recall store's scores anew; under the preset, exit 1 with the cells that differ."""
+"""Recompute a Recall store's scores; under the preset, list the cells that differ and exit with 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Follow a live store, another memory or a log, and tell what fails or trips: checks and tripwires; it is only read.
+"""Follow a live store, another memory or a log, and report what fails or trips: checks and tripwires; it is only read.
 
 malsim watch memory.sqlite --checks checks.toml --every 10s
 malsim watch --events log.jsonl --checks checks.toml --once

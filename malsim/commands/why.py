@@ -1,4 +1,4 @@
-"""Say why a cell is believed as it is, term by term: of a scenario's run, a store, or a file of claims.
+"""Explain the worth of a cell, term by term: in a scenario's run, a store, or a file of claims.
 
 malsim why scenarios/ten_sybils.toml claim-7-522 --at 10
 malsim why memory.sqlite dec_a3ee --law records -o why.png
