@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.push import Push
 
 __all__ = ["LONGEST", "MemoryService", "verdict_text"]
@@ -51,7 +52,7 @@ class MemoryService:
         clock: Callable[[], float] | None = None,
     ) -> None:
         self.store, self.writer, self.rules = Store(path), writer, rules or Rules()
-        self.rep = self.store.rep_of(scope, make=True)
+        self.scope, self.rep = scope, self.store.rep_of(scope, make=True)
         self.now = clock or wall_clock(self.store)
 
     def close(self) -> None:
@@ -122,13 +123,16 @@ class MemoryService:
         from malsim.netlist.shipped import catalogue, readings, signal_named
 
         wanted = [signal_named(name).name for name in names or catalogue()]
-        return "\n".join(str(one) for one in readings(self.store.memory, wanted, now=self.now(), rules=self.rules))
+        return "\n".join(str(one) for one in readings(self._own(), wanted, now=self.now(), rules=self.rules))
+
+    def _own(self) -> Memory:
+        return self.store.within(self.store.memory, self.scope)
 
     def netlist(self) -> str:
         """The graph as a netlist that loads back."""
         from malsim.netlist import render
 
-        return render(self.store.memory) + self.store.standing.text
+        return render(self._own()) + self.store.standing.text
 
     def tick(self) -> str:
         """Recompute every score as of now, run the programs and wires; what they did, a line each."""

@@ -61,7 +61,7 @@ def main(args: argparse.Namespace) -> int:
         args.rep = args.rep if args.scope is None else store.known_scope(args.scope)
         options = {"rep": args.rep, "rules": rules, "now": store.day if at is None else at}
         as_recorded = at is None and not (args.rules or args.set)
-        lines = _signal_lines(args.signals, store, at, rules) if args.signals and not args.cell else []
+        lines = _signal_lines(args.signals, store, at, rules, args.scope) if args.signals and not args.cell else []
         push = {"budget_words": args.budget, "limit": args.limit, "surfaced": lines, **options}
         if args.cell:
             view = (store if as_recorded else _memory_at(store, at, rules)).expand(args.cell, **options)
@@ -116,12 +116,13 @@ def _of_run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _signal_lines(signals: str, store: Store, at: float | None, rules: Rules) -> list[str]:
-    """A line for each surfaced signal that fires."""
+def _signal_lines(signals: str, store: Store, at: float | None, rules: Rules, scope: str | None) -> list[str]:
+    """A line for each surfaced signal that fires on what stands in the scope."""
     from malsim.netlist.shipped import lines_of_readings, readings, surfaced_names
 
     memory, now = (store.memory, store.day or 0.0) if at is None else (_memory_at(store, at, rules), at)
-    return lines_of_readings(readings(memory, surfaced_names(signals), now=now, rules=rules))
+    seen = store.within(memory, scope)
+    return lines_of_readings(readings(seen, surfaced_names(signals), now=now, rules=rules))
 
 
 def _rewritten(store: Store, view: Expanded, day: float | None, rep: int) -> list[str]:

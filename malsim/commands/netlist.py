@@ -62,6 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--expect", metavar="FILE", help="run: columns that must come out; exit 1 where they do not")
     add("--tick", metavar="TIME", help="run, why: the time between two rows (1d; .hal text keeps its own)")
     add("--rep", type=int, metavar="K", help="why, value: of a recorded run, the replication; default its first")
+    add("--scope", metavar="NAME", help="of a store, only what stands in this scope; default what is everybody's")
     add("--at", type=day, metavar="DAY", help="why, value: the day asked about; default the last")
     proof_arguments(parser)
 
@@ -78,9 +79,15 @@ def _document(path: str) -> Document:
 
 
 def _memory(args: argparse.Namespace) -> Memory | None:
-    from malsim.memory import Memory
+    return _stored(args.into, args.scope) if args.into else None
 
-    return Memory.open(args.into) if args.into else None
+
+def _stored(path: str, scope: str | None, at: float | None = None) -> Memory:
+    """What stands in a scope of a store, on a day."""
+    from malsim.memory.store import Store
+
+    with Store(path, write=False) as store:
+        return store.within(store.memory if at is None else store.at(at), scope)
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -165,7 +172,7 @@ def _load(args: argparse.Namespace) -> int:
     documents, loaded = [_document(path) for path in args.files], None
     if args.into:
         with Store(args.into, write=False) as other:
-            loaded = load_all(other.memory, other.standing, documents, Rules())
+            loaded = load_all(other.within(other.memory, args.scope), other.standing, documents, Rules())
     elif not Path(args.output).exists():
         loaded = load_all(Memory.empty(), Standing(), documents, Rules())  # before a store is made
     with Store(args.output) as store:
@@ -185,7 +192,7 @@ def _render(args: argparse.Namespace) -> int:
             print(render(load(_document(path), _memory(args)).memory), end="")
             continue
         with Store(path, write=False) as store:
-            print(render(store.memory), store.standing.text, sep="", end="")
+            print(render(store.within(store.memory, args.scope)), store.standing.text, sep="", end="")
     return 0
 
 
@@ -253,12 +260,10 @@ def _prove(args: argparse.Namespace) -> int:
 
 def _graph(path: str, args: argparse.Namespace) -> Memory:
     """The memory of a store, or the one that a netlist's cells come to."""
-    from malsim.memory import Memory
     from malsim.netlist import load
 
-    return (
-        load(_document(path), _memory(args)).memory if path.endswith((".malnet", ".hal")) else Memory.open(path, at=args.at)
-    )
+    netlist = path.endswith((".malnet", ".hal"))
+    return load(_document(path), _memory(args)).memory if netlist else _stored(path, args.scope, args.at)
 
 
 def _is_run(path: str) -> bool:

@@ -29,6 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--on", metavar="STORE", help="say what each reads on a store, which is not changed")
     add("--ticks", type=int, default=1, metavar="N", help="with --on: the last N ticks, for signals of rates (1)")
     add("--every", type=day, default=1.0, metavar="DAYS", help="with --on: between two ticks (1)")
+    add("--scope", metavar="NAME", help="with --on: within this scope of the store; default what is everybody's")
     add("--scorecard", action="store_true", help="measure each on its streams and on ordinary work (needs the repository)")
     add(
         "--seeds",
@@ -60,7 +61,7 @@ def main(args: argparse.Namespace) -> int:
     if args.scorecard:
         return _scorecard(names, args.seeds, args.quiet_streams, args.output)
     if store is not None:
-        return _read(store, names or list(catalogue()), args.ticks, args.every)
+        return _read(store, names or list(catalogue()), args.ticks, args.every, args.scope)
     if names:
         print("\n".join(signal_named(name).text for name in names), end="")
         return 0
@@ -74,12 +75,12 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _read(store: str, names: list[str], ticks: int, every: float) -> int:
+def _read(store: str, names: list[str], ticks: int, every: float, scope: str | None) -> int:
     from malsim.memory.store import Store
     from malsim.netlist.shipped import readings
 
     with Store(store, write=False) as file:
-        memory, now = file.memory, file.day or 0.0
+        memory, now = file.within(file.memory, scope), file.day or 0.0
     for one in readings(memory, names, now=now, ticks=ticks, every=every):
         print(one)
     return 0

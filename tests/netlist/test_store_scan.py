@@ -221,7 +221,7 @@ def test_wiring_that_is_loaded_twice_is_refused_and_nothing_changes(tmp_path: Pa
         wired(path, "loadrt watch names=weak\n")
     with Store(path, write=False) as store:
         assert store.standing.text == before
-        assert json.dumps(store.standing.lines) == "[]"
+        assert json.dumps(store.standing.lines) == "{}"
     wired(path, "loadrt watch names=more\nnet also more.in < dec_a3ee-scores-eff\naddf more tick\n")
     with Store(path) as store:
         store.tick(1.0)

@@ -17,7 +17,7 @@ WIRING = "malsimWiring"  # a key of an archive, a table of a database
 def wiring_object(standing: Standing) -> dict[str, str]:
     """What stands, as texts: the netlist, what it remembers from tick to tick, its lines in the next push."""
     state = base64.b64encode(standing.state).decode()
-    return {"text": standing.text, "state": state, "lines": json.dumps(standing.lines)}
+    return {"text": standing.text, "state": state, "lines": json.dumps(standing.lines.get(0, ()))}
 
 
 def wiring_of(given: Any) -> Standing | None:
@@ -34,4 +34,4 @@ def wiring_of(given: Any) -> Standing | None:
     except (binascii.Error, TypeError, ValueError, RecursionError):
         return Standing(text=given["text"])
     good = isinstance(lines, list) and all(isinstance(line, str) for line in lines)
-    return Standing(text=given["text"], state=state, lines=tuple(lines) if good else ())
+    return Standing(text=given["text"], state=state, lines={0: tuple(lines)} if good and lines else {})

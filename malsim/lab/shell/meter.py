@@ -25,7 +25,7 @@ def sessions(target: SessionFile) -> Iterator[Session]:
             session = session.stepped()
     with Store(home, write=False) as store:
         while True:
-            memory = store.memory
+            memory = store.within(store.memory)
             if memory is not session.memory:
                 session = replace(session, memory=memory, day=store.day or 0.0)
             yield session

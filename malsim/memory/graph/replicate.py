@@ -1,9 +1,10 @@
-"""One memory as many: the same graph once for each replication of a run."""
+"""One memory as many, a copy for each replication of a run; and some replications of a memory without the others."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from malsim.base.errors import DataError
@@ -12,10 +13,11 @@ from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.texts import content_of, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-__all__ = ["replicated"]
+__all__ = ["alone", "replicated", "without"]
 
+_CONTENT = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
 _DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "expires", "reverify")
 
 
@@ -33,12 +35,11 @@ def replicated(memory: Memory, reps: Sequence[int], *, now: float = 0.0) -> Memo
         raise DataError("a memory of several replications cannot begin others", given=f"{memory.cells['rep'].n_unique()}")
     rep = pl.Series("rep", reps, dtype=schema.CELLS["rep"])
     replications = rep.to_frame().with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
-    content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
     cells = replications.join(memory.cells.drop("rep"), how="cross").with_columns(
         pl.col("author") + (pl.col("number") * memory.writers.height).cast(pl.UInt32),
         pl.col("successor") + pl.col("number") * memory.cells.height,
         *(pl.col(name) - now for name in _DAYS),
-        content,
+        _CONTENT,
     )
     edges = memory.edges.join(replications, how="cross").with_columns(
         *(pl.col(end) + pl.col("number") * memory.cells.height for end in ("source", "target")), pl.col("t") - now
@@ -50,3 +51,37 @@ def replicated(memory: Memory, reps: Sequence[int], *, now: float = 0.0) -> Memo
         writers.select(list(schema.WRITERS)),
         memory.scanned * len(rep),
     )
+
+
+def alone(memory: Memory, rep: int) -> Memory:
+    """One replication of a memory, as replication 0 of a memory of its own."""
+    own = without(memory, {*memory.cells["rep"], *memory.writers["rep"]} - {rep})
+    cells, writers = (frame.with_columns(pl.lit(0, pl.Int32).alias("rep")) for frame in (own.cells, own.writers))
+    return Memory(cells.with_columns(_CONTENT), own.edges, writers, own.scanned)
+
+
+def without(memory: Memory, reps: Collection[int]) -> Memory:
+    """The memory without some replications: their cells, writers and edges are not in it.
+
+    >>> from malsim.memory import admit
+    >>> claims = [{"rep": rep, "writer": "ann", "kind": "obs", "title": f"up {rep}", "confidence": 0.6} for rep in (0, 1, 2)]
+    >>> without(admit(Memory.empty(), claims).memory, [0, 2]).cells["title"].to_list()
+    ['up 1']
+    """
+    if not reps:
+        return memory
+    stay = [~frame["rep"].is_in(list(reps)).to_numpy() for frame in (memory.cells, memory.writers)]
+    cell, author = (pl.Series(np.where(each, each.cumsum() - 1, -1)) for each in stay)
+    cells = memory.cells.filter(stay[0])
+    scanned = memory.edges["source"].head(memory.scanned)
+    edges = memory.edges.filter(pl.Series(stay[0]).gather(memory.edges["source"]))
+    return Memory(
+        cells.with_columns(_moved(cells["author"], author), _moved(cells["successor"], cell)),
+        edges.with_columns(_moved(edges["source"], cell), _moved(edges["target"], cell)),
+        memory.writers.filter(stay[1]),
+        int(stay[0][scanned.to_numpy()].sum()),
+    )
+
+
+def _moved(rows: pl.Series, places: pl.Series) -> pl.Series:
+    return places.gather(rows).cast(rows.dtype).alias(rows.name)

@@ -10,6 +10,7 @@ from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import update
+from malsim.memory.graph.replicate import alone, without
 from malsim.memory.graph.tombstones import TEXTS, derived, rows_about, rows_like
 from malsim.memory.law import tick
 from malsim.memory.law_steps import effective_now
@@ -170,6 +171,15 @@ class Store(StoreFile):
         with self._reading() as file:
             return {name: rep for name, rep in scopes.names(file).items() if name}
 
+    def within(self, memory: Memory, scope: str | None = None) -> Memory:
+        """What of the store's memory stands in a scope, as replication 0; None: all that is in no scope with a name.
+
+        Netlists, addresses and signals read this. Raises `UsageError` for a scope that is not there.
+        """
+        if scope is not None:
+            return alone(memory, self.known_scope(scope))
+        return without(memory, self.scopes.values())
+
     def share(self, object_: str, to: str, *, now: float, scope: str = "", by: str | None = None) -> None:
         """Let another scope read what a scope knows of an object."""
         self._shares(object_, to, scope, now, by, "share")
@@ -212,7 +222,7 @@ class Store(StoreFile):
                 worth = effective_in(file, rows, rules)
                 return effective_now(self.memory, rules) if worth is None else worth
 
-            lines = [*standing_parts.standing(file).lines, *options.pop("surfaced", ())]
+            lines = [*standing_parts.standing(file).lines.get(options.get("rep", 0), ()), *options.pop("surfaced", ())]
             return push(file, query, surfaced=lines, worth_now=worth_now if read.holds_news(file) else as_stored, **options)
 
     def expand(self, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:

@@ -14,6 +14,7 @@ from malsim.memory.tables.rows import insert, select
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Mapping
 
 __all__ = ["EVENTS", "Standing", "events", "keep", "standing"]
 
@@ -29,14 +30,14 @@ _TABLES = (  # made when something is first to stand
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """A netlist as text, what it remembers from one tick to the next, and the lines that it raises in the next push.
+    """A netlist as text, what it remembers from one tick to the next, and each replication's lines in the next push.
 
     `events` are those of the last tick: columns of EVENTS. What `state` holds only who runs it knows.
     """
 
     text: str = ""
     state: bytes = b""
-    lines: tuple[str, ...] = ()
+    lines: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     events: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EVENTS))
 
 
@@ -45,17 +46,21 @@ def standing(connection: sqlite3.Connection) -> Standing:
     if not holds_table(connection, "standing"):
         return Standing()
     parts = dict(connection.execute("SELECT name, value FROM standing").fetchall())
-    text, state, lines = parts.get("text", ""), parts.get("state", b""), json.loads(parts.get("lines", "[]"))
-    if not (isinstance(text, str) and isinstance(state, bytes) and all(isinstance(line, str) for line in lines)):
+    text, state, pairs = parts.get("text", ""), parts.get("state", b""), json.loads(parts.get("lines", "[]"))
+    try:
+        lines = {int(rep): tuple(map(str, own)) for rep, own in pairs}
+    except (TypeError, ValueError) as error:
+        raise DamagedRowsError("standing") from error
+    if not (isinstance(text, str) and isinstance(state, bytes)):
         raise DamagedRowsError("standing")
-    return Standing(text=text, state=state, lines=tuple(lines))
+    return Standing(text=text, state=state, lines=lines)
 
 
 def keep(connection: sqlite3.Connection, after: Standing) -> None:
     """Let this stand from now on; its events are added to those on record."""
     for statement in _TABLES:
         connection.execute(statement)
-    values = {"text": after.text, "state": after.state, "lines": json.dumps(after.lines)}
+    values = {"text": after.text, "state": after.state, "lines": json.dumps(list(after.lines.items()))}
     connection.executemany("INSERT OR REPLACE INTO standing VALUES (?, ?)", list(values.items()))
     insert(connection, "happenings", after.events.select(list(EVENTS)))
 

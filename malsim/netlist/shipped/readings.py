@@ -59,14 +59,17 @@ def readings(
         The law by which the memory ticks in between.
     """
     names = list(names)
-    engine = Engine(link(parse(signals_text(names))), tick=every * 8.64e7, rules=rules)
+    reps = memory.column("rep")
+    first, last = (int(reps.min()), int(reps.max())) if reps.size else (0, 0)
+    count = last - first + 1
+    engine = Engine(link(parse(signals_text(names))), replications=count, first=first, tick=every * 8.64e7, rules=rules)
     current, state = memory, engine.start(memory)
     for back in reversed(range(ticks)):
         day = now - back * every
         current = tick(current, day, rules) if ticks > 1 else present(memory, rules).memory
         scan = engine.scan(state, current, now=day)
         state = scan.state
-    rows = Rows(memory, 1, state.topics)
+    rows = Rows(memory, count, state.topics, first=first)
     return [_reading(signal_named(name), state.signals, engine, rows) for name in names]
 
 

@@ -74,10 +74,11 @@ def scan(memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[
     engine = Engine(net, replications=last - first + 1, first=first, rules=rules)
     state = restored(standing.state, engine, memory, first=first)
     result = engine.scan(state, memory, now=now)
-    lines: tuple[str, ...] = ()
+    lines = dict[int, tuple[str, ...]]()
     if surfaced := surfaced_of(document, engine.net):
         rows = Rows(memory, engine.replications, result.state.topics, first=first)
-        lines = tuple(surfaced_on(surfaced, result.state.signals, engine.net, rows).of(0))
+        told = surfaced_on(surfaced, result.state.signals, engine.net, rows)
+        lines = {first + place: own for place in range(engine.replications) if (own := tuple(told.of(place)))}
     after = Standing(text=standing.text, state=saved(result.state, engine), lines=lines, events=_events(result, now, first))
     return result.memory, after
 
