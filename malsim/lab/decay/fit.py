@@ -8,7 +8,9 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
+from malsim.lab.decay.chain import Chain
 from malsim.lab.decay.choice import SCORES, choose
+from malsim.lab.decay.goodness import UNTESTED, Goodness, of_claims, of_lifetimes
 from malsim.lab.decay.laws import LAWS
 from malsim.lab.decay.likelihood import Likelihood
 from malsim.lab.decay.log import SIGHTED, read_log
@@ -45,6 +47,10 @@ def fit_decay(
     together (hidden Markov likelihood; f is 0 unless given), with the rate of reporting beside them. The other laws need
     stretches that are lifetimes: they are fitted where no claim need be wrong and few changes went unseen.
 
+    Where the exponential law is rejected at 3 % (`goodness`) its constants are NaN, and the mean of a law that fits better
+    is given instead. Of claims that do not reject it, the interval of τ holds the means under all spreads that they leave
+    possible. A `floor` that is given says that the law is known: nothing is tested.
+
     Parameters
     ----------
     log
@@ -74,26 +80,39 @@ def fit_decay(
     everything = read_log(log, share=share, floor=floor)
     lifetimes = everything.of_known_age
     estimate = rates(log) if floor is None and set(log.columns) >= SIGHTED else None
-    floor = 0.0 if estimate else floor
+    given, floor = floor, 0.0 if estimate else floor
     fits = estimate is None or estimate.lifetimes
     if fits and lifetimes.ended.any() and lifetimes.duration.sum() > 0.0:
         scores = choose([LAWS[name] for name in laws], lifetimes, share=share, floor=floor, seed=seed)
     else:
         scores = pl.DataFrame([(name, *(np.nan,) * (len(SCORES) - 1)) for name in laws], schema=SCORES, orient="row")
-    constants = [row for name in laws for row in _constants(LAWS[name], lifetimes, estimate, floor, fits=fits)]
+    goodness = _goodness(log, lifetimes, estimate) if MEMORYLESS in laws and given is None else UNTESTED
+    constants = [row for name in laws for row in _constants(LAWS[name], lifetimes, estimate, floor, goodness, fits=fits)]
     return Decay(
         constants=pl.DataFrame(constants, schema=FIT, orient="row"),
         scores=scores,
-        best=_best(scores),
+        best=_best(scores, goodness),
+        goodness=goodness,
         log=everything,
         rates=estimate.table if estimate else pl.DataFrame(schema=RATES),
         notes=_notes(estimate, everything),
     )
 
 
-def _constants(law: Law, log: Log, estimate: Rates | None, floor: float | None, *, fits: bool) -> list[tuple[object, ...]]:
+def _goodness(log: pl.DataFrame, lifetimes: Log, estimate: Rates | None) -> Goodness:
+    """Whether the exponential fits: of who said what when where the log has it, else of the lifetimes."""
+    return of_claims(Chain.of(log), estimate) if estimate else of_lifetimes(lifetimes)
+
+
+def _constants(
+    law: Law, log: Log, estimate: Rates | None, floor: float | None, goodness: Goodness, *, fits: bool
+) -> list[tuple[object, ...]]:
+    if law.name == MEMORYLESS and goodness.rejected:
+        return [(law.name, "tau", *UNKNOWN, "d"), (law.name, law.second, *UNKNOWN, "1")]
     if estimate and law.name == MEMORYLESS:
-        return [(law.name, "tau", *estimate.tau, "d"), (law.name, law.second, 0.0, 0.0, 0.0, "1")]
+        tau, low, high = estimate.tau
+        ends = (min(low, goodness.mean[1]), max(high, goodness.mean[2])) if goodness.p >= 0.0 else (low, high)
+        return [(law.name, "tau", tau, *ends, "d"), (law.name, law.second, 0.0, 0.0, 0.0, "1")]
     if not fits or not log.duration.sum() > 0.0 or (not log.ended.any() and law.name != MEMORYLESS):
         return [(law.name, "tau", *UNKNOWN, "d"), (law.name, law.second, *UNKNOWN, "1")]
     likelihood = Likelihood.of(law, log, floor)
@@ -104,8 +123,10 @@ def _constants(law: Law, log: Log, estimate: Rates | None, floor: float | None, 
     return [(law.name, "tau", *tau, "d"), (law.name, law.second, *second, "1")]
 
 
-def _best(scores: pl.DataFrame) -> str:
-    """The law of least log loss, of least aic where there is none, the first where there is neither."""
+def _best(scores: pl.DataFrame, goodness: Goodness) -> str:
+    """The law of least log loss, of least aic where there is none, else the first; none that is rejected."""
+    if goodness.rejected and scores.height > 1:
+        scores = scores.filter(pl.col("law") != MEMORYLESS)
     column = "aic" if scores["log_loss"].is_nan().all() else "log_loss"
     return str(scores.sort(column, maintain_order=True)["law"][0])
 

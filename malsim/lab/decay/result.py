@@ -10,6 +10,7 @@ import polars as pl
 
 from malsim.base.errors import UsageError
 from malsim.base.intervals import kaplan_meier
+from malsim.lab.decay.goodness import UNTESTED, Goodness
 from malsim.lab.decay.laws import LAWS
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class Decay:
     later lifetimes, log_loss, rmse_bins and more (log loss above the least) with their intervals (95 % bootstrap over
     lifetimes), and aic on all. `best` is the law of least log loss there, of least aic where there is none; `apart` says
     whether every other law predicted worse by more than chance. `rates` has quantity (error, reports, invisible), value,
-    low, high, unit; it is empty for a log that does not say who said what when. `notes` are sentences on what the log
-    cannot tell.
+    low, high, unit; it is empty for a log that does not say who said what when. `goodness` tests the exponential; where it
+    is rejected, no τ is given but the mean of a law that fits better. `notes` are sentences on what the log cannot tell.
     """
 
     constants: pl.DataFrame
@@ -44,6 +45,7 @@ class Decay:
     log: Log
     rates: pl.DataFrame
     notes: tuple[str, ...] = ()
+    goodness: Goodness = UNTESTED
 
     @property
     def apart(self) -> bool:
@@ -55,7 +57,7 @@ class Decay:
     def cannot_tell(self) -> bool:
         """Whether the log leaves the time constant of the best law open at both ends."""
         row = self.constants.filter((pl.col("law") == self.best) & (pl.col("parameter") == "tau")).row(0, named=True)
-        return (row["low"], row["high"]) == NOTHING
+        return (row["low"], row["high"]) == NOTHING and not self.goodness.rejected
 
     def survival(self, t: Array | Sequence[float], law: str | None = None) -> Array:
         """The share of claims still true after t days by a law (the best, if None); NaN where the log cannot tell."""
@@ -98,7 +100,8 @@ class Decay:
             for law, label in self.labels.items()
         ]
         lines += [f"  {_words(row)}" for row in self.rates.to_dicts()]
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+        notes = (*self.notes, str(self.goodness)) if self.goodness.rejected else self.notes
+        return "\n".join([*lines, *(f"  {note}" for note in notes)])
 
     @property
     def _choice(self) -> str:
@@ -114,7 +117,10 @@ class Decay:
     def labels(self) -> dict[str, str]:
         """Each law with its constants and their intervals, in words."""
         laws = self.constants.group_by("law", maintain_order=True)
-        return {str(name): f"{name}: {_constants(rows.to_dicts())}" for (name,), rows in laws}
+        words = {str(name): f"{name}: {_constants(rows.to_dicts())}" for (name,), rows in laws}
+        return words | (
+            {"exponential": f"exponential: rejected (p {self.goodness.p:.2g})"} if self.goodness.rejected else {}
+        )
 
 
 def _constants(rows: list[dict[str, Any]]) -> str:

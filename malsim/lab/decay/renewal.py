@@ -1,0 +1,124 @@
+"""A truth whose lifetimes need not be exponential, seen through writers who err: a semi-Markov likelihood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.lab.decay.chain import LEAST_ERROR
+
+if TYPE_CHECKING:
+    from malsim.lab.decay.chain import Chain
+    from malsim.memory.graph.arrays import Array
+
+__all__ = ["SPREADS", "Renewal", "phases"]
+
+SPREADS = np.array([-0.6, -0.3, 0.4, 0.8, 1.4, 2.1, 3.0])  # log of the squared coefficient of variation
+MOST_CELLS = 1_000_000
+HALF = 0.5  # of the first grid around the start
+ROUNDS, POINTS = 6, 3
+FAR = 0.5  # of the grids at their edge: they move on before they close in
+SMALL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Renewal:
+    """The claims of a `Chain` under lifetimes of mean m and squared coefficient of variation c; 1 is the exponential.
+
+    A lifetime passes through two hidden phases, so that sums over all truths stay short: above c = 1 it is exponential, fast
+    or slow (balanced means: of half the mean each), below it passes one or two phases of one rate. With leaving rates s,
+    first phases α and S the rates between phases, values that agree or not fall apart into two systems of two equations,
+    S + s αᵀ and S − s αᵀ / (K − 1). At an object's first claim the phase is the stationary one.
+    Source: Tijms, A first course in stochastic models, 2003, appendix B.
+    """
+
+    chain: Chain
+
+    def loss(self, points: Array) -> Array:
+        """Minus the log-likelihood at points (log m in days, log c, log ε), shape (P, 3)."""
+        cells = len(self.chain.counts) * int(self.chain.choices.max()) * 2
+        size = max(1, MOST_CELLS // cells)
+        return np.concatenate([self._loss(points[at : at + size]) for at in range(0, len(points), size)])
+
+    def _loss(self, points: Array) -> Array:
+        chain, error = self.chain, np.exp(points[:, 2])[:, None]
+        first, between = phases(np.exp(points[:, 0]), np.exp(points[:, 1]))
+        exits = -between.sum(axis=2)  # (P, 2)
+        k = chain.choices.astype(np.float64)
+        renewed = exits[:, :, None] * first[:, None, :]
+        together = between + renewed
+        apart = between[:, None] - renewed[:, None] / (k - 1.0)[:, None, None]  # (P, n, 2, 2)
+        most, count = int(chain.choices.max()), len(points)
+        there = np.arange(most) < k[:, None]
+        stationary = _stationary(first, between)
+        belief = np.where(there, 1.0 / k[:, None], 0.0)[None, :, :, None] * stationary[:, None, None, :]
+        right, wrong = 1.0 - error, error / (k - 1.0)
+        total = np.zeros(count)
+        for turn in range(len(chain.gap)):
+            n = int(np.searchsorted(-chain.counts, -turn))
+            gap, said = chain.gap[turn, :n], chain.value[turn, :n]
+            if gap.any():
+                mean = belief[:, :n].sum(axis=2) / k[:n, None]  # (P, n, 2)
+                both = _expm(together[:, None], gap)
+                off = (belief[:, :n] - mean[:, :, None]) @ _expm(apart[:, :n], gap)
+                belief = np.maximum((mean[:, :, None] @ both) + off, 0.0) * there[:n, :, None]
+            weight = np.where(np.arange(most) == said[:, None], right[:, :, None], wrong[:, :n, None])
+            belief = belief[:, :n] * weight[..., None]
+            chance = belief.sum(axis=(2, 3))
+            total += np.log(np.maximum(chance, 1e-300)).sum(axis=1)
+            belief = belief / np.maximum(chance, 1e-300)[:, :, None, None]
+        return -total
+
+    def profile(self, spreads: Array, *, tau: float, error: float) -> tuple[Array, Array]:
+        """The least loss at each log c, shape (P,), and log m there; looked for around the exponential's τ and ε."""
+        free, low, high = [0, 2], *(np.array(ends) for ends in zip(*self.chain.bounds, strict=True))
+        middle = np.stack(np.broadcast_arrays(np.log(tau), spreads, np.log(max(error, LEAST_ERROR))), axis=1)
+        half, steps = HALF, np.linspace(-1.0, 1.0, POINTS)
+        grid = np.stack([each.ravel() for each in np.meshgrid(steps, steps)], axis=1)
+        for _ in range(ROUNDS):
+            trials = np.repeat(middle[:, None], len(grid), axis=1)
+            trials[:, :, free] = np.clip(trials[:, :, free] + half * grid, low, high)
+            losses = self.loss(trials.reshape(-1, 3)).reshape(len(spreads), -1)
+            best = losses.argmin(axis=1)
+            middle = trials[np.arange(len(spreads)), best]
+            half = half if (np.abs(grid[best]) == 1.0).any(axis=1).mean() > FAR else half / 2.0
+        return losses.min(axis=1), middle[:, 0]
+
+
+def phases(mean: Array, spread: Array) -> tuple[Array, Array]:
+    """First phases α (P, 2) and the rates between them (P, 2, 2) of lifetimes of some mean and spread c."""
+    above = np.sqrt(np.maximum(spread - 1.0, 0.0) / (spread + 1.0))
+    fast = (1.0 + above) / 2.0
+    skip = _skipped(np.minimum(spread, 1.0))
+    over = spread >= 1.0
+    first = np.where(over, fast, 1.0 - skip)
+    rate = (2.0 - skip) / mean
+    between = np.zeros((len(mean), 2, 2))
+    between[:, 0, 0] = -np.where(over, 2.0 * fast / mean, rate)
+    between[:, 1, 1] = -np.where(over, 2.0 * (1.0 - fast) / mean, rate)
+    between[:, 0, 1] = np.where(over, 0.0, rate)
+    return np.stack([first, 1.0 - first], axis=1), between
+
+
+def _skipped(spread: Array) -> Array:
+    """The share q of lifetimes that pass one phase only: (6 − 4q) / (2 − q)² = 1 + c, with c from a half to 1."""
+    more = 1.0 + spread  # (1 + c) r² − 4 r + 2 = 0 of r = 2 − q
+    return 2.0 - (2.0 + np.sqrt(np.maximum(4.0 - 2.0 * more, 0.0))) / more
+
+
+def _stationary(first: Array, between: Array) -> Array:
+    times = np.linalg.solve(np.swapaxes(-between, 1, 2), first[:, :, None])[:, :, 0]
+    share: Array = times / times.sum(axis=1, keepdims=True)
+    return share
+
+
+def _expm(rates: Array, days: Array) -> Array:
+    """e^(M d) of two by two matrices, shape (…, n, 2, 2) for days (n,)."""
+    half = (rates[..., 0, 0] + rates[..., 1, 1]) / 2.0
+    root = np.sqrt(((rates[..., 0, 0] - rates[..., 1, 1]) / 2.0) ** 2 + rates[..., 0, 1] * rates[..., 1, 0] + 0j) + SMALL
+    up, down = np.exp((half + root) * days), np.exp((half - root) * days)
+    even, odd = ((up + down) / 2.0).real, ((up - down) / (2.0 * root)).real
+    grown: Array = even[..., None, None] * np.eye(2) + odd[..., None, None] * (rates - half[..., None, None] * np.eye(2))
+    return grown

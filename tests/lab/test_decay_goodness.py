@@ -1,0 +1,106 @@
+"""Lifetimes that are not exponential are told as such, and the mean of what fits holds the planted one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import malsim as ms
+from malsim.lab.decay.chain import Chain
+from malsim.lab.decay.goodness import of_claims, of_lifetimes
+from malsim.lab.decay.log import Log
+from malsim.lab.decay.rates import Rates
+from malsim.lab.decay.renewal import Renewal, phases
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from malsim.lab.decay.goodness import Goodness
+
+MEAN, SIZE = 30.0, 250
+LEAST, MOST = 0.92, 0.07
+OTHERS = ("weibull", "lognormal")
+
+
+def lifetimes(law: str, count: int, draws: np.random.Generator) -> NDArray[np.float64]:
+    """Lifetimes of a mean of 30 days: exponential, Weibull of shape .5, lognormal of σ 1.2."""
+    if law == "exponential":
+        return draws.exponential(MEAN, count)
+    return MEAN / 2 * draws.weibull(0.5, count) if law == "weibull" else draws.lognormal(np.log(MEAN) - 0.72, 1.2, count)
+
+
+def goodness_of(law: str, rounds: int, *, seed: int) -> list[Goodness]:
+    results = []
+    for number in range(rounds):
+        dead = lifetimes(law, SIZE, np.random.default_rng([seed, number]))
+        results.append(of_lifetimes(Log(dead, dead, np.zeros(SIZE))))
+    return results
+
+
+def claims(law: str, *, seed: int, objects: int = 8, days: int = 400) -> Chain:
+    """A claim a day about each of some objects of three values, .05 of them wrong."""
+    draws = np.random.default_rng([seed, objects])
+    values = np.zeros((days, objects), dtype=np.int64)
+    for place in range(objects):
+        ends = np.cumsum(lifetimes(law, 4000, draws))
+        truth = np.append(0, draws.integers(1, 3, len(ends))).cumsum()[np.searchsorted(ends, np.arange(days) + 3000.0)]
+        values[:, place] = (truth + (draws.random(days) < 0.05) * draws.integers(1, 3, days)) % 3
+    gap = np.ones(values.shape)
+    gap[0] = 0.0
+    return Chain(gap, values, np.full(objects, days), np.full(objects, 3))
+
+
+@settings(max_examples=30)
+@given(mean=st.floats(0.1, 1000.0), spread=st.floats(0.51, 30.0))
+def test_two_phases_have_the_mean_and_the_spread(mean: float, spread: float) -> None:
+    first, between = phases(np.array([mean]), np.array([spread]))
+    stays = np.linalg.inv(-between[0])
+    once, twice = first[0] @ stays @ np.ones(2), 2.0 * first[0] @ stays @ stays @ np.ones(2)
+    assert once == pytest.approx(mean, rel=1e-6)
+    assert twice / once**2 - 1.0 == pytest.approx(spread, rel=1e-6)
+
+
+def test_of_spread_one_the_likelihood_is_the_exponentials() -> None:
+    chain = claims("exponential", seed=1, objects=3, days=40)
+    tau, error = np.array([5.0, 40.0]), np.array([0.2, 0.05])
+    points = np.stack([np.log(tau), np.zeros(2), np.log(error)], axis=1)
+    np.testing.assert_allclose(Renewal(chain).loss(points), chain.loss(tau, error), rtol=1e-6)
+
+
+@pytest.mark.parametrize("law", OTHERS)
+def test_a_sample_of_other_laws_is_told(law: str) -> None:
+    found = goodness_of(law, 4, seed=3)
+    assert all(each.rejected and each.law == law for each in found)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("law", OTHERS)
+def test_other_laws_are_told_and_their_means_held(law: str) -> None:
+    found = goodness_of(law, 200, seed=3)
+    assert sum(each.rejected for each in found) >= 0.9 * len(found)
+    assert sum(each.mean[1] <= MEAN <= each.mean[2] for each in found) >= (LEAST - 0.04) * len(found)  # of 200: two errors
+
+
+@pytest.mark.nightly
+def test_the_exponential_is_seldom_rejected() -> None:
+    assert sum(each.rejected for each in goodness_of("exponential", 300, seed=4)) <= MOST * 300
+
+
+def test_claims_that_may_be_wrong_are_tested_too() -> None:
+    chain = claims("weibull", seed=5)
+    rates = Rates(tau=(45.0, 35.0, 60.0), error=(0.05, 0.04, 0.06), reports=(1.0, 1.0, 1.0), invisible=(0.0, 0.0, 0.1))
+    assert of_claims(chain, rates).rejected
+
+
+def test_where_it_is_rejected_no_time_constant_is_quoted() -> None:
+    dead = lifetimes("weibull", SIZE, np.random.default_rng(6))
+    fit = ms.fit_decay(pl.DataFrame({"duration": dead, "ended": [True] * SIZE}), laws=["exponential", "weibull"])
+    assert fit.constants.filter(law="exponential")["value"].is_nan().all()
+    assert fit.best == "weibull"
+    assert "no single time constant: the exponential is rejected" in str(fit)
+    assert fit.figure().axes
