@@ -1,7 +1,7 @@
 """Run a scenario at many points of its settings; in many processes, and a sweep that was killed goes on where it was.
 
 malsim sweep scenarios/poisoner.toml --grid rules.challenge_ceiling=0.2,0.4,0.6 --metric brier --replications 50
-malsim sweep scenarios/poisoner.toml --range rules.support_ceiling=0:0.9 --range rules.damping=0.2:1 --points 64 -o points
+malsim sweep scenarios/poisoner.toml --range rules.support_ceiling=0:0.9 --points 64 --replications 4 -o points
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def test_where_none_is_left_the_run_is_refused() -> None:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     text = POISONER.read_text(encoding="utf-8").partition("[[check]]")[0]
     (tmp_path / "mine.toml").write_text(
-        text.replace("[run]\ndays = 60", '[memory]\nadapter = "own_memory:Last"\n\n[run]\ndays = 20')
+        text.replace("[run]\ndays = 60", '[memory]\nadapter = "own_memory:Last"\n\n[run]\ndays = 20').replace("= 80", "= 1")
         + '[[check]]\nname = "it speaks"\nproperty = "eventually (right(pump) == 1)"\n'
     )
     (tmp_path / "own_memory.py").write_text(
@@ -214,7 +214,7 @@ def test_phrases_are_settable_and_checked() -> None:
             return super().peek(query, now, limit)
 
     phrases = Phrases(sentence="{writer} says that {object} seems {value}", question="tell me of {object}")
-    ms.run(POISONER, memory=own(Spy), phrases=phrases, days=10.0)
+    ms.run(POISONER, memory=own(Spy), phrases=phrases, days=10.0, replications=1)
     assert "tell me of valve" in texts
     assert any(text.startswith("honest-") and "says that pump seems running" in text for text in texts)
     for wrong in ({"sentence": "{subject} is"}, {"question": "what is {value}?"}, {"answer": "("}, {"answer": "is .*"}):
