@@ -121,7 +121,9 @@ def _answers(claims: pl.DataFrame, questions: pl.DataFrame, name: str) -> pl.Dat
     law = find_law(name, where="--laws")
     plant = plant_of(law)
     about = questions.join(claims.select("object").unique(), on="object", how="semi", maintain_order="left")
-    if isinstance(plant, Graph):
+    if about.is_empty():  # without its only writer
+        both = about.with_columns(said=pl.lit(None, pl.String), probability=pl.lit(None, pl.Float64))
+    elif isinstance(plant, Graph):
         answers = replay(claims, about.drop("question").unique(maintain_order=True), rules=plant.rules).answers
         both = about.join(answers.select("object", "asked", "said", "probability"), on=["object", "asked"], how="left",
                           nulls_equal=True)  # fmt: skip
