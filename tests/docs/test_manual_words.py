@@ -13,7 +13,7 @@ CODE = re.compile(r"^\s*```.*?^\s*```$|`[^`\n]+`|^ {4,}[^\n]*$", flags=re.DOTALL
 LONGEST_TITLE = 60
 
 
-def replaced() -> list[str]:
+def forbidden_words() -> list[str]:
     """The words in code type in the right column of CONTRIBUTING.md's table."""
     _, _, table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("| we write | not |")
     return [word for row in table.splitlines() if row.startswith("|") for word in re.findall("`([^`]+)`", row.split("|")[2])]
@@ -24,12 +24,12 @@ def prose(page: Path) -> str:
 
 
 def test_contributors_have_a_list() -> None:
-    assert len(replaced()) >= len({*replaced()}) >= 15
+    assert len(forbidden_words()) >= len({*forbidden_words()}) >= 15
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_uses_none_of_them(page: Path) -> None:
-    pattern = "|".join(re.escape(word).replace("\\ ", r"\s+") for word in replaced())
+    pattern = "|".join(re.escape(word).replace("\\ ", r"\s+") for word in forbidden_words())
     assert re.findall(rf"\b(?:{pattern})\b", prose(page), flags=re.IGNORECASE) == []
 
 
