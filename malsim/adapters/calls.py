@@ -53,10 +53,10 @@ def every_coroutine_awaited() -> Iterator[None]:
         ...
     RuntimeError: coroutine 'write' was never awaited: nothing was done; await it, and make the call an `async def`
     """
-    with warnings.catch_warnings(record=True) as seen:
+    with warnings.catch_warnings(record=True) as messages:
         warnings.filterwarnings("always", message=_UNAWAITED, category=RuntimeWarning)
         yield
-    for one in seen:
+    for one in messages:
         if re.match(_UNAWAITED, str(one.message)):
             raise RuntimeError(
                 f"{one.message}: nothing was done; await it, and make the call an `async def`".replace("\n", " ")
