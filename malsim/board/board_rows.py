@@ -37,8 +37,8 @@ PACKAGES = {
     "arw-records": ("malsim.adapters.arw:records", ""),
 }
 SLOW = {
-    "governed": ("headline",), "mem0": ("headline",), "graphiti-core": ("headline",), "server-memory": ("headline",),
-    "arw-records": ("headline", "poisoning", "loop"),
+    "governed": ("headline",), "graphiti-core": ("headline",), "server-memory": ("headline",),
+    "mem0": ("headline", "poisoning", "loop"), "arw-records": ("headline", "poisoning", "loop"),
 }  # fmt: skip
 INSTALL = {"server-memory": "npm install --global @modelcontextprotocol/server-memory@2026.8.31"}
 
