@@ -61,6 +61,21 @@ def slack(blocks: int) -> float:
     return float(3.0 * np.sqrt(0.95 * 0.05 / blocks))
 
 
+def test_a_figure_with_a_usual_value_is_covered() -> None:
+    usual, draws = 0.0278, np.random.default_rng(SEED)
+    values = usual + np.where(draws.random(8 * 500) < 0.25, 0.024, 0.001 * draws.random(8 * 500))  # as brier of `records`
+    assert _held(values, "brier", 8) >= LEAST
+
+
+def test_accuracy_is_covered_by_few_and_by_many() -> None:
+    scenario = scenario_of("scenarios/poisoner.toml").replace(law="majority", seed=SEED, record="bands", replications=400)
+    values = by_replication(bench.run(scenario))["accuracy"]
+    for size in (8, 40):
+        ends = [mean_interval(np.random.default_rng(block).choice(values, size), SHARE)[1:] for block in range(300)]
+        held = np.mean([low <= values.mean() <= high for low, high in ends])
+        assert held >= LEAST, size
+
+
 def test_a_sample_of_figures_is_covered() -> None:
     held = coverage("poisoner", "last_write", size=8, blocks=60, metrics=("accuracy", "answered", "stale_acted", "harm"))
     assert len(held) >= 3
