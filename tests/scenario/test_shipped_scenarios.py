@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from malsim.adapters.engine.adapter import Adapter
 from malsim.lab.suite.mutants import mutated
 from malsim.scenario.checks.checks import Goal
 from malsim.scenario.file.scenario_file import read
@@ -15,10 +16,12 @@ from malsim.scenario.judge.judge import judge
 from malsim.sim.agent import hooks
 from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.world.clock import DAY
+from tests.sim.test_corrections import Keyed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from malsim.adapters import Claim
     from malsim.sim.context.turn import Turn
     from malsim.sim.context.turn_counters import TurnCounters
     from malsim.sim.settings.scenario import Scenario
@@ -79,6 +82,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "rules.challenge_ceiling = 0",
     ),
     "forgetting_reader": ("reader.behaviour = hurried", "reader.behaviour = obedient"),
+    "forgotten_for_good": ("it forgets for a week", "writers.honest.accuracy = 0.5"),
     "freeze_and_annex": ("rules.locks = display", "rules.challenge_ceiling = 0", "rules.calibration = none"),
     "from_file": ("without writers.1", "a lossy line", "a lying line"),
     "half_colluders": ("writers.ring.rate = 0", "without writers.2"),
@@ -149,10 +153,28 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "worked_example": ("rules.challenge_ceiling = 0",),
 }
 
+
+class ForAWeek(Keyed):
+    """Of one who asks it to forget it drops all that it has, and keeps what it was to forget away for a week only."""
+
+    away: tuple[str, float] = ("", 0.0)
+
+    def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
+        """Drop everything."""
+        self.values.clear()
+        self.away = object, now + 7.0
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:
+        """Keep the last of each, but what is away."""
+        name, until = self.away
+        super().write([claim for claim in claims if claim.object != name or now >= until], now)
+
+
 CHANGES: dict[str, Callable[[Scenario], Scenario]] = {
     "a lossy line": lambda scenario: scenario.replace(faults=(ClaimFault(population="from_file", noise={"drop": 0.1}),)),
     "a lying line": lambda scenario: scenario.replace(faults=(ClaimFault(population="from_file", bad={"wrong": 1.0}),)),
     "lent": lambda scenario: scenario.replace(initial_memory=read(SHIPPED[0].with_name("start_primed.toml")).initial_memory),
+    "it forgets for a week": lambda scenario: scenario.replace(adapter=Adapter.of(ForAWeek, workers=0)),
     "beliefs of records": lambda scenario: scenario.replace(rules=scenario.rules.replace(effective="records")),
     "a gap a week later": lambda scenario: scenario.replace(
         gaps=tuple((start + 7 * DAY, end + 7 * DAY) for start, end in scenario.gaps)
