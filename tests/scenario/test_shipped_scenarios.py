@@ -87,7 +87,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "from_file": ("without writers.1", "a lossy line", "a lying line"),
     "half_colluders": ("writers.ring.rate = 0", "without writers.2"),
     "hostile_supersession": ("rules.supersede_by = own",),
-    "laundering": ("without writers.0", "without writers.2", "without writers.3", "without writers.4"),
+    "laundering": ("without writers.0", "without writers.2", "writers.echo.rate = 0.02", "without writers.4"),
     "late_corrector": ("rules.evidence_from = any", "writers.late_corrector.accuracy = 0"),
     "mutual_dispute": ("rules.challenge_ceiling = 0", "turn claim.obs_b2b2.edges.0"),
     "noise_and_bad": ("without faults.0", "writers.probe.accuracy = 0.5"),
