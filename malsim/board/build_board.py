@@ -87,7 +87,7 @@ class MemoryBoard:
 
     def _cell(self, row: BoardRow, family: Family, metric: str) -> dict[str, Any]:
         figure = self.figures[metric][row.name].json()
-        if metric in TIMED:
+        if metric in TIMED and figure["value"] is not None:
             figure |= {"value": None, "text": ""}
         return {"row": row.name, **figure, "hash": self.keys.get(f"{row.name}/{family.name}", ""), "seed": self.size.seed,
                 "commands": family.shown_by(row, self.size)}  # fmt: skip
