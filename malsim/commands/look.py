@@ -121,8 +121,8 @@ def _signal_lines(signals: str, store: Store, at: float | None, rules: Rules, sc
     from malsim.netlist.shipped import lines_of_readings, readings, surfaced_names
 
     memory, now = (store.memory, store.day or 0.0) if at is None else (_memory_at(store, at, rules), at)
-    seen = store.within(memory, scope)
-    return lines_of_readings(readings(seen, surfaced_names(signals), now=now, rules=rules))
+    own = store.within(memory, scope)
+    return lines_of_readings(readings(own, surfaced_names(signals), now=now, rules=rules))
 
 
 def _rewritten(store: Store, view: Expanded, day: float | None, rep: int) -> list[str]:

@@ -81,8 +81,8 @@ def main(args: argparse.Namespace) -> int:
         pass
     _unread(follower)
     if args.once and not bad:
-        asked = len(follower.scenario.checks) - len(follower.unread)
-        print(f"{recording.path}: {asked} of {len(follower.scenario.checks)} checks asked, none fails")
+        count = len(follower.scenario.checks) - len(follower.unread)
+        print(f"{recording.path}: {count} of {len(follower.scenario.checks)} checks judged, none fails")
     return int(bad) or (UNASKED if args.once and follower.unasked else 0)
 
 

@@ -18,7 +18,7 @@ from malsim.board.build_board import BoardJob, read_board
 from malsim.board.families import FAMILIES, find_families
 from malsim.board.figures import BoardSize, figure_of_parts, replication_means
 from malsim.board.pages.board_page import index_page, page_name
-from malsim.board.pages.columns import columns_of
+from malsim.board.pages.shown_columns import columns_of
 from malsim.board.places import noise_grid, standing
 from malsim.cli import main
 from malsim.conformance.engine.assessment import memory_of

@@ -8,9 +8,9 @@ from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from malsim.board.pages.columns import columns_of
 from malsim.board.pages.page_sections import noise_section, odds_section, plan_section, ranking_section
 from malsim.board.pages.pictures import LEADING
+from malsim.board.pages.shown_columns import columns_of
 from malsim.report.page_parts import text
 
 if TYPE_CHECKING:

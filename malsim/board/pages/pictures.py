@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.board.pages.columns import columns_of, number_of
+from malsim.board.pages.shown_columns import columns_of, number_of
 from malsim.plot.style import dress, headline, sheet
 
 if TYPE_CHECKING:

@@ -58,13 +58,13 @@ class Renewal:
         total = np.zeros(count)
         for turn in range(len(chain.gap)):
             n = int(np.searchsorted(-chain.counts, -turn))
-            gap, said = chain.gap[turn, :n], chain.value[turn, :n]
+            gap, value = chain.gap[turn, :n], chain.value[turn, :n]
             if gap.any():
                 mean = belief[:, :n].sum(axis=2) / k[:n, None]  # (P, n, 2)
                 both = _expm(together[:, None], gap)
                 off = (belief[:, :n] - mean[:, :, None]) @ _expm(apart[:, :n], gap)
                 belief = np.maximum((mean[:, :, None] @ both) + off, 0.0) * there[:n, :, None]
-            weight = np.where(np.arange(most) == said[:, None], right[:, :, None], wrong[:, :n, None])
+            weight = np.where(np.arange(most) == value[:, None], right[:, :, None], wrong[:, :n, None])
             belief = belief[:, :n] * weight[..., None]
             chance = belief.sum(axis=(2, 3))
             total += np.log(np.maximum(chance, 1e-300)).sum(axis=1)
@@ -120,5 +120,5 @@ def _expm(rates: Array, days: Array) -> Array:
     root = np.sqrt(((rates[..., 0, 0] - rates[..., 1, 1]) / 2.0) ** 2 + rates[..., 0, 1] * rates[..., 1, 0] + 0j) + SMALL
     up, down = np.exp((half + root) * days), np.exp((half - root) * days)
     even, odd = ((up + down) / 2.0).real, ((up - down) / (2.0 * root)).real
-    grown: Array = even[..., None, None] * np.eye(2) + odd[..., None, None] * (rates - half[..., None, None] * np.eye(2))
-    return grown
+    power: Array = even[..., None, None] * np.eye(2) + odd[..., None, None] * (rates - half[..., None, None] * np.eye(2))
+    return power

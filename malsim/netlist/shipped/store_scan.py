@@ -77,8 +77,8 @@ def scan(memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[
     lines = dict[int, tuple[str, ...]]()
     if surfaced := surfaced_of(document, engine.net):
         rows = Rows(memory, engine.replications, result.state.topics, first=first)
-        told = surfaced_on(surfaced, result.state.signals, engine.net, rows)
-        lines = {first + place: own for place in range(engine.replications) if (own := tuple(told.of(place)))}
+        lines_by_row = surfaced_on(surfaced, result.state.signals, engine.net, rows)
+        lines = {first + place: own for place in range(engine.replications) if (own := tuple(lines_by_row.of(place)))}
     after = Standing(text=standing.text, state=saved(result.state, engine), lines=lines, events=_events(result, now, first))
     return result.memory, after
 
