@@ -8,14 +8,13 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TextIO, cast
 
 from malsim.base.errors import MalsimError, UsageError
 from malsim.base.limits import Limits, bound_memory
 from malsim.base.plain_text import PlainStream, plain_text
-from malsim.parsers import Command, main_parser
+from malsim.parsers import Command, main_parser, program_version
 
 __all__ = ["main"]
 
@@ -76,13 +75,6 @@ def _bug(error: Exception) -> str:
     own = [frame for frame in frames if {"malsim", "ops"} & set(Path(frame.filename).parts)]
     last = (own or frames)[-1]
     place = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}, in {last.name}"
-    about = f"malsim {_version()}, Python {platform.python_version()}"
+    about = f"malsim {program_version()}, Python {platform.python_version()}"
     hint = "please report this line with the command and, if you may, the file that it was given; nothing was written"
     return f"malsim: this is a bug: {type(error).__name__} at {place} ({about}); {hint}"
-
-
-def _version() -> str:
-    try:
-        return version("malsim")
-    except PackageNotFoundError:
-        return "not installed"

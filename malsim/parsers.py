@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import pkgutil
 import re
+import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from typing import Protocol, cast
+from typing import NoReturn, Protocol, cast
 
 from malsim.base.limits import Limits
 
-__all__ = ["HEADINGS", "Command", "command_parsers", "main_parser"]
+__all__ = ["HEADINGS", "Command", "command_parsers", "main_parser", "program_version"]
 
 HEADINGS = ("run and look", "judge", "compare and bring memories", "tune and study", "wire", "store")
 """What commands are for, in the order in which they are used."""
@@ -54,12 +54,23 @@ def main_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         description="a test bench for memories that many agents share",
         epilog="Exit codes: 0 done or yes, 1 the answer is no, 2 bad input. `malsim docs`: the manual.",
     )
-    parser.add_argument("--version", action="version", version=f"malsim {_version()}")
+    parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and stop")
     _add_commands(parser, words[:1])
     return parser
 
 
-def _version() -> str:
+class _PrintVersion(argparse.Action):
+    """Look the version up only where it is asked for: a hook is a process of its own, and pays for what it imports."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        sys.stdout.write(f"malsim {program_version()}\n")
+        parser.exit()
+
+
+def program_version() -> str:
+    """The version that is installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("malsim")
     except PackageNotFoundError:  # run from its source, with nothing installed

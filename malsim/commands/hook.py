@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ def main(args: argparse.Namespace) -> int:
     """Read the event, answer it; a failure is said on stderr and stops nobody, unless it is to."""
     from malsim.base.errors import MalsimError
 
+    for threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):  # a short process: threads would cost more than they do
+        os.environ.setdefault(threads, "1")
     try:
         reply = _reply(args, _message())
     except (MalsimError, OSError) as error:
