@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ELSEWHERE = {
     "malsim serve": "waits for a client", "malsim record": "runs another server", "malsim completion": "writes into HOME",
     'malsim conformance "mcp:': "fetches a server", "malsim compare --headline": "takes six minutes",
+    "malsim board": "takes hours; tests/board builds corners of it", "malsim preregister": "tests/board does",
     "malsim mutate scenarios ": "takes an hour", "malsim signals --scorecard": "needs a clone of the repository",
 }  # fmt: skip
 ENDLESS = {"watch": ["--once"]}

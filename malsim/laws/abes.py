@@ -12,7 +12,7 @@ similarity is the bench's.
 
 >>> from malsim.laws import play
 >>> play("abes", "0 A", "1 tick"), play("abes", "0 A", ".5 tick", "1 tick")
-([('A', 0.210836)], [('A', 0.115709)])
+([('A', 0.620657)], [('A', 0.584425)])
 """
 
 import numpy as np

@@ -72,7 +72,8 @@ def test_a_push_has_what_the_tick_at_its_instant_gives(drawn: list[Any]) -> None
     created = run.memory.cells.select("handle", "created")
     ends = run.memory.edges.select("target", came=pl.col("source"))
     for day in range(1, DAYS + 1):
-        new = set(created.filter(pl.col("created") >= day - 1, pl.col("created") < day)["handle"])
+        # what the reader wrote in the turn of a tick stands in that tick's numbers already
+        new = set(created.filter(pl.col("created") > day - 1, pl.col("created") < day)["handle"])
         handles = created["handle"]
         touched = new | {handles[to] for to, came in ends.rows() if handles[came] in new}
         ticks = [dict(run.cells.filter(pl.col("t") == at).select("cell", "effective").rows()) for at in (day, day - 1)]

@@ -71,7 +71,7 @@ def test_a_doubled_tick_is_two_ticks_recorded_once() -> None:
 
 
 def test_a_late_tick_is_no_gap_for_a_reader() -> None:
-    world = ms.read("scenarios/poisoner.toml").replace(days=6.0)
+    world = ms.read("scenarios/poisoner.toml").replace(days=6.0, replications=1)
     late = bench.run(world, Timing((DAY, 2 * DAY + 5, 3 * DAY + 9, 4 * DAY, 5 * DAY, 6 * DAY)))
     assert late.events.filter(kind="caught_up").is_empty()
     missed = bench.run(world, Timing((DAY, 2 * DAY, 4 * DAY, 5 * DAY, 6 * DAY)))

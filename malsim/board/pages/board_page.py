@@ -25,7 +25,7 @@ def page_name(row: str) -> str:
     """The file of a row's page.
 
     >>> page_name("majority"), page_name("my memory:A")
-    ('majority.html', 'my-memory-A-d1ca43a1.html')
+    ('majority.html', 'my-memory-A-fb66f8a5.html')
     """
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", row)
     return f"{plain}.html" if plain == row else f"{plain}-{zlib.crc32(row.encode()):08x}.html"

@@ -41,6 +41,7 @@ def explain_claim(
     if not isinstance(plant, Explains):
         raise UsageError("the law does not say what its numbers are made of", given=law)
     in_order = arrived(claims)
+    cell = cell.encode("utf-8", "replace").decode()  # what no text can hold names nothing
     now = float(in_order["t"].max() or 0.0) if at is None else at  # type: ignore[arg-type]  # days
     in_order = in_order.filter(pl.col("t") <= now)
     stream = Stream.of(in_order)
