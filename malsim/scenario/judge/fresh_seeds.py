@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from malsim.scenario.judge.judge import Judged, Outcome
     from malsim.sim.settings.scenario import Check, Scenario
 
-__all__ = ["SeedRow", "SeedTable", "on_fresh_seeds"]
+__all__ = ["SeedRow", "SeedTable", "on_fresh_seeds", "with_drawn_checks"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +67,19 @@ class SeedTable:
         yield f"{count} checks hold on every fresh seed, {len(self.rows) - count} do not"
 
 
-def on_fresh_seeds(suite: Iterable[Judged], seeds: int, *, limits: Limits | None = None) -> SeedTable:
-    """Judge each scenario on the `seeds` seeds that follow its own.
+def with_drawn_checks(suite: Iterable[Judged]) -> Iterator[Scenario]:
+    """The scenarios with those of their checks that another seed can decide otherwise, if they have one.
 
     A baseline is a record of its own seed and a goal is the suite's; neither is asked.
+    """
+    for one in suite:
+        checks = tuple(each for each in one.scenario.checks if not isinstance(each, (BaselineCheck, Goal)))
+        if checks:
+            yield one.scenario.replace(checks=checks)
+
+
+def on_fresh_seeds(suite: Iterable[Judged], seeds: int, *, limits: Limits | None = None) -> SeedTable:
+    """Judge each scenario on the `seeds` seeds that follow its own; baselines and goals are not asked.
 
     Raises `UsageError` for fewer than one.
     """
@@ -78,11 +87,7 @@ def on_fresh_seeds(suite: Iterable[Judged], seeds: int, *, limits: Limits | None
         raise UsageError("no seed to judge on", where="--seeds", given=seeds, allowed="1 or more")
     rows: list[SeedRow] = []
     errors: list[str] = []
-    for one in suite:
-        checks = tuple(each for each in one.scenario.checks if not isinstance(each, (BaselineCheck, Goal)))
-        if not checks:
-            continue
-        alone = one.scenario.replace(checks=checks)
+    for alone in with_drawn_checks(suite):
         by_seed = [judge(alone.replace(seed=alone.seed + number), limits=limits) for number in range(1, seeds + 1)]
         broken = next((judged for judged in by_seed if judged.error), None)
         if broken is not None:
@@ -90,6 +95,6 @@ def on_fresh_seeds(suite: Iterable[Judged], seeds: int, *, limits: Limits | None
             continue
         rows += [
             SeedRow(scenario=alone, check=check, outcomes=tuple(judged.outcomes[place] for judged in by_seed))
-            for place, check in enumerate(checks)
+            for place, check in enumerate(alone.checks)
         ]
     return SeedTable(tuple(rows), tuple(errors))

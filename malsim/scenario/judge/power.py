@@ -10,7 +10,7 @@ import numpy as np
 from malsim.base.errors import UsageError
 from malsim.base.intervals import poisson
 from malsim.base.plain_text import one_line
-from malsim.scenario.checks.checks import BaselineCheck, Goal
+from malsim.scenario.judge.fresh_seeds import with_drawn_checks
 from malsim.scenario.judge.judge import judge
 
 if TYPE_CHECKING:
@@ -88,11 +88,7 @@ def chances(suite: Iterable[Judged], replications: int = POOL, *, limits: Limits
         raise UsageError("too few to tell", where="--power", given=replications, allowed=f"{FEWEST_BLOCKS} or more")
     rows: list[PowerRow] = []
     errors: list[str] = []
-    for one in suite:
-        checks = tuple(each for each in one.scenario.checks if not isinstance(each, (BaselineCheck, Goal)))
-        if not checks:
-            continue
-        alone = one.scenario.replace(checks=checks)
+    for alone in with_drawn_checks(suite):
         pool = judge(alone.replace(seed=alone.seed + 1, replications=replications), limits=limits)
         if pool.error:
             errors.append(f"{one_line(alone.path or alone.name)}:1: error: {pool.error}")
