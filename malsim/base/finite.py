@@ -108,9 +108,11 @@ def finite(value: object, *, where: str, low: float = -math.inf, high: float = m
     allowed = "a number" if math.isinf(low) and math.isinf(high) else f"a number from {low:g} to {high:g}"
     try:
         number = float(value)  # type: ignore[arg-type]  # whatever is no number raises
-        good = not isinstance(value, str | bytes) and math.isfinite(number) and low <= number <= high
+        good = not isinstance(value, str | bytes) and math.isfinite(number)
     except (TypeError, ValueError, OverflowError):
         good = False
     if not good:
         raise UsageError("not a finite number", where=where, given=value, allowed=allowed)
+    if not low <= number <= high:
+        raise UsageError("out of range", where=where, given=value, allowed=allowed)
     return number
