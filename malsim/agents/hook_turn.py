@@ -9,9 +9,10 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-__all__ = ["HookTurn", "forget_old_turns", "read_turn", "write_turn"]
+__all__ = ["HookTurn", "find_store", "forget_old_turns", "read_turn", "write_turn"]
 
 KEPT_DAYS = 30
+PROJECT_MARKS = (".git", ".claude", ".codex")
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,22 @@ class HookTurn:
     day: float | None = None
     required: tuple[str, ...] = ()
     blocks: int = 0
+
+
+def find_store(store: Path, project: str | None) -> Path:
+    """Where a relative path leads: from the project's folder where that is known, else from the nearest that has the store.
+
+    An agent changes folders at work; its hooks must not begin an empty store in each. Nothing above a project is looked at.
+    """
+    if project:
+        return Path(project) / store
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / store).exists():
+            return folder / store
+        if any((folder / mark).exists() for mark in PROJECT_MARKS):
+            break
+    return store
 
 
 def read_turn(store: Path, session: str) -> HookTurn:

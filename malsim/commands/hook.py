@@ -21,7 +21,7 @@ HEADING = "store"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("event", metavar="EVENT", help="session-start, prompt, tool or stop; any other is passed over")
-    add("--store", type=Path, required=True, metavar="STORE", help="the store's file")
+    add("--store", type=Path, required=True, metavar="STORE", help="the store's file, from the project's folder")
     add("--writer", default="agent", metavar="NAME", help="who claims, as malsim serve has it (agent)")
     add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5, guarded or governed")
     add("--require", default="expand,write", metavar="A,B", help="what a turn is held to: expand, write, both, none (both)")
@@ -56,7 +56,7 @@ def _message() -> dict[str, Any]:
 
 
 def _reply(args: argparse.Namespace, message: dict[str, Any]) -> dict[str, Any]:
-    from malsim.agents.hook_turn import forget_old_turns, read_turn, write_turn
+    from malsim.agents.hook_turn import find_store, forget_old_turns, read_turn, write_turn
     from malsim.agents.service import MemoryService
     from malsim.agents.turn_hooks import EVENTS, TurnRules, answer
     from malsim.base.errors import UsageError
@@ -69,12 +69,13 @@ def _reply(args: argparse.Namespace, message: dict[str, Any]) -> dict[str, Any]:
         return {}
     rules = TurnRules(opens="expand" in needs, writes="write" in needs, most_blocks=args.most_blocks, budget=args.budget)
     session = str(message.get("session_id", ""))
-    service = MemoryService(args.store, writer=args.writer, rules=Rules.read(args.rules or "default"))
+    store = find_store(args.store, os.environ.get("CLAUDE_PROJECT_DIR"))
+    service = MemoryService(store, writer=args.writer, rules=Rules.read(args.rules or "default"))
     try:
-        reply, turn = answer(args.event, message, service, read_turn(args.store, session), rules)
+        reply, turn = answer(args.event, message, service, read_turn(store, session), rules)
     finally:
         service.close()
-    write_turn(args.store, session, turn)
+    write_turn(store, session, turn)
     if args.event == "session-start":
-        forget_old_turns(args.store)
+        forget_old_turns(store)
     return reply

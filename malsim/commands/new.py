@@ -24,6 +24,7 @@ TEMPLATES = {  # the file of each, the ending of what is written, and what to do
     "memory": ("memory.txt", ".py", "try it from its folder: `malsim axioms {path.stem}:Latest`"),
     "ci": ("ci.yml", ".yml", "on every push it judges scenarios/: put a file there; `malsim docs ci` has GitLab's"),
 }
+PROGRAMS = {"claude-code": "claude", "codex": "codex"}
 
 
 HEADING = "run and look"
@@ -31,7 +32,7 @@ HEADING = "run and look"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, metavar="FILE", help="the file to write, such as my.toml, or an agent's folder")
-    choices = [*TEMPLATES, "claude-code", "codex"]
+    choices = [*TEMPLATES, *PROGRAMS]
     parser.add_argument("--template", choices=choices, default="world", help="what to start from; default world")
     parser.add_argument("--store", default="memory.sqlite", metavar="STORE", help="an agent's memory (memory.sqlite)")
     parser.add_argument("--writer", default="agent", metavar="NAME", help="in whose name the agent claims (agent)")
@@ -82,7 +83,7 @@ def _for_agent(args: argparse.Namespace) -> int:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
         print(path)
-    print(f"start {args.template} in {folder}; it will ask whether to trust the server and the hooks")
+    print(f"start {PROGRAMS[args.template]} in {folder}; it will ask whether to trust the server and the hooks")
     return 0
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from malsim.cli import main
 from malsim.memory.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SESSION = {
     "session_id": "abc123", "transcript_path": "transcript.jsonl", "cwd": "project", "permission_mode": "default",
@@ -70,6 +68,31 @@ def test_a_session_begins_with_the_map_and_what_is_expected(hooks: Hooks) -> Non
     assert answer["hookEventName"] == "SessionStart"
     assert "Wire your edges" in answer["additionalContext"]
     assert Store(hooks.store).memory.height == 10
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_an_agent_that_changed_folders_keeps_its_store(
+    hooks: Hooks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, known: bool
+) -> None:
+    deep = tmp_path / "project" / "src" / "core"
+    deep.mkdir(parents=True)
+    hooks.store = tmp_path / "project" / "m.sqlite"
+    disputed(hooks)
+    if known:
+        monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tmp_path / "project"))
+    monkeypatch.chdir(deep)
+    hooks.store = Path("m.sqlite")
+    assert "pump" in hooks("prompt", PROMPT)["hookSpecificOutput"]["additionalContext"]
+    assert not (deep / "m.sqlite").exists()
+
+
+def test_a_store_above_the_project_is_another_one(hooks: Hooks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hooks("session-start", START)
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    hooks.store = Path("m.sqlite")
+    hooks("session-start", START)
+    assert (tmp_path / "project" / "m.sqlite").is_file()
 
 
 def test_a_turn_is_pushed_held_back_until_it_opened_and_wrote_and_then_let_go(hooks: Hooks) -> None:
