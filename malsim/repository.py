@@ -1,4 +1,4 @@
-"""What stands in malsim's repository and not in its wheel: benchmarks, and the streams that try the standing signals."""
+"""What only malsim's repository has: benchmarks, the streams that try the standing signals, planted defects."""
 
 from __future__ import annotations
 

@@ -31,7 +31,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, help="of the search (0)")
     add("--limit", type=float, default=10.0, metavar="S", help="seconds a call of your own memory may take (10)")
     add("--streams", type=int, metavar="N", help="tries of an axiom (20; 4 where the graph is asked)")
-    add("--planted", action="store_true", help="how often each axiom finds the defects planted for it")
+    add(
+        "--planted", action="store_true", help="how often each axiom finds the defects planted for it (needs the repository)"
+    )
     add("--list", action="store_true", help="print the axioms, a sentence each")
     add("--zoo", action="store_true", help="run defects that shipped (scenarios/zoo; all, or those named)")
     add("--json", action="store_true", help="print one JSON list of law, axiom, verdict, witness")
@@ -103,15 +105,16 @@ def _subjects(args: argparse.Namespace) -> list[Subject]:
 
 def _planted(args: argparse.Namespace) -> int:
     """The detection rate of each axiom; exit 1 where a defect is not found, or a sound memory is said to be broken."""
-    from malsim.axioms.planted.detection import SEARCHES, detection
     from malsim.base.errors import UsageError
     from malsim.base.progress import progress
+    from malsim.repository import from_repository
 
     if args.law:
         raise UsageError("asks the planted memories", where="--planted", given=", ".join(args.law), hint="leave the law out")
-    names, seeds = [args.axiom] if args.axiom else [], range(args.seed, args.seed + SEARCHES)
-    rates = detection(names, streams=args.streams or 20, seeds=seeds,
-                      watch=lambda those: progress(those, what="axioms", unit="defect"))  # fmt: skip
+    planted = from_repository("tests.axioms.planted.detection", where="malsim axioms --planted")
+    names, seeds = [args.axiom] if args.axiom else [], range(args.seed, args.seed + planted.SEARCHES)
+    rates = planted.detection(names, streams=args.streams or 20, seeds=seeds,
+                              watch=lambda those: progress(those, what="axioms", unit="defect"))  # fmt: skip
     if args.json:
         print(rates.rates.write_json())
     else:

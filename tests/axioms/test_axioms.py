@@ -20,11 +20,11 @@ from malsim.axioms.engine.page import write_page
 from malsim.axioms.engine.search import judge
 from malsim.axioms.engine.show import replay_code
 from malsim.axioms.engine.subjects import every_subject, subject_of
-from malsim.axioms.planted import SOUND, planted_defects
-from malsim.axioms.planted.detection import detection
-from malsim.axioms.planted.sound import Sound
 from malsim.base.errors import AdapterError, LawError, ScenarioError, UsageError
 from malsim.cli import main
+from tests.axioms.planted.detection import detection
+from tests.axioms.planted.library import SOUND, planted_defects
+from tests.axioms.planted.sound import Sound
 from tests.axioms.recorded import KNOWN
 
 if TYPE_CHECKING:

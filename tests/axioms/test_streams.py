@@ -8,7 +8,7 @@ import pytest
 
 from malsim.axioms.engine.axiom import find_axiom, shipped_axioms
 from malsim.axioms.engine.subjects import subject_of
-from malsim.axioms.planted.sound import Halves
+from tests.axioms.planted.sound import Halves
 
 if TYPE_CHECKING:
     from malsim.axioms.engine.events import Event

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 import malsim as ms
 from malsim.axioms.engine.subjects import subject_of
-from malsim.axioms.planted.order_defects import PlainVote
-from malsim.axioms.planted.sound import Sound
 from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.memory import Memory, Rules, admit
@@ -21,6 +19,8 @@ from malsim.memory.store import save_memory
 from malsim.price import STRATEGIES, WAYS, closed_world, price_of, price_on
 from malsim.price.counting import Stage
 from malsim.price.worlds import with_ticks
+from tests.axioms.planted.order_defects import PlainVote
+from tests.axioms.planted.sound import Sound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

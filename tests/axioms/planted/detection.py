@@ -10,13 +10,13 @@ import polars as pl
 from malsim.axioms.engine.axiom import find_axiom, shipped_axioms
 from malsim.axioms.engine.search import breaks_at
 from malsim.axioms.engine.subjects import subject_of
-from malsim.axioms.planted.library import SOUND, planted_defects
 from malsim.base.intervals import wilson
+from tests.axioms.planted.library import SOUND, planted_defects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from malsim.axioms.planted.library import Planted
+    from tests.axioms.planted.library import Planted
 
 __all__ = ["MOST", "Detection", "detection"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from malsim.axioms.planted.sound import Doubts, Edged, Halves, Sound, Winner
+from tests.axioms.planted.sound import Doubts, Edged, Halves, Sound, Winner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ def planted_defects() -> dict[str, Planted]:
     """Every planted defect by its name."""
     registry = {}
     for file in FILES:
-        module = importlib.import_module(f"malsim.axioms.planted.{file}")
+        module = importlib.import_module(f"tests.axioms.planted.{file}")
         for name, thing in vars(module).items():
             if isinstance(thing, type) and thing.__module__ == module.__name__ and hasattr(thing, "axiom"):
                 registry[name] = Planted(name, (thing.__doc__ or "").strip(), thing, thing.axiom)
