@@ -10,8 +10,6 @@ from pathlib import Path
 
 from malsim.base.errors import UsageError, nearest
 
-__all__ = ["Example", "copy", "examples", "where_shipped"]
-
 FOLDERS = ("scenarios", "notebooks")
 LEFT_OUT = (".png", ".pyc")
 

@@ -12,8 +12,6 @@ from typing import NoReturn, Protocol, cast
 
 from malsim.base.limits import Limits
 
-__all__ = ["HEADINGS", "Command", "command_parsers", "main_parser", "program_version"]
-
 HEADINGS = ("run and look", "judge", "compare and bring memories", "tune and study", "wire", "store")
 """What commands are for, in the order in which they are used."""
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from malsim.base.errors import UsageError
 
-__all__ = ["from_repository"]
-
 ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -16,8 +16,6 @@ from malsim.base.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["AGENTS", "configuration"]
-
 SERVER = "memory"
 ACTS = "Bash|Edit|MultiEdit|Write|NotebookEdit|apply_patch"
 SECONDS = 30

@@ -9,8 +9,6 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-__all__ = ["HookTurn", "find_store", "forget_old_turns", "read_turn", "write_turn"]
-
 KEPT_DAYS = 30
 PROJECT_MARKS = (".git", ".claude", ".codex")
 

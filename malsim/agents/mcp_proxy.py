@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from malsim.agents.traffic_log import TrafficLog
 
-__all__ = ["record"]
-
 Copies = queue.SimpleQueue["tuple[Callable[[bytes], None], bytes] | None"]
 CHUNK = 1 << 16
 LONGEST_LINE = 16 << 20  # a longer one goes on, and is not read

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["memory_server", "with_token"]
-
 INSTRUCTIONS = (
     "A memory that several writers share. Call push with what you are about to do, expand every cell marked ^ before you "
     "rely on it, and claim what you learned, with the confidence you would bet on it. The gate may refuse or correct a "

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.push import Push
 
-__all__ = ["LONGEST", "MemoryService", "verdict_text"]
-
 LONGEST = 100_000  # characters of one text
 DIGEST = 5  # cells that an agent is shown when a session begins
 EXPECTATIONS = "REF_expectations_0005"

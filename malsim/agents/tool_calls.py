@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["CallEvent", "events_of", "item_name"]
-
 VERBS = {
     "delete": ("delete", "remove", "forget", "clear", "drop"),
     "write": ("create", "add", "write", "store", "save", "remember", "set", "update", "insert", "put", "upsert", "append",

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["TrafficLog"]
-
 DAY = 86_400.0
 LONGEST = 4_000  # characters of a text that are kept
 

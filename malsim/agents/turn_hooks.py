@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from malsim.agents.service import MemoryService
 
-__all__ = ["EVENTS", "TurnRules", "answer"]
-
 Answer = tuple[dict[str, Any], HookTurn]
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "tool": "PreToolUse", "stop": "Stop"}
 """The hooks by the words of `malsim hook`, and the events of Claude Code and Codex that call them."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.store import Store
 
-__all__ = ["SECONDS", "wall_clock"]
-
 SECONDS = 86_400.0  # a day
 
 

@@ -12,10 +12,6 @@ from typing import Any, TypeGuard
 
 from malsim.base.errors import UsageError
 
-__all__ = [
-    "DURATION", "FARTHEST", "LARGEST", "LONGEST_SCOPE", "day", "day_of", "finite", "in_days", "is_number", "typed_days",
-]  # fmt: skip
-
 LARGEST = sys.float_info.max  # a whole number above it is no float
 LONGEST_SCOPE = 200  # characters of the name of a person, a team, a tenant
 FARTHEST = 1e11  # days from day 0, either way, of which 64 bits hold the milliseconds

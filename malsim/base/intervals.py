@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
-__all__ = [
-    "ANY", "CONFIDENCE", "COUNT", "PATIENCE", "SHARE", "SKEWED", "Bounds", "difference_interval", "ends", "kaplan_meier",
-    "mean_interval", "poisson", "resamples", "skewness", "student", "wilson",
-]  # fmt: skip
-
 CONFIDENCE = 0.95
 Z = 1.959963984540054
 Bounds: TypeAlias = tuple[float, float]

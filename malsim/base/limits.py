@@ -19,8 +19,6 @@ from typing import Any
 
 from malsim.base.errors import ScenarioError
 
-__all__ = ["Limits", "any_addresses", "bound_memory", "half_of_memory", "within"]
-
 
 def _limit(default: int, flag: str, unit: str, says: str) -> Any:
     return field(default=default, metadata={"flag": flag, "unit": unit, "says": says})

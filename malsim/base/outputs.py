@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["beside_it", "drawable", "folder_of_files", "save_table", "save_text", "whole_file", "writing"]
-
 _OWNER = re.compile(r"\.writing-(?P<host>[0-9a-f]{8})-(?P<process>[0-9]+)-.*")
 PICTURES = (".png", ".svg", ".pdf")
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")  # polars keeps the system's number in its text alone

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from malsim.base.errors import ScenarioError, nearest
 from malsim.base.finite import in_days
 
-__all__ = ["Param", "checked", "refuse_out_of_bounds"]
-
 
 @dataclass(frozen=True, slots=True)
 class Param:

@@ -7,8 +7,6 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from malsim.base.errors import ScenarioError
 
-__all__ = ["inside"]
-
 LONGEST_NAME, LONGEST_PATH = 255, 1024  # bytes that every file system takes
 LONGEST_QUOTED = 60
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
 from typing import TextIO
 
-__all__ = ["PlainStream", "filled", "listed", "one_line", "plain_text"]
-
 # Control characters but tab and newline; marks that turn the direction of text; what no encoding writes.
 _QUOTED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"

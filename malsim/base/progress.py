@@ -7,8 +7,6 @@ import sys
 from collections.abc import Iterable
 from typing import TypeVar
 
-__all__ = ["progress", "watched"]
-
 T = TypeVar("T")
 DELAY = 2.0
 

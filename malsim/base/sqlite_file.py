@@ -13,11 +13,6 @@ from weakref import WeakSet
 from malsim.base.errors import StoreError
 from malsim.base.limits import within
 
-__all__ = [
-    "MAGIC", "OPENING", "FileConnection", "belongs_to", "check_header", "holds_log", "holds_table", "make_tables",
-    "refusing_file", "transaction",
-]  # fmt: skip
-
 MAGIC = b"SQLite format 3\0"
 HEADER = 100
 _PARTS = (slice(16, 18), slice(28, 32), slice(60, 64), slice(68, 72))  # page size, pages, user version, application id

@@ -14,8 +14,6 @@ from malsim.base.limits import Limits, within
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["KINDS", "kind_of", "read_table"]
-
 KINDS = (".csv", ".parquet", ".ndjson", ".jsonl")
 DEFLATED = 1032  # bytes that one byte of a gzip file can become
 WIDTH = 8  # bytes of a value

@@ -10,8 +10,6 @@ from typing import Any
 
 import tomli_w
 
-__all__ = ["toml_table", "toml_text"]
-
 MOST_PARTS = 100
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
 _NO_KEY = re.compile(r"[^\w.\- \t]")

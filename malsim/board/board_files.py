@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from malsim.board.bundle import Bundle
 
-__all__ = ["board_text", "small_board", "with_bundle", "write_board"]
-
 SMALL = ("row", "metric", "value", "low", "high", "n", "text", "place", "hash", "command", "fails", "by condition")
 REBUILT = ("equation", "adapter")  # of a row, which its law or adapter says again
 COLUMNS = ("row", "metric", "value", "low", "high", "n", "text", "seed", "hash")

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from malsim.board.board_rows import BoardRow
 
-__all__ = ["TIMED", "BoardJob", "MemoryBoard", "board", "read_board"]
-
 SLOW_HERE = "not asked: it takes too long"
 TIMED = ("cost a call",)  # what differs from one run to the next
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from malsim.board.build_board import MemoryBoard
 
-__all__ = ["Bundle", "bundle_of", "check_bundle", "odds", "read_bundle"]
-
 TENTH, FEWEST = 10, 5
 NEAR = 1.5e-6  # numbers are rounded to six digits
 OWN_MACHINE = ("cost",)

@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from malsim.board.figures import BoardSize
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = [
-    "CLAIMS", "HEADLINE", "LOOP", "NOISE", "POISONING", "POPULATIONS", "Drawing", "claims", "headline", "loop", "poisoning",
-]  # fmt: skip
-
 NOISE = (0.02, 0.1, 0.2, 0.3)  # shares of honest claims that are false
 POPULATIONS = {"one liar": "scenarios/poisoner.toml", "a launderer": "scenarios/poisoning/laundered_by_support.toml"}
 WORLDS = {"returned": HeadlineWorld(3, "late"), "among gossips": HeadlineWorld(3, "late", 3)}

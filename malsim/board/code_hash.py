@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["code_hash", "hash_of_file", "hash_of_text"]
-
 ROOTS = ("malsim", "ops")
 PLACE = Path(__file__).parents[2]
 LETTERS = 20

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from malsim.board.board_rows import BoardRow
     from malsim.board.figures import BoardSize
 
-__all__ = ["AXIOMS", "COST", "DUTIES", "PRICES", "axioms", "cost", "duties", "prices"]
-
 HONEST, MOST = 3, 12
 OBJECTS, WRITERS, DAYS, WAIT = 20, 5, 10, 30
 DUTIES = (

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.board.board_rows import BoardRow
     from malsim.board.figures import BoardSize, Figure, Metric
 
-__all__ = ["FAMILIES", "Family", "find_families", "find_metric", "metrics_of"]
-
 
 @dataclass(frozen=True)
 class Family:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from malsim.base.intervals import Bounds
     from malsim.memory.graph.arrays import Array
 
-__all__ = ["BoardSize", "CellWitness", "Figure", "Metric", "figure_of_parts", "replication_means"]
-
 DIGITS = 6
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.board.figures import Figure, Metric
     from malsim.lab.studies.paired_ranking import Ranking
 
-__all__ = ["noise_grid", "ranking_of", "standing"]
-
 ENOUGH = 3  # noise rates of four
 DIGITS = 6
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from malsim.board.figures import Figure, Metric
     from malsim.lab.studies.paired_ranking import Ranking
 
-__all__ = ["Expectation", "Plan", "check_pin", "pin", "pin_of", "read_plan", "verdicts"]
-
 KEYS = ("why", "rows", "memories", "replications", "claims", "expect")
 HELD, NOT_HELD, UNDECIDED = "held", "not held", "undecided"
 SEEDS = 2**20

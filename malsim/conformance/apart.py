@@ -10,8 +10,6 @@ from malsim.conformance.engine.step import CURRENT, NOT_SHOWN, SHOWN, Step, ask,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["cells"]
-
 HERS, HIS = {"scope": "hers"}, {"scope": "his"}
 TOLD = (says(1.0, "ann", "x", "A", **HERS), says(1.0, "bob", "z", "K", **HIS))
 IN_HERS, IN_HIS = ask(2.0, "x", "A", SHOWN, **HERS), ask(2.0, "z", "K", SHOWN, **HIS)

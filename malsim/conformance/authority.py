@@ -10,8 +10,6 @@ from malsim.conformance.engine.step import CURRENT, FIRST, NOT_CURRENT, ask, cal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["cells"]
-
 
 def cells() -> Iterator[Duty]:
     """K1 to K4."""

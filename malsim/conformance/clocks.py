@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from malsim.conformance.engine.step import Step
 
-__all__ = ["cells"]
-
 
 def cells() -> Iterator[Duty]:
     """T1 to T6."""

@@ -10,8 +10,6 @@ from malsim.conformance.engine.step import CURRENT, FIRST, NOT_CURRENT, Step, as
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["cells", "first_days", "from_the_document"]
-
 NOTED = "it was noted that {} stands at {}"
 
 

@@ -12,8 +12,6 @@ from malsim.conformance.engine.step import CURRENT, FIRST, NOT_CURRENT, NOT_SHOW
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["cells"]
-
 FORGET = call(10.0, "forget", "x", "A", by="ann")
 
 

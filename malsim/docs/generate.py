@@ -10,8 +10,6 @@ from typing import Any
 from malsim.docs.markdown import parameters, table
 from malsim.docs.scenario_keys import scenario
 
-__all__ = ["GENERATED"]
-
 
 def rules() -> str:
     """Every rule of the graph memory."""

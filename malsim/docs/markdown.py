@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from malsim.base.parameters import Param
 
-__all__ = ["parameters", "table"]
-
 
 def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     r"""A Markdown table; a stroke within a cell is escaped.

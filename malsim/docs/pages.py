@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from importlib.resources.abc import Traversable
 
-__all__ = ["SECTIONS", "Page", "page", "pages"]
-
 SECTIONS = {
     "tutorial": "Tutorial: the first hour",
     "memories": "Bring, judge and compare memories",

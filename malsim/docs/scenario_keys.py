@@ -6,8 +6,6 @@ from typing import Any
 
 from malsim.docs.markdown import table
 
-__all__ = ["scenario"]
-
 KINDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "array": "list", "object": "table"}
 
 

@@ -8,8 +8,6 @@ from tempfile import TemporaryDirectory
 from malsim.base.errors import UsageError
 from malsim.docs.pages import SECTIONS, pages
 
-__all__ = ["build"]
-
 SETTINGS = """
 project = "malsim"
 extensions = ["myst_parser"]

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["Explanation", "LawExplanation", "explain", "explain_row", "rewritten_lines"]
-
 OVERTURNED = 0.5
 MOST_READERS = 8
 _REST = {

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.law import WriterRecords
 
-__all__ = ["Present", "Settled", "effective_at", "effective_now", "present", "settle", "show", "to_look_at", "touched"]
-
 
 def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.Series:
     """What a tick at `now` days would give every cell: one step from the last tick with what was admitted since.

@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.graph.take_back import Deed
 
-__all__ = [
-    "AnswersReads", "Claims", "Edges", "Explains", "HoldsGraph", "KeepsApart", "Plant", "ReadsDerived", "ReadsPresent",
-    "TakesBack", "Verdicts", "View", "Vocabulary",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Vocabulary:

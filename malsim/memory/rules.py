@@ -22,8 +22,6 @@ from malsim.memory import schema
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["PRESETS", "Formula", "Rules"]
-
 Formula = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], Any]
 
 _DERIVED = re.compile(r"cell-derived-[a-z0-9-]+")

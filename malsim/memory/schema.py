@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = [
-    "CELLS", "CLAIMS", "EDGES", "FLAGS", "KINDS", "NONE", "RELATIONS", "VERDICTS", "WEIGHTS", "WRITERS",
-]  # fmt: skip
-
 NONE = -1  # a row number that is none
 INIT = "_init"  # who writes the first ten cells, and what a global memory lends
 KINDS = ("dec", "obs", "bel", "tsk", "obj", "rsk", "ref", "ver", "hyp", "prg")

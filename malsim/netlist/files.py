@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.statements import Statement
 
-__all__ = ["read", "read_what_can_be"]
-
 
 @dataclass
 class _Reader:

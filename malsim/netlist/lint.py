@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from ops import Sheet
 
-__all__ = ["lint"]
-
 
 def lint(
     document: Document,

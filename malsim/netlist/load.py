@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from ops import Sheet
 
-__all__ = ["CheckResult", "Loaded", "check", "load"]
-
 MORE = "write more of the one you mean"
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.wiring import Net, Signal
 
-__all__ = ["Because", "why"]
-
 
 @dataclass(frozen=True, slots=True)
 class Because:

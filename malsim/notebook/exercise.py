@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from malsim.sim.record.run_data import RunFrames
 
-__all__ = ["Grade", "graded", "held"]
-
 
 @dataclass(frozen=True)
 class Grade:

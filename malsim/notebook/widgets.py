@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from malsim.memory import Rules
     from ops.bench.response import Signal
 
-__all__ = ["Panel", "op", "scenario", "what_if"]
-
 Lines = dict[str, tuple[list[float], list[float | None]]]
 COARSE = 80
 LARGEST = 5.0  # a slider's end where a setting has none

@@ -20,10 +20,6 @@ from malsim.base.plain_text import plain_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "COLOURS", "DASHES", "GREY", "Sheet", "dress", "event_lanes", "headline", "intervals", "line_styles", "mark", "sheet",
-]  # fmt: skip
-
 # Okabe and Ito's palette, in an order whose greys alternate.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 1, 1, 1, 1, 1)))

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.subject import PeekResult, Subject
     from malsim.price.worlds import ClaimWorld
 
-__all__ = ["Count", "Stage"]
-
 
 @runtime_checkable
 class Forkable(Playable, Protocol):

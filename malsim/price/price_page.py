@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.price.prices import Price, PriceTable
 
-__all__ = ["write_page"]
-
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: clamp(.7rem, 3vw, 2rem); color: #222 }
 .wide { overflow-x: auto } svg { max-width: 100%; height: auto }

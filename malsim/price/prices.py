@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Event
     from malsim.price.counting import Count
 
-__all__ = ["Price", "PriceTable"]
-
 
 @dataclass(frozen=True)
 class Price:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.subject import Subject
     from malsim.price.worlds import ClaimWorld
 
-__all__ = ["price", "price_of", "price_on", "strategies_of"]
-
 
 def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] = (), ways: Sequence[str] = ()) -> Price:
     """The prices of one memory in one world, of some strategies and ways or, if none are named, of all."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from malsim.axioms.engine.subject import PeekResult, Subject
 
-__all__ = ["standing_world"]
-
 MOST_FACTS = 6  # other facts that a liar may be right about first
 LIE = "something else"
 

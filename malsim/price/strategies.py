@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from malsim.price.worlds import ClaimWorld
 
-__all__ = ["STRATEGIES", "USUAL", "WAYS"]
-
 YEAR = 365.0
 
 

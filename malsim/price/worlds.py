@@ -14,8 +14,6 @@ from malsim.memory.port import Vocabulary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PEEK", "ClaimWorld", "closed_world", "with_ticks"]
-
 OTHERS = tuple(f"o{number}" for number in range(1, 7))
 DAILY, WEEK, TICK, PEEK = 40, 7, 0.97, 0.02
 

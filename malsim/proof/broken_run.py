@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from malsim.plot.style import Sheet
     from malsim.proof.proof import Proof
 
-__all__ = ["drawing", "scenario_text"]
-
 
 def drawing(proof: Proof) -> Sheet:
     """Every signal of the refuting run, numbers as steps and bits as lanes."""

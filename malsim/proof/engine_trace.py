@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.proof.ticks.unroll import Unrolling
     from malsim.scenario.properties.formula import Formula
 
-__all__ = ["replay", "values_of"]
-
 
 def values_of(model: Any, unrolling: Unrolling, ticks: int) -> dict[str, list[float | bool]]:
     """What a model has for each input at each tick, as the floats nearest to it."""

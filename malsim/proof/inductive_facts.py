@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.proof.ticks.stretch import Stretch
     from malsim.proof.ticks.unroll import NetState, Unrolling
 
-__all__ = ["StateFact", "facts_of"]
-
 Read: TypeAlias = "Callable[[NetState], Any]"
 MOST = 600
 

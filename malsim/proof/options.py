@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from malsim.proof.proof import Proof
 
-__all__ = ["proof_arguments", "prove_each", "prove_law", "prove_same"]
-
 
 def proof_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare them."""

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from malsim.proof.ticks.cut import FreeInput
 
-__all__ = ["Proof", "Result"]
-
 Result: TypeAlias = Literal["proved", "proved up to", "refuted", "not decided"]
 
 

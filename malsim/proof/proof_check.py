@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.scenario.properties import Trace
     from malsim.sim.run import Run
 
-__all__ = ["ProofCheck", "ProofVerdict"]
-
 
 @dataclass(frozen=True)
 class ProofVerdict:

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from malsim.proof.inductive_facts import StateFact
     from malsim.scenario.properties.formula import Formula
 
-__all__ = ["assumption_of", "prove"]
-
 MOST_K = 6
 FIRST = 6  # ticks followed before induction is tried, as most of what is wrong shows by then
 SHORT = 1024  # steps of a unit

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.wiring import Link, Net, Signal
 
-__all__ = ["beside", "leaving", "same"]
-
 OTHER = "other-"
 
 

@@ -17,8 +17,6 @@ from malsim.records.lanes import PRIVACIES, one_of
 from malsim.records.packing import Decision
 from malsim.records.record import KINDS, decode_item
 
-__all__ = ["Scope", "find", "rank"]
-
 DEFAULT = ("private", "project")
 
 

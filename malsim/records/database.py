@@ -13,8 +13,6 @@ from malsim.base.errors import MalsimError, StoreError
 from malsim.base.sqlite_file import OPENING, FileConnection, check_header, make_tables, refusing_file, transaction
 from malsim.records.hashing import canonical
 
-__all__ = ["APPLICATION", "COLUMNS", "Database", "any_word"]
-
 Found = TypeVar("Found")
 APPLICATION = 0x61727772  # "arwr", in the header of every file
 VERSION = 1

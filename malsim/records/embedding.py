@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from malsim.base.errors import UsageError
 
-__all__ = ["Embedder", "Vector", "cosines", "embed", "hash_embedding"]
-
 Vector: TypeAlias = NDArray[np.float32]
 Embedder: TypeAlias = "Callable[[str], Sequence[float] | Vector]"
 DIMENSIONS, SIZES = 256, (3, 4)

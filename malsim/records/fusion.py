@@ -20,8 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 from malsim.base.finite import finite
 from malsim.records.hybrid import recency
 
-__all__ = ["Fusion", "diverse_order", "fused_ranks", "relevance"]
-
 
 @dataclass(frozen=True)
 class Fusion:

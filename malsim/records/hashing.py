@@ -9,8 +9,6 @@ from typing import Any
 
 from malsim.base.errors import UsageError
 
-__all__ = ["canonical", "content_hash"]
-
 _WHOLE = 2.0**53  # whole numbers up to here are exact as floats
 
 

@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from malsim.records.lanes import one_of
 
-__all__ = ["HALF_LIFE_H", "RECENCIES", "coherent_scores", "hybrid_scores", "recency"]
-
 HALF_LIFE_H = 6.0
 NO_TIME = 0.5
 RECENCIES = ("half_life", "e_folding")

@@ -8,8 +8,6 @@ from typing import Any
 from malsim.records.database import Database
 from malsim.records.lanes import Upkeep, due
 
-__all__ = ["due_passes", "one_pass", "remove_expired"]
-
 LAST = "last_pass"
 _HELD = "SELECT id, lane, kind, hash, expires, updated FROM memory_records"
 

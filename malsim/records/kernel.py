@@ -21,8 +21,6 @@ from malsim.records.janitor import due_passes, one_pass, remove_expired
 from malsim.records.lanes import LANES, Upkeep, one_of
 from malsim.records.record import MemoryRecord, decode_record
 
-__all__ = ["Hit", "RecordStore", "wall_clock"]
-
 RECENT = 1000  # of the records that carry an embedding, how many are compared
 SEEDS, PER_SEED = 8, 4
 _SCORED = "SELECT seq, updated, score, embed_blob, embed_hint FROM memory_records"

@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike
 
 from malsim.base.errors import UsageError
 
-__all__ = ["DURABILITIES", "LANES", "LANE_OF", "LATEST_MS", "PRIVACIES", "Removal", "Upkeep", "due", "one_of"]
-
 LANES = MappingProxyType(
     {
         "ephemeral": "ephemeral",

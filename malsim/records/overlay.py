@@ -29,8 +29,6 @@ from malsim.records.packing import (
 )
 from malsim.records.record import OverlayItem, decode_item, encode_item
 
-__all__ = ["Overlay"]
-
 _SECOND_FORM = "text IS NOT NULL"
 
 

@@ -14,10 +14,6 @@ from typing import Any, TypeAlias
 from malsim.base.errors import UsageError
 from malsim.records.fusion import Fusion
 
-__all__ = [
-    "HARD", "Coverage", "Decision", "Pack", "PackBudget", "TokenCounter", "fill", "greedy", "quarter_of_letters", "widen",
-]  # fmt: skip
-
 HARD = ("instructions", "safety", "reserved")
 TokenCounter: TypeAlias = "Callable[[str], int]"
 Packer: TypeAlias = "Callable[[Sequence[Decision], PackBudget, int], Sequence[Decision]]"

@@ -12,8 +12,6 @@ from malsim.base.finite import finite
 from malsim.records.hashing import canonical, content_hash
 from malsim.records.lanes import DURABILITIES, LANE_OF, LANES, LATEST_MS, PRIVACIES, one_of
 
-__all__ = ["KINDS", "MemoryRecord", "OverlayItem", "decode_item", "decode_record", "encode_item", "union"]
-
 _COLUMNS = ("id", "lane", "kind", "agent_id", "project_id", "text", "durability", "trust", "privacy", "ttl_s", "updated")
 _LISTS, _OBJECTS = ("keywords", "entities"), ("source", "links", "extra")  # columns of JSON
 KINDS = ("fact", "obs", "result", "pref", "plan", "summary")

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["law_page"]
-
 STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem}"
     "table{border-collapse:collapse}td,th{padding:.25rem .8rem .25rem 0;text-align:left;border-bottom:1px solid #8884}"

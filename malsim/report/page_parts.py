@@ -12,8 +12,6 @@ from malsim.base.plain_text import plain_text
 if TYPE_CHECKING:
     from malsim.plot.style import Sheet
 
-__all__ = ["image", "png", "text"]
-
 
 def text(words: str) -> str:
     """Words of others as HTML: credentials withheld, marks escaped.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from malsim.sim.run import Run
 
-__all__ = ["run_page"]
-
 MOST_LINES = 150  # a panel; those that moved most stay
 MOST_VALUES = 300_000  # of all panels; beyond, ticks are left out evenly
 MOST_REASONS = 1_000  # each takes some milliseconds

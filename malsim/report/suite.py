@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from malsim.scenario.judge.judge import Judged, Outcome, Status
     from malsim.scenario.judge.suite_summary import Suite
 
-__all__ = ["report"]
-
 RESOLUTION = 80
 MOST_FIGURES = 5 * 2**20 * 3 // 4 - 2**19
 WORDS: dict[Status, str] = {"pass": "passed", "fail": "failed", "error": "error"}

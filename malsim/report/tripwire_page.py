@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["coverage", "faults", "inputs", "mutants", "page", "scores", "section", "truth_table"]
-
 RESOLUTION = 110
 
 

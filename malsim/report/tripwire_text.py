@@ -10,8 +10,6 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["between", "coverage_lines", "entry", "fault_lines", "figure", "mutant_lines", "score_lines"]
-
 
 def figure(row: dict[str, object]) -> str:
     """A figure with its interval: `12 [8, 19] ticks`; an open end is ∞, an unknown figure –.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from malsim.scenario.properties import Trace
     from malsim.scenario.properties.formula import Value
 
-__all__ = ["Picture", "picture"]
-
 REGIONS = {
     "panel": pl.String, "begins": pl.Float64, "ends": pl.Float64, "low": pl.Float64, "high": pl.Float64,
     "passed": pl.Boolean,

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.scenario.judge.judge import Judged, Outcome
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["CheckItem", "GoalItem", "ScenarioFile"]
-
 FOLDERS = "malsim_scenarios"
 PREFIX = "--malsim-"
 HEAD = 4096

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Rerun", "again", "one_replication", "read_manifest", "rerun"]
-
 TOLERANCE = 1e-12
 LARGEST = 64 * 2**20
 WORDS = {str: "a text", int: "a whole number", float: "a number", dict: "a table", list: "a list"}

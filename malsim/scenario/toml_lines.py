@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-__all__ = ["Lines", "line_of", "lines_of"]
-
 Path = tuple[str | int, ...]
 Lines = dict[Path, int]
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\]#]+?)\s*\]\]?")

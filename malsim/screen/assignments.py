@@ -13,8 +13,6 @@ from malsim.screen.randomness import is_password, is_reference, is_token
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["CUES", "assigned_secrets"]
-
 Span = tuple[str, int, int]
 CUES = (
     r"(?i:pass|pwd|\bpw\b|secret|token|key|auth|cred|cookie|sess|sid|jwt|basic|bearer|login|kennwort|senha|contrase|"

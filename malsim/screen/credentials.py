@@ -17,11 +17,6 @@ from malsim.screen.samples import sample
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "CANDIDATE", "IDENTIFIER", "Credential", "credentials", "formats", "holds_secret", "redacted", "seed_words", "stand_in",
-    "withheld",
-]  # fmt: skip
-
 SHORTEST_PHRASE, LONGEST_PHRASE = 12, 27  # words of a seed phrase, with some that may stand round it
 STAND_IN = "Q7zK9xV2mB4tR8wN3pL6"  # nobody's, and as random as what it stands for
 MIXED = {

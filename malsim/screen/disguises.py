@@ -14,8 +14,6 @@ from urllib.parse import unquote
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["DRESSED", "TextView", "decoded_blobs", "views"]
-
 # Letters that look like others or like nothing: invisible, full width, mathematical, in circles, small forms.
 DRESSED = (
     r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2070-\u209c"

@@ -12,8 +12,6 @@ from malsim.screen.disguises import DRESSED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["without_credentials"]
-
 
 def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """The frame with credentials in these columns of text replaced by their kinds."""

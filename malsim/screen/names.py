@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-__all__ = ["CUE", "name_kind"]
-
 CUE = (
     r"pass(?:word|wd|phrase|code|wort)?|pwd|pw|contrase[nñ]a|kennwort|senha|secret|token|key|credential|bearer|auth|jwt|dsn|"
     r"session[_-]?id|connection[_-]?string|\bpat\b"

@@ -21,8 +21,6 @@ from stdnum.tr import tckimlik
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["CANDIDATE", "KINDS", "personal_data"]
-
 Check: TypeAlias = Callable[[str], bool]
 
 

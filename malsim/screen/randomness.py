@@ -6,8 +6,6 @@ import math
 import re
 from collections import Counter
 
-__all__ = ["is_password", "is_reference", "is_token"]
-
 # What stands for a value: variables, calls, templates, paths, types; what nobody would take for one.
 _REFERENCE = re.compile(
     r"""^(?:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import random
 
-__all__ = ["sample"]
-
 _PIECES = re.compile(
     r"(?P<skip>\\b|\(\?i:(?=.*\)$)|[\^$])|(?P<class>\[\^?(?:\\.|[^\]\\])+\])|(?P<escape>\\.)|(?P<open>\((?:\?:|\?i:)?)"
     r"|(?P<close>\))|(?P<or>\|)|(?P<times>[?*+]|\{\d+(?:,\d*)?\})|(?P<letter>.)",

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from malsim.shadow.judge_history import HistorySource
     from malsim.sim.settings.scenario import Check, Scenario
 
-__all__ = ["Follower", "Sighting"]
-
 RAISED = ("tripped", "conflict", "webhook", "escalated")
 
 

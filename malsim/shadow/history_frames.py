@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["CHANGES", "CLAIMS", "STATE", "History", "about_objects", "as_columns"]
-
 STATE = 200  # bytes that an item takes at an instant while its history is read, as measured
 
 CLAIMS = {"t": pl.Float64, "rep": pl.Int32, "object": pl.String, "says": pl.String}

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Check, Scenario
 
-__all__ = ["HistorySource", "check_of_history", "judge_history", "read_history"]
-
 _OF_OBJECTS = re.compile(r"(belief|rivals)\(")
 
 

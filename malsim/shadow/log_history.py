@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["LogLines", "log_history", "read_log"]
-
 LINES = {
     "line": pl.Int64, "t": pl.Float64, "event": pl.String, "item": pl.String, "object": pl.String, "value": pl.String,
     "writer": pl.String, "rank": pl.Float64, "belief": pl.Float64,

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from malsim.scenario.properties.trace import Trace
 
-__all__ = ["most"]
-
 PAST = ("historically", "once", "since")
 MOST_TICKS = 100_000
 

@@ -21,8 +21,6 @@ from malsim.sim.world.clock import DAY
 if TYPE_CHECKING:
     from malsim.shadow.history_frames import History
 
-__all__ = ["reason", "trips", "with_signals"]
-
 
 def with_signals(history: History) -> History:
     """The history with the signals and events of its netlist, which scans the memory after each tick.

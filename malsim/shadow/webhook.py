@@ -16,8 +16,6 @@ from malsim.base.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Webhook"]
-
 WAIT = 10.0  # seconds
 FINE = range(200, 300)
 LONGEST_LABEL = 63  # letters between two dots of a name

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from malsim.memory.gate.verdicts import GateResult
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Bench", "Watch", "run"]
-
 Watch: TypeAlias = Callable[[Sequence[int]], Iterable[int]]
 Later: TypeAlias = "tuple[int, Scenario]"
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Event, Pick
     from malsim.axioms.engine.subject import Subject
 
-__all__ = ["BROKEN", "ERROR", "HOLDS", "N_A", "Axiom", "AxiomFile", "AxiomVerdict", "find_axiom", "shipped_axioms"]
-
 HOLDS, BROKEN, N_A, ERROR = "holds", "broken", "does not apply", "error"
 FOLDER = "malsim.axioms"
 

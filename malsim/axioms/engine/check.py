@@ -15,8 +15,6 @@ from malsim.base.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["axioms", "check"]
-
 
 def axioms(
     law: object, *, axiom: str | None = None, seed: int = 0, limit: float = LIMIT, streams: int | None = None

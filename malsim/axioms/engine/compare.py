@@ -14,19 +14,6 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Event
     from malsim.axioms.engine.subject import PeekResult, Subject
 
-__all__ = [
-    "always",
-    "believes",
-    "differs",
-    "has_edges",
-    "in_order",
-    "is_stream",
-    "last",
-    "leads",
-    "number",
-    "without",
-]
-
 
 def always(_: Subject) -> str | None:
     """An axiom that applies to every memory."""

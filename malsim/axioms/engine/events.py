@@ -12,8 +12,6 @@ from malsim.sim.world.draws import Draws
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["MINUTE", "OBJECTS", "VALUES", "WRITERS", "YEARS", "Event", "Pick", "event_table"]
-
 MINUTE, YEARS = 1.0 / 1440.0, 730.0  # the shortest and the longest time, days
 OBJECTS, VALUES, WRITERS = ("x", "y"), ("A", "B", "C"), ("ann", "bob", "cid", "zoe")
 UNSTATED = 0.7

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.axiom import Axiom
     from malsim.axioms.engine.subject import Subject
 
-__all__ = ["Matrix", "matrix"]
-
 
 @dataclass(frozen=True, repr=False)
 class Matrix:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     Figures: TypeAlias = Mapping[str, Mapping[str, str]]
 
-__all__ = ["write_page"]
-
 NOTHING = "–"
 MARKS = {HOLDS: ("good", "✓"), BROKEN: ("bad", "✗"), N_A: ("none", "·"), ERROR: ("error", "!")}
 STYLE = """

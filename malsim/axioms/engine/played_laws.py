@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Ints
     from malsim.memory.port import Plant
 
-__all__ = ["GraphMemory", "LawMemory"]
-
 VOCABULARY = Vocabulary(WRITERS, OBJECTS, [VALUES] * len(OBJECTS))
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Event
     from malsim.axioms.engine.subject import PeekResult
 
-__all__ = ["breaks_at", "judge", "smallest"]
-
 ROUNDS = 40
 DIGITS = (0, 1, 2)
 

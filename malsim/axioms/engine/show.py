@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Event
     from malsim.axioms.engine.matrix import Matrix
 
-__all__ = ["replay_code", "verdict_text"]
-
 COLOURS = {HOLDS: "32", BROKEN: "1;31", N_A: "2", ERROR: "1;35"}
 SIGNS = {HOLDS: "+", BROKEN: "X", N_A: ".", ERROR: "!"}
 

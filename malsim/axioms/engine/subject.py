@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.adapters import Claim, Item
 
-__all__ = ["TOLERANCE", "Fresh", "PeekResult", "Playable", "Subject", "happen", "measured", "tolerance_text"]
-
 NOWHERE = float("-inf")
 LOOKS, NOISE = 3, 1e-4
 SAID = ((0, "A", "ann"), (1, "B", "bob"), (2, "A", "cid"))

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.adapters.watch import WatchedMemory
     from malsim.memory.port import Vocabulary
 
-__all__ = ["PRESETS", "every_subject", "subject_of"]
-
 PRESETS: dict[str, Callable[[], Rules]] = {"mal": Rules, "recall_v5": Rules.recall_v5, "guarded": Rules.guarded}
 GRAPH_CASES = 4  # a graph takes longer over a claim than a law of items
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.events import Event
     from malsim.axioms.engine.subject import PeekResult, Subject
 
-__all__ = ["picture"]
-
 WIDE, HIGH, LEFT, TOP = 46, 150, 60, 20
 MOST = 30  # events that are drawn, the last ones
 NAME = 12  # how far names of values stand apart

@@ -14,8 +14,6 @@ from malsim.scenario.file.initial_store import initial_memory_from
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["ObjectClaims", "OwnClaim", "histories"]
-
 
 @dataclass(frozen=True)
 class OwnClaim:

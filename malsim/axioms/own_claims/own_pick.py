@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.subject import Subject
     from malsim.axioms.own_claims.own_histories import ObjectClaims, OwnClaim
 
-__all__ = ["OwnPick", "on_claims"]
-
 CASES = 40  # streams of a law of items; a store has more to show than a made-up stream
 MOST = 6  # claims of a stream
 

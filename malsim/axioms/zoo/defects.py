@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["DEFECTS", "Defect", "find_defect"]
-
 HOUR = 1.0 / 24.0
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from malsim.plot.style import Sheet
     from malsim.scenario.judge.judge import Judged
 
-__all__ = ["Sides", "sides"]
-
 PASS = "pass"  # noqa: S105  # a verdict
 
 

@@ -9,8 +9,6 @@ from malsim.report.page_parts import text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["badge", "job_summary"]
-
 LETTER, PADDING, HEIGHT = 6.6, 8, 20
 
 

@@ -16,8 +16,6 @@ from malsim.report.page_parts import text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["index_page", "page_name", "row_page"]
-
 KINDS = {"law": "laws", "preset": "presets", "package": "packages", "own": "own memories"}
 
 

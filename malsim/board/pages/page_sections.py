@@ -9,8 +9,6 @@ from malsim.report.page_parts import text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["noise_section", "odds_section", "plan_section", "ranking_section"]
-
 
 def ranking_section(data: Mapping[str, Any]) -> str:
     """By column: those not told apart as one line, the best first."""

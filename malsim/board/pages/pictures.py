@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["places_picture", "shares_picture"]
-
 LEADING = "accuracy"
 DARK = 0.8  # of the best: from here on white is read more easily than black
 BOUND = "over "  # how a price begins that is more than the most that was tried

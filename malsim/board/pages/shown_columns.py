@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["columns_of", "number_of"]
-
 
 def number_of(data: Mapping[str, Any], cell: Mapping[str, Any]) -> float | None:
     """A cell's number, also of what is timed; None where it has none."""

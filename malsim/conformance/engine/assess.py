@@ -12,8 +12,6 @@ from malsim.conformance.engine.duty import every_duty, find_duty
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["assess", "check"]
-
 
 def assess(memory: object, *, cell: str | None = None, seed: int = 0, limit: float = LIMIT) -> Conformance:
     """Ask a memory for every duty, or for one.

@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from malsim.conformance.engine.duty import Duty
     from malsim.conformance.engine.playing import Look
     from malsim.conformance.engine.step import Step
-__all__ = [
-    "ERROR",
-    "FAILS",
-    "HOLDS",
-    "NOT_OFFERED",
-    "VACUOUS",
-    "CellVerdict",
-    "Conformance",
-    "assess_all",
-    "judge",
-    "memory_of",
-]
 
 HOLDS, FAILS, VACUOUS, NOT_OFFERED, ERROR = "holds", "fails", "vacuous", "not offered", "error"
 DRAWS = 20

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from malsim.conformance.engine.duty import Duty
     from malsim.conformance.engine.step import Step
 
-__all__ = ["plot_of"]
-
 LONGEST_GAP = 60.0  # days
 TICKS = 30.0  # days that settling may take
 CONSONANTS, VOWELS, SYLLABLES = "bdfgklmnprstvz", "aeiou", 3

@@ -13,8 +13,6 @@ from malsim.base.errors import UsageError, nearest
 if TYPE_CHECKING:
     from malsim.conformance.engine.step import Step
 
-__all__ = ["FAMILIES", "OBLIGATION", "PROHIBITION", "Duty", "every_duty", "find_duty"]
-
 OBLIGATION, PROHIBITION = "obligation", "prohibition"
 FAMILIES = ("correction", "forgetting", "apart", "clocks", "authority")
 SPARED = ("settle", "share")  # 30 daily ticks stand for the one; what needs the other says so

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.subject import Subject
     from malsim.conformance.engine.step import Step
 
-__all__ = ["BelieflessError", "Look", "play", "vocabulary"]
-
 PHRASES = Phrases()
 SAME = 1e-6  # of days and beliefs
 GROUPS = {FIRST: 0, NOT_FIRST: 0, CURRENT: 1, NOT_CURRENT: 1, SHOWN: 2, NOT_SHOWN: 2}

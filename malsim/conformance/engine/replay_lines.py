@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from malsim.axioms.engine.subject import Subject
     from malsim.conformance.engine.step import Step
 
-__all__ = ["witness_code"]
-
 MANY = 1000
 
 

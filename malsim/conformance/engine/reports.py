@@ -14,8 +14,6 @@ from malsim.report.page_parts import text as safe
 if TYPE_CHECKING:
     from malsim.conformance.engine.assessment import CellVerdict, Conformance
 
-__all__ = ["junit", "page", "text"]
-
 SIGNS = {HOLDS: "+", FAILS: "X", VACUOUS: "~", NOT_OFFERED: ".", ERROR: "!"}
 MARKS = {HOLDS: "good", FAILS: "bad", VACUOUS: "none", NOT_OFFERED: "none", ERROR: "error"}
 TAGS = {FAILS: "failure", ERROR: "error", VACUOUS: "skipped", NOT_OFFERED: "skipped"}

@@ -10,11 +10,6 @@ from malsim.adapters import Claim, Edge, Query
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = [
-    "CURRENT", "FIRST", "LOOKS", "NOT_CURRENT", "NOT_FIRST", "NOT_SHOWN", "SHOWN", "Step", "ask", "call", "says", "settle",
-    "twin",
-]  # fmt: skip
-
 LOOKS = ("ask", "texts", "log")
 FIRST, NOT_FIRST = "the first answer", "not the first answer"
 CURRENT, NOT_CURRENT = "current", "not current"

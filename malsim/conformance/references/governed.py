@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.adapters import Query
 
-__all__ = ["Governed", "Record"]
-
 
 @dataclass(eq=False)
 class Record:

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from malsim.adapters import Claim, Query
 
-__all__ = ["Append", "Nothing", "Overwrite"]
-
 
 class Nothing:
     """Stores nothing."""

@@ -15,9 +15,6 @@ from malsim.importers.reading.records import Options, Records
 from malsim.importers.reading.source import Source, open_source
 from malsim.memory.rules import Rules
 
-__all__ = ["Importer", "bring", "formats", "reading"]
-
-
 _PALETTE = "malsim.importers"
 _TOOLS = ("building", "reading", "writing")
 

@@ -15,8 +15,6 @@ from malsim.importers.reading.records import Options
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 
-__all__ = ["ClaimStream", "is_memory", "stream"]
-
 _CLAIM_FILES = (".csv", ".parquet", ".gz")
 
 

@@ -11,8 +11,6 @@ from malsim.importers.reading.records import Options
 from malsim.memory import schema
 from malsim.memory.gate.append import source_quality
 
-__all__ = ["ASSUMED", "completed", "dated_from", "digests_of", "free_handle", "with_handles", "with_short_handles"]
-
 ASSUMED = "assumed confidence"  # the topic of a cell whose confidence the user made up
 SHORT = 8  # hex digits of a handle that nothing else bears
 _LENGTHS = (SHORT, 12, 32)

@@ -20,8 +20,6 @@ from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.rules import Rules
 
-__all__ = ["GatheredRows"]
-
 _OF_GRAPH = ("rep", "writer", "status", "effective", "created", "calibration")  # what edges and writers' records are made of
 _NO_LINEAGE = pl.DataFrame(schema={"key": pl.String, "lineage": pl.List(pl.String)})
 

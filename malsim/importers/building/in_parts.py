@@ -24,8 +24,6 @@ from malsim.importers.reading.source import PART
 from malsim.memory.rules import Rules
 from malsim.memory.store import Store
 
-__all__ = ["StoredImport", "bring_into"]
-
 _FROM_GRAPH = ("successor", "version", "support_mass", "challenge_mass")
 
 

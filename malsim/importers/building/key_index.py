@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from malsim.importers.building.completed_rows import digests_of, free_handle
 from malsim.memory.tables.connect import refusing, transaction
 
-__all__ = ["KeyIndex"]
-
 _TABLES = (
     "CREATE TABLE names (row INTEGER PRIMARY KEY, tag INTEGER, digest BLOB, kind TEXT)",
     "CREATE TABLE handles (row INTEGER PRIMARY KEY, handle TEXT)",  # no handle: a later row bears the same key

@@ -11,8 +11,6 @@ from malsim.importers.building.completed_rows import ASSUMED
 from malsim.importers.reading.records import Options
 from malsim.memory import schema
 
-__all__ = ["report_of", "report_text", "tally"]
-
 _CELLS, _UNDATED, _UNKNOWN, _SILENT = "cells", "undated", "unknown", "silent"
 
 

@@ -8,8 +8,6 @@ from malsim.memory.gate import screen
 from malsim.memory.graph.frames import format_expr
 from malsim.memory.rules import Rules
 
-__all__ = ["safe_extras", "withheld"]
-
 WITHHELD = "(withheld: {})"
 _TEXTS = ("title", "body", "summary", "writer", "object", "handle", "key")
 _LISTS = ("topics", "entities", "source_refs")

@@ -12,8 +12,6 @@ from malsim.importers.reading.fields import to_json
 from malsim.importers.reading.put import EDGES, ROW
 from malsim.importers.reading.records import EXTRAS, Records
 
-__all__ = ["Collector"]
-
 
 class Collector:
     """Cells by their keys, each with the columns that it names; what one does not name is absent.

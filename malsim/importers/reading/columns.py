@@ -9,8 +9,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["RowGroups", "lists", "null_if_blank", "singles", "texts"]
-
 
 def texts(name: str, items: Iterable[object]) -> pl.Series:
     """A column of texts: numbers are written out, what is neither is null.

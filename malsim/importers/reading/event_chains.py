@@ -9,8 +9,6 @@ import polars as pl
 
 from malsim.importers.reading.columns import RowGroups
 
-__all__ = ["EventChains", "chains_of"]
-
 
 @dataclass(frozen=True)
 class EventChains:

@@ -9,8 +9,6 @@ from typing import Any
 from malsim.base.finite import is_number
 from malsim.importers.reading.records import text_of
 
-__all__ = ["dicts", "first_text", "from_json", "relation_of", "share_of", "texts_of", "to_json"]
-
 _RELATIONS = {
     "supports": ("supports", 1.0), "support": ("supports", 1.0), "confirms": ("supports", 1.0),
     "contradicts": ("contradicts", -1.0), "conflicts_with": ("contradicts", -1.0), "contradict": ("contradicts", -1.0),

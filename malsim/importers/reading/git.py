@@ -18,8 +18,6 @@ from pathlib import Path
 from malsim.base.errors import StoreError
 from malsim.importers.reading.notes import MOST_BYTES
 
-__all__ = ["FileChange", "changes", "repository"]
-
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SECONDS = 86_400.0
 _START, _END = "\x1e", "\x1f"

@@ -11,8 +11,6 @@ from malsim.importers.reading.git import FileChange, changes, repository
 from malsim.importers.reading.notes import Note, NoteObservation, files
 from malsim.importers.reading.records import key_of
 
-__all__ = ["Chronicle", "observations"]
-
 Place: TypeAlias = tuple[str, NoteObservation]  # the title of a note and one of its observations
 
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["MOST_BYTES", "Note", "NoteObservation", "files", "note_of"]
-
 MOST_BYTES = 16 << 20  # of one note
 _OBSERVATION = re.compile(r"^\s*[-*]\s+\[(?P<category>[^\[\]()\n]+)\](?!\()\s+(?P<text>.+?)\s*$")
 _TARGET = r"\[\[(?P<target>[^\[\]|]+)(?:\|[^\]]*)?\]\]"

@@ -14,8 +14,6 @@ from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.handles import is_immutable
 from malsim.memory.graph.texts import content_of, folded
 
-__all__ = ["EDGES", "ROW", "Placement", "authors_of", "cells_of", "edge_rows", "put"]
-
 _SPACES = r"\s\s|[^\S ]"  # white space that folding a title changes
 EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
     "source": pl.String,

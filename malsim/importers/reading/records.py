@@ -15,8 +15,6 @@ from malsim.importers.reading.dates import milliseconds
 from malsim.importers.reading.put import EDGES
 from malsim.memory.tables.standing_parts import Standing
 
-__all__ = ["EXTRAS", "RELATION", "Options", "Records", "day_of", "days_of", "key_of", "keys_of", "text_of"]
-
 EXTRAS: dict[str, pl.DataType | type[pl.DataType]] = {"cell": pl.String, "name": pl.String, "value": pl.String}
 RELATION = "relation"  # the extra that tells a claim that was a relation apart
 _DAY, _MICROSECONDS = 86_400.0, 1e6

@@ -19,8 +19,6 @@ from malsim.base.limits import within
 from malsim.base.sqlite_file import MAGIC
 from malsim.memory.tables.connect import refusing
 
-__all__ = ["Source", "open_source"]
-
 MOST_BYTES = 1 << 30  # of a JSON document, which is read whole
 LONGEST_LINE = 64 << 20
 PART = 16_384  # records, or fewer where they are long

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["with_lines"]
-
 Ints: TypeAlias = NDArray[np.int64]
 
 

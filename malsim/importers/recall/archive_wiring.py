@@ -9,8 +9,6 @@ from typing import Any
 
 from malsim.memory.tables.standing_parts import Standing
 
-__all__ = ["WIRING", "wiring_object", "wiring_of"]
-
 WIRING = "malsimWiring"  # a key of an archive, a table of a database
 
 

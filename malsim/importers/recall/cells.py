@@ -13,8 +13,6 @@ from malsim.importers.reading.dates import days
 from malsim.importers.reading.put import ROW
 from malsim.memory import schema
 
-__all__ = ["BESIDE", "FLAGS", "HYPEREDGES", "beside", "number", "rows_of"]
-
 _SCORES = {
     "stated": ("conf", 0.5), "uncertainty": ("uncertainty", 0.35), "concern": ("concern", 0.15),
     "source_quality": ("sourceQuality", 0.66), "calibration": ("actorCalibration", 1.0), "c0": ("currencyC0", 1.0),

@@ -22,8 +22,6 @@ from malsim.importers.recall.legacy import cell_of
 from malsim.memory.tables.connect import refusing
 from malsim.memory.tables.standing_parts import Standing
 
-__all__ = ["Archive", "read", "read_source"]
-
 UNKEPT = ("semantic_index", "dag_overlays", "program_runs", "eval_runs", "operator_runs")
 _HYPEREDGES = "SELECT id, kind, title, members_json, metadata_json, created_at FROM hyperedges ORDER BY rowid"
 NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that older cells lack

@@ -14,8 +14,6 @@ from malsim.importers.recall.cells import beside, rows_of
 from malsim.importers.recall.files import Archive, read_source
 from malsim.memory.rules import Rules
 
-__all__ = ["first_day", "import_recall", "read", "recognises"]
-
 
 def recognises(source: Source) -> bool:
     """A database with Recall's table of cells, now or before 0.6, or an archive of cells."""

@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["cell_of"]
-
 _KINDS = {
     "observation": "obs", "verification_result": "ver", "benchmark_run": "ver", "witness": "ver", "decision": "dec",
     "reflection": "ref", "source": "ref", "lemma": "bel", "preference": "bel", "risk": "rsk", "task": "tsk",

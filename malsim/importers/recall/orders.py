@@ -15,8 +15,6 @@ from malsim.memory.graph.edge_matrix import wire
 from malsim.memory.graph.table import Table
 from malsim.memory.rules import Rules
 
-__all__ = ["unexplained"]
-
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

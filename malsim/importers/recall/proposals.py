@@ -17,8 +17,6 @@ from malsim.memory.gate.claims import from_mappings
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.rules import Rules
 
-__all__ = ["Proposal", "read"]
-
 Gate = Literal["newest", "0.5"]
 Issues = list[dict[str, str]]
 

@@ -14,8 +14,6 @@ from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.law import tick
 from malsim.memory.rules import Rules
 
-__all__ = ["replayed_memory", "timeline"]
-
 _DERIVED = "program:"  # the owner of a witness that a program derived, in the run that ticked just before
 
 

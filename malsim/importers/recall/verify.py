@@ -24,8 +24,6 @@ from malsim.memory.law import salience as decayed_salience
 from malsim.memory.law import tick
 from malsim.memory.rules import Rules
 
-__all__ = ["Verification", "verify"]
-
 TOLERANCE = 1e-9
 MOST_TICKS = 8  # tried at the last instant where no tick is on record
 _COMPARED = ("effective", "currency", "salience", "source_quality", "status")

@@ -14,8 +14,6 @@ from malsim.memory import Memory
 from malsim.memory.store import Store
 from malsim.memory.tables.standing_parts import Standing
 
-__all__ = ["Cells", "iso", "opened"]
-
 
 @dataclass(frozen=True)
 class Cells:

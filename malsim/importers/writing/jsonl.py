@@ -8,8 +8,6 @@ from pathlib import Path
 
 from malsim.importers.writing.cells import Cells, iso
 
-__all__ = ["write"]
-
 _DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "expires", "reverify")
 _INTERNAL = ("rep", "author", "content", "successor", "worth")
 

@@ -9,8 +9,6 @@ from typing import Any
 from malsim.importers.reading.records import RELATION
 from malsim.importers.writing.cells import Cells
 
-__all__ = ["write"]
-
 
 def write(cells: Cells, path: Path) -> dict[str, int]:
     """Write the file; counts for the report: that format knows no writer, time, confidence or supersession."""

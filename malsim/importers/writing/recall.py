@@ -12,8 +12,6 @@ from malsim.importers.recall.archive_wiring import WIRING, wiring_object
 from malsim.importers.recall.cells import BESIDE, FLAGS, HYPEREDGES
 from malsim.importers.writing.cells import Cells, iso
 
-__all__ = ["write"]
-
 _SCORES = {
     "conf": "stated", "uncertainty": "uncertainty", "concern": "concern", "sourceQuality": "source_quality",
     "actorCalibration": "calibration", "effective": "effective", "currencyC0": "c0", "currency": "currency",

@@ -9,8 +9,6 @@ from malsim.importers.writing.cells import Cells
 from malsim.netlist.programs import Program
 from malsim.netlist.programs.operations import OPERATIONS
 
-__all__ = ["programs_of"]
-
 _CHOICES = ("keys", "topics", "entities", "kinds")
 
 

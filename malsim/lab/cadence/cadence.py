@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from malsim.plot.style import Sheet
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["PERIODS", "Cadence", "cadence"]
-
 PERIODS = ("1min", "10min", "1h", "6h", "1d", "1w")
 JITTERS: Mapping[str, Mapping[str, float]] = {"late": {"late": 0.5}, "missed": {"missed": 0.3}, "doubled": {"doubled": 0.3}}
 SHORTEST, LONGEST = 7.0, 14.0

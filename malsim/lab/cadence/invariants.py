@@ -16,8 +16,6 @@ from malsim.memory.push.expand import expand
 if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
 
-__all__ = ["HISTORY", "LAWS", "Invariant", "paired", "reads_change_nothing", "same_currency", "second_tick"]
-
 SAME = 1e-12
 MOST_READ = 20
 HISTORY = ("touched", "c0", "stability", "pinned", "status")

@@ -11,8 +11,6 @@ import polars as pl
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
-__all__ = ["Chain"]
-
 LEAST_ERROR = 1e-6
 MOST_ERROR = 0.95  # of (K − 1)/K, where a claim says nothing
 MOST_CELLS = 2_000_000

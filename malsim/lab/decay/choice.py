@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.lab.decay.log import Log
     from malsim.memory.graph.arrays import Array, Bools
 
-__all__ = ["HORIZONS", "SCORES", "Predictions", "choose", "predictions_of"]
-
 HORIZONS = 9
 RESAMPLES = 500
 SCARCE = 0.05

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.lab.decay.laws import Law
     from malsim.lab.decay.log import Log
 
-__all__ = ["fit_decay"]
-
 FIT = {
     "law": pl.String, "parameter": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "unit": pl.String,
 }  # fmt: skip

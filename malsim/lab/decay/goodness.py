@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.lab.decay.rates import Rates
     from malsim.memory.graph.arrays import Array
 
-__all__ = ["UNTESTED", "Goodness", "of_claims", "of_lifetimes"]
-
 LEVEL = 0.03  # so that few lifetimes, too, reject a planted exponential in 5 % or so
 FEWEST = 5
 SHAPES = (-0.5, 0.0, 0.5)  # log k from which the Weibull of greatest likelihood is looked for

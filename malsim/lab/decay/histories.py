@@ -13,8 +13,6 @@ from malsim.lab.decay.sightings import ALONE, sightings
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Ints
 
-__all__ = ["ENDINGS", "histories", "restatements"]
-
 ENDINGS = ("anyone", "other_writer", "verified", "either", "superseded", "contradicted")
 _DROPPED = -1
 _OBJECT = ["rep", "object"]

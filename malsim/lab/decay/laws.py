@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LAWS", "Array", "Law"]
-
 Array: TypeAlias = NDArray[np.float64]
 WIDE = 9.0
 STEEPEST = 7.0

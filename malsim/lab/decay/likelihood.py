@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.lab.decay.laws import Array, Law
     from malsim.lab.decay.log import Log
 
-__all__ = ["Likelihood"]
-
 CHI_SQUARE = 3.841458820694124  # 95 % of a χ² of one degree of freedom
 CLOSE = 1e-5
 EDGE = 0.05

@@ -13,8 +13,6 @@ from malsim.base.errors import DataError, UsageError
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-__all__ = ["FEWEST", "SIGHTED", "Log", "read_log"]
-
 FEWEST = 10
 SIGHTED = {"rep", "object", "value", "start", "restated", "until"}  # what `histories` adds: who said what when
 _INTERVALS = "after and before, or duration and ended"

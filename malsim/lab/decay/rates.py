@@ -15,8 +15,6 @@ from malsim.lab.decay.likelihood import CHI_SQUARE
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array
 
-__all__ = ["Rates", "rates"]
-
 GRID, CLOSER = 21, 5
 CLOSINGS = (3, 2)  # of the grids of τ and ε
 HIDDEN = 0.15

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from malsim.lab.decay.chain import Chain
     from malsim.memory.graph.arrays import Array
 
-__all__ = ["SPREADS", "Renewal", "phases"]
-
 SPREADS = np.array([-0.6, -0.3, 0.4, 0.8, 1.4, 2.1, 3.0])  # log of the squared coefficient of variation
 MOST_CELLS = 1_000_000
 HALF = 0.5  # of the first grid around the start

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array
     from malsim.plot.style import Sheet
 
-__all__ = ["Decay"]
-
 POINTS = 200
 NOTHING = (0.0, np.inf)
 

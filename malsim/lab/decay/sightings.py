@@ -17,8 +17,6 @@ from malsim.memory.store import Store
 if TYPE_CHECKING:
     from malsim.memory import Memory
 
-__all__ = ["ALONE", "sightings"]
-
 ALONE = "\0"  # no object is called so
 
 _ROW = pl.col("row")

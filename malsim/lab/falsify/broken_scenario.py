@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.lab.falsify.predicates import PropertyRun
     from malsim.sim.settings.scenario import Check, Scenario
 
-__all__ = ["Break", "shrink", "text_of"]
-
 MOST_RUNS = 200
 DEFAULT_LAW = "mal"
 

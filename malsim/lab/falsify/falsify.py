@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Falsification", "falsify"]
-
 PILOT = 8  # runs that the predicates' scales are taken from
 
 

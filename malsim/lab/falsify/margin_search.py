@@ -18,8 +18,6 @@ Point = NDArray[np.float64]
 Result = TypeVar("Result", bound="FirstBreak")
 Method = Literal["search", "random"]
 
-__all__ = ["FirstBreak", "Method", "Trail", "search"]
-
 RANDOM = 6
 SOBOL = 10
 FAMILY = 12

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["PropertyRun", "margin", "predicates", "property_run", "scales"]
-
 
 @dataclass(frozen=True)
 class PropertyRun:

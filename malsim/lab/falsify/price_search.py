@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.price.prices import Price
     from malsim.price.worlds import ClaimWorld
 
-__all__ = ["CheaperLie", "search_price"]
-
 CHOICES = 5  # numbers that make a claim: days since the last, writer, value, confidence, edge
 EDGES = ("", "supports", "contradicts", "supersedes", "refines")
 WRITERS = ("liar", "s1", "s2", "s3")

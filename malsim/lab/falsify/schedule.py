@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Point = NDArray[Any]
 
-__all__ = ["PLACES", "Disturbance", "Write", "WriteSchedule", "with_disturbance"]
-
 PLACES = 4  # of a write in a point: when, who, what, how surely
 ABSENT = 0.15  # the share of a write's first place that says it is not made
 RELATIONS = ("contradicts", "supports", "concerns", "supersedes")

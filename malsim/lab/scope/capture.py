@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["CHANNELS", "EVENTS", "SAMPLES", "Capture"]
-
 SAMPLES = {"t": pl.Float64, "channel": pl.String, "value": pl.Float64}
 CHANNELS = {
     "channel": pl.String, "address": pl.String, "gain": pl.Float64, "offset": pl.Float64, "digital": pl.Boolean,

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.sim.run import Run
 
-__all__ = ["Channel", "Recording"]
-
 _SETTINGS: dict[str, Callable[[str], Any]] = {"gain": number, "offset": number, "digital": bit, "label": str}
 
 

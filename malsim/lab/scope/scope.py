@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from malsim.sim.run import Run
 
-__all__ = ["capture", "scope"]
-
 MOST_CHANNELS = 16
 OF_THE_NET = ("tripped", "cleared", "webhook", "escalated", "conflict", "changed")
 

@@ -12,8 +12,6 @@ from malsim.base.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Edge", "Trigger", "fires"]
-
 Edge = Literal["rising", "falling"]
 
 

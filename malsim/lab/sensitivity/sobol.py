@@ -14,8 +14,6 @@ from malsim.base.intervals import ends
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["FLAT", "sobol"]
-
 Array: TypeAlias = NDArray[np.float64]
 FLAT = 0.01
 RESAMPLES = 400

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.lab.shell.files import SessionFile
     from malsim.netlist.language.statements import Statement
 
-__all__ = ["Commands"]
-
 MOST_STEPS = 100_000
 RATE = 10.0
 

@@ -12,8 +12,6 @@ from malsim.netlist.language.lexicon import LOOP_READS, LOOP_WRITES, SCORES
 if TYPE_CHECKING:
     from malsim.lab.shell.session import Session
 
-__all__ = ["candidates"]
-
 MOST = 200
 FILES = {".malnet", ".hal", ".sqlite"}
 

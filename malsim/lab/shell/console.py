@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from malsim.lab.shell.hal_script import HalScript
     from malsim.netlist import Fault
 
-__all__ = ["Console"]
-
 MOST_STEPS = 100_000
 _QUOTED = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|$))')
 ELSEWHERE = {

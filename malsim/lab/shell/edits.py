@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.lab.shell.session import Session
     from malsim.netlist.language.statements import Statement
 
-__all__ = ["delf", "delsig", "unlinkp", "unload"]
-
 
 def delf(session: Session, function: str, thread: str = "tick") -> Session:
     """Take a function off a thread; the instance stays loaded."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from malsim.sim.run import Run
 
-__all__ = ["SessionFile", "document", "of_run", "open_session", "readable", "text", "write"]
-
 TEXTS = (".malnet", ".hal")
 SECOND = 1e3  # ms
 STORES = (".sqlite", ".sqlite3", ".db", ".store")

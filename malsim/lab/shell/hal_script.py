@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from malsim.netlist.hal import Translated
     from malsim.netlist.hal.parts import OpPart
 
-__all__ = ["HalScript", "open_script"]
-
 MOST_TICKS = 1_000_000
 _HEREDOC = re.compile(r"halstreamer([^\n<]*)<<\s*(\w+)\n(.*?)^\2$", re.DOTALL | re.MULTILINE)
 _PROGRAM_FLAGS = {"-w", "-W", "-i"}

@@ -11,8 +11,6 @@ from malsim.netlist.hal.state import SIGNAL_TYPES
 from malsim.netlist.language.statements import Wire
 from malsim.netlist.language.values import bit, exact, number
 
-__all__ = ["HalCommands"]
-
 
 class HalCommands(Commands):
     """What halcmd says of messages, empty signals and unloading, a method a command."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from malsim.lab.shell.session import Session
 
-__all__ = ["KINDS", "names", "one_value", "read", "show", "type_of"]
-
 KINDS = {
     "comp": "instances of ops", "pin": "their pins", "param": "their parameters", "sig": "signals and who is on them",
     "funct": "functions and their threads", "thread": "threads and their functions in order", "cell": "the graph's cells",

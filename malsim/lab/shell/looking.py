@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from malsim.lab.scope import Capture
     from malsim.lab.shell.session import Session
 
-__all__ = ["capture_of"]
-
 _TRIGGER = {"level": float, "edge": str, "position": float, "number": int}
 
 

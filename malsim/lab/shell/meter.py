@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from malsim.lab.shell.files import SessionFile
     from malsim.lab.shell.session import Session
 
-__all__ = ["sessions"]
-
 
 def sessions(target: SessionFile) -> Iterator[Session]:
     """A session for each reading: a store as it stands by then, of anything else one tick further each time."""

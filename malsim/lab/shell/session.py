@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from malsim.netlist.wiring import Net, Signal
 
-__all__ = ["Moment", "Session"]
-
 WIRING = (Blank, Load, Schedule, Set, Source, Thread, Wire)
 LONGEST_PAST = 4096
 _COLUMNS = (

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Design", "Given", "design", "designed"]
-
 Given: TypeAlias = "Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | pl.DataFrame"
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.netlist_config import NetlistConfig
     from ops.pin.declare import Pin
 
-__all__ = ["op_settings", "with_op_settings"]
-
 
 def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
     """Every number of a netlist's ops that can be set, as `netlist.INSTANCE.PIN`, times in the op's own unit.

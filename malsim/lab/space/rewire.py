@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from malsim.sim.settings.netlist_config import NetlistConfig
 
-__all__ = ["breaks", "rewired"]
-
 CUT, UNCALL, REWORD = "cut ", "uncall ", " → "
 
 

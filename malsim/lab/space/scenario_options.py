@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from malsim.memory import Rules
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["law_arguments", "law_settings", "memory_arguments", "one_of_own", "set_arguments", "under_law", "with_memory"]
-
 
 def law_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare `--law`."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from malsim.base.errors import UsageError
 
-__all__ = ["Setting"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.lab.space.settings import Setting
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Dimension", "Space"]
-
 WIDE = 100.0
 BOTH_ENDS = 2
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.lab.stability.loop import Array
     from malsim.memory import Memory, Rules
 
-__all__ = ["asynchronous", "levels", "settle_one_by_one"]
-
 
 def asynchronous(loop: TickLoop) -> Callable[[Array], Array]:
     """A tick in which each cell hears what those before it in this tick have become (Gauss and Seidel).

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.lab.stability.loop import Array, TickLoop
 
-__all__ = ["HIGHEST", "CeilingPoint", "Continuation", "FixedPoint", "critical", "norm_bound"]
-
 HIGHEST = 2.0
 STEPS = 40
 LEAPS, STRIDES, HALF, NEARBY, WIDE = (3.0, 1.6), (1.3, 1.1), 0.5, 0.1, 1.4

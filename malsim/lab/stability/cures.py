@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from malsim.plot.style import Sheet
     from malsim.sim.run import Run
 
-__all__ = ["Cure", "Cures", "cures"]
-
 PUSHES = ("supports", "contradicts")
 BELOW = 0.9
 TICKS = 200

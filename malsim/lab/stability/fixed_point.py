@@ -13,8 +13,6 @@ from malsim.lab.stability.loop import LARGE, along
 if TYPE_CHECKING:
     from malsim.lab.stability.loop import Array, TickLoop
 
-__all__ = ["anderson", "any_fixed_point", "fixed_point", "polished"]
-
 EXACT = 1e-12
 NEAR = 1e-6
 SHRINK, GROW, MOST, REVERSAL = 0.5, 1.1, 1.5, 0.4

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from malsim.lab.stability.loop import Array
 
-__all__ = ["damping_bound", "eigenvalues", "gain_margin", "phase_margin", "response"]
-
 DENSE, MOST = 1_500, 8
 POINTS, LOWEST = 400, 1e-2
 ZERO = 1e-12

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
     from malsim.memory.rules import Formula
 
-__all__ = ["LARGE", "Array", "TickLoop", "along"]
-
 Array = NDArray[np.float64]
 NUDGE = 1e-6
 LARGE = 10_000

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
     from malsim.plot.style import Sheet
 
-__all__ = ["LoopFigures"]
-
 CEILINGS = ("challenge_ceiling", "support_ceiling")
 
 

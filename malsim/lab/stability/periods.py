@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.lab.stability.loop import Array, TickLoop
     from malsim.memory import Memory
 
-__all__ = ["of_trail", "word"]
-
 LONGEST, QUARTER = 32, 256
 TICKS, MORE = 1_000, 20
 STILL = 1e-6

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from malsim.lab.stability.loop import Array, TickLoop
     from malsim.lab.stability.spectrum import Spectrum
 
-__all__ = ["bifurcation", "phase", "return_map", "stability_map"]
-
 VISITS = 32
 RUN_IN = 600
 FINE, CEILINGS, SIDE = 201, 200, 46

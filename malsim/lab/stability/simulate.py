@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.lab.stability.loop import Array, TickLoop
 
-__all__ = ["TICKS", "measured_ceiling", "rings", "trail"]
-
 TICKS = 2_000
 STILL = 1e-9
 FADING = 0.98

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.lab.stability.loop import Array
 
-__all__ = ["COARSE", "Spectrum", "growth", "spectrum"]
-
 DENSE = 300
 TOLERANCE = 1e-3
 BASIS = 12

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     Say = Callable[[object], None]
 
-__all__ = ["approve"]
-
 
 def approve(path: str, *, limits: Limits, say: Say, yes: bool = False, plot: Path | None = None) -> int:
     """Run a scenario that has a [baseline], compare, ask unless told yes, record; 1 if the answer was no."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["mutants", "mutated"]
-
 MOVED = 10.0
 TURNED = {"supports": "contradicts", "contradicts": "supports"}
 FLAGS = ("locked", "pinned")

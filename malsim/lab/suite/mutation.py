@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     Change: TypeAlias = Callable[[Scenario], Scenario]
     Cases: TypeAlias = Sequence[tuple[Judged, Change]]
 
-__all__ = ["Fate", "MutationScore", "evenly", "fate", "sample_mutants", "score", "suite_mutants"]
-
 T = TypeVar("T")
 Kind: TypeAlias = Literal["killed", "survived", "broke off", "equivalent", "impossible"]
 SHARED = "rules."

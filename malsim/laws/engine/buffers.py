@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Ints
 
-__all__ = ["Buffer", "Draft"]
-
 LEAST = 64
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.adapters.calls import Calls
     from malsim.memory.port import Plant
 
-__all__ = ["Law", "load_law"]
-
 FUNCTIONS = {
     "write": 2,
     "tick": 2,

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from malsim.memory.port import Claims, Vocabulary
     from malsim.memory.rules import Rules
 
-__all__ = ["Graph", "GraphState", "GraphView"]
-
 _NOTHING = Column(np.zeros(0, dtype=np.int32))
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.port import Claims, Vocabulary
 
-__all__ = ["Guard", "WatchedPlant"]
-
 METHODS = tuple(name for name, member in vars(View).items() if callable(member) and not name.startswith("_"))
 COLUMNS = ("rep", "name", "writer", "object", "value", "stated", "time", "rank", "active")
 CAPABILITIES = {

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import Vocabulary
 
-__all__ = [
-    "COMMON", "UNSTATED", "Change", "Claim", "Columns", "ItemField", "ItemState", "Items", "Query", "first", "last_word",
-    "none", "reviewers", "some", "state_column",
-]  # fmt: skip
-
 Columns: TypeAlias = "dict[str, NDArray[Any]]"
 REVIEWERS = ("reviewers", "reviewer")
 UNSTATED = 0.7  # the confidence of a claim that states none

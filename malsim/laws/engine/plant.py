@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import Claims, Vocabulary
 
-__all__ = ["ItemPlant"]
-
 ADMITTED, TAKEN, REFUSED = (VERDICT.index(word) for word in ("admitted", "deduplicated", "refused"))
 ABOUT_NOTHING = "a law of items takes claims that name an object and a value"
 KINDS: dict[str, Any] = dict.fromkeys(("rep", "object", "value", "writer", "number"), np.int32)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.port import Plant, View
 
-__all__ = ["play", "run_events"]
-
 STATED = 0.7
 
 

@@ -11,8 +11,6 @@ from malsim.memory.explain import LawExplanation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Reasons", "Summand", "WriterRecord"]
-
 
 class Summand(NamedTuple):
     """One part of the sum: what it is, the place of the item that says it (-1 for none), and how much, as log odds."""

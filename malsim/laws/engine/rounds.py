@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Bools, Ints
 
-__all__ = ["Lists", "rounds", "table"]
-
 MOST_CELLS = 1 << 21  # of a round's matrices; beyond that its groups are parted by how many items they hold
 
 

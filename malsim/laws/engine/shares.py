@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Bools, Ints
 
-__all__ = ["SharesObjects"]
-
 
 class SharesObjects:
     """A plant that keeps scopes; its state has a `vocabulary`, and in `shared` pairs of an object and a scope."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.laws.engine.guard import Guard
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-__all__ = ["ItemView"]
-
 
 class ItemView(View):
     """The items of a state as of a day; a dead item has 0 of rank and belief."""

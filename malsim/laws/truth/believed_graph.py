@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["BelievedGraph"]
-
 EXTERNAL, ANNEXED = VERIFICATION.index("external"), STATUS.index("annexed")
 DERIVED = RELATIONS.index("derived_from")
 

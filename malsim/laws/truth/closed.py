@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
     from malsim.memory.graph.arrays import Array
 
-__all__ = ["closed"]
-
 LEAST = 0.001  # of a likelihood
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
     from malsim.memory.graph.arrays import Array
 
-__all__ = ["expected_truths"]
-
 
 def expected_truths(evidence: Evidence, *, sweeps: int, pseudo: float) -> Array:
     """The posterior of every value of every object, from the shares of votes on.

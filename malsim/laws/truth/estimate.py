@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array, Ints
 
-__all__ = ["FORMS", "LINEAGES", "TAUS", "ItemBeliefs", "estimate_truth"]
-
 FORMS = ("auto", "shared", "own")
 LINEAGES = ("apart", "one")
 TAUS = ("claims", "given")

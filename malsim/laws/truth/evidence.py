@@ -11,8 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
-__all__ = ["BINS", "Constants", "Evidence", "TruthEstimate", "latest", "learning_weights", "stated_bins", "worth"]
-
 BINS = (0.5001, 0.6, 0.7, 0.8, 0.9, 0.95, 0.985)  # where bins of stated confidence end; a bin holds its upper end
 SURE = 1e-12  # how near to 0 and 1 a logit goes
 

@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-__all__ = ["Fading", "fading"]
-
 GRID = np.geomspace(1.0, 3650.0, 49)  # d
 EXCLUDED = 6.63  # the 99 % point of chi-square with one degree: how much likelier than "never" a time constant must be
 WITHIN = 3.84  # its 95 % point: how much less likely the ends of the interval may be

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import Vocabulary
 
-__all__ = ["ItemEvidence", "gather", "is_shared", "word_of", "words_of"]
-
 MOST_SHARED = 20  # values that are taken for classes
 NUMBER = 40  # bytes of each confusion and term: five arrays of them at once
 ABOUT = 2  # objects that a value must be about to be one

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-__all__ = ["LogOdds", "LogRatio", "log_odds", "log_ratio", "reasons_of", "record_ends"]
-
 VISIBLE = 0.005
 SHOWN = 1.005
 TOGETHER = 0.01  # how far errors about the truths that a writer is measured by go together

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
     from malsim.memory.graph.arrays import Array
 
-__all__ = ["own_values"]
-
 
 class _Records(NamedTuple):
     """What one pass learns: the pool's rate A before its bounds and within them, a_w, and the claims behind it."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Constants, Evidence
     from malsim.memory.graph.arrays import Array, Bools
 
-__all__ = ["begins_verified", "likelier_end", "log_given", "prior_of_records", "starting_weights"]
-
 DECISIVE = float(np.log(100.0))  # how much likelier the votes' end must be, where sweeps could begin from verified facts
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-__all__ = ["copies", "echoes", "one_voice", "over", "repeats"]
-
 WITNESSES = 2  # one may err
 
 

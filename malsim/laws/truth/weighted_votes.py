@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from malsim.laws.truth.evidence import Evidence
     from malsim.memory.graph.arrays import Array, Ints
 
-__all__ = ["least_loss", "mutual_trust"]
-
 LEAST = 1e-6  # of a loss, so that a writer who is always right has a finite weight
 MOST = 1.0 - 1e-9  # of a trust
 

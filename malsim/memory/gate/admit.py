@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["Admission", "admit", "judge", "screened"]
-
 
 _PUBLISHED = Rules()
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.rules import Rules
 
-__all__ = ["BatchResult", "build", "source_quality", "thousandths"]
-
 
 @dataclass(frozen=True)
 class BatchResult:

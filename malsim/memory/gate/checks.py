@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.rules import Rules
 
-__all__ = [
-    "CHECKS", "EDGE_CHECKS", "LAST_REPLICATION", "NO_ISSUES", "Check", "all_checks", "all_pass", "are_covered",
-    "edge_issues", "faults", "gather", "validate",
-]  # fmt: skip
-
 NO_CLAIMS = pl.DataFrame(schema=schema.CLAIMS)
 NO_ISSUES = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "message": pl.String})
 

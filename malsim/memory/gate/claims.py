@@ -17,9 +17,6 @@ from malsim.screen import holds_secret
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-__all__ = ["NO_NOTES", "Claims", "Validated", "as_claims", "from_mappings"]
-
 Claims = pl.DataFrame | Mapping[str, Any] | Sequence[Any]
 
 _DEFAULTS: dict[str, object] = {

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["NO_EDGES", "edges_of", "new_edges", "refreshed", "supported"]
-
 
 def edges_of(
     memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, row_of: Callable[[Ints], Ints], rules: Rules

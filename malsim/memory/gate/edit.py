@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = [
-    "Connection", "annex", "bumped_salience", "check_author", "connect", "connect_rows", "expanded", "reinstate", "set_flag",
-    "update", "verified",
-]  # fmt: skip
-
 _COLUMNS: dict[str, tuple[pl.DataType | type[pl.DataType], object]] = {
     "rep": (pl.Int32, 0),
     "t": (pl.Float64, 0.0),

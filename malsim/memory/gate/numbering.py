@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.frames import LazyRows
     from malsim.memory.rules import Rules
 
-__all__ = ["Authors", "Batch", "all_differ", "authors_of", "look_up", "look_up_keys", "number"]
-
 
 @dataclass(frozen=True)
 class Authors:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Ints
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["first_doubt"]
-
 _NOTHING = np.zeros(0, dtype=np.int64)
 STEM = len("obs_") + SHORTEST_TAG  # what every made handle begins with, however long it had to grow
 

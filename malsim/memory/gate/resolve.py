@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["NOTHING", "REFUSALS", "SUPERSEDES", "Demotions", "Resolution", "replacements", "resolve"]
-
 SUPERSEDES = RELATIONS.index("supersedes")
 REFUSALS = (
     "names no cell that stands",

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.rules import Rules
 
-__all__ = ["NOTHING", "in_texts", "joined_formats", "personal", "secrets"]
-
 # What the reference gate looks for, where rules ask for it alone; the full screen is `malsim.screen`.
 _REFERENCE = {
     "API key": r"\bsk-[A-Za-z0-9_-]{20,}\b",

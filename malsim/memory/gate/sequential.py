@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Ints
     from malsim.memory.rules import Rules
 
-__all__ = ["recompute"]
-
 FINE = 2**31
 _Value = TypeVar("_Value")
 

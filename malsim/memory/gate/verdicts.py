@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["KINDS", "GateResult", "account", "issues_as_text", "verdict_events"]
-
 
 @dataclass(frozen=True)
 class GateResult:

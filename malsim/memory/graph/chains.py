@@ -13,8 +13,6 @@ from malsim.memory.schema import NONE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Versions"]
-
 
 @dataclass(frozen=True)
 class Versions:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.frames import LazyRows
 
-__all__ = ["Memory"]
-
 _STANDING = ("wiring", "_wiring", "index")
 _DERIVED = (*_STANDING, "active", "is_active", "inactive")
 

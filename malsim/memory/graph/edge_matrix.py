@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array
     from malsim.memory.graph.table import Table
 
-__all__ = ["Wiring", "accusations", "nan_to_zero", "wire"]
-
 _CONTRADICTS = schema.RELATIONS.index("contradicts")
 
 

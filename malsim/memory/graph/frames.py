@@ -16,19 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "LazyRows",
-    "format_expr",
-    "frame_of",
-    "place_of",
-    "places",
-    "rank_within_group",
-    "stack_rows",
-    "to_array",
-    "to_series",
-    "with_columns",
-]  # fmt: skip
-
 MOST_CHUNKS = 64
 
 

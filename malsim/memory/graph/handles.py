@@ -11,8 +11,6 @@ from malsim.memory.schema import KINDS
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["LONGEST", "beginning_so", "is_handle", "is_immutable", "kind_of"]
-
 LONGEST = 41
 _KIND = f"(?:{'|'.join(KINDS)})"
 _BEGINNING = re.compile(rf"(?i:{_KIND})_\w+")

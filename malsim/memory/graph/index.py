@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.table import ChunkedRows
 
-__all__ = ["SHORTEST_TAG", "Index", "handle_by_key", "name_cells", "names_by_place", "scattered"]
-
 _BY_PLACE = re.compile(rf"(?:{'|'.join(KINDS)})_[0-9a-f]{{4,}}")  # the form of a handle made of a cell's place
 
 

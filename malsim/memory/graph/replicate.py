@@ -15,8 +15,6 @@ from malsim.memory.graph.texts import content_of, folded
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-__all__ = ["alone", "replicated", "without"]
-
 _CONTENT = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
 _DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "expires", "reverify")
 

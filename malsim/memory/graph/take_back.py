@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["Deed", "rows_saying", "take_back"]
-
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["content_of", "contents", "folded"]
-
 
 def folded(title: pl.Expr) -> pl.Expr:
     """A title with case and white space folded.

@@ -20,21 +20,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = [
-    "ERASED",
-    "TEXTS",
-    "derived",
-    "digest",
-    "digests_of",
-    "erase",
-    "lift",
-    "may_take_back",
-    "reject",
-    "rows_about",
-    "tombstones",
-    "value_as_text",
-]
-
 ERASED = "(erased)"
 TEXTS = ("key", "object", "title", "body", "summary", "value", "value_text", "topics", "entities", "source_refs")
 _VALUES = {name: schema.CELLS[name] for name in ("value", "value_text", "title")}

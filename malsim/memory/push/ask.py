@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["ask"]
-
 _STARTS = pl.coalesce("valid_from", "created")
 
 

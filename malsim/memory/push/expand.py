@@ -20,8 +20,6 @@ from malsim.memory.tables.write import latest_day
 if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["Expanded", "expand", "row_named"]
-
 _DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "expires", "reverify")
 
 

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools
     from malsim.memory.rules import Rules
 
-__all__ = ["marked"]
-
 
 def marked(
     rules: Rules,

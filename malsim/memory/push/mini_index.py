@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.tables.search import Now
 
-__all__ = ["BUDGET_WORDS", "LIMIT", "Push", "mini_index", "push", "push_of"]
-
 BUDGET_WORDS = 900
 LIMIT = 10
 REFERS = "(how to read this: {})"

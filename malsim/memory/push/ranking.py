@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.rules import Rules
 
-__all__ = ["rank_score", "top_k"]
-
 
 def rank_score(
     lexical: Array,

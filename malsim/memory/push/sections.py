@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.rules import Rules
 
-__all__ = ["NO_SECTIONS", "REMINDERS", "Sections", "sections"]
-
 Dispute: TypeAlias = "tuple[str, str, float, str, float | None]"
 SIGNALS, CONFLICTS, LOW_TRUST = "signals:", "conflicts:", "stale or low trust:"
 UNPROVEN, EXPAND = "too few outcomes to calibrate:", "EXPAND REQUIRED:"

@@ -16,8 +16,6 @@ from malsim.memory.schema import INIT
 if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["MAP", "WRITER", "bootstrap", "prime", "ten_cells"]
-
 WRITER = INIT
 MAP = "REF_map_0003"
 STATED = 0.7  # no more than the gate lets an unsupported claim have

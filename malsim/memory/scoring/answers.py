@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["answers", "heads", "wrong_by_answer"]
-
 _PAIR = ["rep", "object", "said"]
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["EVIDENCE", "LENT", "WRONG", "accusations", "contradicted", "in_record", "no_outcomes", "outside", "replaced"]
-
 _OUTSIDE = {name: words.index("external") for name, words in WORDS.items() if "external" in words}
 
 

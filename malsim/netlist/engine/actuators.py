@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net, Signal
     from ops.pin import Array
 
-__all__ = ["EVENTS", "Actuators", "Happening"]
-
 EVENTS = {"rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String}
 _SET = {
     "locked": "locked", "pinned": "pinned", "annexed": "annexed", "reinstated": "reinstated", "requires_review": "flagged",

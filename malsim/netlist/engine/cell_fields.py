@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.netlist.engine.rows import Rows
 
-__all__ = ["field_of", "follows"]
-
 SOURCES, HITS, OTHERS = 15, 12, 2
 _WORDS = {**schema.WORDS, "status": schema.STATUS}
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from ops.pin import Array
     from ops.pin.state import State as OpState
 
-__all__ = ["Engine", "Scan", "State"]
-
 DAY = 8.64e7
 DTYPES = {"float": np.float64, "int": np.int64, "bit": np.bool_}
 

@@ -13,8 +13,6 @@ from malsim.netlist.wiring.net import leaves
 if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
 
-__all__ = ["Expressions"]
-
 
 @dataclass(frozen=True)
 class Expressions:

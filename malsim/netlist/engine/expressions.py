@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from ops.pin import Array
     from ops.pin.state import State as OpState
 
-__all__ = ["Board", "Place", "formulas", "is_expression"]
-
 
 @dataclass(frozen=True)
 class Place:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.netlist.language.address import Hop
 
-__all__ = ["Neighbours", "numbers_in", "numbers_of"]
-
 T = TypeVar("T")
 FAR = 6  # versions and origins are followed no further
 

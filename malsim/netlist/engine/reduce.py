@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from ops.pin import Array
 
-__all__ = ["reduce_groups", "series"]
-
 
 def reduce_groups(reducer: str, values: Array, groups: NDArray[np.int64], count: int) -> Array:
     """The mean, median, sum, greatest, least, number or true share of the values of each group.

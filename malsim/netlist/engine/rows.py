@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["NO_TOPICS", "Rows", "belongs"]
-
 T = TypeVar("T")
 NO_TOPICS = pl.DataFrame(schema={"rep": pl.Int32, "topic": pl.String})
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from malsim.netlist.programs import Program
     from ops.pin.state import State as OpState
 
-__all__ = ["restored", "saved"]
-
 _ARRAY, _WORDS, _TREE = "array", "words", "tree"
 
 

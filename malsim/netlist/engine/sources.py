@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     Reader = Callable[[Rows], "Array | Series"]
     Series = tuple[Array, Ints]
 
-__all__ = ["Finder", "column", "many", "reader", "reader_of"]
-
 
 class Finder:
     """The row of a named cell in every replication, looked up again only where the memory grew.

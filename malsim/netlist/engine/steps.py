@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from ops.pin import Array
     from ops.pin.state import State as OpState
 
-__all__ = ["Step", "compile_step", "extend"]
-
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -15,8 +15,6 @@ from malsim.netlist.language.lexicon import LOOP_WRITES
 if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
 
-__all__ = ["difference", "run"]
-
 DAY = 8.64e7
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.netlist.language.address import Address
 
-__all__ = ["Frames", "SignalRow", "crosses", "edges_by_handle", "needs_edges", "read"]
-
 _OF_ROW = re.compile(r"([^()]+)\(([^()]+)\)")
 
 

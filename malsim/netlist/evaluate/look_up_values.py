@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.netlist.language.address import Address, Hop
 
-__all__ = ["cells_read", "evaluate", "one_value"]
-
 _INSTANT = ("t", "rep")
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Ints
     from malsim.netlist.graph.gather import GraphRows
 
-__all__ = ["build"]
-
 
 def build(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
     """The memory with these rows as they stand, or the memory as it was and everything that is wrong."""

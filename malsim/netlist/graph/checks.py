@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
     from malsim.netlist.graph.gather import GraphRows
 
-__all__ = ["DECLARE", "cell_faults", "cycle_faults", "edge_faults"]
-
 DECLARE = "declare it, or load into a memory that holds it"
 
 _SHARES = (

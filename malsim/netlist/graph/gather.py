@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.statements import Edge, Statement, Value
 
-__all__ = ["Arc", "GraphRows", "gather"]
-
 
 @dataclass(frozen=True, slots=True)
 class Arc:

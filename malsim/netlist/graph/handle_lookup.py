@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory
 
-__all__ = ["at_version", "is_short", "rows_named", "starting"]
-
 _SHORT = re.compile(rf"(?:{'|'.join(KINDS)})_(?:[a-z][a-z0-9]*_)*[0-9a-f]{{1,{LIMITS['handle_hex'] - 1}}}")
 
 

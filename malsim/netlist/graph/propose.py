@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
     from malsim.netlist.graph.gather import Arc, GraphRows
 
-__all__ = ["propose"]
-
 _SAME = [name for name in schema.CLAIMS if name in schema.CELLS and name not in {"rep", "writer", "body"}]
 
 

@@ -17,8 +17,6 @@ from malsim.netlist.language.values import bit, exact, number
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["EDGE_FIELDS", "GIVEN", "NOBODY", "WRITER_FIELDS", "column_named", "complete", "field_words", "read_field"]
-
 _DERIVED = {"rep", "author", "immutable", "content"}
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {**schema.WORDS, "status": schema.STATUS}
 GIVEN: Final[Mapping[str, Any]] = {

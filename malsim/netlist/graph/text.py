@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.statements import Statement
 
-__all__ = ["render", "save", "statements_of"]
-
 _SHOWN = {field.rstrip("!"): {**SCORES, **FLAGS}[field.rstrip("!")] for field in LINE}
 _BASIS = ("handle", "title", "created", "successor", *_SHOWN.values())
 

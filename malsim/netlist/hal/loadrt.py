@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.netlist.hal.state import HalText
     from ops.pin.words import Component
 
-__all__ = ["loadrt"]
-
 _COUNTS = ("count", "num_chan")
 _LISTS = {"cfg", "config", "depth", "personality", "wsum_sizes", "step_type"}  # one word an instance
 NANO = 1e-9

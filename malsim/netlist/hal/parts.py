@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ops import Sheet
     from ops.pin.words import Component
 
-__all__ = ["HalInstance", "OpPart", "hal_instance"]
-
 TYPES = {"b": "bit", "f": "float", "r": "float", "s": "int", "u": "int", "l": "int", "k": "int"}
 _CONVERTERS = {"b": "to-bit", "f": "to-float", "r": "to-float", "s": "to-int", "u": "to-u32"}
 _WORDS = {"b": "bit", "f": "float", "r": "float", "s": "s32", "u": "u32"}

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from malsim.netlist.hal.state import Action
     from malsim.netlist.language.statements import Statement
 
-__all__ = ["Translated", "read_hal"]
-
 DAY = 8.64e7
 ACTIONS = (
     "start", "stop", "loadusr", "unloadusr", "waitusr", "show", "list", "print", "echo", "unecho", "status", "getp", "gets",

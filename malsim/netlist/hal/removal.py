@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from malsim.netlist.hal.state import HalText
     from malsim.netlist.language.statements import Statement
 
-__all__ = [
-    "REMOVALS", "delf", "delsig", "ran", "remaining", "unlinkp", "unload", "without_functions", "without_instances",
-    "without_pins",
-]  # fmt: skip
-
 MOST = 1_000
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.netlist.hal.parts import HalInstance
     from malsim.netlist.language.statements import Statement
 
-__all__ = ["SIGNAL_TYPES", "Action", "HalText", "split"]
-
 SIGNAL_TYPES = {
     "bit": "bit", "bool": "bit", "float": "float", "real": "float",
     **dict.fromkeys(("s32", "si32", "u32", "ui32", "s64", "si64", "u64", "ui64"), "int"),

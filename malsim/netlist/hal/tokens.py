@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.hal.state import HalText
 
-__all__ = ["Command", "commands", "substitute"]
-
 _TOKEN = re.compile(r'(?:"[^"]*"|[^\s"])+')
 _VARIABLE = re.compile(r"\$(?:\((\w+)\)|(\w+))|\[(\w+)\](?:\((\w+)\)|(\w+))")
 _ARROWS = {"=>", "<=", "<=>"}

@@ -10,8 +10,6 @@ from malsim.netlist.language.facts import facts
 if TYPE_CHECKING:
     from malsim.netlist.language.statements import Document
 
-__all__ = ["Change", "diff"]
-
 
 @dataclass(frozen=True, slots=True)
 class Change:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.statements import Edge, Statement
 
-__all__ = ["Facts", "facts", "order"]
-
 
 @dataclass(frozen=True)
 class Facts:

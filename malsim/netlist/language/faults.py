@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.statements import Statement
 
-__all__ = ["Fault", "NetlistError", "at_line"]
-
 MOST_SHOWN = 50
 
 

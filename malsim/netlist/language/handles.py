@@ -9,8 +9,6 @@ from malsim.base.errors import AddressError
 from malsim.memory.schema import KINDS
 from malsim.netlist.language.lexicon import LIMITS
 
-__all__ = ["Handle", "handle", "reads_as_handle"]
-
 _TAG = re.compile(rf"[0-9a-f]{{{LIMITS['handle_hex']},}}")
 _SHORT = re.compile(r"[0-9a-f]+")
 _SUBJECT = re.compile(r"[a-z][a-z0-9]*")

@@ -17,12 +17,6 @@ from malsim.base.errors import AddressError, nearest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "ACTUATORS", "ALARMS", "BITS", "COMPILED", "DOMAINS", "FIELDS", "FLAGS", "FORMS", "FUNCTIONS", "GRIDS", "KEYWORDS",
-    "LIMITS", "LINE", "LOOP_READS", "LOOP_WRITES", "OPPOSED", "PROGRAMS", "REDUCERS", "SCORES", "SUMS", "TIMES", "TYPES",
-    "WORK", "column_of",
-]  # fmt: skip
-
 _WORDS = tomllib.loads((resources.files(__package__) / "lexicon.toml").read_text(encoding="utf-8"))
 
 KEYWORDS: Final[tuple[str, ...]] = tuple(_WORDS["keywords"])

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.statements import Statement
 
-__all__ = ["parse", "scan", "undeclared_threads"]
-
 _SENTENCES = {
     "cell": graph.cell, "edges": graph.edges, "body": graph.body, "prop": graph.prop, "set": wiring.set_,
     "setp": wiring.setp, "wire": wiring.wire, "schedule": wiring.schedule, "loadrt": wiring.load,

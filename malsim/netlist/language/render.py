@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.statements import Edge, Option, Statement
 
-__all__ = ["fmt", "text_of"]
-
 _PIECE = LIMITS["line_bytes"] // 4 - 1  # characters of at most four bytes, and the backslash
 _WORD = re.compile(r'[^\s"\[#][^\s"#]*')
 _NAME = re.compile(r'[^\s",#]+')

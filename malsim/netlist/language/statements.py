@@ -8,11 +8,6 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "Blank", "Body", "Cell", "Document", "Edge", "Edges", "End", "Load", "Option", "Prop", "Role", "Schedule", "Set",
-    "Source", "Statement", "Thread", "Trailer", "Value", "Wire", "Word",
-]  # fmt: skip
-
 Role = Literal["writes", "reads", ""]
 
 

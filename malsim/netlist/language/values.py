@@ -9,8 +9,6 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from malsim.base.errors import DataError
 from malsim.netlist.language.lexicon import BITS, TIMES
 
-__all__ = ["bit", "days", "exact", "number", "quote", "short", "unquote"]
-
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 _DURATION = re.compile(rf"(.+?)({'|'.join(TIMES)})")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["Members", "members"]
-
 
 @dataclass(frozen=True)
 class Members:

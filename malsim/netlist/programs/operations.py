@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.netlist.programs.program import Program
     from ops.pin import Array
 
-__all__ = ["OPERATIONS", "Output"]
-
 DELTA = {"watch": 0.15, "drift": 0.15, "trend": 0.1}
 MOST_MOVERS = 5
 UNSIGNED = 2**32

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.netlist.wiring import Net
 
-__all__ = ["Program", "ProgramCell", "checked", "fault_of", "program_cells", "programs"]
-
 _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _CHOOSE = ("keys", "topics", "entities", "kinds")
 LATE = 1e9

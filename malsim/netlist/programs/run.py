@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from malsim.netlist.programs.program import Program
     from ops.pin import Array
 
-__all__ = ["Pass", "Ran", "run"]
-
 CONFIDENCE = 0.72
 CONCERN = -0.5
 CELL_CONFIDENCE = 0.6

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from ops.pin import Array
 
-__all__ = ["AXES", "StandingSignal", "catalogue", "of_block", "signal_named", "signals_text"]
-
 AXES = ("evidence", "structure", "currency", "salience", "task", "writer", "meta")
 
 

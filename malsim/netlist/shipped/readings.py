@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.netlist.shipped.catalogue import StandingSignal
 
-__all__ = ["SignalReading", "readings"]
-
 MOST = 3
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["MOST_LINES", "SurfacedLines", "lines_of_readings", "surfaced_names", "surfaced_of", "surfaced_on"]
-
 MOST_LINES = 5
 
 

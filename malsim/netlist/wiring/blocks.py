@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from ops import Sheet
 
-__all__ = ["added_names", "inlined", "providers", "shipped"]
-
 LONGEST = 64
 _DERIVED = re.compile(r"[a-z_]+-derived-[a-z0-9-]+")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.wiring.net import Net, Signal
 
-__all__ = ["derived_faults"]
-
 
 def derived_faults(net: Net) -> Iterator[Fault]:
     """A fault for every derived value that is read and has no owner, and for one that follows from itself."""

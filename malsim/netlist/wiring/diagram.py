@@ -14,8 +14,6 @@ from ops.pin.words import words
 if TYPE_CHECKING:
     from malsim.netlist.wiring import Link, Net
 
-__all__ = ["Diagram", "diagram"]
-
 
 @dataclass(frozen=True)
 class Diagram:

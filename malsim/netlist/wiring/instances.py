@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from ops import Sheet
 
-__all__ = ["instances"]
-
 
 class _Sheets:
     """The sheets found so far, or their errors: many lines load the same op, and a look-up costs more than they."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from ops import Sheet
 
-__all__ = ["link", "linked"]
-
 
 def link(document: Document, palette: Callable[[str], Sheet] | None = None) -> Net:
     r"""Link a netlist's wiring against a palette of ops.

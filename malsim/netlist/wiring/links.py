@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring.net import Instance
     from malsim.netlist.wiring.points import Point
 
-__all__ = ["documents", "signals"]
-
 _BELONGS = (
     ("cell", "run"), ("cell", "writer"), ("cell", "topic"), ("cell", "writer_topic"), ("writer", "run"), ("topic", "run"),
     ("writer_topic", "writer"), ("writer_topic", "topic"), ("writer_topic", "run"),

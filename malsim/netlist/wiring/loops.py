@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring.net import Net
     from malsim.netlist.wiring.polarity import Polarity
 
-__all__ = ["Loop", "Step", "loops"]
-
 _TIMES: dict[Polarity, int] = {"+": 1, "−": -1, "±": 1, "0": 0}
 
 

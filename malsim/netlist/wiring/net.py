@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Schedule, Set, Statement, Wire
     from ops import Sheet
 
-__all__ = ["Instance", "Link", "Net", "Signal", "Thread", "derived_name", "leaves"]
-
 
 @dataclass(frozen=True, slots=True)
 class Instance:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.address import Address
     from malsim.netlist.wiring.net import Instance
 
-__all__ = ["Point", "is_worked_out", "point"]
-
 _CODES = {("writer",), ("origin",), ("object",), ("kind",), ("root",)}
 _WORDS = {**schema.WORDS, "status": schema.STATUS}
 _BROAD = {("cell", "writer"), ("writer_topic", "writer")}  # of the first, each row has one row of the second

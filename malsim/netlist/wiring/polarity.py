@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ops.pin import Array
     from ops.pin.state import State
 
-__all__ = ["Polarity", "polarity"]
-
 Polarity = Literal["+", "−", "±", "0"]
 
 TRIALS = 64

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from malsim.netlist.wiring.net import Instance, Signal
 
-__all__ = ["Settings", "settings"]
-
 _FLAGS = {(name,) for name in (*FLAGS, *FLAGS.values())}
 
 

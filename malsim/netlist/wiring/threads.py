@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from malsim.netlist.wiring.net import Instance
 
-__all__ = ["programs", "threads"]
-
 
 def threads(
     statements: Iterable[Statement], instances: Mapping[str, Instance | None], faults: list[Fault]

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["answers", "turns"]
-
 MOST_PANELS = 6
 TRUE, FALSE = COLOURS[0], COLOURS[5]
 LINES = (

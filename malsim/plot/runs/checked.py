@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["checked"]
-
 SAFE, BROKEN = COLOURS[2], COLOURS[5]
 MOST_MARKS = 400
 

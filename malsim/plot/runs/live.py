@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from matplotlib.lines import Line2D
 
-__all__ = ["Screen"]
-
 COARSE = 80
 
 

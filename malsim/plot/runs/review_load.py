@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["review_load"]
-
 
 def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) -> Sheet:
     """Draw the rows of a triage table: a row a scenario, its last budget on the left and in the middle.

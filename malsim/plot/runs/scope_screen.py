@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["scope", "stairs"]
-
 DOTS_UP_TO = 120
 LANE = 0.7
 UNITS = dict.fromkeys(("eff", "conf", "curr", "sal"), "0 to 1") | dict.fromkeys(("support_mass", "challenge_mass"), "mass")

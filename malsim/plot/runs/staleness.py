@@ -13,8 +13,6 @@ from malsim.plot.style import COLOURS, dress, headline, sheet
 if TYPE_CHECKING:
     from malsim.plot.style import Sheet
 
-__all__ = ["staleness"]
-
 MOST_CELLS = 30
 HATCHES = ("", "///", "...")  # so that a grey print tells the classes apart
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["trajectories"]
-
 DAYS = "time (days)"
 MOST_PANELS = 6
 MOST_LINES = 8

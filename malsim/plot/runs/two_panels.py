@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["two_panels"]
-
 MOST = 6  # lines a panel
 SHORT = 3.0  # days; a shorter run counts hours
 

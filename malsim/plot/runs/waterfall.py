@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["waterfall"]
-
 UP, DOWN, TOTAL, LINE = COLOURS[2], COLOURS[5], COLOURS[0], "#444444"
 AXIS = "effective confidence (0 to 1)"
 MOST_COLUMNS, MOST_ROWS = 6, 16

@@ -12,8 +12,6 @@ from malsim.plot.style import COLOURS, dress, line_styles, sheet
 if TYPE_CHECKING:
     from malsim.plot.style import Sheet
 
-__all__ = ["clocks"]
-
 SMALLEST = 1e-3
 
 

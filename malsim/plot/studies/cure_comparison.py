@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["cures"]
-
 TICKS = 24
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["decay"]
-
 
 def decay(curves: pl.DataFrame, labels: dict[str, str], at_risk: pl.DataFrame, *, title: str = "") -> Sheet:
     """Draw the share of claims still true over their age, as observed and by each law; below, how many were in sight.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["headline_figure"]
-
 SHADES = ListedColormap(["#ffffff", "#cfe3f3", "#7fb2dd", "#2b6ca3"])
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["law_plane", "law_table", "verdict_matrix"]
-
 NEAR = 0.05  # points that lie so near to each other share a label
 VERDICTS = {
     "holds": (COLOURS[2], "+"), "fails": (COLOURS[5], "X"), "vacuous": ("#bbbbbb", "~"), "not offered": ("#ffffff", ""),

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["bode", "nyquist"]
-
 
 def nyquist(responses: Mapping[str, pl.DataFrame], *, gain: float | None, phase: float | None, title: str = "") -> Sheet:
     """The open loop of each mode in the complex plane, its mirror image dashed; where one circles −1 the loop rings."""

@@ -12,8 +12,6 @@ from malsim.plot.style import COLOURS, GREY, dress, sheet
 if TYPE_CHECKING:
     from malsim.plot.style import Sheet
 
-__all__ = ["bifurcation", "phase", "return_map", "stability_map"]
-
 RED = COLOURS[5]
 
 

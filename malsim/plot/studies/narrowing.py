@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["narrowing", "paired"]
-
 
 def narrowing(rounds: pl.DataFrame, *, labels: Mapping[str, str], title: str = "") -> Sheet:
     """Draw each metric's interval at every look (replications, metric, value, low, high, asked), a panel a metric.

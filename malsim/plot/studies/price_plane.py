@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["price_figure"]
-
 NAMES = 4  # of one place; of more the first two are named, and the rest are counted
 
 

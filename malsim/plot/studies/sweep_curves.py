@@ -12,8 +12,6 @@ from malsim.plot.style import dress, line_styles, sheet
 if TYPE_CHECKING:
     from malsim.plot.style import Sheet
 
-__all__ = ["curves", "shades"]
-
 MOST_LINES = 7
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["pareto", "slices"]
-
 ACROSS = 3
 BEST = COLOURS[5]
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["netlist"]
-
 WIDE, APART = 2.3, 4.2  # of a box, and of two layers
 PIN, HEAD = 0.34, 0.62  # height of a pin's row and of a box's head
 FACES = {"op": "#ffffff", "source": "#eef3f7", "sink": "#f7efe6"}

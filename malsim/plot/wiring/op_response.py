@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["by_frequency", "of_record", "to_signal"]
-
 MOST_LINES = 6
 MOST_PANELS = 4
 SCALES = ((1 / 24, "minutes", 1440.0), (3.0, "hours", 24.0), (np.inf, "days", 1.0))

@@ -11,8 +11,6 @@ from malsim.plot.style import COLOURS, dress, line_styles, sheet
 if TYPE_CHECKING:
     from malsim.plot.style import Sheet
 
-__all__ = ["design"]
-
 MARKS = "osD^v"
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["scorecard", "truth_table"]
-
 ALARM, TRUTH, BLIND = COLOURS[5], COLOURS[4], GREY
 MARKS = "osD^vP*"
 VERDICTS = {

@@ -10,8 +10,6 @@ from matplotlib.path import Path
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Ends", "routes"]
-
 CLEAR, LANE = 0.16, 0.14  # between a lane and a box, and between two lanes
 TURN = 0.85  # how far into the gap a wire turns
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.claim_graph import Memory
 
-__all__ = ["MOST_CLAIMS", "Influence", "SmallGraph", "influences", "stays_bounded"]
-
 MOST_CLAIMS = 8
 DRAWS = 4_000
 SMALLEST = 1e-9  # a change above rounding

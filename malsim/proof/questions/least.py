@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from malsim.proof.proof import Proof
 
-__all__ = ["Least", "least"]
-
 STEPS = 10  # halvings of a range of reals
 
 

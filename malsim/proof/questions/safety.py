@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.proof.proof import Proof
     from malsim.proof.ticks.cut import Cut
 
-__all__ = ["SafetyAnswer", "safety"]
-
 LONGEST_DELAY = 12
 
 

@@ -18,8 +18,6 @@ from malsim.proof.terms.solver import OutsideError, z3
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["apply", "choose", "is_bit", "is_constant", "number", "term", "to_kind"]
-
 Element = Any  # bool, int, float or a term
 CASES = 256  # most cases that a term is split into
 RELATIONS: dict[str, Callable[[Any, Any], Any]] = {

@@ -8,8 +8,6 @@ from typing import Any
 
 from malsim.base.errors import DataError, UsageError
 
-__all__ = ["OutsideError", "z3"]
-
 
 class OutsideError(DataError):
     """Something has no exact translation: the op, its line and what it does are said, and nothing is approximated."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["TermArray"]
-
 Objects = Any  # an array of numbers, bits and terms
 
 

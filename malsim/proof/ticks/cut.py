@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from malsim.netlist.wiring import Net, Signal
 
-__all__ = ["Cut", "FreeInput", "cut", "place"]
-
 OWN = {"clock.tick", "clock.days"}  # pins of the loop that follow from the number of ticks
 SHARES = {*SCORES, *SCORES.values()}  # fields from 0 to 1
 LEAST = {"reader.demand", "reader.pushed", "reader.expanded", "reviewer.waiting"}  # never below 0

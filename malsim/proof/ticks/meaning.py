@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["PAST", "Meaning", "Truth", "all_of", "any_of", "behind", "negation"]
-
 Element = Any
 PAST = ("historically", "once", "since")
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.proof.ticks.unroll import NetState, Unrolling
     from malsim.scenario.properties.formula import Formula
 
-__all__ = ["Stretch"]
-
 
 class Stretch:
     """Ticks of an unrolled net, made as they are asked for.

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from malsim.netlist.engine.steps import Step
     from malsim.proof.ticks.cut import Cut, FreeInput
 
-__all__ = ["NetState", "Unrolling"]
-
 SORTS = {"bit": "Bool", "int": "Int", "float": "Real", "any": "Real"}
 
 

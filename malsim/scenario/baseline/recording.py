@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.scenario.checks.checks import BaselineCheck
     from malsim.sim.run import Run
 
-__all__ = ["LINES", "TUBES", "against_baseline", "place", "recorded_columns", "tube_frames"]
-
 LINES = {"panel": pl.String, "t": pl.Float64, "middle": pl.Float64, "low": pl.Float64, "high": pl.Float64}
 TUBES = {"panel": pl.String, "t": pl.Float64, "low": pl.Float64, "high": pl.Float64}
 MOST_PANELS = 4

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["read", "write"]
-
 VERSION = "1"
 LARGEST_TEXT = 2**20
 _HEAD = re.compile(r"# malsim baseline (\w+): (\w+=\w+(?: \w+=\w+)*)\n")

@@ -16,8 +16,6 @@ from malsim.scenario.checks.tube import KEYS, Tube, tube_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Comparison", "compare"]
-
 DIFFERENCES = {
     "frame": pl.String, "series": pl.String, "column": pl.String, "fault": pl.String, "t": pl.Float64,
     "expected": pl.String, "got": pl.String, "shift": pl.Float64, "ticks": pl.Int64,

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.scenario.checks.tube import Tube
 
-__all__ = ["event_differences"]
-
 
 def event_differences(
     then: pl.DataFrame, now: pl.DataFrame, keys: tuple[str, ...], tube_of: Callable[[str, Mapping[str, Any]], Tube]

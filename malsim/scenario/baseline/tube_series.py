@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from malsim.scenario.checks.tube import Tube
 
-__all__ = ["series_differences", "series_label"]
-
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Rows = NDArray[np.int64]

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from malsim.sim.record.run_data import RunFrames
 
-__all__ = ["STATES", "AlarmVerdict", "check_alarm", "series", "states"]
-
 Array = NDArray[np.float64]
 STATES = ("quiet", "tripped", "latched", "cleared")
 LONGEST = 1_000_000

@@ -19,8 +19,6 @@ from malsim.scenario.properties.witness import Witness
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["HISTORY_AXIOMS", "Recorded", "check_axiom"]
-
 TOLERANCE = 1e-9
 HALF = 0.5
 _KEYS = ("t", "rep", "object")

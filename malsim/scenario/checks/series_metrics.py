@@ -13,8 +13,6 @@ from malsim.base.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["METRICS", "STEPS", "measure"]
-
 Array: TypeAlias = NDArray[np.float64]
 RISE = (0.1, 0.9)
 SETTLING = 0.02

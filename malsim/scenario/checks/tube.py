@@ -12,8 +12,6 @@ from malsim.sim.world.clock import span
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["KEYS", "Tube", "tube_of"]
-
 KEYS = {
     "cells": ("rep", "cell"),
     "signals": ("rep", "row", "signal"),

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.base.intervals import Bounds
     from malsim.scenario.properties.formula import Value
 
-__all__ = ["bounds_of_metric", "value_bounds"]
-
 _FIELDS = r"(right|belief|eff|conf|curr)\(.*\)"
 BETWEEN_0_AND_1 = re.compile(rf"{_FIELDS}|share\(.*\)|(mean|min|max)\({_FIELDS}\)|.*-calibration")
 OF_VALUE = ("mean", "lowest", "highest", "last")

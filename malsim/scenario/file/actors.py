@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from malsim.scenario.toml_lines import Lines
 
-__all__ = ["ACTORS", "actors"]
-
 ACTORS = frozenset(("corrections", "facts", "writers", "faults", "gap", "attack", "reader", "reviewers"))
 
 T = TypeVar("T")

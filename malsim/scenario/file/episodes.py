@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.scenario.properties import Trace
     from malsim.scenario.toml_lines import Lines
 
-__all__ = ["during", "episodes_of"]
-
 
 def episodes_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Episode, ...]:
     """The episodes a file states, each read at load, so that an error names its line."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.scenario.toml_lines import Lines
 
-__all__ = ["initial_memory_from", "initial_memory_of"]
-
 
 def initial_memory_of(
     table: dict[str, Any], lines: Lines, where: str, *, recorded: Mapping[str, str] | None = None

@@ -20,8 +20,6 @@ from malsim.sim.writers import behaviours
 if TYPE_CHECKING:
     from malsim.base.parameters import Param
 
-__all__ = ["scenario_schema"]
-
 DERIVED = {  # rules that name a derived value
     "effective": "believe what records does, or the published law's times a derived value; default the published law's",
     "tau_scale": "time constants of cells are their classes' times this derived value; default their classes'",

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.netlist import Document
     from malsim.scenario.toml_lines import Lines
 
-__all__ = ["netlist_of"]
-
 
 def netlist_of(
     table: dict[str, Any], text: str, lines: Lines, where: str, *, recorded: str | None = None

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from malsim.scenario.toml_lines import Lines
 
-__all__ = ["holds_checks_alone", "holds_rules_alone", "parse", "read"]
-
 LARGEST = 64 * 2**20
 # JSON has no such numbers: what is beyond every bound and no integer, and what is held to no bound, stand in for them
 STAND_INS = {"Infinity": 2**52 - 0.5, "-Infinity": 0.5 - 2**52, "NaN": None}

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.scenario.judge.judge import Judged, Outcome
     from malsim.sim.settings.scenario import Check, Scenario
 
-__all__ = ["SeedRow", "SeedTable", "on_fresh_seeds", "with_drawn_checks"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedRow:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Check, Scenario
 
-__all__ = ["Judged", "Outcome", "Status", "goals", "judge", "judge_check", "judge_run"]
-
 Status = Literal["pass", "fail", "error"]
 
 

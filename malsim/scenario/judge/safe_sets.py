@@ -11,8 +11,6 @@ from malsim.scenario.properties.render import render
 if TYPE_CHECKING:
     from malsim.scenario.properties.trace import Trace
 
-__all__ = ["Region", "regions"]
-
 MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 NEGATION = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 

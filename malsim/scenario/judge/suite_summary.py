@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from malsim.scenario.judge.judge import Judged, Outcome, Status
 
-__all__ = ["FAILED", "Suite", "command", "details", "headline", "scenario_files"]
-
 PASSED, FAILED, BROKEN = 0, 1, 2
 TAGS = {"fail": "failure", "error": "error"}
 

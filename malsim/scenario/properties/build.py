@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from lark.tree import Meta, ParseTree
 
-__all__ = ["FIELDS", "REDUCERS", "build", "place"]
-
 DEEPEST = 60
 FIELDS = {name: f"-scores-{name}" for name in ("eff", "curr", "conf", "sal")} | {"status": "-status"}
 REDUCERS = ("mean", "sum", "count", "share", "series", "max", "min")

@@ -8,11 +8,6 @@ from typing import Literal, TypeAlias
 
 from malsim.base.errors import ScenarioError
 
-__all__ = [
-    "UNITS", "Apply", "AtEvent", "Between", "Bit", "Bound", "Compare", "Edge", "Formula", "Join", "Not", "Number",
-    "Over", "Read", "Text", "Value", "Window", "about", "inside", "negative", "reach", "reads",
-]  # fmt: skip
-
 Relation: TypeAlias = Literal["<", "<=", ">", ">=", "==", "!="]
 Function: TypeAlias = Literal["+", "-", "*", "/", "negative", "abs", "min", "max", "prev"]
 Unit: TypeAlias = Literal["ms", "s", "min", "h", "d", "w", "ticks"]

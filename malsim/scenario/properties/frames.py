@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from malsim.sim.record.run_data import RunFrames
 
-__all__ = ["FrameReader", "trace_of"]
-
 
 def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = None) -> Trace:
     """The trace of a run's frames; an address is looked up when it is first read.

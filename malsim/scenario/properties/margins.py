@@ -31,8 +31,6 @@ from malsim.sim.world.clock import DAY
 if TYPE_CHECKING:
     from malsim.scenario.properties.trace import Trace
 
-__all__ = ["Margins"]
-
 Array = NDArray[np.float64]
 NOTHING = np.array(None, dtype=object)
 RELATIONS = {

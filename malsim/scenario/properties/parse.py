@@ -17,8 +17,6 @@ from malsim.scenario.properties.build import FIELDS, REDUCERS, build, place
 if TYPE_CHECKING:
     from malsim.scenario.properties.formula import Formula
 
-__all__ = ["WORDS", "parse"]
-
 LONGEST = 10_000
 KEYWORDS = "always eventually historically once until since and or not implies rise fall prev abs scale at event true false"
 WORDS = frozenset((*KEYWORDS.split(), *FIELDS, *REDUCERS))

@@ -9,8 +9,6 @@ from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.build import FIELDS
 from malsim.scenario.properties.parse import WORDS
 
-__all__ = ["number", "render"]
-
 Term: TypeAlias = tuple[str, int]  # the text and how tightly it binds
 IMPLIES, OR, AND, LASTING, COMPARISON, PREFIX, SUM, PRODUCT, ATOM = range(9)
 JOINS = {"implies": IMPLIES, "or": OR, "and": AND}

@@ -17,8 +17,6 @@ from malsim.sim.world.clock import DAY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Reader", "Trace", "unknown"]
-
 Reader: TypeAlias = Callable[[str], NDArray[Any]]
 Events: TypeAlias = Callable[[str, str | None], NDArray[np.bool_]]
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from malsim.scenario.properties.formula import Formula
     from malsim.sim.record.run_data import RunFrames
 
-__all__ = ["Margin", "Property", "Verdict", "check"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Margin:

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from malsim.scenario.properties.formula import Window
 
-__all__ = ["extrema", "spans"]
-
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 

@@ -16,8 +16,6 @@ from malsim.sim.world.clock import DAY
 if TYPE_CHECKING:
     from malsim.scenario.properties.trace import Trace
 
-__all__ = ["Witness", "witness"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:

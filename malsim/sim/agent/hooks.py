@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.reader import Reader
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["gate", "orient", "orient_reader", "push", "stop"]
-
 
 def orient(memory: Memory, scenario: Scenario, now: float, log: EventLog) -> Memory:
     """Once a session, before its first turn: an empty graph gets its ten cells, and the reader the map and a digest."""

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from malsim.sim.context.turn_counters import TurnCounters
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["ALARMS", "NetlistRunner"]
-
 ALARMS = ("tripped", "cleared", "conflict", "refused", "webhook", "escalated")
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from malsim.sim.context.turn import ReleaseCheck, Turn
     from malsim.sim.settings.reader import Reader
 
-__all__ = ["ReaderPolicy"]
-
 
 class Perception(Protocol):
     """What a session knows of its readers in a turn, one row a replication."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.settings.reviewers import Reviewers
 
-__all__ = ["ReviewerPool"]
-
 
 class ReviewerPool:
     """Escalated cells of every replication, first come first served.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.context.turn_counters import TurnCounters
 
-__all__ = ["TickContext"]
-
 
 @dataclass(frozen=True)
 class TickContext:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from malsim.sim.context.turn_counters import TurnCounters
     from malsim.sim.settings.reader import Reader
 
-__all__ = ["Session"]
-
 RECURRING = 5  # reads of one cell, after which it is worth an op
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.world import Fact
 
-__all__ = ["shows", "within"]
-
 
 def shows(plant: Any, state: Any, now: float, facts: Ints, scope: str) -> Bools | None:
     """Whether anything is shown of facts within a scope, shape (facts, replications); None where it knows no scopes."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.memory.port import View
     from malsim.sim.world import Fact
 
-__all__ = ["CellIndex"]
-
 CITES = np.array([relation in ("supports", "depends_on", "derived_from") for relation in RELATIONS])
 LINE_WORDS = 10  # of a line: the handle, four scores, five flags
 LINE = {"rep": "i4", "fact": "i4", "words": "i4", "degree": "i4"}

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.sim.world import Fact, TruthChanges
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
-__all__ = ["EVENTS", "EventLog"]
-
 EVENTS = {
     "t": pl.Float64, "rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String,
 }  # fmt: skip

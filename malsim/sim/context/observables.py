@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from malsim.sim.context.turn_counters import TurnCounters
     from malsim.sim.world import Fact
 
-__all__ = [
-    "CONTEXT",
-    "OF_FACTS",
-    "TURN",
-    "answers",
-    "best_by_value",
-    "cells_true",
-    "numbers",
-    "of_turn",
-    "truth_of_cells",
-]
-
 OF_FACTS = {
     "truth": "the fact's value",
     "answer": "the value of the most effective active claim, the earlier of two equals",

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from malsim.sim.context.event_log import EventLog
     from malsim.sim.world import World
 
-__all__ = ["RunContext"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:

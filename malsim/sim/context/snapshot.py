@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.memory.port import View
     from malsim.sim.context.cell_index import CellIndex
 
-__all__ = ["Pushed", "Snapshot"]
-
 BUDGET_WORDS = 900
 LIMIT = 10
 

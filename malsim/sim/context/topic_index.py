@@ -12,8 +12,6 @@ from malsim.memory.schema import NONE
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Bools, Ints
 
-__all__ = ["TopicIndex"]
-
 
 class TopicIndex:
     """Which cells each topic has, in the order of their rows; a cell can have several topics, and is indexed while listed.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from malsim.netlist.shipped import SurfacedLines
     from malsim.sim.context.snapshot import Pushed
 
-__all__ = ["ReleaseCheck", "Turn"]
-
 
 class ReleaseCheck(Protocol):
     """The patterns that each action of a turn is held against before it is released."""

@@ -10,8 +10,6 @@ import polars as pl
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-__all__ = ["COUNTS", "TurnCounters"]
-
 COUNTS = {
     "turns": "turns of the reader",
     "acted": "turns released with an action",

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.sim.context.run_context import RunContext
     from malsim.sim.settings.population import Population
 
-__all__ = ["NEVER", "ClaimSchedule", "DueClaims", "whole_gap"]
-
 Spans: TypeAlias = list[tuple[int, slice]]
 NEVER = np.iinfo(np.int64).max
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     Texts: TypeAlias = Callable[[], dict[str, pl.Series]]
 
-__all__ = ["ClaimForm", "ClaimTemplates"]
-
 GRADE = "its claim holds"
 _RELATIONS = pl.Series("relation", schema.RELATIONS, dtype=pl.String)
 LONGEST = 10**18  # a writer's own count, for the longest body there can be

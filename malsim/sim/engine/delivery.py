@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.claim_faults import ClaimFault
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
-__all__ = ["DeliveryLine"]
-
 _KINDS = {"flip": "flipped", "perturb": "perturbed", "double": "doubled", "delay": "delayed", "reorder": "reordered"}
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.population import Population
     from malsim.sim.writers.engine.claim_context import ClaimDraft, LatestClaims, ShownRows
 
-__all__ = ["EdgePolicies"]
-
 
 class EdgePolicies:
     """A dispute with the best rival shown, a support of the best that agrees, a revision of the writer's own.

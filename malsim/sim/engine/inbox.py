@@ -9,8 +9,6 @@ from malsim.memory import schema
 from malsim.sim.world.clock import milliseconds
 from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
-__all__ = ["Inbox"]
-
 
 class Inbox:
     """Claims posted so far and not yet drained; posting in any order gives the same batches."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
-__all__ = ["Intake"]
-
 
 class Intake:
     """Puts numbers to what claims say: the world's facts and their values first, then what scripted claims speak of besides.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Bools, Ints
     from malsim.sim.engine.claim_schedule import DueClaims
 
-__all__ = ["OwnClaims"]
-
 
 class OwnClaims:
     """By writer (its place in the schedule) and fact: the latest cell and its value, and the cells not yet superseded.

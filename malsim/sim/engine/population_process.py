@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from malsim.sim.writers.engine.claim_context import LatestClaims, ShownRows
     from malsim.sim.writers.engine.scripted import Script
 
-__all__ = ["PopulationProcess"]
-
 
 class PopulationProcess:
     """The members of a population as one: what they write about, when if they keep a law of their own, what they say."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from malsim.sim.world import World
     from malsim.sim.writers.engine.scripted import Script
 
-__all__ = ["READER", "REVIEWERS", "Populations"]
-
 READER = ClaimForm("obs", "tested", "llm")
 RESERVED_NAMES = ("reader", "reviewers", "world", "bootstrap")  # what is drawn for these has their names in its address
 REVIEWERS = ClaimForm("ver", "external", "human")

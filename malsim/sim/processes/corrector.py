@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.world.correction import Correction
 
-__all__ = ["Corrector"]
-
 KINDS = {"correct": "corrected", "forget": "forgotten", "share": "shared", "unshare": "unshared"}
 STATED = 0.8
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.sim.processes.environment import Environment
     from malsim.sim.processes.room import CellLine, PostVerdict, Room
 
-__all__ = ["Desk"]
-
 
 class Desk:
     """One process's own, of one replication; everything it reads is as the last tick left it.

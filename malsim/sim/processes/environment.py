@@ -12,8 +12,6 @@ from simpy.events import NORMAL
 from malsim.base.errors import MalsimError, ProcessError
 from malsim.sim.world.clock import DAY, days
 
-__all__ = ["Environment"]
-
 _NOT_THE_USERS = str(Path(__file__).parents[2]), str(Path(simpy.__file__).parent)
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.world import Fact
 
-__all__ = ["CellLine", "PostVerdict", "Room"]
-
 
 @dataclass(frozen=True)
 class CellLine:

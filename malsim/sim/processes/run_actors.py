@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from malsim.sim.record.recorder import Recorder
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Actors"]
-
 T = TypeVar("T")
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.sim.engine.populations import Populations
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
-__all__ = ["ReviewersAtDesk", "ShippedProcesses"]
-
 T = TypeVar("T")
 
 

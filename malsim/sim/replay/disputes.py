@@ -10,8 +10,6 @@ import polars as pl
 
 from malsim.base.limits import within
 
-__all__ = ["disputes"]
-
 _PAIR = ["object", "value"]
 PAIR = 250  # bytes that a claim beside a head takes while edges are sought, measured
 

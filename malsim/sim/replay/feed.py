@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from malsim.memory import Settled
 
-__all__ = ["Replay", "arranged", "baselines_of", "replay"]
-
 Stop: TypeAlias = tuple[int, float | None]
 Watch: TypeAlias = Callable[[Sequence[Stop]], Iterable[Stop]]
 

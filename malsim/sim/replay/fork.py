@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.population import Population
 
-
-__all__ = ["fork"]
-
 ALLOWED = ("rules", "law", "writers", "faults", "replications", "first", "record", "record_every")
 
 

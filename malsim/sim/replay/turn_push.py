@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.sim.context.turn import Turn
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["TurnPush", "push_on"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TurnPush(Push):

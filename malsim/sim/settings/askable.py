@@ -14,8 +14,6 @@ from malsim.sim.settings.law_parameters import GRAPHS
 if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Check, Scenario
 
-__all__ = ["absent", "askable", "refuse_unanswerable"]
-
 OF_GRAPH = ("challenge_density", "grounded_share", "calibrated_share", "currency_gap", "init_share", "acted_init")
 OF_BELIEF = (
     "belief", "for_truth", "against_truth", "answer_brier", "brier", "log_loss", "auc", "ece", "rmse_bins",

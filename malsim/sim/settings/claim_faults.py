@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Bools, Ints
 
-__all__ = ["BAD", "NOISE", "SHARES", "ClaimFault"]
-
 SHARES = {
     "flip": "its value becomes another, its edges stay",
     "perturb": "its confidence moves by spread · N(0, 1)",

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from malsim.memory import Rules
 
-__all__ = ["InitialMemory"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InitialMemory:

@@ -11,8 +11,6 @@ from malsim.laws import find_law
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["GRAPHS", "checked_law"]
-
 GRAPHS = ("mal", "recall_v5")  # the laws of the graph of claims
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.netlist_config import NetlistConfig
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["graph_of", "plant_of", "refuse_what_is_the_graphs"]
-
 
 def plant_of(scenario: Scenario) -> Plant[Any]:
     """The memory under test, as the scenario sets it; `UsageError` for code that nobody allowed to be run."""

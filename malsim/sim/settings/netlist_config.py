@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from malsim.sim.settings.reader import Reader
 
-__all__ = ["READER_OPS", "Input", "NetlistConfig", "op_cell", "op_name", "with_reader_ops"]
-
 READER_OP = "reader-op-"
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from malsim.sim.writers import Behaviour
 
-__all__ = ["HABITS", "Population"]
-
 MOST_MEMBERS = 100_000
 HABITS = {
     "rate": Param(0.1, "1/d", "claims a member a day, at random times", 0.0, 10_000.0),

@@ -8,8 +8,6 @@ from typing import Literal
 from malsim.base.errors import ScenarioError
 from malsim.base.parameters import Param, checked
 
-__all__ = ["PARAMS", "POLICIES", "Policy", "Reader"]
-
 Behaviour = Literal["obedient", "lazy", "hurried", "forgetful", "stubborn", "forgets_rules", "writes_ops"]
 Trust = Literal["effective", "effective*currency"]
 

@@ -9,8 +9,6 @@ from malsim.base.errors import ScenarioError
 from malsim.base.parameters import refuse_out_of_bounds
 from malsim.sim.world.clock import read_spans
 
-__all__ = ["MOST", "TRIAGE", "Reviewers", "Triage"]
-
 MOST = 1_000
 Triage = Literal["", "first", "swing", "acted", "uncertain", "rank", "value", "random"]
 TRIAGE: tuple[str, ...] = get_args(Triage)[1:]

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from malsim.sim.world.correction import Correction
     from malsim.sim.writers.engine.user_process import UserProcess
 
-__all__ = ["Check", "Episode", "Scenario"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Check:

@@ -10,8 +10,6 @@ from malsim.sim.world.clock import DAY
 if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["check_size"]
-
 RECORDED = 150  # bytes of a cell at a tick, as measured under mal; other laws keep less of it
 
 

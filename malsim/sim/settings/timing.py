@@ -14,8 +14,6 @@ from malsim.sim.world.draws import Draws
 if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Timing"]
-
 
 @dataclass(frozen=True)
 class Timing:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.memory.port import Explains, View
     from malsim.sim.record.run_data import RunData
 
-__all__ = ["explain", "explain_item"]
-
 STILL = 1e-12
 SAME = 1e-9  # how far the tick of a law, made again, may be from the tick recorded
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Signal
     from malsim.sim.record.run_data import RunData
 
-__all__ = ["READERS", "as_of", "readers"]
-
 READERS = {"kind": pl.String, "name": pl.String, "address": pl.String, "place": pl.String}
 Reader = tuple[str, str, str, str]
 

@@ -6,8 +6,6 @@ import polars as pl
 
 from malsim.memory.gate.verdicts import issues_as_text
 
-__all__ = ["cap_lines", "claim_lines", "refusal_count", "refusal_lines", "refusals", "replay_lines"]
-
 MOST_REASONS = 5
 CAPPED = r"confidence capped from \S+ to ([\d.]+)"
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Signal
     from malsim.sim.record.run_data import RunData
 
-__all__ = ["wired"]
-
 MOST = 24
 
 

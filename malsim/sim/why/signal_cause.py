@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.netlist.why import Because
     from malsim.sim.record.run_data import RunData
 
-__all__ = ["because", "is_program", "is_signal", "of_program"]
-
 ENTERED = ("admitted", "superseded", "deduplicated")
 
 

@@ -11,8 +11,6 @@ from malsim.sim.world.clock import DAY, read_spans
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Attack"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:

@@ -7,8 +7,6 @@ import math
 from malsim.base.errors import ScenarioError
 from malsim.base.finite import typed_days
 
-__all__ = ["DAY", "days", "milliseconds", "read_spans", "span"]
-
 DAY = 86_400_000
 
 

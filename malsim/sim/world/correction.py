@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Bools
 
-__all__ = ["JOB", "Correction"]
-
 JOB = "resettle"  # the writer of what a background job reads again
 
 

@@ -17,8 +17,6 @@ from scipy.special import ndtri
 
 from malsim.memory.graph.index import scattered
 
-__all__ = ["Draws", "exponential", "name_number"]
-
 Array: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.integer[Any]]
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Ints
 
-__all__ = ["SENSES", "Fact", "Sight", "TruthChanges", "World"]
-
 SENSES = ("errs", "error")  # what is drawn for a look at the world
 MOST_CHANGES = 20_000_000
 MOST_VALUES = 100

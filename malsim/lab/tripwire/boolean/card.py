@@ -11,8 +11,6 @@ import polars as pl
 if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.explore import Ints, StateSpace
 
-__all__ = ["Card", "card"]
-
 MOST_ROWS = 64
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.part import Part
     from malsim.netlist.wiring import Instance
 
-__all__ = ["KINDS", "coverage"]
-
 KINDS = {"kind": pl.String, "name": pl.String, "shown": pl.Boolean, "wants": pl.String, "line": pl.Int64}
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.machine import Bools
     from malsim.lab.tripwire.boolean.part import Part
 
-__all__ = ["Ints", "StateSpace", "explore", "valuations"]
-
 Ints = NDArray[np.int64]
 MOST_INPUTS = 12
 MOST_ROWS = 1 << 20

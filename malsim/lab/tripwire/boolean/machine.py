@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from ops.pin.state import State
 
-__all__ = ["Bools", "Machine", "MachineStep"]
-
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 

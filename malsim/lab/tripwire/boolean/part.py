@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.wiring import Instance, Signal
 
-__all__ = ["Part", "part_of"]
-
 NEVER_BOTH = (("above", "below"), ("rose", "fell"))  # outputs of one op that are never true together
 
 

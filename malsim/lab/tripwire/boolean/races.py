@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.part import Part
     from malsim.netlist.wiring import Signal, Thread
 
-__all__ = ["differ", "races"]
-
 MOST_PAIRS = 1 << 16
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Document
     from malsim.netlist.wiring import Net, Signal
 
-__all__ = ["Finding", "acknowledging", "alarms", "of_states", "statics"]
-
 KINDS = {
     "unwired": "an input that nothing is wired to",
     "dead": "an output that never changes",

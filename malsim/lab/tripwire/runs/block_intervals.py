@@ -13,8 +13,6 @@ from malsim.base.intervals import kaplan_meier, poisson, wilson
 if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.machine import Bools
 
-__all__ = ["Interval", "blocks", "median_length", "rate", "run_length", "share"]
-
 Floats = NDArray[np.float64]
 LEAST_BLOCKS = 20
 WITHIN_A_TICK = 12**-0.5  # the spread of what is only known to a tick

@@ -10,8 +10,6 @@ from malsim.netlist.wiring import link
 if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
 
-__all__ = ["cusum", "ewma"]
-
 _CUSUM = """\
 loadrt cusum names=sums
 loadrt or2 names=either

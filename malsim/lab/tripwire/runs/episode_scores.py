@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Runs = tuple[NDArray[np.float64], Bools]
 
-__all__ = ["MEANINGS", "next_on", "onsets", "scores", "spans", "waits"]
-
 MEANINGS = {
     "arl0": ("ticks", "average run length to a false alarm, from the start of each quiet span"),
     "arl1": ("ticks", "average run length to the alarm, the episode's first tick counted as 1"),

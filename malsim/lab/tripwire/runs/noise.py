@@ -14,8 +14,6 @@ from malsim.sim.world.draws import Draws
 if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.machine import Bools
 
-__all__ = ["Noise"]
-
 Floats = NDArray[np.float64]
 LEAST = 20  # quiet ticks to estimate from
 

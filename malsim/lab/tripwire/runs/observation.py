@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
     from ops.pin import Array
 
-__all__ = ["Observation", "alarm_of", "netlist_of", "noise_of", "observe"]
-
 
 @dataclass(frozen=True)
 class Observation:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from ops.pin import Array
 
-__all__ = ["replay", "standalone"]
-
 
 def standalone(net: Net) -> Net:
     """The ops of the domain run, cut free: what cells, the loop and other domains give them comes from outside."""

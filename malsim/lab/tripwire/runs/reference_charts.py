@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from ops.pin import Array
 
-__all__ = ["Charts"]
-
 LEAST_SPREAD = 1e-3
 
 

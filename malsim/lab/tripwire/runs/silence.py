@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.netlist.wiring import Net
     from ops.pin import Array
 
-__all__ = ["Receipt", "blind", "inner_numbers", "receipt", "sensors", "watchdog_limits"]
-
 JOINTLY = 10  # ticks in which nothing that is watched changes, after which a tripwire without a watchdog counts as blind
 
 

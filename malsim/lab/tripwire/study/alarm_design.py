@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["AlarmDesign", "design_tripwire"]
-
 BANDS = (0.0, 0.5, 1.0, 2.0)  # hystereses to try, in spreads of what is compared
 DETECTION = ("arl1", "delay", "missed")  # figures of the shifted stream; the others are of the quiet one
 REPS = 400

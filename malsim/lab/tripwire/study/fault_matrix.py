@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["matrix"]
-
 KINDS = {
     "fault": pl.String, "what": pl.String, "alarm": pl.String, "verdict": pl.String, "detected": pl.Int64, "lost": pl.Int64,
     "low": pl.Float64, "high": pl.Float64, "later": pl.Float64, "later_low": pl.Float64, "later_high": pl.Float64,

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["FAULTS", "faulty"]
-
 HALF = 0.5
 LATE = 3  # turns
 LOST_TICKS = 0.3

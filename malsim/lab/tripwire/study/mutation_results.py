@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.netlist_config import NetlistConfig
 
-__all__ = ["mutation_results"]
-
 SECONDS = 20.0
 KINDS = {
     "kind": pl.String, "what": pl.String, "line": pl.Int64, "verdict": pl.String, "by": pl.String, "shows": pl.Boolean,

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import End, Statement
     from malsim.netlist.wiring import Net
 
-__all__ = ["Mutant", "mutants"]
-
 OPPOSITE = {"above": "below", "below": "above", "out": "out-not", "out-not": "out", "rose": "fell", "fell": "rose"}
 DUAL = {f"{one}{size}": f"{other}{size}" for size in range(2, 6) for one, other in (("and", "or"), ("or", "and"))}
 FACTORS = (0.8, 1.2)

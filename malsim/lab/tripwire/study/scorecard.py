@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.plot.style import Sheet
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Scorecard"]
-
 
 @dataclass(frozen=True)
 class Scorecard:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["WARM", "candidates", "preferred", "to_compare"]
-
 GAINS = (1.0, 0.5, 0.3, 0.2, 0.1)
 HOLDS = (1, 2, 3, 5)
 WARM = 60  # quiet ticks before the shift

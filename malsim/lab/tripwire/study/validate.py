@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
     from ops.pin import Array
 
-__all__ = ["compare_tripwires", "validate"]
-
 
 def validate(
     netlist: Document | str | Path | None,

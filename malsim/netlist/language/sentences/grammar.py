@@ -11,8 +11,6 @@ from lark import Lark
 if TYPE_CHECKING:
     from lark import Token, Tree
 
-__all__ = ["Start", "parse_tree"]
-
 Start: TypeAlias = Literal["sentence", "address"]
 
 

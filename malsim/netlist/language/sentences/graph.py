@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.sentences.reading import Parts, Reading, Where
 
-__all__ = ["body", "cell", "edges", "prop"]
-
 _ARROW = re.compile(r"(->|<-|>|<)")
 _TRAILER = re.compile(r"\[out:([0-9]{1,9}) programs:([0-9]{1,9})\]")
 

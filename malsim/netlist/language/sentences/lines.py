@@ -14,8 +14,6 @@ from malsim.netlist.language.lexicon import LIMITS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Line", "comment_at", "each_line", "read_lines"]
-
 _BEFORE_COMMENT = re.compile(r'(?:[^"#]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+', re.DOTALL)
 _FIELD_OF = re.compile(rf"(?:^|[\s(,^])(?:{'|'.join(KINDS)})_[\w.@~*<>]*\Z")
 _FIELD = re.compile("#[A-Za-z_]")

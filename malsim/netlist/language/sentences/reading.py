@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.language.sentences.lines import Line
 
-__all__ = ["Parts", "Reading", "Where", "plain"]
-
 NEAR = 300  # characters either side that may hold the other half of a secret
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.faults import Fault
     from malsim.netlist.language.sentences.reading import Reading
 
-__all__ = ["syntax_fault"]
-
 MOST_NAMED = 5
 _ODD_BLANK = re.compile(r'[^\s"]*([^\S \t])')
 _NAMES = {

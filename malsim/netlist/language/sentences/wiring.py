@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.sentences.reading import Parts, Reading, Where
     from malsim.netlist.language.statements import Role
 
-__all__ = ["load", "schedule", "set_", "setp", "source", "thread", "wire"]
-
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 _ADDRESS = re.compile(r"(?:[^<>]|(?<=\.)[<>](?=[^<>-]))+")
 _BILLION = 10**9 - 1

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.context.snapshot import Snapshot
 
-__all__ = ["DisputesByFact"]
-
 FORGETS = 0.7  # of a swing, the share that is left a tick later
 
 

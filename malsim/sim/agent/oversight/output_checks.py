@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.reader import Reader
     from malsim.sim.world import World
 
-__all__ = ["OutputCheck", "TurnAudit"]
-
 UNVERIFIED = VERIFICATION.index("unverified")
 
 

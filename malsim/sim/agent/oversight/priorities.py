@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array
     from malsim.sim.agent.oversight.disputes_by_fact import DisputesByFact
 
-__all__ = ["PRIORITIES", "TriageContext", "value_of_look"]
-
 
 @dataclass(frozen=True)
 class TriageContext:

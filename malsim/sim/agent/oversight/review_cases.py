@@ -12,8 +12,6 @@ from malsim.memory.schema import NONE
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-__all__ = ["ReviewCases"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewCases:

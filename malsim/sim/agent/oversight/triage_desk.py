@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
-__all__ = ["TriageDesk", "pool_of"]
-
 WEEK = 7 * DAY
 
 

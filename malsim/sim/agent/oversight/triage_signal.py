@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.sim.context.snapshot import Snapshot
 
-__all__ = ["TriageSignal"]
-
 NAME = "triage-rank"
 CURRENT = {"currency": 1.0, "salience": 0.0}  # of an item whose memory keeps no such number
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from malsim.sim.context.turn import Turn
     from malsim.sim.settings.reader import Reader
 
-__all__ = ["WrittenOps"]
-
 WATCH, DRIFT, TREND = range(3)  # places in READER_OPS
 MOVES = 0.05  # of effective since the first of the reads that recur, from which a cell is one that moves
 CONFIDENCE = 0.6  # of a program

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.writers.engine.claim_context import DraftEdge
 
-__all__ = ["ClaimBatch"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimBatch:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.world.draws import Draws
 
-__all__ = ["LEAST_STATED", "ClaimContext", "ClaimDraft", "DraftEdge", "LatestClaims", "Senses", "ShownRows"]
-
 LEAST_STATED = 0.01
 
 

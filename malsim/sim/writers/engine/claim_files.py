@@ -10,8 +10,6 @@ import polars as pl
 from malsim.base.errors import DataError
 from malsim.base.table_files import kind_of, read_table
 
-__all__ = ["ClaimFile", "read_claims", "read_truth"]
-
 DEFAULT_CONFIDENCE = 0.7
 SURE = 0.001  # a stated confidence of 0 or 1 is taken as this much less sure: neither can be learned from
 MOST_LISTED = 10

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Ints
 
-__all__ = ["Script"]
-
 
 @dataclass(frozen=True)
 class Script:
