@@ -11,6 +11,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TextIO, cast
 
+from malsim.adapters.foreign_code import NeedsSandboxError, command_process
 from malsim.base.errors import MalsimError, UsageError
 from malsim.base.limits import Limits, bound_memory
 from malsim.base.plain_text import PlainStream, plain_text
@@ -24,14 +25,15 @@ ERROR = 2
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command: 0 yes or done, 1 the answer is no, 2 an error (a bad file, a bad argument, a bug).
 
-    All that a command prints passes one stream, so that text of others cannot steer a terminal or a CI service.
+    All that a command prints passes one stream, so that text of others cannot steer a terminal or a CI service. One that
+    meets code of another package is begun again in a sandbox.
     """
     try:
         args = _parse(argv)
-        with redirect_stdout(cast("TextIO", PlainStream(sys.stdout))), Limits.of(args).hold():
+        with command_process(), redirect_stdout(cast("TextIO", PlainStream(sys.stdout))), Limits.of(args).hold():
             if argv is None:  # a process of its own, and no caller's
                 bound_memory(Limits.memory_in_force())
-            return _without_exit(args)
+            return _result(args, sys.argv[1:] if argv is None else argv)
     except MalsimError as error:
         _tell(f"malsim: {error}")
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
@@ -57,12 +59,16 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return main_parser(sys.argv[1:] if argv is None else argv).parse_args(argv)
 
 
-def _without_exit(args: argparse.Namespace) -> int:
+def _result(args: argparse.Namespace, words: Sequence[str]) -> int:
     """What a command returns; code of others, such as a law's, may not end the process for it."""
     try:
         return cast("Command", args.command).main(args)
     except SystemExit as problem:
         raise UsageError("code of a law, an op or a memory that is not malsim's would end this process") from problem
+    except NeedsSandboxError:
+        from malsim.adapters.engine.sandboxed_command import run_sandboxed
+
+        return run_sandboxed(words)
 
 
 def _tell(message: str) -> None:

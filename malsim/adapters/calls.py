@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import queue
 import re
 import threading
@@ -11,9 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from malsim.adapters.foreign_code import LIMIT, noted
+
 __all__ = ["LIMIT", "Calls", "awaited", "cut", "every_coroutine_awaited", "plain", "takes_limit", "text_of"]
 
-LIMIT = 10.0  # seconds a call
 LONGEST = 2000  # characters of an error's text
 _UNAWAITED = "coroutine '.*' was never awaited"
 _here = threading.local()  # a memory's coroutines all run on the loop of the thread that its calls are made on
@@ -126,8 +128,8 @@ class Calls:
     RuntimeError: SystemExit: no
     """
 
-    def __init__(self, limit: float = LIMIT) -> None:
-        self.limit = limit
+    def __init__(self, limit: float = LIMIT, *, name: str = "") -> None:
+        self.limit, self.name = limit, name
         self._begin()
 
     def _begin(self) -> None:
@@ -137,9 +139,10 @@ class Calls:
 
     def make(self, call: Callable[[], Any]) -> Any:
         """What a call gives, or what it raises; `TimeoutError` after the limit, `RuntimeError` where it would exit."""
-        self._requests.put(call)
         try:
-            fine, answer = self._answers.get(timeout=self.limit)
+            with noted(self.name):
+                self._requests.put(call)
+                fine, answer = self._answers.get(timeout=self.limit)
         except queue.Empty:
             self.end()
             self._begin()  # what the old thread still answers is nobody's
@@ -156,9 +159,13 @@ class Calls:
 
 
 def _serve(requests: queue.SimpleQueue[Callable[[], Any] | None], answers: queue.SimpleQueue[tuple[bool, Any]]) -> None:
+    process = os.getpid()
     while (call := requests.get()) is not None:
         try:
-            answers.put((True, awaited(call())))
+            answer = True, awaited(call())
         except BaseException as problem:  # noqa: BLE001  # a stranger's code can raise anything, and may exit
-            answers.put((False, problem))
+            answer = False, problem
+        if os.getpid() != process:  # a fork that came back is not the one that was asked
+            os._exit(0)
+        answers.put(answer)
     end_loop()

@@ -7,13 +7,13 @@ package. What cannot be shown so (a law, a server, a reader or a judge before a 
 from __future__ import annotations
 
 import importlib
-import inspect
+from contextlib import closing
 from dataclasses import fields
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from malsim.adapters.calls import takes_limit
-from malsim.adapters.load import CALLS, load_factory
+from malsim.adapters.watch import WatchedMemories
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,9 +79,16 @@ def _words(name: str) -> Mapping[str, str] | None:
     if module.startswith("malsim."):
         scripts: Mapping[str, Mapping[str, str]] = getattr(importlib.import_module(module), "SCRIPTS", {})
         return scripts.get(attribute)
-    memory = load_factory(name)()
-    if any(inspect.iscoroutinefunction(getattr(memory, call)) for call in CALLS):
+    declared = _declares(name)
+    if declared["coroutines"]:
         return None
     first = attribute.partition(".")[0]
     head = f"from {module} import {first}\n{OWN['head']}"
-    return OWN | {"head": head, "make": f"memory = {attribute}()", "limit": f", {LIMIT}" if takes_limit(memory.peek) else ""}
+    return OWN | {"head": head, "make": f"memory = {attribute}()", "limit": f", {LIMIT}" if declared["peek_limit"] else ""}
+
+
+@cache
+def _declares(name: str) -> Mapping[str, Any]:
+    """What a memory of the user's own says of itself, in a sandbox; raises `AdapterError`."""
+    with closing(WatchedMemories(name, name)) as memories:
+        return memories.declares()

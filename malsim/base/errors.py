@@ -79,7 +79,7 @@ class DataError(MalsimError, ValueError):
 
 
 class AdapterError(MalsimError, ValueError):
-    """A memory behind an adapter that raises, takes too long, or answers what it may not."""
+    """Code of others, such as a memory behind an adapter, that raises, takes too long, or answers what it may not."""
 
 
 class LawError(MalsimError, ValueError):

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.adapter import Adapter
+from malsim.adapters.foreign_code import before_loading
 from malsim.adapters.load import load_factory
 from malsim.axioms.engine.subjects import subject_of
 from malsim.base.errors import MalsimError, UsageError, nearest
@@ -144,6 +145,7 @@ def find_rows(names: Sequence[str]) -> list[BoardRow]:
 
 def own_row(memory: str) -> BoardRow:
     """A row of one's own: `package.module:factory`; raises `AdapterError` where it cannot be loaded."""
+    before_loading(memory)
     load_factory(memory)
     return BoardRow(memory, OWN, memory)
 

@@ -50,8 +50,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Do what the arguments ask of the palette."""
+    from malsim.adapters import foreign_code
     from ops import OpError
+    from ops.pin import foreign
 
+    foreign.watch = foreign_code
     try:
         return _run(args)
     except OpError as error:

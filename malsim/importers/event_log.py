@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from malsim.importers.reading.collector import Collector
 from malsim.importers.reading.fields import share_of
 from malsim.importers.reading.records import Options, Records, day_of, text_of
 from malsim.importers.reading.source import Source, open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 UNKNOWN = "unknown:log"
 
@@ -49,8 +52,14 @@ def _add(cells: Collector, versions: list[str], item: str, line: dict[str, Any],
     at = day_of(line.get("at"))
     cells.add(
         key, title=says, object=text_of(line.get("object")), writer=text_of(line.get("writer")) or UNKNOWN,
-        stated=share_of(line.get("belief")), created=float(line["t"]) if at is None else at, kind="obs",
+        stated=share_of(line.get("belief")), created=_day(line) if at is None else at, kind="obs",
     )  # fmt: skip
     if versions and cells[versions[-1]].get("status") != "annexed":
         cells.supersede(versions[-1], key)
     versions.append(key)
+
+
+def _day(line: Mapping[str, Any]) -> float | None:
+    """The day of the log's own clock; None for a line that says none."""
+    t = line.get("t")
+    return float(t) if isinstance(t, int | float) else None

@@ -1,5 +1,6 @@
 """The netlist: a graph and its wiring as one text, read, checked, written back, loaded and run."""
 
+from malsim.adapters import foreign_code
 from malsim.memory.store import Store
 from malsim.netlist.engine.stream import difference, run
 from malsim.netlist.evaluate import Frames, evaluate
@@ -14,7 +15,9 @@ from malsim.netlist.lint import lint
 from malsim.netlist.load import Loaded, load
 from malsim.netlist.shipped.store_scan import event_lines, scan
 from malsim.netlist.why import why
+from ops.pin import foreign
 
+foreign.watch = foreign_code
 Store.scan = staticmethod(scan)  # what stands in a store runs at its ticks once netlists can be read
 
 __all__ = [

@@ -7,12 +7,15 @@ first line is `# malsim`, or its first key is `why`. Everything heavy is importe
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
+from contextlib import redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING
 
 import pytest
 
+from malsim.adapters.foreign_code import NeedsSandboxError, command_process
 from malsim.base.limits import Limits
 
 if TYPE_CHECKING:
@@ -86,7 +89,12 @@ class ScenarioFile(pytest.File):
         """One item a check, and one a goal that no earlier file named; a file with neither is an error."""
         from malsim.scenario.checks.checks import Goal
 
-        checks = self.scenario().checks
+        try:
+            with command_process():
+                checks = self.scenario().checks
+        except NeedsSandboxError:
+            yield SandboxedItem.from_parent(self, name="every check, in a sandbox")
+            return
         if not checks:
             raise self.CollectError(f"{self.path}:1: nothing is checked; write a [[check]]")
         for check in checks:
@@ -138,8 +146,47 @@ class ScenarioFile(pytest.File):
         from malsim.scenario.judge.judge import judge
 
         if self._judged is None:
-            self._judged = judge(self.scenario(), limits=Limits.of(self.config.option, prefix=PREFIX))
+            with command_process():
+                self._judged = judge(self.scenario(), limits=Limits.of(self.config.option, prefix=PREFIX))
         return self._judged
+
+
+class SandboxedItem(pytest.Item):
+    """All checks of a scenario that runs code of another package: `malsim test` judges them, in a process of its own."""
+
+    parent: ScenarioFile
+    code, text = 0, ""
+
+    def setup(self) -> None:
+        """Run and judge."""
+        from malsim.adapters.engine.sandboxed_command import run_sandboxed
+        from malsim.base.errors import AdapterError
+
+        printed = io.StringIO()
+        try:
+            with redirect_stdout(printed), redirect_stderr(printed):
+                self.code = run_sandboxed(["test", str(self.path), *shlex.split(options_of(self.config))])
+        except AdapterError as problem:
+            raise Broken(f"{self.path}:1: error: {problem}") from problem
+        self.text = printed.getvalue()
+        if self.code not in (0, 1):
+            raise Broken(self.text)
+
+    def runtest(self) -> None:
+        """Fail as it was judged."""
+        if self.code:
+            raise Failed(self.text)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002  # pytest passes it
+        """What `malsim test` says."""
+        return str(excinfo.value)
+
+
+def options_of(config: pytest.Config) -> str:
+    """The options of `malsim test` under which the same is judged."""
+    rules = config.getoption("malsim_rules")
+    options = f" --rules {shlex.quote(rules)}" if rules else ""
+    return options + Limits.of(config.option, prefix=PREFIX).flags
 
 
 class CheckItem(pytest.Item):
@@ -168,9 +215,7 @@ class CheckItem(pytest.Item):
 
         judged, outcome = self.result
         if outcome is not None and outcome.status == "fail":
-            rules = self.config.getoption("malsim_rules")
-            options = f" --rules {shlex.quote(rules)}" if rules else ""
-            lines = details(judged, outcome, options + Limits.of(self.config.option, prefix=PREFIX).flags)
+            lines = details(judged, outcome, options_of(self.config))
             raise Failed("\n".join([headline(judged, outcome), *lines]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002  # pytest passes it

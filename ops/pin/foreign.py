@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, update_wrapper
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +16,23 @@ from ops.pin.errors import OpError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-__all__ = ["SECONDS", "Foreign", "within_time"]
+__all__ = ["SECONDS", "Foreign", "Listener", "watch", "within_time"]
 
 SECONDS = 10.0  # a call
+
+
+class Listener:
+    """Who is told before a stranger's op is loaded, and while it is called: here, nobody."""
+
+    def before_loading(self, where: str) -> None:
+        """It is about to be loaded; may raise."""
+
+    def noted(self, where: str) -> AbstractContextManager[None]:  # noqa: ARG002  # what others note
+        """It is being called."""
+        return nullcontext()
+
+
+watch: Any = Listener()  # malsim's own commands put one here
 
 
 class Foreign:
@@ -51,9 +67,10 @@ class Foreign:
 def within_time(call: Callable[[], Any], name: str) -> Any:
     """What a call gives, made on a thread of its own, which is left behind if it does not come back; else `OpError`."""
     calls, answers = _worker()
-    calls.put(call)
     try:
-        fine, answer = answers.get(timeout=SECONDS)
+        with watch.noted(f"op {name}"):
+            calls.put(call)
+            fine, answer = answers.get(timeout=SECONDS)
     except queue.Empty:
         _worker.cache_clear()
         raise OpError(f"did not come back within {SECONDS:g} s", where=name, hint="ask its author") from None
@@ -78,8 +95,12 @@ def _worker() -> tuple[queue.SimpleQueue[Callable[[], Any]], queue.SimpleQueue[t
 
 
 def _serve(calls: queue.SimpleQueue[Callable[[], Any]], answers: queue.SimpleQueue[tuple[bool, Any]]) -> None:
+    process = os.getpid()
     while True:
         try:
-            answers.put((True, calls.get()()))
+            answer = True, calls.get()()
         except BaseException as problem:  # noqa: BLE001  # a stranger's file can raise anything, and may exit
-            answers.put((False, problem))
+            answer = False, problem
+        if os.getpid() != process:  # a fork that came back is not the one that was asked
+            os._exit(0)
+        answers.put(answer)

@@ -17,6 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ops.pin import foreign
 from ops.pin.errors import OpError
 from ops.pin.foreign import Foreign, within_time
 from ops.pin.read import read
@@ -130,6 +131,7 @@ def _own(name: str) -> Sheet:
 
 def _foreign(name: str, point: EntryPoint) -> Sheet:
     where = f"{name} ({point.value})"
+    foreign.watch.before_loading(where)
     try:
         sheet: Sheet = within_time(lambda: read(name, point.load()), where)
     except OpError as error:

@@ -12,6 +12,7 @@ import pytest
 
 from malsim import api
 from malsim.adapters.calls import Calls
+from malsim.adapters.engine.sandbox_cleaner import MARK
 from malsim.base.errors import LawError
 from malsim.cli import main
 from malsim.laws import faulty_laws, find_law, plant_of, registry_reset, shipped_laws
@@ -50,6 +51,7 @@ TICKS = {
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv(MARK, str(tmp_path))  # as in the sandbox that a command would begin
     registry_reset()
     yield tmp_path
     registry_reset()

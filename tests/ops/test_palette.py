@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ops
+from malsim.adapters.engine.sandbox_cleaner import MARK
 from malsim.cli import main
 from ops.pin import foreign
 from ops.pin.units import number
@@ -43,6 +44,7 @@ def function(in_: Array) -> dict[str, Array]:
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder on the path that looks like a site of installed packages."""
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv(MARK, str(tmp_path))  # as in the sandbox that a command would begin
     return tmp_path
 
 

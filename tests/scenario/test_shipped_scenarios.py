@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from malsim.adapters.engine.adapter import Adapter
+from malsim.conformance.references import Governed
 from malsim.lab.suite.mutants import mutated
 from malsim.scenario.checks.checks import Goal
 from malsim.scenario.file.scenario_file import read
@@ -60,6 +61,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
     ),
     "contrarian": ("without writers.2", "writers.crowd.accuracy = 0.5"),
     "corrected_by_a_stranger": ("rules.supersede_by = any",),
+    "correction_holds": ("it corrects after a week",),
     "correction_chain": (
         "rules.evidence_from = any",
         "rules.locks = display",
@@ -87,6 +89,12 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "from_file": ("without writers.1", "a lossy line", "a lying line"),
     "half_colluders": ("writers.ring.rate = 0", "without writers.2"),
     "hostile_supersession": ("rules.supersede_by = own",),
+    "kept_apart": (
+        "law = last_write",
+        "it shares nothing",
+        "it forgets everything",
+        "writers.her-agents.accuracy = 0.5",
+    ),
     "laundering": ("without writers.0", "without writers.2", "writers.echo.rate = 0.02", "without writers.4"),
     "late_corrector": ("rules.evidence_from = any", "writers.late_corrector.accuracy = 0"),
     "mutual_dispute": ("rules.challenge_ceiling = 0", "turn claim.obs_b2b2.edges.0"),
@@ -170,11 +178,51 @@ class ForAWeek(Keyed):
         super().write([claim for claim in claims if claim.object != name or now >= until], now)
 
 
+class WeekLater(Keyed):
+    """Goes on saying for a week what was put right, whatever it is told meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.until: dict[str, float] = {}
+
+    def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
+        """Wait."""
+        self.until[object] = now + 7.0
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:
+        """Keep the last of each that waits for nothing."""
+        super().write([claim for claim in claims if now >= self.until.get(claim.object, 0.0)], now)
+
+
+class SharesNothing(Governed):
+    """Says that it shares, and does not."""
+
+    def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
+        """Nothing."""
+
+
+class ForgetsEverything(Governed):
+    """Of one who asks it to forget something it drops all that it has."""
+
+    def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
+        """Drop everything."""
+        self.records.clear()
+
+
+def held_by(memory: type, replications: int) -> Callable[[Scenario], Scenario]:
+    """The scenario with another memory, and fewer replications: calls of Python take their time."""
+    return lambda scenario: scenario.replace(adapter=Adapter.of(memory, workers=0), replications=replications)
+
+
 CHANGES: dict[str, Callable[[Scenario], Scenario]] = {
     "a lossy line": lambda scenario: scenario.replace(faults=(ClaimFault(population="from_file", noise={"drop": 0.1}),)),
     "a lying line": lambda scenario: scenario.replace(faults=(ClaimFault(population="from_file", bad={"wrong": 1.0}),)),
     "lent": lambda scenario: scenario.replace(initial_memory=read(SHIPPED[0].with_name("start_primed.toml")).initial_memory),
     "it forgets for a week": lambda scenario: scenario.replace(adapter=Adapter.of(ForAWeek, workers=0)),
+    "it corrects after a week": held_by(WeekLater, 20),
+    "it shares nothing": held_by(SharesNothing, 4),
+    "it forgets everything": held_by(ForgetsEverything, 4),
+    "law = last_write": lambda scenario: scenario.replace(law="last_write"),
     "beliefs of records": lambda scenario: scenario.replace(rules=scenario.rules.replace(effective="records")),
     "a gap a week later": lambda scenario: scenario.replace(
         gaps=tuple((start + 7 * DAY, end + 7 * DAY) for start, end in scenario.gaps)

@@ -6,12 +6,13 @@ A sandbox's process imports it and no frames: it is to be there at once.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from malsim.adapters.calls import awaited, every_coroutine_awaited, plain, takes_limit, text_of
 from malsim.adapters.contract import FEATURES, OPTIONAL_CALLS
 from malsim.adapters.engine.shown_item import WrongAnswerError, shown_items
-from malsim.adapters.load import arguments_of, load_factory, make_memory
+from malsim.adapters.load import CALLS, arguments_of, load_factory, make_memory
 from malsim.base.errors import AdapterError
 from malsim.base.finite import is_number
 
@@ -136,13 +137,18 @@ class Host:
         features = {part: None if given is None else bool(given) for part, given in declared.items()}
         half_life = getattr(memory, "half_life", None)
         offers = {call: callable(getattr(memory, call, None)) for call in OPTIONAL_CALLS}
-        return {**features, "half_life": None if half_life is None else float(half_life), **offers}
+        forms = {"peek_limit": self._limited[rep][1], "coroutines": any(map(iscoroutinefunction, _required(memory)))}
+        return {**features, "half_life": None if half_life is None else float(half_life), **offers, **forms}
 
     def _close(self, rep: int) -> None:
         memory = self._memories.pop(rep, None)
         self._ended.discard(rep)
         if callable(close := getattr(memory, "close", None)):
             awaited(close())
+
+
+def _required(memory: Any) -> list[Any]:
+    return [getattr(memory, call) for call in CALLS]
 
 
 def lifted(broken: Breakdown, where: str) -> AdapterError:

@@ -9,28 +9,21 @@ from __future__ import annotations
 
 import json
 import mmap
-import os
 import pickle
-import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import time
-import weakref
 from contextlib import suppress
-from multiprocessing.connection import Connection, Pipe
-from pathlib import Path
+from multiprocessing.connection import Pipe
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from malsim.adapters.engine import sandbox_cleaner
+from malsim.adapters.engine.child import GRACE, Child
 from malsim.adapters.engine.host import CLOSE, MAKE, Ask, Breakdown
 from malsim.adapters.engine.sandbox_process import PLACE, may_take
 from malsim.adapters.engine.shown_item import ShownItem, WrongAnswerError, shown_items
 from malsim.base.limits import Limits
-from malsim.base.plain_text import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,12 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Sandbox"]
 
-GRACE = 1.0  # seconds beyond a call's limit, after which its process is ended
-FILE, FOLDER = 2**30, 2**32  # bytes of one file that it writes, and of all in its folder
+FILE = 2**30  # bytes of one file that it writes
 ANSWER = 2**28  # bytes of the answers of one batch
 SURE = 2**14  # bytes that a pipe takes though nobody reads
-TAIL = 500  # characters of what it printed, in an error
-START = "import sys; sys.path[:] = {path!r}; from malsim.adapters.engine.sandbox_process import main; main({pipe}, {place})"
+START = "from malsim.adapters.engine.sandbox_process import main; main({pipe}, {place})"
 
 
 class Sandbox:
@@ -125,24 +116,13 @@ class _Process:
         shared.write(bytes(PLACE))
         shared.flush()
         self._shared = mmap.mmap(shared.fileno(), PLACE)
-        self._folder = tempfile.mkdtemp(prefix="malsim-")
-        places = {"pipe": theirs.fileno(), "place": shared.fileno()}
-        with shared, Path(self._folder, "output").open("wb") as output:
-            self._process = subprocess.Popen(  # noqa: S603  # this interpreter
-                [sys.executable, "-c", START.format(path=sys.path, **places)],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=self._environment(),
-                start_new_session=True, pass_fds=tuple(places.values()),
-            )  # fmt: skip
+        with shared:
+            places = {"pipe": theirs.fileno(), "place": shared.fileno()}
+            self._child = Child(START.format(**places), pass_fds=[*places.values()], first=self._pipe.close)
         theirs.close()
-        self.clear = weakref.finalize(self, _clear, self._process, self._pipe, self._folder)
-        _tell_cleaner("+", self._process.pid, self._folder)
+        self.clear = self._child.clear
         settings = {"source": source, "name": name, "limit": limit, "memory": Limits.memory_in_force(), "file": FILE}
         self._deliver(pickle.dumps(settings))
-
-    def _environment(self) -> dict[str, str]:
-        """The user's own, but for the place of temporary files; the order of a set is the same in every run."""
-        own = dict.fromkeys(("TMPDIR", "TMP", "TEMP", sandbox_cleaner.MARK), self._folder)
-        return {"PYTHONHASHSEED": "0"} | os.environ | own
 
     def send(self, calls: Sequence[Ask]) -> None:
         self._shared[:PLACE] = bytes(PLACE)
@@ -150,7 +130,7 @@ class _Process:
 
     def _deliver(self, data: bytes) -> None:
         """Write to the process; one that does not read for as long as a call may take is ended, and `receive` says so."""
-        timer = threading.Timer(self._limit + GRACE, self._process.kill)
+        timer = threading.Timer(self._limit + GRACE, self._child.process.kill)
         if long := len(data) > SURE:
             timer.start()
         with suppress(OSError):
@@ -168,32 +148,21 @@ class _Process:
             allowed = may_take(calls[place], self._limit)
             if time.monotonic() - since > allowed + GRACE:
                 raise _EndedError(place, f"did not return within {allowed:g} s")
-            if self._process.poll() is not None and not self._pipe.poll():
-                raise _EndedError(place, self._end())  # a child of its own still has the pipe open
-            if _bytes_in(self._folder) > FOLDER:
-                raise _EndedError(place, f"wrote more than {FOLDER} bytes into its folder")
+            if self._child.process.poll() is not None and not self._pipe.poll():
+                raise _EndedError(place, self._child.end())  # a child of its own still has the pipe open
+            if too_large := self._child.too_large:
+                raise _EndedError(place, too_large)
         try:
             answers, broken = json.loads(self._pipe.recv_bytes(ANSWER))
             return _checked(answers, calls), [Breakdown(*each) for each in broken if calls[each[0]]]
         except EOFError:
-            raise _EndedError(self._place(calls), self._end()) from None
+            raise _EndedError(self._place(calls), self._child.end()) from None
         except (OSError, ValueError, TypeError, LookupError, WrongAnswerError) as problem:
             text = f"its process answered more than {ANSWER} bytes, or what is no answer"
             raise _EndedError(self._place(calls), text) from problem
 
     def _place(self, calls: Sequence[Ask]) -> int:
         return min(max(int.from_bytes(self._shared[:PLACE], "little", signed=True), 0), len(calls) - 1)
-
-    def _end(self) -> str:
-        """How the process ended, and the last that it printed."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(GRACE)
-        code = self._process.poll()
-        how = f"exit code {code}" if code is None or code >= 0 else signal.Signals(-code).name
-        with suppress(OSError):
-            text = plain_text(Path(self._folder, "output").read_text(encoding="utf-8", errors="replace")[-TAIL:].strip())
-            return f"its process ended ({how})" + (f"; it printed: {text}" if text else "")
-        return f"its process ended ({how})"
 
 
 def _checked(answers: Any, calls: Sequence[Ask]) -> list[Any]:
@@ -205,40 +174,3 @@ def _checked(answers: Any, calls: Sequence[Ask]) -> list[Any]:
         shown_items([dict(zip(ShownItem._fields, item, strict=True)) for item in answer], 0.0) if items else answer
         for items, answer in zip(listed, answers, strict=True)
     ]
-
-
-def _bytes_in(folder: str) -> int:
-    return sum(_size(Path(path, name)) for path, _, names in os.walk(folder) for name in names)
-
-
-def _size(path: Path) -> int:
-    with suppress(OSError):
-        return path.lstat().st_blocks * 512
-    return 0
-
-
-def _clear(process: subprocess.Popen[bytes], pipe: Connection, folder: str) -> None:
-    pipe.close()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(0.2)  # it ends by itself at the end of its pipe, and flushes nothing
-    sandbox_cleaner.clear(process.pid, folder)
-    process.wait()
-    _tell_cleaner("-", process.pid, folder)
-
-
-_cleaner: dict[int, int] = {}  # where to tell it, by the process that started it: a fork has none of its own
-
-
-def _tell_cleaner(sign: str, group: int, folder: str) -> None:
-    """Start the cleaner where there is none; without one, a bench that is killed leaves its folders."""
-    here = os.getpid()
-    if here not in _cleaner:
-        theirs, ours = os.pipe()
-        command = [sys.executable, "-I", "-S", sandbox_cleaner.__file__]
-        actions = [(os.POSIX_SPAWN_DUP2, theirs, 0)]
-        os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setpgroup=0)
-        os.close(theirs)
-        _cleaner.clear()
-        _cleaner[here] = ours
-    with suppress(OSError):
-        os.write(_cleaner[here], f"{sign} {group} {folder}\n".encode())

@@ -31,13 +31,13 @@ def clear(group: int, folder: str) -> None:
 
 
 def _end_marked(folder: str) -> None:
-    """End every process that carries the folder's mark, until none is left; they may be starting others."""
-    mark = f"{MARK}={folder}".encode()
+    """End every process that carries the mark of the folder, or of one in it, until none is left; they may start others."""
+    mark = f"{MARK}={folder}/".encode()
     for _ in range(20):
         ended = 0
         for place in Path("/proc").glob("[0-9]*/environ"):
             with suppress(OSError):
-                if mark in place.read_bytes().split(b"\0"):
+                if any((each + b"/").startswith(mark) for each in place.read_bytes().split(b"\0")):
                     os.kill(int(place.parent.name), signal.SIGKILL)
                     ended += 1
         if not ended:

@@ -13,6 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.calls import Calls
+from malsim.adapters.foreign_code import before_loading
 from malsim.base.errors import LawError, nearest
 from malsim.base.parameters import checked
 from malsim.laws.engine.definition import Law, load_law
@@ -55,12 +56,14 @@ def _foreign(name: str) -> Law | LawError:
         return LawError("its name is taken by a law of malsim", where=where, hint="ask its author for another name")
     if more:
         return LawError("two packages name a law so", where=name, given=[point.value for point in (first, *more)])
+    before_loading(where)
+    calls = Calls(name=f"law {where}")
     try:
-        law: Law = Calls().make(lambda: load_law(name, first.load()))
+        law: Law = calls.make(lambda: load_law(name, first.load()))
     except Exception as error:  # noqa: BLE001  # a stranger's file can raise anything; its fault is told, not shared
         problem = f"{type(error).__name__}: {error}"
         return LawError("does not load", where=where, given=problem, hint="ask its author")
-    return replace(law, calls=Calls())
+    return replace(law, calls=calls)
 
 
 def registry_reset() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from malsim.adapters.foreign_code import noted
 from malsim.base.errors import ProcessError
 from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.memory.schema import NONE, VERDICT
@@ -46,6 +47,7 @@ class ProcessCrew:
         self._before: Ints = np.zeros(0, dtype=np.int64)  # rows of cells that were disputed once
         self._environments = [Environment() for _ in context.reps]
         functions = [(each, each.load()) for each in scenario.processes]
+        self._name = f"process {', '.join(each.run for each in scenario.processes)}"
         self._desks: list[list[Desk]] = []
         for rep, env in enumerate(self._environments):
             self._desks.append([self._begin(*each, env, rep, scenario.faults) for each in functions])
@@ -56,7 +58,8 @@ class ProcessCrew:
         """Put a process on the calendar of a replication, with the faults that interrupt it."""
         desk = Desk(process.name, env, self._room, rep)
         try:
-            generator = function(env, desk)
+            with noted(f"process {process.run}"):
+                generator = function(env, desk)
         except Exception as problem:
             raise ProcessError(f"it cannot begin: {type(problem).__name__}: {problem}", where=process.run) from problem
         if not hasattr(generator, "throw"):
@@ -72,7 +75,8 @@ class ProcessCrew:
         """Let everybody work up to a tick (ms); what they post meanwhile, as claims."""
         room = self._room
         for number, env in zip(room.context.reps.tolist(), self._environments, strict=True):
-            env.advance(end, where=f"replication {number}")
+            with noted(self._name):
+                env.advance(end, where=f"replication {number}")
         posted, room.posted = room.posted, []
         return as_claims(from_mappings(posted)) if posted else None
 

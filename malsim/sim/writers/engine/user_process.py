@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from malsim.adapters.foreign_code import LOADING, before_loading, noted
 from malsim.adapters.load import load_factory
 from malsim.base.errors import UsageError
 
@@ -52,4 +53,8 @@ class UserProcess:
         if not self.allowed:
             hint = "read that code, then add --allow-code (malsim run, test, compare), or run it from Python"
             raise UsageError("this scenario names code to be run", where=f"process {self.name}", given=self.run, hint=hint)
-        return self.function or load_factory(self.run)
+        if self.function:
+            return self.function
+        before_loading(self.run)
+        with noted(f"process {self.run}", LOADING):
+            return load_factory(self.run)

@@ -1,0 +1,111 @@
+"""A command whose whole work is done in a sandbox, as it runs code of another package: what that ends is an error, exit 2.
+
+The sandbox says that the command is done by a file with its exit code. A process that ends without having said so was
+ended by the code that it called last; one whose call goes on for too long, a held interpreter lock included, is ended.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from malsim.adapters.engine.child import FOLDER, GRACE, Child
+from malsim.adapters.engine.sandbox_cleaner import MARK
+from malsim.adapters.foreign_code import CallNote, notes_in
+from malsim.base.errors import AdapterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+CODE = "from malsim.cli import main; from malsim.adapters.engine.sandboxed_command import work; work(main)"
+DONE, LOOK = "done", 0.25  # a file's name; seconds between two looks at what goes on
+OTHERS = CallNote(0, 0.0, "code of another package")
+
+
+def work(command: Callable[[], int]) -> None:
+    """In the sandbox: do the command's work, say that it is done, and end, whatever threads are left."""
+    for kind, most in ((resource.RLIMIT_FSIZE, FOLDER), (resource.RLIMIT_CORE, 0)):
+        _, hard = resource.getrlimit(kind)
+        bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (bound, bound))
+    process, code = os.getpid(), command()
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    if os.getpid() == process:
+        Path(os.environ[MARK], DONE).write_text(str(code), encoding="ascii")
+    os._exit(code)
+
+
+def run_sandboxed(words: Sequence[str]) -> int:
+    """Run a command in a sandbox; its exit code.
+
+    Raises
+    ------
+    AdapterError
+        The code of another package ended the process, did not return in time, or wrote too much.
+    """
+    with _streams() as streams:
+        child = Child(CODE, *words, **streams)
+        try:
+            _wait(child)
+            with suppress(OSError, ValueError):
+                return int(Path(child.folder, DONE).read_text(encoding="ascii"))
+            raise AdapterError(child.end(), where=next(iter(_calls(child)), OTHERS).where, hint="ask its author")
+        finally:
+            child.clear()
+
+
+def _wait(child: Child) -> None:
+    """Until the process has ended; an interrupt is passed on, as it has no terminal."""
+    since: dict[CallNote, float] = {}
+    while child.process.poll() is None:
+        try:
+            with suppress(subprocess.TimeoutExpired):
+                child.process.wait(LOOK)
+        except KeyboardInterrupt:
+            child.process.send_signal(signal.SIGINT)
+        now = time.monotonic()
+        since = {note: since.get(note, now) for note in _calls(child)}
+        for note, first in since.items():
+            if now - first > note.limit + GRACE:
+                raise AdapterError(f"did not return within {note.limit:g} s", where=note.where, hint="ask its author")
+        if too_large := child.too_large:
+            raise AdapterError(too_large, where=OTHERS.where)
+
+
+def _calls(child: Child) -> list[CallNote]:
+    """The calls that are being made."""
+    return [note for note in notes_in(child.folder) if note.steps % 2]
+
+
+@contextmanager
+def _streams() -> Iterator[dict[str, Any]]:
+    """Ours, where they are files of the system; else files, whose text is passed on at the end."""
+    given: dict[str, Any] = {}
+    copies: list[tuple[Any, Any]] = []
+    for name in ("stdin", "stdout", "stderr"):
+        stream = getattr(sys, name)
+        try:
+            stream.fileno()
+            if name != "stdin":
+                stream.flush()
+            given[name] = stream
+        except (AttributeError, OSError, ValueError):
+            given[name] = subprocess.DEVNULL if name == "stdin" else tempfile.TemporaryFile()  # noqa: SIM115  # closed below
+            copies += [(given[name], stream)] if name != "stdin" else []
+    try:
+        yield given
+    finally:
+        for copy, stream in copies:
+            with copy:
+                copy.seek(0)
+                stream.write(copy.read().decode("utf-8", "replace"))

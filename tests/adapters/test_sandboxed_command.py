@@ -1,0 +1,153 @@
+"""A command that runs code of another package: whatever that does is an error of the command, and nothing of it is left."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.adapters import foreign_code
+from malsim.adapters.engine import sandboxed_command
+from malsim.adapters.engine.child import Child
+from malsim.adapters.engine.sandbox_cleaner import MARK
+from malsim.adapters.engine.sandboxed_command import run_sandboxed
+from malsim.base.errors import AdapterError
+from malsim.cli import main
+from tests.laws.test_foreign_laws import LAW, install
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+ROOT = str(Path(__file__).parents[2])
+CALL = """
+import os, re, subprocess, tempfile, time, pytest
+from malsim.adapters.engine.sandboxed_command import work
+from malsim.adapters.foreign_code import noted
+def command():
+    with noted("theirs", 0.3):
+        {}
+    print("done")
+    return 1
+work(command)
+"""
+WORLD = """why = "x"
+[run]
+days = 3
+turn_every = "1d"
+[[facts]]
+name = "pump"
+[[writers]]
+behaviour = "honest"
+{}[[check]]
+name = "one of both"
+property = "always (right(pump) >= 0)"
+"""
+ATTACKS = {
+    "exits": ("os._exit(0)", r"theirs: its process ended \(exit code 0\)"),
+    "crashes": ("import faulthandler; faulthandler._sigsegv()", r"theirs: its process ended \(SIGSEGV\)"),
+    "holds the lock": ('re.match("(a+)+$", "a" * 40 + "b")', "theirs: did not return within 0.3 s"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No process and no folder of a sandbox that was started here."""
+    children: list[Child] = []
+
+    class Noted(Child):
+        def __init__(self, *words: str, **rest: object) -> None:
+            super().__init__(*words, **rest)  # type: ignore[arg-type]
+            children.append(self)
+
+    monkeypatch.setattr(sandboxed_command, "Child", Noted)
+    monkeypatch.delenv(MARK, raising=False)
+    yield
+    for child in children:
+        assert not Path(child.folder).exists()
+        marks = [mark for mark in map(_mark, Path("/proc").glob("[0-9]*/environ")) if mark.startswith(child.folder)]
+        assert not marks
+
+
+def _mark(place: Path) -> str:
+    try:
+        words = place.read_bytes().split(b"\0")
+    except OSError:
+        return ""
+    return next((each.decode().partition("=")[2] for each in words if each.startswith(MARK.encode())), "")
+
+
+def _in_sandbox(monkeypatch: pytest.MonkeyPatch, call: str) -> int:
+    monkeypatch.setattr(sandboxed_command, "CODE", f"exec({CALL.format(call)!r})")
+    return run_sandboxed([])
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_is_an_error_that_names_the_call(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    call, problem = ATTACKS[name]
+    with pytest.raises(AdapterError, match=problem):
+        _in_sandbox(monkeypatch, call)
+
+
+LEAVES = (
+    "os.fork()",
+    "os.fork() or time.sleep(60)",
+    "subprocess.Popen(['sleep', '60'], start_new_session=True)",
+    "tempfile.mkdtemp()",
+    "pytest.raises(OSError, tempfile.TemporaryFile().truncate, 2**40)",
+)
+
+
+@pytest.mark.parametrize("call", LEAVES)
+def test_what_it_leaves_goes_with_it_and_the_work_is_done_once(
+    call: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _in_sandbox(monkeypatch, call) == 1
+    assert capsys.readouterr().out == "done\n"
+
+
+def test_outside_of_a_command_nothing_is_noted_and_all_may_be_loaded() -> None:
+    foreign_code.before_loading("theirs")
+    with foreign_code.noted("theirs"):
+        pass
+    with foreign_code.command_process(), pytest.raises(foreign_code.NeedsSandboxError):
+        foreign_code.before_loading("theirs")
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    body = "import os; os._exit(0)"
+    install(tmp_path, "their_exiting_law", LAW.format(function="belief", body=body), "theirs")
+    scenarios = tmp_path / "scenarios"
+    scenarios.mkdir()
+    (scenarios / "law.toml").write_text(WORLD.format('[memory]\nlaw = "theirs"\n'), encoding="utf-8")
+    (tmp_path / "clerks.py").write_text(f"def clerk(env, desk):\n    yield env.timeout(1.5)\n    {body}\n", encoding="utf-8")
+    (tmp_path / "clerk.toml").write_text(WORLD.format('[[process]]\nrun = "clerks:clerk"\n'), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("words", "who"),
+    [
+        (["run", "scenarios/law.toml", "--no-plots"], "law theirs (their_exiting_law)"),
+        (["test", "clerk.toml", "--allow-code"], "process clerks:clerk"),
+    ],
+)
+def test_a_green_exit_in_a_call_is_no_green_command(words: list[str], who: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert capsys.readouterr().err == f"malsim: {who}: its process ended (exit code 0); ask its author\n"
+
+
+def test_pytest_judges_such_a_scenario_in_a_sandbox(folder: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "scenarios"]
+    environment = {"PYTHONPATH": f"{folder}:{ROOT}", "PATH": ""}
+    found = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "1 error" in found.stdout
+    assert "law theirs (their_exiting_law): its process ended (exit code 0)" in found.stdout
