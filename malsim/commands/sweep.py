@@ -69,8 +69,11 @@ def main(args: argparse.Namespace) -> int:
     for row in result.frame.head(MOST_LINES).to_dicts():
         settings = ", ".join(f"{name}={_text(row[name])}" for name in result.names)
         ends = f" [{row['low']:.4g}, {row['high']:.4g}]" if row["low"] is not None else ""
-        value = "no value" if row["value"] is None else f"{row['value']:.4g}{ends}"
-        print(f"  {settings}: {row['metric']} {value}")
+        horizon, cut = row.get("horizon"), row.get("censored")
+        value = f"> {horizon:g} d" if horizon is not None else "no value"
+        value = value if row["value"] is None else f"{row['value']:.4g}{ends}"
+        spells = "" if cut is None else f", {cut:.0%} of spells not seen to their end, none longer than {horizon:g} d"
+        print(f"  {settings}: {row['metric']} {value}{spells}")
     if scenario.replications == 1:
         print("  one replication has no interval; ask for more with --replications N")
     if result.frame.height > MOST_LINES:

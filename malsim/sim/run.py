@@ -13,12 +13,12 @@ from malsim.base.outputs import folder_of_files
 from malsim.memory.port import Explains, HoldsGraph
 from malsim.netlist.evaluate import Frames, edges_by_handle, evaluate
 from malsim.sim.record.bands import BANDS
-from malsim.sim.record.endings import endings
 from malsim.sim.record.manifest import manifest
 from malsim.sim.record.metrics import metrics
 from malsim.sim.settings.memory_law import graph_of
 from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import readers
+from malsim.sim.why.endings import endings
 from malsim.sim.why.refused_claims import claim_lines
 from malsim.sim.why.signal_cause import because, is_program, is_signal, of_program
 

@@ -17,7 +17,8 @@ from sklearn import metrics as sklearn_metrics
 import malsim as ms
 from malsim.base.errors import MalsimError, UsageError
 from malsim.base.intervals import student
-from malsim.lab.studies.measure import Estimate, code_of, estimate, is_better_high, measured, measured_by_running
+from malsim.lab.studies.measure import Estimate, estimate, is_better_high, measured, measured_by_running
+from malsim.lab.studies.pool import code_of
 from malsim.lab.studies.warmup import mser5, steady_mean
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim import bench

@@ -26,8 +26,7 @@ import malsim as ms
 from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
 from malsim.lab.space.design import designed
-from malsim.lab.studies.measure import code_of
-from malsim.lab.studies.pool import results
+from malsim.lab.studies.pool import code_of, results
 from malsim.scenario.file.scenario_file import parse
 
 if TYPE_CHECKING:

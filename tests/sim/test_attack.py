@@ -55,7 +55,7 @@ def test_a_story_by_hand() -> None:
 
 
 def test_what_never_recovers_is_cut_off_at_the_end() -> None:
-    assert told(cast("Any", [(1, 1, False)] * 5 + [(0, 1, False)] * 3))["recovery"] == pytest.approx(3.0)
+    assert np.isnan(told(cast("Any", [(1, 1, False)] * 5 + [(0, 1, False)] * 3))["recovery"])
 
 
 @pytest.mark.parametrize("rules", ["guarded", "default"])

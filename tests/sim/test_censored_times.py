@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor, Future
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import malsim as ms
 from malsim.lab.studies.laws import compare_on_scenarios
-from malsim.scenario.file.scenario_file import read
+from malsim.scenario.file.scenario_file import parse, read
+from malsim.scenario.judge.judge import judge
 from malsim.sim.world.censored_times import censored_mean, pseudo_values
 
 if TYPE_CHECKING:
     from malsim.sim.world.censored_times import Spells
 
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 SHARE = 0.92
+WORLD = """
+why = "facts that change, honest writers and one liar"
+seed = 45
+[run]
+days = 15
+replications = 6
+[[facts]]
+name = "port"
+values = [1, 2, 3]
+count = 2
+hazard = 0.1
+[[writers]]
+behaviour = "honest"
+count = 2
+rate = 0.5
+accuracy = 0.8
+"""
 TICK = 0.25
 
 
@@ -65,7 +85,7 @@ def test_pseudo_values_mean_what_is_pooled() -> None:
 
 
 def test_a_run_says_how_many_were_cut_off_and_a_table_what_is_beyond() -> None:
-    scenario = read(Path(__file__).parents[2] / "scenarios" / "poisoning" / "sleeping.toml")
+    scenario = read(SCENARIOS / "poisoning" / "sleeping.toml")
     rows = {row["metric"]: row for row in ms.run(scenario, replications=4, law="last_write").metrics().to_dicts()}
     assert "not seen to their end" in rows["time_to_correction"]["meaning"]
     assert rows["time_to_correction"]["low"] <= rows["time_to_correction"]["value"] <= rows["time_to_correction"]["high"]
@@ -74,3 +94,56 @@ def test_a_run_says_how_many_were_cut_off_and_a_table_what_is_beyond() -> None:
     assert (graphiti["value"], graphiti["beyond"], graphiti["rank"]) == (None, 20.0, None)
     assert last["beyond"] is None
     assert "> 20 d" in repr(table)
+    assert "not seen to their end: graphiti 75% last_write 0%" in repr(table)
+
+
+def test_every_study_prints_the_same_of_what_is_pooled(tmp_path: Path) -> None:
+    scenario = parse(WORLD)
+    names = ["time_to_correction", "invalidation_latency", "ece", "rmse_bins", "accuracy"]
+    rows = {row["metric"]: row for row in ms.run(scenario).metrics().to_dicts()}
+    wanted = {name: tuple(rows[name][end] for end in ("value", "low", "high")) for name in names}
+    table = compare_on_scenarios([scenario], ["mal"], metrics=names, replications=6).frame
+    swept = ms.sweep(scenario, {"rules.damping": [scenario.rules.damping]}, folder=tmp_path, metric=names, executor=Here(),
+                     progress=False).frame  # fmt: skip
+    for frame in (table, swept):
+        assert {
+            row["metric"]: (row["value"], row["low"], row["high"]) for row in frame.to_dicts() if row["metric"] in names
+        } == wanted
+        assert frame.filter(metric="time_to_correction")["censored"].item() is not None
+    one = ms.replicate(scenario, metric=names, half_width=1e-9, first=4, most=6)
+    for name in names:
+        assert one[name].value == pytest.approx(wanted[name][0]), name
+    for name in names[:2]:  # that it stops early costs the others coverage, and widens them
+        assert (one[name].low, one[name].high) == pytest.approx(wanted[name][1:]), name
+    same = ms.compare(scenario, scenario, metric="time_to_correction", replications=6)
+    assert same.a is not None
+    assert (same.a.value, same.a.low, same.a.high) == pytest.approx(wanted["time_to_correction"])
+    assert "no difference" in repr(same)
+
+
+class Here(Executor):
+    """An executor that works at once."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
+
+
+@pytest.mark.parametrize(("most", "status"), [(30.0, "fail"), (100.0, "error")])
+def test_a_check_of_a_time_that_is_not_known_says_what_is(most: float, status: str) -> None:
+    text = (SCENARIOS / "stale_echo.toml").read_text(encoding="utf-8")
+    text += f'\n[[check]]\nname = "soon"\nmetric = "mean"\nof = "invalidation_latency"\nwithin = [0.0, {most}]\n'
+    scenario = parse(text).replace(replications=2)
+    outcome = next(each for each in judge(scenario).outcomes if each.check.name == "soon")
+    assert outcome.status == status
+    assert "> 70 d for more than a half" in outcome.message
+
+
+def test_a_check_of_a_time_is_asked_of_all_replications_together() -> None:
+    scenario = read(SCENARIOS / "correction_holds.toml").replace(replications=4)
+    wanted = ms.run(scenario).metrics().filter(metric="correction_shows")["value"].item()
+    outcome = next(each for each in judge(scenario).outcomes if each.check.name == "it shows at once")
+    assert outcome.estimate is not None
+    assert outcome.estimate.mean == wanted
+    assert "not seen to their end" in outcome.message

@@ -58,7 +58,7 @@ def story(answers: str, *, do: Any = "correct", truth: str = "") -> dict[str, fl
     [
         ("ABBB", {"resurfaced": 0.0, "correction_shows": 0.5, "residue": 0.0, "silent_after": 0.0}),
         ("AABAB", {"resurfaced": 1.0, "correction_shows": 1.5, "residue": 0.5, "silent_after": 0.0}),
-        ("AAAA", {"resurfaced": np.nan, "correction_shows": 2.5, "residue": 1.0, "silent_after": 0.0}),
+        ("AAAA", {"resurfaced": np.nan, "correction_shows": np.nan, "residue": 1.0, "silent_after": 0.0}),
         ("Ab--", {"resurfaced": 0.0, "correction_shows": 0.5, "residue": 1 / 3, "silent_after": 2 / 3}),
     ],
 )

@@ -147,6 +147,7 @@ def sensitivity(
     single = moves(ranges)
     with _runner(scenario, metric, executor, workers, progress=progress) as run:
         values, *each = run([{}, *({one.setting: one.to} for one in single)])
+        _refuse_unknown(values, metric)
         base, tornado = float(np.nanmean(values)), swings(single, values, each)
         small = nudges(ranges, tornado.filter("flat")["setting"].unique())
         pairs = alike(small, run([{one.setting: one.to} for one in small]))
@@ -187,6 +188,13 @@ def _runner(scenario: Scenario, metric: Measure, executor: Any, workers: int | N
 
 def _values(scenario: Scenario, settings: Mapping[str, Any], metric: Measure) -> Array:
     return measured_by_running(changed(scenario, settings, where="sensitivity"), [metric])[0]
+
+
+def _refuse_unknown(values: Array, metric: Measure) -> None:
+    """Raise `UsageError` where no replication has a value, or none is known of them together."""
+    if np.isnan(values).all():
+        hint = "a time has no mean where more than a half of its spells outlast the run: run more days"
+        raise UsageError("the metric has no value", where=name_of(metric), hint=hint)
 
 
 def _means(each: Sequence[Array]) -> Array:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.base.intervals import difference_interval
 from malsim.lab.space.settings import scenario_of
-from malsim.lab.studies.measure import bounds_of, estimate, label_of, measured_by_running, name_of
+from malsim.lab.studies.measure import Estimate, label_of, measurements_by_running, name_of
 from malsim.lab.studies.replications import FIRST, MOST, half_widths, sequential
+from malsim.sim.record.measurement import Paired
 
 if TYPE_CHECKING:
-    from malsim.base.intervals import Bounds
     from malsim.lab.space.settings import ScenarioOrPath
-    from malsim.lab.studies.measure import Array, Estimate, Measure
+    from malsim.lab.studies.measure import Array, Measure
     from malsim.plot.style import Sheet
+    from malsim.sim.record.measurement import Measurement
 
 __all__ = ["PairedComparison", "compare"]
 
@@ -58,7 +58,9 @@ class PairedComparison:
     def frame(self) -> pl.DataFrame:
         """One row each for a, b, their difference as paired, and as it would be unpaired: what, value, low, high."""
         sides = (("a", self.a), ("b", self.b))
-        rows = [(name, self.each[name].mean(), one and one.low, one and one.high) for name, one in sides]
+        rows = [
+            (name, one.value if one else self.each[name].mean(), one and one.low, one and one.high) for name, one in sides
+        ]
         mean = self.difference
         rows += [("b − a, paired", mean.value, mean.low, mean.high), ("b − a, unpaired", mean.value, *self.unpaired)]
         return pl.DataFrame(rows, orient="row", schema=["what", "value", "low", "high"])
@@ -113,41 +115,35 @@ def compare(
     UsageError
         For fewer than two pairs that have a value on both sides.
     """
-    a, b, name, bounds = scenario_of(a), scenario_of(b), name_of(metric), bounds_of(metric)
+    a, b, name = scenario_of(a), scenario_of(b), name_of(metric)
 
-    def interval(_: str, each: Array, stopped: bool) -> tuple[float, float, float]:  # noqa: FBT001  # as it is called
-        mean, low, high = difference_interval(each, np.zeros(len(each)), bounds, stopped=stopped)
-        return (mean, mean, mean) if np.isnan(low) else (mean, low, high)
-
-    def pairs(start: int, count: int) -> list[Array]:
+    def pairs(start: int, count: int) -> list[Paired]:
         same = {"first": start, "replications": count, "seed": a.seed}
-        left, right = (measured_by_running(one.replace(**same), [metric])[0] for one in (a, b))
-        sides.append(np.stack([left, right]))
-        return [right - left]
+        new = Paired(*(measurements_by_running(one.replace(**same), [metric])[0] for one in (a, b)))
+        both.append(both[-1].and_more(new) if both else new)
+        return [new]
 
-    sides: list[Array] = []
+    both: list[Paired] = []
     if half_width is None:
         target, first, most = np.inf, replications, replications
     else:
         target, first = half_widths([name], half_width)[name], min(FIRST, most)
-    result = sequential(
-        pairs, {f"{name}, b − a": target}, start=a.first, first=first, most=most, interval=interval, alike=True
-    )
-    left, right = np.concatenate(sides, axis=1)
-    each = pl.DataFrame({"rep": result.each["rep"], "a": left, "b": right, "difference": result.each.to_series(1)})
+    result = sequential(pairs, {f"{name}, b − a": target}, start=a.first, first=first, most=most, alike=True)
+    left, right = both[-1].left, both[-1].right
+    columns = {"rep": result.each["rep"], "a": left.parts, "b": right.parts, "difference": result.each.to_series(1)}
     return PairedComparison(
         metric=name,
         difference=next(iter(result.estimates.values())),
-        a=_own_mean(left, name, bounds),
-        b=_own_mean(right, name, bounds),
-        unpaired=_welch(left, right),
-        each=each.with_columns(pl.col("a", "b").fill_nan(None)),
+        a=_own_mean(left, name),
+        b=_own_mean(right, name),
+        unpaired=_welch(left.parts, right.parts),
+        each=pl.DataFrame(columns).with_columns(pl.col("a", "b").fill_nan(None)),
     )
 
 
-def _own_mean(each: Array, name: str, bounds: Bounds) -> Estimate | None:
+def _own_mean(side: Measurement, name: str) -> Estimate | None:
     """A side's own mean with its interval; None where every replication is alike, and there is none."""
-    return estimate(each, name, bounds) if len(np.unique(each[~np.isnan(each)])) > 1 else None
+    return Estimate.of(side, name) if len(np.unique(side.parts[~np.isnan(side.parts)])) > 1 else None
 
 
 def _welch(left: Array, right: Array) -> tuple[float, float]:

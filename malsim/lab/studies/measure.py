@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import re
 from dataclasses import dataclass
-from types import BuiltinFunctionType, CodeType
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -14,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from malsim.base.errors import MalsimError, UsageError, nearest
-from malsim.base.intervals import ANY, SHARE, Bounds, mean_interval
+from malsim.base.intervals import ANY, SHARE, Bounds
 from malsim.lab.studies.price_figures import PRICES, price_figure
 from malsim.lab.studies.warmup import steady_mean
 from malsim.scenario.checks.checks import value_of
@@ -24,7 +21,8 @@ from malsim.scenario.properties import Property
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
 from malsim.sim import bench
-from malsim.sim.record.metrics import METRICS, by_replication, calibration_errors, metric_bounds
+from malsim.sim.record.measurement import Measurement, Paired
+from malsim.sim.record.metrics import METRICS, by_replication, measurements, metric_bounds
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
 
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
+    from malsim.sim.world.censored_times import CensoredMean
 
 __all__ = [
     "Estimate",
@@ -43,6 +42,8 @@ __all__ = [
     "label_of",
     "measured",
     "measured_by_running",
+    "measurement",
+    "measurements_by_running",
     "name_of",
     "refuse_no_spread",
 ]
@@ -65,12 +66,20 @@ OF_SERIES = re.compile(rf"({'|'.join((*SERIES, STEADY))}) of (.+)")
 
 
 def measured(run: Run, metric: Measure) -> Array:
-    """The measure of every replication of a run, shape (replications,); NaN where a replication has none.
+    """The measure of every replication of a run by itself, shape (replications,); NaN where a replication has none.
+
+    Times and calibration errors of a run are no means of these: see `measurement`, which has what is allowed and refused.
+    """
+    return measurement(run, metric).each
+
+
+def measurement(run: Run, metric: Measure) -> Measurement:
+    """A measure of a run, with its estimator by what it is: `mean()` is what is printed of it everywhere.
 
     `metric` is one of
 
-    - the name of a figure: `brier`, `log_loss`, `ece`, `rmse_bins`, `auc`, `accuracy`, `false_acted` … (a calibration error
-      is that of each replication's own claims, which for few claims lies above that of all replications pooled);
+    - the name of a figure: `brier`, `log_loss`, `ece`, `rmse_bins`, `auc`, `accuracy`, `false_acted` … (times and
+      calibration errors put the replications together);
     - the text of a property, which gives its margin: `always (eff(obs_a1a1) >= 0.3)`;
     - `accuracy of host`: the share of answers about one fact, or those of one name (host-1, host-2 …), that were the truth;
     - a metric of a series: `mean of right(pump)`, `overshoot of eff(obs_a1a1)`, or `steady of belief(pump)`, its mean after
@@ -90,29 +99,34 @@ def measured(run: Run, metric: Measure) -> Array:
         if values.shape != (count,):
             given, allowed = f"shape {values.shape}", f"shape ({count},)"
             raise UsageError("a measure gives one number a replication", where=name_of(metric), given=given, allowed=allowed)
-        return values
+        return Measurement(values)
     if metric in METRICS:
         return _figure(run, metric)
     if metric in PRICES:
-        return np.full(count, price_figure(run.scenario, metric))
+        return Measurement(np.full(count, price_figure(run.scenario, metric)))
     if about := OF_FACTS.fullmatch(metric.strip()):
-        return _of_facts(run, about[1])
+        return Measurement(_of_facts(run, about[1]), SHARE)
     if series := OF_SERIES.fullmatch(metric.strip()):
-        return _of_series(run, *series.groups())
-    return _property(metric).margin(trace_of(run, metrics=by_replication(run))).each
+        return Measurement(_of_series(run, *series.groups()))
+    return Measurement(_property(metric).margin(trace_of(run, metrics=by_replication(run))).each)
 
 
 def measured_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[Array]:
+    """What each replication adds to the mean of each measure, of a run made for them; see `measurements_by_running`."""
+    return [one.parts for one in measurements_by_running(scenario, metrics)]
+
+
+def measurements_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[Measurement]:
     """Run a scenario and take measures of it; where figures are all that is asked, frames are not recorded.
 
-    Raises `UsageError` as `measured` does; what no run could give is refused before the scenario is run.
+    Raises `UsageError` as `measurement` does; what no run could give is refused before the scenario is run.
     """
     for one in metrics:
         if isinstance(one, str) and one not in METRICS and not _is_named(one):
             _property(one)
     figures = all(isinstance(one, str) and (one in METRICS or one in PRICES) for one in metrics)
     run = bench.run(scenario.replace(record="bands") if figures else scenario)
-    return [measured(run, one) for one in metrics]
+    return [measurement(run, one) for one in metrics]
 
 
 def is_better_high(metric: Measure) -> bool:
@@ -143,13 +157,23 @@ def label_of(metric: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """The mean of a measure over replications, with the ends of its interval and how many replications have a value."""
+    """The mean of a measure over replications, with the ends of its interval and how many replications have a value.
+
+    `time` is what is known of a time; the mean is NaN where more than a half of its spells outlast the longest seen.
+    """
 
     metric: str
     value: float
     low: float
     high: float
     replications: int
+    time: CensoredMean | None = None
+
+    @classmethod
+    def of(cls, measurement: Paired | Measurement, metric: str, *, stopped: bool = False) -> Estimate:
+        """From a measurement; `stopped` as in `mean_interval`."""
+        value, low, high = measurement.mean(stopped=stopped)
+        return cls(metric=metric, value=value, low=low, high=high, replications=measurement.count, time=measurement.time)
 
     @property
     def half_width(self) -> float:
@@ -158,11 +182,14 @@ class Estimate:
 
     def __str__(self) -> str:
         """One line."""
-        return f"{self.metric} {self.value:.4g} [{self.low:.4g}, {self.high:.4g}] over {self.replications} replications"
+        unknown = self.time is not None and np.isnan(self.time.value)
+        number = "" if unknown else f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] "
+        spells = f": {self.time}" if self.time else ""
+        return f"{self.metric} {number}over {self.replications} replications{spells}"
 
 
-def estimate(each: Array, metric: str, bounds: Bounds = ANY) -> Estimate:
-    """The mean of one number a replication, with its interval (`mean_interval`).
+def estimate(each: Array | Measurement, metric: str, bounds: Bounds = ANY) -> Estimate:
+    """The mean of a measurement, or of one number a replication, with its interval.
 
     Raises
     ------
@@ -172,14 +199,23 @@ def estimate(each: Array, metric: str, bounds: Bounds = ANY) -> Estimate:
     >>> print(estimate(np.array([1.0, 2.0, 3.0]), "delay"))
     delay 2 [-0.4841, 4.484] over 3 replications
     """
-    refuse_no_spread(each, metric)
-    mean, low, high = mean_interval(each, bounds)
-    return Estimate(metric=metric, value=mean, low=low, high=high, replications=int((~np.isnan(each)).sum()))
+    own = each if isinstance(each, Measurement) else Measurement(each, bounds)
+    refuse_no_spread(own, metric)
+    return Estimate.of(own, metric)
 
 
-def refuse_no_spread(each: Array, metric: str, *, alike: bool = False) -> None:
-    """Raise `UsageError` if fewer than two replications have a value, or all have the same, unless `alike` is an answer."""
+def refuse_no_spread(measurement: Paired | Measurement, metric: str, *, alike: bool = False) -> None:
+    """Raise `UsageError` if fewer than two replications have a value, or all have the same, unless `alike` is an answer.
+
+    A time that more than a half of the spells outlast is an answer.
+    """
+    each = measurement.parts
     values = each[~np.isnan(each)]
+    if isinstance(measurement, Paired) and (unknown := measurement.unknown):
+        problem, hint = "no difference of times is known where one has no mean", "run more days"
+        raise UsageError(problem, where=metric, given=str(unknown), hint=hint)
+    if measurement.count > 1 and measurement.time is not None and np.isnan(measurement.time.value):
+        return
     if len(values) < 2:  # noqa: PLR2004  # one value has no spread
         hint = "ask for more replications" if len(each) == len(values) else "run more days, or more replications"
         given = f"{len(values)} of {len(each)}"
@@ -210,8 +246,8 @@ def ends_if_any(ends: tuple[float, float, float]) -> tuple[float | None, float |
     return mean, low, high
 
 
-def _figure(run: Run, name: str) -> Array:
-    figures = by_replication(run) | calibration_errors(run)
+def _figure(run: Run, name: str) -> Measurement:
+    figures = measurements(run)
     if name in figures:
         return figures[name]
     if not run.scenario.facts:
@@ -258,41 +294,3 @@ def _property(text: str) -> Property:
         raise UsageError(
             f"neither a figure nor a property: {error.problem}", where="metric", given=text, hint=hint
         ) from error
-
-
-def code_of(measure: Callable[..., object]) -> str:
-    """A hash of what a function does: its code with that of functions inside it, its defaults and what it closes over.
-
-    Of an object that is called, its attributes too. What is called by a global name is not looked into.
-    """
-    return hashlib.sha256(repr(_description(measure, ())).encode()).hexdigest()
-
-
-def _description(value: object, outer: tuple[int, ...]) -> object:
-    """What a value is, the same in every process: of a function what it does, `outer` being those it is part of."""
-    if id(value) in outer:
-        return "itself"
-    inner = (*outer, id(value))
-    if isinstance(value, functools.partial):
-        return [_description(part, inner) for part in (value.func, *value.args, *sorted(value.keywords.items()))]
-    if isinstance(value, np.ndarray):
-        return str(value.dtype), value.shape, hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-    if isinstance(value, (tuple, list)):
-        return [_description(part, inner) for part in value]
-    if not callable(value) or isinstance(value, (type, BuiltinFunctionType)):
-        return repr(value)
-    function = value if hasattr(value, "__code__") else getattr(value, "__func__", type(value).__call__)
-    cells = [_description(cell.cell_contents, inner) for cell in getattr(function, "__closure__", None) or ()]
-    defaults = getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None)
-    owner = getattr(value, "__self__", value)
-    state = {} if owner is function else getattr(owner, "__dict__", {})
-    attributes = [(name, _description(part, inner)) for name, part in sorted(state.items())]
-    name = getattr(value, "__name__", type(value).__qualname__)
-    return name, _instructions(getattr(function, "__code__", None)), _description(defaults, inner), cells, attributes
-
-
-def _instructions(code: CodeType | None) -> object:
-    if code is None:
-        return None
-    constants = [_instructions(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
-    return code.co_code.hex(), code.co_names, constants

@@ -8,15 +8,14 @@ import os
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from malsim.base.errors import MalsimError, UsageError
-from malsim.base.intervals import mean_interval
 from malsim.base.outputs import writing
 from malsim.lab.space.settings import changed
-from malsim.lab.studies.measure import bounds_of, measured_by_running, name_of
+from malsim.lab.studies.measure import measurements_by_running, name_of
 from malsim.sim.record.manifest import constants
+from malsim.sim.record.measurement import Times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,9 +24,16 @@ if TYPE_CHECKING:
     from malsim.lab.studies.measure import Measure
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["COLUMNS", "SweepPoint", "identity_of", "open_folder", "place_of", "write_whole"]
+__all__ = ["COLUMNS", "OF_TIMES", "SweepPoint", "identity_of", "open_folder", "place_of", "write_whole"]
 
-COLUMNS = {"metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64}
+COLUMNS: dict[str, type[pl.DataType]] = {
+    "metric": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "replications": pl.Int64,
+}
+OF_TIMES: dict[str, type[pl.DataType]] = {"horizon": pl.Float64, "censored": pl.Float64}
 
 
 @dataclass(frozen=True)
@@ -42,19 +48,24 @@ class SweepPoint:
     def __call__(self) -> str:
         """Run, measure, write the file whole or not at all; returns its name.
 
-        The file has a row a metric: the settings, then metric, value, low, high (95 %, Student's t over replications; null
-        with one) and replications. Raises `UsageError` naming the settings where a run or a metric is refused.
+        The file has a row a metric: the settings, then metric, value, low, high (95 %, by what the metric is; null with one
+        replication) and replications; where one is a time also horizon and censored, its longest spell and the share not
+        seen to its end (value is null where more than a half outlast it). Raises `UsageError` naming the settings where a
+        run or a metric is refused.
         """
         try:
-            values = measured_by_running(changed(self.scenario, self.settings, where="sweep"), self.metrics)
+            results = measurements_by_running(changed(self.scenario, self.settings, where="sweep"), self.metrics)
         except MalsimError as error:
             point = ", ".join(f"{name}={value}" for name, value in self.settings.items())
             raise UsageError(str(error), where=f"the point {point}") from error
         rows = [
-            (name_of(metric), *mean_interval(each, bounds_of(metric)), int((~np.isnan(each)).sum()))
-            for metric, each in zip(self.metrics, values, strict=True)
+            (name_of(metric), *one.mean(), one.count, *((one.time.horizon, one.time.censored) if one.time else (None, None)))
+            for metric, one in zip(self.metrics, results, strict=True)
         ]
-        frame = pl.DataFrame(rows, orient="row", schema=COLUMNS).with_columns(pl.col("value", "low", "high").fill_nan(None))
+        frame = pl.DataFrame(rows, orient="row", schema=COLUMNS | OF_TIMES).with_columns(
+            pl.col("value", "low", "high").fill_nan(None)
+        )
+        frame = frame if any(isinstance(one, Times) for one in results) else frame.drop(OF_TIMES)
         settings = [pl.Series(name, [value] * frame.height) for name, value in self.settings.items()]
         write_whole(pl.DataFrame(settings).hstack(frame), self.path)
         return self.path.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib
 import itertools
 import multiprocessing
@@ -12,8 +13,10 @@ import sys
 import threading
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, ProcessPoolExecutor, wait
 from functools import partial
-from types import ModuleType
+from types import BuiltinFunctionType, CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from malsim.base.errors import UsageError
 from malsim.base.limits import Limits
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
 
-__all__ = ["cluster_of", "executor_of", "in_order", "must_travel", "results"]
+__all__ = ["cluster_of", "code_of", "executor_of", "in_order", "must_travel", "results"]
 
 IN_FLIGHT = 64
 Result = TypeVar("Result")
@@ -148,3 +151,41 @@ def _begin(limits: Limits | None) -> None:
 def _leave_with(parent: Any) -> None:
     parent.join()
     os._exit(1)  # a worker whose parent was killed would wait for work for ever
+
+
+def code_of(measure: Callable[..., object]) -> str:
+    """A hash of what a function does: its code with that of functions inside it, its defaults and what it closes over.
+
+    Of an object that is called, its attributes too. What is called by a global name is not looked into.
+    """
+    return hashlib.sha256(repr(_description(measure, ())).encode()).hexdigest()
+
+
+def _description(value: object, outer: tuple[int, ...]) -> object:
+    """What a value is, the same in every process: of a function what it does, `outer` being those it is part of."""
+    if id(value) in outer:
+        return "itself"
+    inner = (*outer, id(value))
+    if isinstance(value, partial):
+        return [_description(part, inner) for part in (value.func, *value.args, *sorted(value.keywords.items()))]
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.shape, hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+    if isinstance(value, (tuple, list)):
+        return [_description(part, inner) for part in value]
+    if not callable(value) or isinstance(value, (type, BuiltinFunctionType)):
+        return repr(value)
+    function = value if hasattr(value, "__code__") else getattr(value, "__func__", type(value).__call__)
+    cells = [_description(cell.cell_contents, inner) for cell in getattr(function, "__closure__", None) or ()]
+    defaults = getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None)
+    owner = getattr(value, "__self__", value)
+    state = {} if owner is function else getattr(owner, "__dict__", {})
+    attributes = [(name, _description(part, inner)) for name, part in sorted(state.items())]
+    name = getattr(value, "__name__", type(value).__qualname__)
+    return name, _instructions(getattr(function, "__code__", None)), _description(defaults, inner), cells, attributes
+
+
+def _instructions(code: CodeType | None) -> object:
+    if code is None:
+        return None
+    constants = [_instructions(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return code.co_code.hex(), code.co_names, constants

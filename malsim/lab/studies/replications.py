@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
-from malsim.base.intervals import PATIENCE, SKEWED, mean_interval, skewness
+from malsim.base.intervals import PATIENCE, SKEWED, skewness
 from malsim.lab.space.settings import scenario_of
-from malsim.lab.studies.measure import Estimate, bounds_of, label_of, measured_by_running, name_of, refuse_no_spread
+from malsim.lab.studies.measure import Estimate, label_of, measurements_by_running, name_of, refuse_no_spread
+from malsim.sim.record.measurement import Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.studies.measure import Array, Measure
     from malsim.plot.style import Sheet
+    from malsim.sim.record.measurement import Paired
 
-    Sample = Callable[[int, int], list[Array]]
-    Interval = Callable[[str, Array, bool], tuple[float, float, float]]
+    Sample = Callable[[int, int], Sequence[Array | Measurement | Paired]]
 
 __all__ = ["FIRST", "MOST", "ReplicationResult", "half_widths", "replicate", "sequential"]
 
@@ -77,7 +78,10 @@ class ReplicationResult:
     @property
     def frame(self) -> pl.DataFrame:
         """One row a metric: metric, value, low, high, replications (with a value), asked (half-width), reached."""
-        rows = [(*astuple(one), self.targets[name], self._reached(name)) for name, one in self.estimates.items()]
+        rows = [
+            (one.metric, one.value, one.low, one.high, one.replications, self.targets[name], self._reached(name))
+            for name, one in self.estimates.items()
+        ]
         return pl.DataFrame(
             rows, orient="row", schema=["metric", "value", "low", "high", "replications", "asked", "reached"]
         )
@@ -95,7 +99,7 @@ class ReplicationResult:
         """One line a metric."""
         lines, doubts = [], self.doubts
         for name, one in self.estimates.items():
-            wide = f"; ± {self.targets[name]:g} was asked and not reached" if one.half_width > self.targets[name] else ""
+            wide = "" if one.half_width <= self.targets[name] else f"; ± {self.targets[name]:g} was asked and not reached"
             doubt = f"; {doubts[name]}" if name in doubts else ""
             lines.append(f"{one}{wide}{doubt}")
         return "\n".join(lines)
@@ -111,8 +115,9 @@ def replicate(
 ) -> ReplicationResult:
     """Run more replications until every metric's 95 % interval is mean ± `half_width` or narrower, or there are `most`.
 
-    The interval is that of `mean_interval` by what the metric is; of skewed values it waits for 25 skewness² replications,
-    100 at least (`needed`). Where `most` comes first it may cover less often, and `doubts` and the printed line say so.
+    The interval is that of `Measurement.mean` by what the metric is; of skewed values it waits for 25 skewness²
+    replications, 100 at least (`needed`). Where `most` comes first it may cover less often, and `doubts` and the
+    printed line say so.
     Replications are numbered on from the scenario's first, so the first n are the same however many follow;
     `scenario.replications` is not looked at.
 
@@ -138,49 +143,54 @@ def replicate(
     if not measures:
         raise UsageError("no metric named", where="metric", hint='such as "accuracy"')
     names = [name_of(one) for one in measures]
-    bounds = dict(zip(names, map(bounds_of, measures), strict=True))
     return sequential(
-        lambda start, count: measured_by_running(scenario.replace(first=start, replications=count), measures),
+        lambda start, count: measurements_by_running(scenario.replace(first=start, replications=count), measures),
         half_widths(names, half_width),
         start=scenario.first,
         first=first,
         most=most,
-        interval=lambda name, each, stopped: mean_interval(each, bounds[name], stopped=stopped),
     )
 
 
 def sequential(
-    sample: Sample, targets: Mapping[str, float], *, start: int = 0, first: int = FIRST, most: int = MOST,
-    interval: Interval = lambda _, each, stopped: mean_interval(each, stopped=stopped),
+    sample: Sample,
+    targets: Mapping[str, float],
+    *,
+    start: int = 0,
+    first: int = FIRST,
+    most: int = MOST,
     alike: bool = False,
-) -> ReplicationResult:  # fmt: skip
+) -> ReplicationResult:
     """Draw samples until each named quantity's 95 % interval is narrow enough; see `replicate` for the law.
 
-    `sample(start, count)` gives, for each name of `targets` (half-widths) in order, one value for each of the replications
-    from `start` on; `interval` of a name, its values and whether a narrow one stops the sample, gives mean and ends. Values
-    all alike are refused, unless `alike` says that they are an answer.
+    `sample(start, count)` gives, for each name of `targets` (half-widths) in order, a measurement of the replications from
+    `start` on, or one value for each. Values all alike are refused, unless `alike` says that they are an answer.
     """
     if not 2 <= first <= most:  # noqa: PLR2004  # one replication has no spread
         raise UsageError("an interval needs two replications or more", where="first", given=first, allowed=f"2 to {most}")
-    values = np.zeros((len(targets), 0))
+    samples: list[Measurement | Paired] = []
     rounds: list[tuple[str | float, ...]] = []
-    due = first
+    due, count = first, 0
     while True:
-        values = np.concatenate([values, np.stack(sample(start + values.shape[1], due))], axis=1)
-        count = values.shape[1]
-        looks = [_look(each, name, interval, stopped=True) for name, each in zip(targets, values, strict=True)]
-        rounds += [(count, *astuple(one)[:4], targets[one.metric]) for one in looks]
+        new = [Measurement(one) if isinstance(one, np.ndarray) else one for one in sample(start + count, due)]
+        samples = [own.and_more(one) for own, one in zip(samples, new, strict=True)] if samples else new  # type: ignore[arg-type]
+        count += due
+        looks = [Estimate.of(one, name, stopped=True) for name, one in zip(targets, samples, strict=True)]
+        rounds += [(count, one.metric, one.value, one.low, one.high, targets[one.metric]) for one in looks]
+        values = [one.parts for one in samples]
         pairs = zip(looks, values, strict=True)
         narrow = all(0.0 < one.half_width <= targets[one.metric] and enough(each) for one, each in pairs)
         flat = any(len(np.unique(each[~np.isnan(each)])) < 2 for each in values)  # noqa: PLR2004  # one value has no spread
         if narrow or count >= most or (flat and count >= PATIENCE):
             break
         due = min(max(int(count * (GROWTH - 1.0)), 1), most - count)
+    for name, one in zip(targets, samples, strict=True):
+        refuse_no_spread(one, name, alike=alike)
     each = pl.DataFrame({"rep": start + np.arange(count)} | dict(zip(targets, values, strict=True)))
     return ReplicationResult(
         estimates={
-            name: _estimate(row, name, interval, stopped=bool(np.isfinite(targets[name])), alike=alike)
-            for name, row in zip(targets, values, strict=True)
+            name: Estimate.of(one, name, stopped=bool(np.isfinite(targets[name])))
+            for name, one in zip(targets, samples, strict=True)
         },
         targets=dict(targets),
         each=each.with_columns(pl.exclude("rep").fill_nan(None)),
@@ -197,16 +207,6 @@ def half_widths(names: Sequence[str], half_width: float | Mapping[str, float]) -
         if not 0.0 < widths[name] < np.inf:
             raise UsageError("not a half-width", where="half_width", given=widths[name], allowed="above 0")
     return {name: widths[name] for name in names}
-
-
-def _estimate(each: Array, name: str, interval: Interval, *, stopped: bool, alike: bool) -> Estimate:
-    refuse_no_spread(each, name, alike=alike)
-    return _look(each, name, interval, stopped=stopped)
-
-
-def _look(each: Array, name: str, interval: Interval, *, stopped: bool) -> Estimate:
-    value, low, high = interval(name, each, stopped)
-    return Estimate(metric=name, value=value, low=low, high=high, replications=each.shape[0])
 
 
 def enough(values: Array) -> bool:

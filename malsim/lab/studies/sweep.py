@@ -12,9 +12,9 @@ import polars as pl
 from malsim.base.errors import UsageError
 from malsim.lab.space.design import designed
 from malsim.lab.space.settings import scenario_of, setting
-from malsim.lab.studies.measure import code_of, label_of, name_of
-from malsim.lab.studies.point_files import COLUMNS, SweepPoint, identity_of, open_folder, place_of
-from malsim.lab.studies.pool import executor_of, must_travel, results
+from malsim.lab.studies.measure import label_of, name_of
+from malsim.lab.studies.point_files import COLUMNS, OF_TIMES, SweepPoint, identity_of, open_folder, place_of
+from malsim.lab.studies.pool import code_of, executor_of, must_travel, results
 from malsim.sim.record.manifest import versions
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class SweepResult:
 
     @property
     def lazy(self) -> pl.LazyFrame:
-        """Every point, lazily: a column a setting, then metric, value, low, high, replications."""
+        """Every point, lazily: a column a setting, then metric, value, low, high, replications; of times more."""
         return pl.scan_parquet(self.folder / "points" / "**" / "*.parquet", hive_partitioning=False)
 
     @cached_property
@@ -159,7 +159,7 @@ def _due(points: Design, folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
 
 def _card(scenario: Scenario, points: Design, metrics: Sequence[Measure]) -> dict[str, Any]:
     """What points of one folder have in common: scenario, settings, metrics and versions."""
-    clash = [name for name in points.names if name in COLUMNS]
+    clash = [name for name in points.names if name in COLUMNS | OF_TIMES]
     if clash:
         raise UsageError("a setting named as a column of the answer", where="design", given=clash[0])
     return {

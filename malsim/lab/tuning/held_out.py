@@ -24,6 +24,7 @@ __all__ = ["evaluate_tries", "pareto_front"]
 
 SHARE = 0.95
 EQUAL = 1e-12
+UNKNOWN = "as the settings are more than a half of the spells last longer than was seen; this is the best that was tried"
 BOUND = "the settings as they are do not keep the bounds, and of what does this is the best that was tried"
 
 Tries = list[list[list["Array"]]]
@@ -41,7 +42,8 @@ def evaluate_tries(
     if np.isnan(losses).all(axis=0).any():
         raise UsageError("no point has a value", where="tune", hint="is there truth to score against?")
     total, spreads = losses.mean(axis=-1), bootstrap(tries, worst=worst).mean(axis=-1)
-    best = int(np.nanargmin(total)) if starts_within else 1 + int(np.nanargmin(total[1:]))
+    starts = starts_within and not np.isnan(total[0])
+    best = int(np.nanargmin(total)) if starts else 1 + int(np.nanargmin(total[1:]))
     before, after, poorest = (holdout(values[place]) for place in (0, best, int(np.nanargmax(total))))
     was, now = (float(loss_of(units, worst=worst).mean()) for units in (before, after))
     test = bootstrap([before, after, poorest], worst=worst, seed=1).mean(axis=-1)
@@ -57,8 +59,12 @@ def evaluate_tries(
         gain=triple(float(total[0] - total[best]), spreads[:, 0] - spreads[:, best]),
         held_out=triple(now, test[:, 1]),
         held_gain=held_gain,
-        recommended=(not starts_within or (not flat and held_gain[1] > 0.0)) and losses.shape[1] == 1,
-        reason=BOUND if not starts_within else _reason(flat=flat, held_gain=held_gain, objectives=losses.shape[1]),
+        recommended=(not starts or (not flat and held_gain[1] > 0.0)) and losses.shape[1] == 1,
+        reason=BOUND
+        if not starts_within
+        else UNKNOWN
+        if not starts
+        else _reason(flat=flat, held_gain=held_gain, objectives=losses.shape[1]),
         units={one.name: one.unit for one in space.dimensions},
     )
 

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from malsim.base.intervals import ends
-from malsim.lab.studies.measure import code_of, name_of
+from malsim.lab.studies.measure import name_of
 from malsim.lab.studies.point_files import open_folder, place_of, write_whole
+from malsim.lab.studies.pool import code_of
 from malsim.sim.record.manifest import versions
 
 if TYPE_CHECKING:

@@ -158,7 +158,7 @@ def tune(
         for count in [START] + [size] * ((budget - START) // size):
             points = [search.ask() for _ in range(count)]
             losses += tuner.losses([tuner.space.values(point) for _, point in points], executor)
-            _refuse_unmoved(losses, tuner.space)
+            _refuse_unmoved(losses, tuner.space, bounded=bool(settings.get("keep")))
             worth = _weighted_loss(np.stack(losses[:START]), np.stack(losses[-count:]))
             for (number, _), value in zip(points, worth, strict=True):
                 search.tell(number, float(value))
@@ -166,8 +166,11 @@ def tune(
     return tuner.result()
 
 
-def _refuse_unmoved(losses: Sequence[Array], space: Space) -> None:
+def _refuse_unmoved(losses: Sequence[Array], space: Space, *, bounded: bool) -> None:
     stacked = np.stack(losses)
+    if np.isnan(stacked).all() and not bounded:
+        hint = "a time has no mean where more than a half of its spells outlast the run: run more days"
+        raise UsageError("the objective has no value at any point tried", where="tune", hint=hint)
     if np.isnan(stacked).all():
         raise UsageError("no point tried keeps the bounds", where="--keep", hint="widen the space, or ask for less")
     if not np.isnan(stacked).any() and np.ptp(stacked, axis=0).max() == 0.0:

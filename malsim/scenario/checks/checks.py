@@ -14,11 +14,14 @@ from malsim.scenario.checks.history_axioms import HISTORY_AXIOMS, Recorded, chec
 from malsim.scenario.checks.metric_bounds import MetricEstimate
 from malsim.scenario.checks.series_metrics import METRICS, STEPS, measure
 from malsim.scenario.checks.tube import KEYS, Tube
-from malsim.scenario.checks.value_bounds import bounds_of_metric
+from malsim.scenario.checks.value_bounds import OF_VALUE, bounds_of_metric
 from malsim.scenario.properties.formula import Compare, Number, about
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.parse import parse
 from malsim.scenario.toml_lines import line_of
+from malsim.sim.record.measurement import CalibrationErrors, Times
+from malsim.sim.record.metrics import METRICS as FIGURES
+from malsim.sim.record.metrics import measurements
 from malsim.sim.settings.scenario import Check
 from malsim.sim.world.clock import DAY, span
 
@@ -109,8 +112,13 @@ class MetricCheck(KindCheck):
             settings["over"] = tuple(span(end, where=f"{where}.over") for end in given["over"])
         return cls(**settings, property=f"{metric} of {given['of']} within [{low:g}, {high:g}]", line=line)
 
-    def result(self, run: Run | None, trace: Trace) -> MetricEstimate:  # noqa: ARG002  # its frames are enough
-        """Measured in every replication."""
+    def result(self, run: Run | None, trace: Trace) -> MetricEstimate:
+        """Measured in every replication; a figure that puts them together is taken as the run prints it."""
+        if run is not None and self.of in FIGURES and self.metric in OF_VALUE and self.over is None:
+            pooled, reps = measurements(run).get(self.of), trace.replications
+            if isinstance(pooled, Times | CalibrationErrors):
+                each = pooled.each
+                return MetricEstimate(what=self.metric, each=each, replications=reps, within=self.within, pooled=pooled)
         values = Margins(trace).value(value_of(self.of))
         if values.dtype == object:
             raise ScenarioError("words cannot be measured", given=self.of, hint="compare them in a property")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.base.intervals import ANY, mean_interval
+from malsim.base.intervals import ANY
+from malsim.sim.record.measurement import Measurement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,9 +22,11 @@ __all__ = ["MetricEstimate"]
 class MetricEstimate:
     """What a metric came to: the numbers of each replication, and the bounds that their mean must be shown to keep.
 
-    The interval is `mean_interval`'s, at 95 %, within `bounds`, between which the metric lies by what it is. Numbers all the
-    same are taken at their word. Of one replication, or where a number is infinite, there is no interval; then every number
-    itself must lie between the bounds asked, and its text says so.
+    The interval is `Measurement.mean`'s, at 95 %, within `bounds`, between which the metric lies by what it is. Numbers all
+    the same are taken at their word. Of one replication, or where a number is infinite, there is no interval; then every
+    number itself must lie between the bounds asked, and its text says so. `pooled` is a measurement that puts replications
+    together: a time that more than a half of its spells outlast fails a bound below half of the longest, and else cannot be
+    judged.
     """
 
     what: str
@@ -31,27 +34,43 @@ class MetricEstimate:
     replications: NDArray[np.int64]
     within: tuple[float, float]
     bounds: Bounds = ANY
+    pooled: Measurement | None = None
 
     @property
     def mean(self) -> float:
-        """The mean over the replications; infinite if one of them is."""
-        return float(self.each.mean())
+        """The mean over the replications; infinite if one of them is, NaN where it is not known."""
+        return self.pooled.mean()[0] if self.pooled else float(self.each.mean())
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """The mean's 95 % interval."""
+        if self.pooled:
+            _, low, high = self.pooled.mean()
+            return None if np.isnan(low) else (low, high)
         if len(self.each) == 1 or not np.isfinite(self.each).all():
             return None
         if np.ptp(self.each) == 0.0:
             return self.mean, self.mean
         keeps = self.bounds[0] <= self.each.min() and self.each.max() <= self.bounds[1]
-        _, low, high = mean_interval(self.each, self.bounds if keeps else ANY)
+        _, low, high = Measurement(self.each, self.bounds if keeps else ANY).mean()
         return low, high
 
     @property
     def ends(self) -> tuple[float, float]:
         """What must lie between the bounds: the interval's ends, or without one the least and the greatest number."""
-        return self.interval or (float(self.each.min()), float(self.each.max()))
+        if self._unknown:
+            return self.longest / 2.0, np.inf
+        return self.interval or ((self.mean, self.mean) if self.pooled else (float(self.each.min()), float(self.each.max())))
+
+    @property
+    def longest(self) -> float:
+        """Of a time, the longest spell that was seen."""
+        return self.pooled.time.horizon if self.pooled and self.pooled.time else np.nan
+
+    @property
+    def _unknown(self) -> bool:
+        """Whether more than a half of a time's spells outlast the longest seen, so that their mean is above a half of it."""
+        return self.pooled is not None and np.isnan(self.mean)
 
     @property
     def margin(self) -> float:
@@ -66,24 +85,36 @@ class MetricEstimate:
     @property
     def undecided(self) -> bool:
         """Whether an end is beyond the bounds and the mean is not: the interval merely is too wide to tell."""
+        if self._unknown:
+            return not self.passed and not self.within[1] < self.ends[0]
         return self.interval is not None and not self.passed and self.within[0] <= self.mean <= self.within[1]
 
     @property
     def farthest(self) -> int:
         """The replication whose number is farthest on the side where an end left its bounds the more."""
         low = _gap(self.within[0], self.ends[0]) <= _gap(self.ends[1], self.within[1])
-        return int(self.replications[self.each.argmin() if low else self.each.argmax()])
+        each = np.nan_to_num(self.each, nan=np.inf if not low else -np.inf)
+        return int(self.replications[each.argmin() if low else each.argmax()])
 
     def __str__(self) -> str:
         """Say it in one line, and never that a single replication has an interval."""
-        count = len(self.each)
-        how = f" [{self.ends[0]:.6g}, {self.ends[1]:.6g}]" if self.interval else " (no interval: one of them is infinite)"
-        text = f"{self.what} = {self.mean:.6g}{how if count > 1 else ' (one replication, so no interval)'}"
+        text = f"{self.what}{self._figure}"
         if self.passed:
             return text
         hint = "; the mean is inside, its interval is not: more replications narrow it" if self.undecided else ""
         text = f"expected {self.within[0]:g} … {self.within[1]:g}, got {text}{hint}"
         return f"could not be judged: {text}" if self.undecided else text
+
+    @property
+    def _figure(self) -> str:
+        """Its value, with the interval or why there is none, and what is known of a time."""
+        if self._unknown:
+            return f" {self.pooled.time if self.pooled else ''}"
+        spells = f"; {self.pooled.time}" if self.pooled and self.pooled.time else ""
+        if len(self.each) == 1:
+            return f" = {self.mean:.6g} (one replication, so no interval){spells}"
+        how = f"[{self.ends[0]:.6g}, {self.ends[1]:.6g}]" if self.interval else "(no interval: one of them is infinite)"
+        return f" = {self.mean:.6g} {how}{spells}"
 
 
 def _gap(lower: float, upper: float) -> float:

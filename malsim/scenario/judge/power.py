@@ -120,11 +120,15 @@ def _of_property(verdict: Verdict, count: int) -> Chance:
 
 def _of_metric(estimate: MetricEstimate, count: int, seed: int) -> Chance:
     each, draws = estimate.each, np.random.Generator(np.random.Philox(key=seed))
-    if np.ptp(each) == 0.0:
+    if not np.ptp(each) > 0.0 and estimate.pooled is None:
         return float(not estimate.passed), float(not estimate.passed), 0.0
     times = len(each) if count == 1 else DRAWS
     places = np.arange(times)[:, None] if count == 1 else draws.integers(0, len(each), (times, count))
-    samples = [replace(estimate, each=each[row], replications=estimate.replications[row]) for row in places]
+    samples = [
+        replace(estimate, each=each[row], replications=estimate.replications[row],
+                pooled=estimate.pooled and estimate.pooled.take(row))
+        for row in places
+    ]  # fmt: skip
     undecided = sum(sample.undecided for sample in samples)
     fails = sum(not sample.passed for sample in samples) - undecided
     return fails / times, min(poisson(fails)[1] / times, 1.0), undecided / times

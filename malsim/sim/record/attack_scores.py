@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.graph.arrays import ratio
-from malsim.sim.world.censored_times import restricted_mean
+from malsim.sim.world.censored_times import own_means
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class AttackScores:
             "attack_success": ratio(self._lies, self._questions),
             "attack_marked": ratio(self._marked, self._lies),
             "honest_lost": ratio(self._losses, self._others),
-            "recovery": restricted_mean(self._spells, len(self._lies)),
+            "recovery": own_means(self._spells, len(self._lies)),
         }
 
     def _finish(self, which: Bools, t: float, *, ended: bool) -> None:

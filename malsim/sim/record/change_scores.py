@@ -8,7 +8,7 @@ import numpy as np
 
 from malsim.memory.graph.arrays import ratio
 from malsim.memory.schema import NONE
-from malsim.sim.world.censored_times import restricted_mean
+from malsim.sim.world.censored_times import own_means
 
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
@@ -118,8 +118,8 @@ class ChangeScores:
         """Each figure by replication, NaN where it has none."""
         count, size = self.counts, self.truth.shape[1]
         figures = {
-            "invalidation_latency": restricted_mean(self.late, size),
-            "time_to_correction": restricted_mean(self.wrong, size),
+            "invalidation_latency": own_means(self.late, size),
+            "time_to_correction": own_means(self.wrong, size),
             "returned": ratio(count["returned"], count["returns"]),
         }
         if "voices" in self._voices:

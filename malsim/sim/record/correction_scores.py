@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.graph.arrays import ratio
-from malsim.sim.world.censored_times import restricted_mean
+from malsim.sim.world.censored_times import own_means
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ class CorrectionScores:
         """Each figure by replication, NaN where it has none."""
         return {
             "resurfaced": ratio(self._back.sum(axis=(0, 1)).astype(np.float64), self._ended),
-            "correction_shows": restricted_mean(self._spells, len(self._deeds)),
+            "correction_shows": own_means(self._spells, len(self._deeds)),
             "residue": ratio(self._present, self._looks),
             "silent_after": ratio(self._silent, self._questions),
             "answers_lost": ratio(self._missing, self._others),

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.base.intervals import COUNT, SHARE, ends, mean_interval
+from malsim.base.intervals import COUNT, SHARE
 from malsim.memory.graph.arrays import ratio
-from malsim.sim.record.scoring import BINS, CLIPPED
-from malsim.sim.world.censored_times import censored_mean, spells_of
-from malsim.sim.world.draws import Draws
+from malsim.sim.record.measurement import CalibrationErrors, Measurement, Times
+from malsim.sim.record.scoring import CLIPPED
+from malsim.sim.world.censored_times import spells_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from malsim.base.intervals import Bounds
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.record.run_data import RunData
     from malsim.sim.record.running_scores import FinalScores
 
-__all__ = ["METRICS", "by_replication", "calibration_errors", "metric_bounds", "metrics"]
+__all__ = ["METRICS", "TIMES", "by_replication", "measurements", "metric_bounds", "metrics"]
 
 METRICS = {
     "accuracy": "share of answers, over facts and ticks, that were the truth",
@@ -93,18 +93,8 @@ METRICS = {
     "shared_silent": "share of questions about facts shared with the asker's scope that were answered in their own alone",
     "corrections_refused": "share of what people asked to have taken back that the memory refused, or does not offer",
 }
-RESAMPLES = 1_000
-COUNTS = {
-    "lessons_learned",
-    "lessons_written",
-    "lessons_lost",
-    "reviews",
-    "cells",
-    "invalidation_latency",
-    "time_to_correction",
-    "recovery",
-    "correction_shows",
-}
+TIMES = ("invalidation_latency", "time_to_correction", "recovery", "correction_shows")
+COUNTS = {"lessons_learned", "lessons_written", "lessons_lost", "reviews", "cells", *TIMES}
 WIDEST = {"log_loss": (0.0, -float(np.log(CLIPPED))), "currency_gap": (-1.0, 1.0), "decision_score": (-1.0, 1.0)}
 PER = ("_per_turn", "_per_answer")
 
@@ -123,7 +113,7 @@ def metric_bounds(name: str) -> Bounds:
 def by_replication(run: RunData) -> dict[str, Array]:
     """Each figure of each replication, NaN where it has none, and in those that broke off."""
     figures: dict[str, Array] = {}
-    sums, ends, counters = run.running_scores, run.final_scores, run.counters
+    sums, finals, counters = run.running_scores, run.final_scores, run.counters
     if sums is not None and sums.questions.any():
         figures["accuracy"], figures["answered"] = ratio(sums.right, sums.answered), ratio(sums.answered, sums.questions)
         if sums.believes:
@@ -131,12 +121,12 @@ def by_replication(run: RunData) -> dict[str, Array]:
     figures |= run.answers
     for scores in (run.changes, run.attack_scores, run.correction_scores, run.scope_scores):
         figures |= {} if scores is None else scores.figures()
-    if ends is not None:
+    if finals is not None:
         if run.scenario.facts:
-            figures |= _scores_of(ends)
-        figures |= {"cells": ends.cells.astype(np.float64)}
+            figures |= _scores_of(finals)
+        figures |= {"cells": finals.cells.astype(np.float64)}
         shares = {
-            "challenge_density": ends.challenged, "grounded_share": ends.grounded, "calibrated_share": ends.calibrated,
+            "challenge_density": finals.challenged, "grounded_share": finals.grounded, "calibrated_share": finals.calibrated,
         }  # fmt: skip
         figures |= {name: share for name, share in shares.items() if share is not None}
     if counters is not None:
@@ -167,40 +157,41 @@ def _of_turns(run: RunData, counters: pl.DataFrame) -> dict[str, Array]:
     return figures
 
 
-def calibration_errors(run: RunData) -> dict[str, Array]:
-    """The calibration errors of each replication's own claims, NaN where it has none; none at all without facts.
+def measurements(run: RunData) -> dict[str, Measurement]:
+    """Each figure with its estimator: times and calibration errors put replications together; those that broke off are out.
 
-    Binned from fewer claims they lie above those of `metrics`, which pools the replications.
+    The calibration error of a replication alone, of fewer claims, lies above that of all claims.
     """
-    final_scores = run.final_scores
-    if final_scores is None or not run.scenario.facts:
-        return {}
-    errors = {}
-    for name, (probability, form) in _errors(final_scores).items():
-        gaps, counts = _bins(final_scores.rep, probability, final_scores.true, len(final_scores.cells))
-        errors[name] = np.where(counts.sum(axis=1) > 0, form(gaps, counts), np.nan)
-    return errors
+    size, broken = run.scenario.replications, [number - run.scenario.first for number in run.failures]
+    every = {name: Measurement(each, metric_bounds(name)) for name, each in by_replication(run).items()}
+    times = spells_of((run.changes, run.attack_scores, run.correction_scores), broken)
+    every |= {name: Times.of(spells, size, COUNT) for name, spells in times.items()}
+    if (finals := run.final_scores) is not None and run.scenario.facts:
+        kinds = {
+            "ece": (finals.effective, False),
+            "ece_stated": (finals.claimed, False),
+            "rmse_bins": (finals.effective, True),
+        }
+        own = ~np.isin(finals.rep, broken)
+        every |= {
+            name: CalibrationErrors.of(finals.rep[own], belief[own], finals.true[own], size, squared=squared)
+            for name, (belief, squared) in kinds.items()
+            if belief is not None
+        }
+    return {name: every[name] for name in METRICS if name in every}
 
 
 def metrics(run: RunData) -> pl.DataFrame:
     """One row a figure: metric, value, low and high (95 %), replications that have a value, and what it means.
 
-    The interval is that of `mean_interval` by what the figure is; of the calibration errors, which pool the replications, a
-    bootstrap over these; of times, which pool them too, that of `censored_mean`, and the meaning says how many spells were
-    cut off. One replication gives none. A time that more than a half outlast has no value, and the meaning says "> 70 d".
+    Value and interval are those of `measurements`; one replication gives none. Of times the meaning says how many spells
+    were cut off, and how long the longest was; a time that more than a half outlast has no value, and the
+    meaning says "> 70 d".
     """
-    rows = []
-    pooled = _pooled(run.final_scores, run.scenario.seed) if run.final_scores is not None and run.scenario.facts else {}
-    each, broken = by_replication(run), [number - run.scenario.first for number in run.failures]
-    times = spells_of((run.changes, run.attack_scores, run.correction_scores), broken)
-    for name, meaning in METRICS.items():
-        if name in each and (time := censored_mean(times.get(name, []), run.scenario.replications)):
-            count = int((~np.isnan(each[name])).sum())
-            rows.append((name, time.value, time.low, time.high, count, f"{meaning}: {time}"))
-        elif name in each:
-            rows.append((name, *mean_interval(each[name], metric_bounds(name)), int((~np.isnan(each[name])).sum()), meaning))
-        elif name in pooled:
-            rows.append((name, *pooled[name], meaning))
+    rows = [
+        (name, *one.mean(), one.count, f"{METRICS[name]}: {one.time}" if one.time else METRICS[name])
+        for name, one in measurements(run).items()
+    ]
     kinds = {"metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "replications": pl.Int64}
     frame = pl.DataFrame(rows, schema=kinds | {"meaning": pl.String}, orient="row")
     return frame.with_columns(pl.col("value", "low", "high").fill_nan(None))
@@ -246,46 +237,3 @@ def _auc(rep: Ints, probability: Array, true: Bools, size: int) -> Array:
     negative = np.bincount(sorted_rep[~good], minlength=size).astype(np.float64)
     ranks = np.bincount(sorted_rep[good], weights=rank[good], minlength=size).astype(np.float64)
     return ratio(ranks - positive * (positive + 1.0) / 2.0, positive * negative)
-
-
-def _pooled(final_scores: FinalScores, seed: int) -> dict[str, tuple[float, float, float, int]]:
-    """Calibration errors of all replications together, with a bootstrap over replications."""
-    size = len(final_scores.cells)
-    errors: dict[str, tuple[float, float, float, int]] = {}
-    if not len(final_scores.rep):
-        return errors
-    bits = Draws(seed, "bootstrap").bits("resample", rep=np.arange(RESAMPLES)[:, None], turn=np.arange(size)[None, :])
-    weight = np.zeros((RESAMPLES, size))
-    np.add.at(weight, (np.arange(RESAMPLES)[:, None], (bits % np.uint64(size)).astype(np.int64)), 1.0)
-    for name, (probability, form) in _errors(final_scores).items():
-        gaps, counts = _bins(final_scores.rep, probability, final_scores.true, size)
-        value = float(form(gaps.sum(axis=0)[None], counts.sum(axis=0)[None])[0])
-        spread = form(weight @ gaps, weight @ counts)
-        errors[name] = (value, *(ends(spread) if size > 1 else (np.nan, np.nan)), size)
-    return errors
-
-
-def _errors(final_scores: FinalScores) -> dict[str, tuple[Array, Callable[[Array, Array], Array]]]:
-    errors: dict[str, tuple[Array, Callable[[Array, Array], Array]]] = {"ece_stated": (final_scores.claimed, _ece)}
-    if final_scores.effective is not None:
-        errors |= {"ece": (final_scores.effective, _ece), "rmse_bins": (final_scores.effective, _rmse)}
-    return errors
-
-
-def _bins(rep: Ints, probability: Array, true: Bools, size: int) -> tuple[Array, Array]:
-    """Of each replication and bin: the sum of true − probability, and the number of claims."""
-    place = rep * BINS + np.minimum((probability * BINS).astype(np.int64), BINS - 1)
-    shape = (size, BINS)
-    gaps = np.bincount(place, weights=true - probability, minlength=size * BINS).reshape(shape)
-    return gaps.astype(np.float64), np.bincount(place, minlength=size * BINS).reshape(shape).astype(np.float64)
-
-
-def _ece(gaps: Array, counts: Array) -> Array:
-    total: Array = np.abs(gaps).sum(axis=1) / np.maximum(counts.sum(axis=1), 1.0)
-    return total
-
-
-def _rmse(gaps: Array, counts: Array) -> Array:
-    squares = np.divide(gaps**2, counts, out=np.zeros_like(gaps), where=counts > 0)
-    total: Array = np.sqrt(squares.sum(axis=1) / np.maximum(counts.sum(axis=1), 1.0))
-    return total

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Spells: TypeAlias = list[tuple[Ints, Array, Bools]]
 
-__all__ = ["CensoredMean", "Spells", "censored_mean", "pseudo_values", "restricted_mean", "spells_of"]
+__all__ = ["CensoredMean", "Spells", "censored_mean", "own_means", "pseudo_values", "spells_of"]
 
 BLOCKS, MOST_LEFT = 200, 0.5
 LEVEL = 0.98  # in place of .975: a jackknife of few replications strays too little
@@ -94,14 +94,20 @@ def pseudo_values(spells: Spells, replications: int) -> Array:
 
 def _means(spells: Spells, blocks: int) -> tuple[float, float, Array]:
     """The pooled mean, the share that outlasts the longest spell, and the mean without each block of replications."""
+    time, ends, count = _counts(spells, blocks)
+    mean, left = _area(time, ends.sum(axis=0), count.sum(axis=0))
+    without, _ = _area(time, ends.sum(axis=0) - ends, count.sum(axis=0) - count)
+    return float(mean), float(left), without
+
+
+def _counts(spells: Spells, blocks: int) -> tuple[Array, Array, Array]:
+    """Lengths, and of each block of replications and length how many spells ended, and how many there were."""
     rep, days, ended = (np.concatenate(part) for part in zip(*spells, strict=True))
     time, place = np.unique(days, return_inverse=True)
     at = rep % blocks * len(time) + place
     size = blocks * len(time)
     ends, count = (np.bincount(at, part, minlength=size).reshape(blocks, -1) for part in (ended, np.ones(len(at))))
-    mean, left = _area(time, ends.sum(axis=0), count.sum(axis=0))
-    without, _ = _area(time, ends.sum(axis=0) - ends, count.sum(axis=0) - count)
-    return float(mean), float(left), without
+    return time, ends.astype(np.float64), count.astype(np.float64)
 
 
 def _area(time: Array, ends: Array, number: Array) -> tuple[Array, Array]:
@@ -111,7 +117,7 @@ def _area(time: Array, ends: Array, number: Array) -> tuple[Array, Array]:
     before = np.concatenate([np.ones_like(alive[..., :1]), alive[..., :-1]], axis=-1)
     area = (before * np.diff(time, prepend=0.0) * (at_risk > 0)).sum(axis=-1)
     exposure, ended = (number * time).sum(axis=-1), ends.sum(axis=-1)
-    left = np.where(ended > 0, alive[..., -1], 1.0)
+    left = np.where((ended > 0) & ((exposure > 0.0) | (alive[..., -1] == 0.0)), alive[..., -1], 1.0)
     beyond = np.divide(exposure, ended, out=np.full_like(exposure, np.inf), where=ended > 0)
     return np.where(left > 0.0, area + left * beyond, area), left
 
@@ -137,22 +143,15 @@ def spells_of(scores: Iterable[HasSpells | None], broken: Sequence[int]) -> dict
     }
 
 
-def restricted_mean(spells: Spells, replications: int) -> Array:
-    """The area under the Kaplan–Meier curve of each replication's spells up to its longest, in days; NaN without any.
+def own_means(spells: Spells, replications: int) -> Array:
+    """What `censored_mean` makes of each replication's spells alone, in days; NaN without any, or where it knows no mean.
 
-    >>> spells = [(np.array([0, 0]), np.array([2.0, 4.0]), np.array([True, False]))]
-    >>> restricted_mean(spells, 2).tolist()
-    [3.0, nan]
+    >>> own_means([(np.array([0, 0, 1]), np.array([2.0, 4.0, 9.0]), np.array([True, True, False]))], 3).tolist()
+    [3.0, nan, nan]
     """
-    means = np.full(replications, np.nan)
     if not spells:
-        return means
-    rep, days, ended = (np.concatenate(part) for part in zip(*spells, strict=True))
-    for one in np.unique(rep):
-        here = rep == one
-        order = np.lexsort((~ended[here], days[here]))
-        time, ends = days[here][order], ended[here][order]
-        at_risk = np.arange(len(time), 0, -1)
-        alive = np.concatenate([[1.0], np.cumprod(1.0 - ends / at_risk)])[:-1]
-        means[one] = (alive * np.diff(time, prepend=0.0)).sum()
-    return means
+        return np.full(replications, np.nan)
+    time, ends, count = _counts(spells, replications)
+    mean, left = _area(time, ends, count)
+    own: Array = np.where((left <= MOST_LEFT) & (count.sum(axis=1) > 0), mean, np.nan)
+    return own

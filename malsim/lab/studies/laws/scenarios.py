@@ -10,17 +10,16 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import AdapterError, MalsimError
-from malsim.base.intervals import mean_interval
 from malsim.lab.studies.laws.output_calibration import calibrate_scores
 from malsim.lab.studies.laws.side_by_side import DIFFERENCE, SCHEMA, LawTable
-from malsim.lab.studies.measure import bounds_of, ends_if_any, is_better_high, measured, name_of
+from malsim.lab.studies.measure import bounds_of, ends_if_any, is_better_high, measurement, name_of
 from malsim.lab.studies.paired_ranking import rank
 from malsim.lab.studies.price_figures import PRICES
 from malsim.laws import shipped_laws
 from malsim.memory import Rules
 from malsim.sim import bench
+from malsim.sim.record.measurement import Measurement
 from malsim.sim.record.metrics import METRICS as FIGURES
-from malsim.sim.world.censored_times import censored_mean, pseudo_values, spells_of
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from malsim.lab.studies.paired_ranking import Ranking
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
-    from malsim.sim.world.censored_times import Spells
 
 __all__ = ["compare_on_scenarios", "under_memory"]
 
@@ -55,7 +53,7 @@ def compare_on_scenarios(
 ) -> LawTable:
     """Run each scenario under each law on common random numbers, and measure.
 
-    Values are means over replications with their intervals (`mean_interval`; of times `censored_mean`). Places, and the
+    Values are means over replications with their intervals (`Measurement.mean`). Places, and the
     differences from the first law, are those of `paired_ranking.rank`: they hold all at once, 95 %, for each metric.
     `decide` doubles the replications until one law alone may be the first in the first metric, or all that may are equal in
     every replication, or there would be more than `most`; the k-th look takes a share 2^-k of the 5 %. `laws` are laws,
@@ -100,10 +98,9 @@ class Notes:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A law's figures, an array a metric, the spells behind those that are times, and its seconds of CPU a metric."""
+    """A law's figures, one a metric, and its seconds of CPU a metric."""
 
-    figures: list[Array]
-    spells: dict[str, Spells]
+    figures: list[Measurement]
     seconds: float
 
     @classmethod
@@ -113,44 +110,31 @@ class Measured:
         start = time.process_time()
         run = _run(part, metrics, notes)
         figures = [_values(run, part, metric, notes) for metric in metrics]
-        broken = [number - part.first for number in run.failures] if run else []
-        spells = spells_of((run.changes, run.attack_scores, run.correction_scores) if run else (), broken)
-        moved = {name: [(rep + first, *rest) for rep, *rest in each] for name, each in spells.items() if name in metrics}
-        return cls(figures, moved, (time.process_time() - start) / len(metrics))  # type: ignore[arg-type]
+        return cls(figures, (time.process_time() - start) / len(metrics))
 
     def and_more(self, more: Measured) -> Measured:
         """These replications and others."""
-        figures = [np.concatenate(pair) for pair in zip(self.figures, more.figures, strict=True)]
-        spells = {name: [*each, *more.spells.get(name, [])] for name, each in self.spells.items()}
-        return Measured(figures, spells, self.seconds + more.seconds)
+        pairs = zip(self.figures, more.figures, strict=True)
+        return Measured([one.and_more(other) for one, other in pairs], self.seconds + more.seconds)
 
     @property
     def replications(self) -> int:
         """How many were run."""
-        return len(self.figures[0])
+        return len(self.figures[0].each)
 
-    def each(self, place: int, metric: Measure) -> Array:
-        """The place-th metric, one number a replication; of a time what each adds to the pooled mean."""
-        if isinstance(metric, str) and self.spells.get(metric):
-            return pseudo_values(self.spells[metric], self.replications)
-        return self.figures[place]
-
-    def row(self, place: int, metric: Measure) -> dict[str, object]:
-        """The mean of a metric with its interval; `beyond` is what more than a half of a time's spells outlast."""
+    def row(self, place: int) -> dict[str, object]:
+        """The mean of a metric with its interval; of a time also its spells, and `beyond` what more than a half outlast."""
         own = self.figures[place]
-        row: dict[str, object] = {"n": int(np.isfinite(own).sum())}
-        mean = censored_mean(self.spells.get(metric, []), self.replications) if isinstance(metric, str) else None
-        if mean is None:
-            ends = mean_interval(own, bounds_of(metric))
-        else:
-            ends = mean.value, mean.low, mean.high
-            row["beyond"] = mean.horizon if np.isnan(mean.value) else None
-        return row | dict(zip(("value", "low", "high"), ends_if_any(ends), strict=True))
+        row: dict[str, object] = {"n": own.count}
+        if own.time:
+            row |= {"horizon": own.time.horizon, "censored": own.time.censored}
+            row["beyond"] = own.time.horizon if np.isnan(own.time.value) else None
+        return row | dict(zip(("value", "low", "high"), ends_if_any(own.mean()), strict=True))
 
 
 def _decided(names: Sequence[str], sides: Sequence[Measured], metrics: Sequence[Measure], level: float) -> bool:
     """Whether one law alone may be the first, or those that may are the same in every replication."""
-    values = [side.each(0, metrics[0]) for side in sides]
+    values = [side.figures[0].parts for side in sides]
     ranking = _ranking(names, values, metrics[0], level)
     if ranking is None:
         return True
@@ -174,11 +158,11 @@ def _rows(
     """A row a law and metric: its mean, its difference from the first law, and its places."""
     rows = list[dict[str, object]]()
     for place, metric in enumerate(metrics):
-        ranking = _ranking(names, [side.each(place, metric) for side in sides], metric, level)
+        ranking = _ranking(names, [side.figures[place].parts for side in sides], metric, level)
         words = dict(zip(ranking.frame["name"], ranking.frame["rank"], strict=True)) if ranking else {}
         for name, side in zip(names, sides, strict=True):
             row: dict[str, object] = {"data": scenario.name, "law": name, "metric": name_of(metric), "rank": words.get(name)}
-            row |= side.row(place, metric)
+            row |= side.row(place)
             if ranking and name != names[0] and {name, names[0]} <= words.keys():
                 row |= zip(DIFFERENCE, _within(ranking.difference(name, names[0]), bounds_of(metric)), strict=True)
             rows.append(row)
@@ -233,14 +217,14 @@ def _run(scenario: Scenario, metrics: Sequence[Measure], notes: Notes) -> Run | 
     return run
 
 
-def _values(run: Run | None, scenario: Scenario, metric: Measure, notes: Notes) -> Array:
-    """A figure of each replication; NaN where it has none."""
+def _values(run: Run | None, scenario: Scenario, metric: Measure, notes: Notes) -> Measurement:
+    """A figure of the replications; NaN where they have none."""
     try:
         if run is not None:
-            return measured(_calibrated(run) if notes.calibrated and metric in CALIBRATED else run, metric)
+            return measurement(_calibrated(run) if notes.calibrated and metric in CALIBRATED else run, metric)
     except MalsimError as problem:
         notes.left_out.append(f"{name_of(metric)} of {scenario.name} under {scenario.law}: {problem}")
-    return np.full(scenario.replications, np.nan)
+    return Measurement(np.full(scenario.replications, np.nan))
 
 
 def _calibrated(run: Run) -> Run:

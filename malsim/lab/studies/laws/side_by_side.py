@@ -28,7 +28,7 @@ DIFFERENCE = ("difference", "difference_low", "difference_high")
 SCHEMA = {
     "data": pl.String, "law": pl.String, "metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
     "n": pl.Int64, "difference": pl.Float64, "difference_low": pl.Float64, "difference_high": pl.Float64,
-    "rank": pl.String, "beyond": pl.Float64,
+    "rank": pl.String, "beyond": pl.Float64, "horizon": pl.Float64, "censored": pl.Float64,
 }  # fmt: skip
 
 
@@ -37,8 +37,9 @@ class LawTable:
     """Laws side by side: `frame` has a row a data set, law and metric.
 
     value with its 95 % interval (low, high) over n questions or replications; difference is from the first law on the same
-    questions or replications, paired; `rank` says which places a law may have ("1 to 6"), `beyond` what more than
-    a half of a time's spells outlast, so that it has no mean. A law without belief has no brier.
+    questions or replications, paired; `rank` says which places a law may have ("1 to 6"), `horizon`
+    and `censored` are a time's longest spell and the share of spells not seen to their end; where more than a half outlast
+    the longest, that is `beyond`, and there is no mean. A law without belief has no brier.
     `failures` says where a memory of one's own failed; one that failed in all replications has a row without figures.
     """
 
@@ -96,8 +97,21 @@ class LawTable:
             for (law,), own in part.group_by("law", maintain_order=True):
                 cells = {row["metric"]: _cell(row) for row in own.to_dicts()}
                 lines.append(f"    {law!s:<{wide}}" + "".join(f"{cells.get(name, '-'):>{cell}}" for name in metrics))
+        lines += _censored_lines(self.frame)
         lines += [f"  failed: {line}" for line in self.failures]
         return "\n".join([*lines, *(f"  skipped: {line}" for line in self.left_out)])
+
+
+def _censored_lines(frame: pl.DataFrame) -> list[str]:
+    """Of each time, what share of its spells was cut off."""
+    lines = []
+    times = frame.drop_nulls("censored")
+    for metric in times["metric"].unique(maintain_order=True):
+        own = times.filter(metric=metric)
+        shares = " ".join(f"{law} {share:.0%}" for law, share in own.select("law", "censored").iter_rows())
+        longest = float(own["horizon"].to_numpy().max())
+        lines.append(f"  {metric}: spells up to {longest:g} d; not seen to their end: {shares}")
+    return lines
 
 
 def _cell(row: Mapping[str, float | None]) -> str:

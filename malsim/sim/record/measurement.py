@@ -1,0 +1,207 @@
+"""A measure of some replications and its mean, the one estimator of every printed figure, by what the figure is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from malsim.base.intervals import ANY, SHARE, difference_interval, ends, mean_interval, resamples
+from malsim.sim.record.scoring import BINS
+from malsim.sim.world.censored_times import censored_mean, own_means, pseudo_values
+
+if TYPE_CHECKING:
+    from malsim.base.intervals import Bounds
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.world.censored_times import CensoredMean, Spells
+
+__all__ = ["CalibrationErrors", "Measurement", "Paired", "Times"]
+
+RESAMPLES = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """A number of each replication, NaN where it has none; its mean is that of `mean_interval`, within `bounds`.
+
+    >>> [round(end, 3) for end in Measurement(np.array([1.0, 2.0, 3.0])).mean()]
+    [2.0, -0.484, 4.484]
+    """
+
+    each: Array
+    bounds: Bounds = ANY
+
+    @property
+    def parts(self) -> Array:
+        """What each replication adds to the mean, so that pairs can be compared."""
+        return self.each
+
+    @property
+    def count(self) -> int:
+        """How many replications have a value."""
+        return int((~np.isnan(self.each)).sum())
+
+    @property
+    def time(self) -> CensoredMean | None:
+        """Of a time, what is known of it."""
+        return None
+
+    def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
+        """The mean with the ends of its 95 % interval; `stopped` as in `mean_interval`."""
+        return mean_interval(self.each, self.bounds, stopped=stopped)
+
+    def and_more(self, more: Self) -> Self:
+        """These replications, and others behind them."""
+        return replace(self, each=np.concatenate([self.each, more.each]))
+
+    def take(self, rows: Ints) -> Self:
+        """Some of the replications, each as often as it is named."""
+        return replace(self, each=self.each[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Times(Measurement):
+    """Days of which some are cut off: spells of all replications, numbered from 0, are put together (`censored_mean`)."""
+
+    spells: Spells = ()  # type: ignore[assignment]
+
+    @classmethod
+    def of(cls, spells: Spells, replications: int, bounds: Bounds) -> Times:
+        """From spells."""
+        return cls(own_means(spells, replications), bounds, spells)
+
+    @cached_property
+    def parts(self) -> Array:
+        """Pseudo-values: their mean is the pooled one but for a jackknife's bias."""
+        return pseudo_values(self.spells, len(self.each))
+
+    @property
+    def count(self) -> int:
+        """How many replications have a spell."""
+        return len(np.unique(np.concatenate([rep for rep, *_ in self.spells]))) if self.spells else 0
+
+    @cached_property
+    def time(self) -> CensoredMean | None:
+        """What is known of it."""
+        return censored_mean(self.spells, len(self.each))
+
+    def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:  # noqa: ARG002  # its interval is wide enough
+        """As pooled; NaN where more than a half of the spells outlast the longest that was seen."""
+        return (self.time.value, self.time.low, self.time.high) if self.time else (np.nan, np.nan, np.nan)
+
+    def and_more(self, more: Self) -> Self:
+        """These replications, and others behind them."""
+        behind = [(rep + len(self.each), days, ended) for rep, days, ended in more.spells]
+        return replace(self, each=np.concatenate([self.each, more.each]), spells=[*self.spells, *behind])
+
+    def take(self, rows: Ints) -> Self:
+        """Some of the replications, each as often as it is named."""
+        if not self.spells:
+            return super().take(rows)
+        rep, days, ended = (np.concatenate(part) for part in zip(*self.spells, strict=True))
+        spell, place = np.nonzero(rep[:, None] == rows)
+        return replace(self, each=self.each[rows], spells=[(place, days[spell], ended[spell])])
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationErrors(Measurement):
+    """How far beliefs are from shares of what is true, in 15 equal bins, the claims of all replications put together.
+
+    ece = Σ_b |g_b| / Σ_b c_b,  rmse = √(Σ_b g_b² / c_b / Σ_b c_b): g_b is the sum of true − belief in bin b, c_b its claims,
+    both of shape (replications, 15). The interval is the widest on each side of that of the mean of pseudo-values and of a
+    bootstrap over replications, as an error of few claims is too large and each of these alone covers .04 to .9 there.
+    """
+
+    gaps: Array = ()  # type: ignore[assignment]
+    counts: Array = ()  # type: ignore[assignment]
+    squared: bool = False
+
+    @classmethod
+    def of(cls, rep: Ints, belief: Array, true: Bools, replications: int, *, squared: bool) -> CalibrationErrors:
+        """From claims: their replication, what they are worth, and whether they are true."""
+        place, size = rep * BINS + np.minimum((belief * BINS).astype(np.int64), BINS - 1), replications * BINS
+        sums = (np.bincount(place, part, minlength=size) for part in (true - belief, np.ones(len(rep))))
+        gaps, counts = (part.astype(np.float64).reshape(-1, BINS) for part in sums)
+        each = np.where(counts.sum(axis=1) > 0, _error(gaps, counts, squared=squared), np.nan)
+        return cls(each, SHARE, gaps, counts, squared)
+
+    @property
+    def pooled(self) -> float:
+        """The error of all claims."""
+        all_of_them = self.gaps.sum(axis=0, keepdims=True), self.counts.sum(axis=0, keepdims=True)
+        return float(_error(*all_of_them, squared=self.squared)[0]) if all_of_them[1].any() else np.nan
+
+    @property
+    def parts(self) -> Array:
+        """Pseudo-values: their mean is the pooled one less a jackknife's estimate of its bias."""
+        size = len(self.each)
+        without = _error(self.gaps.sum(axis=0) - self.gaps, self.counts.sum(axis=0) - self.counts, squared=self.squared)
+        return size * self.pooled - (size - 1) * without if size > 1 else self.each
+
+    def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
+        """The error of all claims put together."""
+        value, size, parts = self.pooled, len(self.each), self.parts
+        if size == 1 or np.isnan(value):
+            return value, np.nan, np.nan
+        weight = resamples(size, RESAMPLES, seed=0).astype(np.float64)
+        redrawn = ends(_error(weight @ self.gaps, weight @ self.counts, squared=self.squared))
+        _, *own = mean_interval(parts, SHARE if 0.0 < parts.mean() < 1.0 else ANY, stopped=stopped)
+        low, high = np.fmin(own[0], min(redrawn[0], value)), np.fmax(own[1], max(redrawn[1], value))
+        return value, max(float(low), 0.0), min(float(high), 1.0)
+
+    def and_more(self, more: Self) -> Self:
+        """These replications, and others behind them."""
+        gaps, counts = np.concatenate([self.gaps, more.gaps]), np.concatenate([self.counts, more.counts])
+        return replace(self, each=np.concatenate([self.each, more.each]), gaps=gaps, counts=counts)
+
+    def take(self, rows: Ints) -> Self:
+        """Some of the replications, each as often as it is named."""
+        return replace(self, each=self.each[rows], gaps=self.gaps[rows], counts=self.counts[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """What one measurement has over another, replication by replication."""
+
+    left: Measurement
+    right: Measurement
+
+    @property
+    def parts(self) -> Array:
+        """What each pair adds to the difference."""
+        return self.right.parts - self.left.parts
+
+    @property
+    def count(self) -> int:
+        """How many pairs have a value."""
+        return int((~np.isnan(self.parts)).sum())
+
+    @property
+    def time(self) -> None:
+        """A difference of times is none."""
+        return
+
+    @property
+    def unknown(self) -> CensoredMean | None:
+        """The time of a side that has no mean."""
+        return next((side.time for side in (self.left, self.right) if side.time and np.isnan(side.time.value)), None)
+
+    def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
+        """The mean of right − left with the ends of `difference_interval`; of pairs that differ alike all three the same."""
+        pairs = self.parts
+        mean, low, high = difference_interval(pairs, np.zeros(len(pairs)), self.left.bounds, stopped=stopped)
+        return (mean, mean, mean) if np.isnan(low) else (mean, low, high)
+
+    def and_more(self, more: Paired) -> Paired:
+        """These pairs, and others behind them."""
+        return Paired(self.left.and_more(more.left), self.right.and_more(more.right))
+
+
+def _error(gaps: Array, counts: Array, *, squared: bool) -> Array:
+    total = np.maximum(counts.sum(axis=1), 1.0)
+    if not squared:
+        return np.abs(gaps).sum(axis=1) / total  # type: ignore[no-any-return]
+    squares = np.divide(gaps**2, counts, out=np.zeros_like(gaps), where=counts > 0)
+    return np.sqrt(squares.sum(axis=1) / total)  # type: ignore[no-any-return]
