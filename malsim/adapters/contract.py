@@ -14,7 +14,18 @@ from typing import Any, Protocol, TypeAlias
 from malsim.base.errors import DataError
 from malsim.base.finite import LONGEST_SCOPE, is_number
 
-__all__ = ["FEATURES", "OPTIONAL_CALLS", "STATUSES", "Claim", "DutifulMemory", "Edge", "Item", "Query", "UserMemory"]
+__all__ = [
+    "FEATURES",
+    "OPTIONAL_CALLS",
+    "SETTLE_TICKS",
+    "STATUSES",
+    "Claim",
+    "DutifulMemory",
+    "Edge",
+    "Item",
+    "Query",
+    "UserMemory",
+]
 
 Item: TypeAlias = Mapping[str, Any]
 """What a memory shows: `id`, `object`, `value`, `rank`; `text`, `belief` and `active` may be left out: None, None, True.
@@ -24,6 +35,7 @@ So may `valid_from`, `valid_to` (days; None: not known, open) and `status`, one 
 
 STATUSES = ("current", "former", "disputed", "rejected")
 FEATURES = ("belief", "edges", "scopes", "clocks")
+SETTLE_TICKS = 30  # daily, where a memory offers no `settle`
 OPTIONAL_CALLS = ("correct", "forget", "allow", "share", "unshare", "settle", "texts", "log")
 
 

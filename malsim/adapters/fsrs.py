@@ -60,20 +60,3 @@ class ClaimCards:
 
 
 scheduler = ClaimCards  # FSRS-6 with its default parameters
-SCRIPTS = {  # the same in the package's own calls
-    "scheduler": {
-        "head": "from datetime import UTC, datetime, timedelta\nfrom fsrs import Card, Rating, Scheduler\n"
-        "def say(cards, name, value, t):\n"
-        "    at, held = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=t), cards.setdefault(name, {})\n"
-        "    for other in [other for other in held if other != value]:\n"
-        "        held[other], _ = scheduler.review_card(held[other], Rating.Again, at)\n"
-        "    card = held.get(value) or Card(card_id=len(held))\n"
-        "    held[value], _ = scheduler.review_card(card, Rating.Good, at)\n"
-        "scheduler = Scheduler(enable_fuzzing=False, learning_steps=(), relearning_steps=())",
-        "make": "cards = {}",
-        "write": "say(cards, {object!r}, {value!r}, {t!r})",
-        "peek": "at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days={now!r})\n"
-        "print([(value, scheduler.get_card_retrievability(card, at)) "
-        "for value, card in cards.get({object!r}, {{}}).items()])",
-    }
-}

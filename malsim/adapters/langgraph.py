@@ -16,7 +16,7 @@ from malsim.adapters.contract import Claim, Query
 
 __all__ = ["LangGraphStore", "in_memory", "sqlite"]
 
-FACTS = "facts"
+FACTS, EVERYBODY = "facts", "bench"
 MOST = 100_000  # entries that a search for all of them may list
 
 
@@ -72,8 +72,8 @@ class LangGraphStore:
         return dict(entry.value) if entry else None
 
 
-def _namespace(scope: str) -> tuple[str, ...]:
-    return (FACTS, scope) if scope else (FACTS,)
+def _namespace(scope: str) -> tuple[str, str]:
+    return (FACTS, scope or EVERYBODY)
 
 
 def in_memory() -> LangGraphStore:
@@ -90,18 +90,3 @@ def sqlite() -> LangGraphStore:
     store = SqliteStore(sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None))
     store.setup()
     return LangGraphStore(store)
-
-
-_CALLS = {
-    "write": "store.put(('facts',), {object!r}, {{'value': {value!r}}})",
-    "peek": "print([(entry.value['value'], 1.0) for entry in [store.get(('facts',), {object!r})] if entry])",
-}
-SCRIPTS = {  # the same in the package's own calls
-    "in_memory": {"head": "from langgraph.store.memory import InMemoryStore", "make": "store = InMemoryStore()", **_CALLS},
-    "sqlite": {
-        "head": "import sqlite3\nfrom langgraph.store.sqlite import SqliteStore",
-        "make": "store = SqliteStore(sqlite3.connect(':memory:', check_same_thread=False, isolation_level=None))\n"
-        "store.setup()",
-        **_CALLS,
-    },
-}

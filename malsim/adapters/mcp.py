@@ -4,21 +4,21 @@ A server runs in a new folder, checked to be empty, which is its HOME, its worki
 folder and all processes of the server end with it. A mapping (`malsim.adapters.mapping`) says which tool takes what: one
 named by its TOML file before the command, else a shipped one whose tools the server has, else TABLE's names. Answers are
 text, and are read back by the values that occur in it. Where the mapping has steps to forget, a correction forgets what was
-wrong and writes what is right. The protocol is written out here and not left to the SDK's client, whose `stdio_client`
-shows neither the process, of which the group is to be killed, nor its exit code, and lives within one asynchronous task.
+wrong and writes what is right. The client is the official SDK's (the extra `agents` or `memories`); as it shows neither the
+server's process nor its exit code, a shell between them writes both down.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shlex
 import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,72 +27,25 @@ from malsim.adapters.mapping import Step, ToolMapping, read_mapping, shipped_map
 from malsim.base.errors import AdapterError
 from malsim.base.limits import any_addresses
 
-__all__ = ["TABLE", "McpServer"]
-
 TABLE = {
     "write": ("add_memory", "add_memories", "store_memory", "save_memory", "remember", "write", "store"),
     "read": ("search_memory", "search_memories", "recall", "search", "query", "read", "retrieve"),
 }
 TEXTS = ("text", "memory", "content", "value")  # of an item of an answer
 WORDS = ("object", "value", "text", "writer")
-VERSION = "2025-06-18"
 XDG = ("CONFIG_HOME", "DATA_HOME", "CACHE_HOME", "STATE_HOME", "RUNTIME_DIR", "DATA_DIRS", "CONFIG_DIRS")
 MOST_STDERR = 500  # characters of what a server wrote there, in an error
+SHELL = 'echo $$ > "$0"; "$@"; echo $? >> "$0"'  # the process, whose group is the server's, and the exit code
 
 
-class McpServer:
-    """A server and its tools; every sentence that it answers with is an item, the earlier ones first."""
+class ToolCalls:
+    """What a mapping makes of a memory's calls; every sentence of an answer is an item, the earlier ones first."""
 
     belief = edges = scopes = clocks = False
 
-    def __init__(self, command: str) -> None:
-        words = shlex.split(command)
-        own = read_mapping(Path(words.pop(0))) if words and words[0].endswith(".toml") else None
-        if not words:
-            raise AdapterError("no command", where=f"mcp:{command}", hint='mcp:COMMAND, or "mcp:MAPPING.toml COMMAND"')
-        self._own, self._mappings = own, [own] if own else shipped_mappings()
-        self._folder, self._number = _empty_folder(f"mcp:{command}"), 0
+    def __init__(self, mapping: ToolMapping, folder: str) -> None:
+        self.mapping, self.folder = mapping, folder
         self._texts_of: dict[tuple[str, str], dict[str, None]] = {}  # the texts of an object and value
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # it lives as long as the server
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
-        place: dict[str, Any] = {"cwd": self._folder, "env": self._environment(), "start_new_session": True}
-        program = str(Path(words[0]).absolute()) if "/" in words[0] else words[0]
-        rest = [str(Path(word).resolve()) if Path(word).is_file() else word for word in words[1:]]  # of the user's folder
-        try:
-            with any_addresses():
-                self._server = subprocess.Popen([program, *rest], text=True, encoding="utf-8", **place, **pipes)  # noqa: S603  # typed by the user
-        except OSError as problem:
-            self._clear()
-            hint = "is it installed, and on the PATH?"
-            raise AdapterError(f"does not start: {problem.strerror}", where=f"mcp:{command}", hint=hint) from problem
-        try:
-            self._begin(command)
-        except BaseException:
-            self.close()
-            raise
-
-    def _environment(self) -> dict[str, str]:
-        """The user's own, but for every place to keep things; npx finds what it has fetched before."""
-        own = dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", *(f"XDG_{name}" for name in XDG)), self._folder)
-        npm = {"npm_config_cache": os.environ.get("NPM_CONFIG_CACHE", str(Path.home() / ".npm"))}
-        given = {name: value for mapping in self._mappings for name, value in mapping.environment.items()}
-        return os.environ | npm | own | {name: value.format(folder=self._folder) for name, value in given.items()}
-
-    def _begin(self, command: str) -> None:
-        about = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "malsim", "version": "1"}}
-        self._ask("initialize", about)
-        self._send({"method": "notifications/initialized"})
-        tools = {tool["name"]: tool for tool in self._ask("tools/list", {})["tools"]}
-        fitting = [mapping for mapping in self._mappings if set(mapping.tools) <= set(tools)]
-        mapping = max(fitting, key=lambda one: len(one.tools), default=None)
-        mapping = mapping or (None if self._own else _by_name(tools))
-        if mapping is None:
-            names = "; ".join(f"{call}: {', '.join(names)}" for call, names in TABLE.items())
-            allowed = ", ".join(self._own.tools) if self._own else names
-            hint = "say which tool takes what in a file: --mapping FILE"
-            given = ", ".join(tools)
-            raise AdapterError("no tools to write and read with", where=command, given=given, allowed=allowed, hint=hint)
-        self._mapping: ToolMapping = mapping
         if mapping.forget:
             self.forget, self.correct = self._forget, self._correct
         if mapping.texts:
@@ -102,14 +55,14 @@ class McpServer:
         """Write each claim."""
         for claim in claims:
             self._texts_of.setdefault((claim.object, claim.value), {})[claim.text] = None
-            self._do(self._mapping.write, object=claim.object, value=claim.value, text=claim.text, writer=claim.writer)
+            self._do(self.mapping.write, object=claim.object, value=claim.value, text=claim.text, writer=claim.writer)
 
     def tick(self, _: float) -> None:
         """Nothing."""
 
     def peek(self, query: Query, _: float, limit: int) -> list[dict[str, Any]]:
         """Ask the server, and list what it says."""
-        texts = self._do(self._mapping.read, object=query.object, text=query.text)
+        texts = self._do(self.mapping.read, object=query.object, text=query.text)
         lines = [line for text in texts for line in _sentences(text)]
         return [{"id": line, "object": query.object, "text": line, "rank": 1.0} for line in dict.fromkeys(lines)][:limit]
 
@@ -118,7 +71,7 @@ class McpServer:
     def _forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
         for name, each in [key for key in self._texts_of if key[0] == object and value in (None, key[1])]:
             for text in self._texts_of.pop((name, each)):
-                self._do(self._mapping.forget, object=name, value=each, text=text, writer=by)
+                self._do(self.mapping.forget, object=name, value=each, text=text, writer=by)
 
     def _correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
         self._forget(object, value, now, by, scope)
@@ -126,47 +79,107 @@ class McpServer:
             self.write([Claim(now, by, object, instead, f"{object} is {instead}")], now)
 
     def _texts(self) -> list[str]:
-        return self._do(self._mapping.texts)
-
-    def close(self) -> None:
-        """End the server with all processes that it started, and clear its folder."""
-        with suppress(ProcessLookupError):
-            os.killpg(self._server.pid, signal.SIGKILL)
-        self._server.communicate()
-        self._clear()
-
-    def _clear(self) -> None:
-        self._errors.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        return self._do(self.mapping.texts)
 
     def _do(self, steps: Sequence[Step], **words: str) -> list[str]:
         """Take the steps of a call; every text that they answer."""
-        answers = [self._call(step, dict.fromkeys(WORDS, "") | words) for step in steps]
-        return [part["text"] for answer in answers for part in answer.get("content", ()) if part.get("type") == "text"]
+        known = dict.fromkeys(WORDS, "") | words | {"folder": self.folder}
+        return [text for step in steps for text in self._call(step, step.filled(known))]
 
-    def _call(self, step: Step, words: Mapping[str, str]) -> dict[str, Any]:
-        answer = self._ask("tools/call", {"name": step.tool, "arguments": step.filled({**words, "folder": self._folder})})
-        if answer.get("isError"):
-            if step.may_fail:
-                return {}
-            raise RuntimeError(f"{step.tool}: {answer.get('content')}{self._stderr()}")
-        return answer
+    def _call(self, step: Step, arguments: dict[str, Any]) -> list[str]:
+        """Call a tool; its texts."""
+        raise NotImplementedError
 
-    def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        self._number += 1
-        with suppress(BrokenPipeError):  # it ended: the sentence below says so
-            self._send({"id": self._number, "method": method, "params": params})
-        while line := self._server.stdout.readline():  # type: ignore[union-attr]  # a pipe
-            message = _message(line)
-            if message.get("id") == self._number and "method" not in message:
-                if "error" in message:
-                    raise RuntimeError(f"{method}: {message['error'].get('message')}{self._stderr()}")
-                return dict(message["result"])
-        raise RuntimeError(f"the server ended (exit code {self._server.wait()}){self._stderr()}")
 
-    def _send(self, message: dict[str, Any]) -> None:
-        self._server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")  # type: ignore[union-attr]
-        self._server.stdin.flush()  # type: ignore[union-attr]
+class McpServer(ToolCalls):
+    """A server, and the SDK's session with it."""
+
+    def __init__(self, command: str) -> None:
+        words = shlex.split(command)
+        own = read_mapping(Path(words.pop(0))) if words and words[0].endswith(".toml") else None
+        if not words:
+            raise AdapterError("no command", where=f"mcp:{command}", hint='mcp:COMMAND, or "mcp:MAPPING.toml COMMAND"')
+        if not shutil.which(words[0]):
+            raise AdapterError("does not start", where=f"mcp:{command}", hint="is it installed, and on the PATH?")
+        self._own, self._mappings, self._ends = own, [own] if own else shipped_mappings(), ExitStack()
+        folder = _empty_folder(f"mcp:{command}", self._ends)
+        self.command = _of_the_user(words)
+        try:
+            self._begin(folder)
+            super().__init__(self._fitting(command), folder)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, folder: str) -> None:
+        """Start the server, and the session."""
+        try:
+            from anyio.from_thread import start_blocking_portal
+            from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
+        except ImportError as problem:
+            hint = 'pip install -c constraints.txt "malsim[agents]"'
+            raise AdapterError("needs the SDK of the Model Context Protocol", where="mcp", hint=hint) from problem
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what a server prints beside the protocol is passed over
+        self._error = MCPError
+        enter = self._ends.enter_context
+        files: list[Any] = [enter(tempfile.NamedTemporaryFile()) for _ in range(2)]  # noqa: SIM115  # closed with all the rest
+        self._errors, self._noted = files
+        shell = ["-c", SHELL, self._noted.name, *self.command]
+        started = StdioServerParameters(command="/bin/sh", args=shell, env=self._environment(folder), cwd=folder)
+        self._portal = enter(start_blocking_portal())
+        with any_addresses():
+            pipes = enter(self._portal.wrap_async_context_manager(stdio_client(started, errlog=self._errors)))
+        self._ends.callback(self._kill)
+        self._session = enter(self._portal.wrap_async_context_manager(ClientSession(*pipes)))
+        self._ask(self._session.initialize)
+
+    def _environment(self, folder: str) -> dict[str, str]:
+        """The user's own, but for every place to keep things; npx finds what it has fetched before."""
+        own = dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", *(f"XDG_{name}" for name in XDG)), folder)
+        npm = {"npm_config_cache": os.environ.get("NPM_CONFIG_CACHE", str(Path.home() / ".npm"))}
+        given = {name: value for mapping in self._mappings for name, value in mapping.environment.items()}
+        return os.environ | npm | own | {name: value.format(folder=folder) for name, value in given.items()}
+
+    def _fitting(self, command: str) -> ToolMapping:
+        """The mapping that was named, or the one with most tools of those that the server has all tools of."""
+        tools = {tool.name: tool for tool in self._ask(self._session.list_tools).tools}
+        fitting = [mapping for mapping in self._mappings if set(mapping.tools) <= set(tools)]
+        mapping = max(fitting, key=lambda one: len(one.tools), default=None)
+        mapping = mapping or (None if self._own else _by_name(tools))
+        if mapping is None:
+            names = "; ".join(f"{call}: {', '.join(names)}" for call, names in TABLE.items())
+            allowed = ", ".join(self._own.tools) if self._own else names
+            hint = "say which tool takes what in a file: --mapping FILE"
+            given = ", ".join(tools)
+            raise AdapterError("no tools to write and read with", where=command, given=given, allowed=allowed, hint=hint)
+        return mapping
+
+    def close(self) -> None:
+        """End the server with all processes that it started, and clear its folder."""
+        self._ends.close()
+
+    def _kill(self) -> None:
+        for process in self._notes()[:1]:
+            with suppress(ProcessLookupError):
+                os.killpg(int(process), signal.SIGKILL)
+
+    def _notes(self) -> list[str]:
+        """What the shell has written down: its process, and then the exit code of the server."""
+        return Path(self._noted.name).read_text(encoding="ascii").split()
+
+    def _call(self, step: Step, arguments: dict[str, Any]) -> list[str]:
+        answer = self._ask(self._session.call_tool, step.tool, arguments)
+        texts = [part.text for part in answer.content if part.type == "text"]
+        if answer.is_error and not step.may_fail:
+            raise RuntimeError(f"{step.tool}: {'; '.join(texts)}{self._stderr()}")
+        return [] if answer.is_error else texts
+
+    def _ask(self, method: Any, *arguments: Any) -> Any:
+        try:
+            return self._portal.call(method, *arguments)
+        except self._error as problem:
+            ended = "".join(f"the server ended (exit code {code})" for code in self._notes()[1:])
+            raise RuntimeError(f"{ended or problem}{self._stderr()}") from problem
 
     def _stderr(self) -> str:
         """The end of what the server wrote there, where it wrote anything."""
@@ -175,13 +188,20 @@ class McpServer:
         return f"; its stderr: {text}" if text else ""
 
 
-def _empty_folder(where: str) -> str:
+def _of_the_user(words: Sequence[str]) -> list[str]:
+    """A command whose program and files are found from another folder too."""
+    program = str(Path(words[0]).absolute()) if "/" in words[0] else words[0]
+    return [program, *(str(Path(word).resolve()) if Path(word).is_file() else word for word in words[1:])]
+
+
+def _empty_folder(where: str, ends: ExitStack) -> str:
     """A new folder for a server; what is in it already would be in its answers."""
     folder = tempfile.mkdtemp(prefix="mcp-")
     if names := sorted(os.listdir(folder)):  # noqa: PTH208  # names are asked for
         raise AdapterError(
             "its folder is not empty at the start", where=where, given=", ".join(names), allowed="an empty folder"
         )
+    ends.callback(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
@@ -192,19 +212,10 @@ def _by_name(tools: Mapping[str, Any]) -> ToolMapping | None:
         tool = next((tools[name] for name in names if name in tools), None)
         if tool is None:
             return None
-        takes = tool.get("inputSchema", {}).get("properties", {})
+        takes = tool.input_schema.get("properties", {})
         argument = next((name for name, kind in takes.items() if kind.get("type") == "string"), "text")
-        steps[call] = (Step(tool=tool["name"], arguments={argument: "{text}"}),)
+        steps[call] = (Step(tool=tool.name, arguments={argument: "{text}"}),)
     return ToolMapping(name="by name", **steps)
-
-
-def _message(line: str) -> dict[str, Any]:
-    """A line as JSON-RPC; what a server prints beside it is none."""
-    try:
-        message = json.loads(line)
-    except ValueError:
-        return {}
-    return message if isinstance(message, dict) else {}
 
 
 def _sentences(text: str) -> Iterator[str]:

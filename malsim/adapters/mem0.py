@@ -187,23 +187,3 @@ def _memory() -> Any:
         )
     memory.embedding_model = WordEmbedding()
     return memory
-
-
-SCRIPTS = {  # the same in the package's own calls
-    "without_model": {
-        "head": "import os\nos.environ['MEM0_TELEMETRY'] = 'False'\nfrom mem0 import Memory\n"
-        "from qdrant_client import QdrantClient\n"
-        "class Words:\n    places = {}\n    def embed(self, text, *_, **__):\n"
-        "        vector = [1e-6] * 512\n        for word in text.lower().replace('?', ' ').split():\n"
-        "            vector[self.places.setdefault(word, len(self.places))] += 1.0\n        return vector\n"
-        "    def embed_batch(self, texts, *_, **__):\n        return [self.embed(text) for text in texts]\n"
-        "unused = {'provider': 'openai', 'config': {'api_key': 'unused'}}",
-        "make": "store = {'client': QdrantClient(':memory:'), 'collection_name': 'bench', 'embedding_model_dims': 512}\n"
-        "memory = Memory.from_config({'vector_store': {'provider': 'qdrant', 'config': store}, 'llm': unused, "
-        "'embedder': unused, 'history_db_path': ':memory:'})\nmemory.embedding_model = Words()",
-        "write": "memory.add({text!r}, user_id='bench', run_id={object!r}, infer=False, metadata={{'value': {value!r}}})",
-        "peek": "found = memory.search('what is {object}?', filters={{'user_id': 'bench', 'run_id': {object!r}}},\n"
-        "                      top_k=1000, threshold=0.0)\n"
-        "print([(hit['metadata']['value'], round(hit['score'], 6)) for hit in found['results']])",
-    }
-}

@@ -9,6 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from malsim.adapters import Claim, Query
+from malsim.adapters.witness.script import BENCH_ONLY
 from malsim.axioms.engine.axiom import BROKEN, N_A
 from malsim.axioms.engine.axiom import ERROR as AXIOM_ERROR
 from malsim.axioms.engine.events import event_table
@@ -26,6 +27,7 @@ from malsim.price.worlds import closed_world
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from malsim.axioms.engine.axiom import AxiomVerdict
     from malsim.axioms.engine.subject import Playable, Subject
     from malsim.board.board_rows import BoardRow
     from malsim.board.figures import BoardSize
@@ -69,11 +71,16 @@ def axioms(row: BoardRow, size: BoardSize) -> list[Figure]:
     verdicts = matrix([row.subject(size.limit)], seed=size.seed).verdicts
     parts = {one.axiom: [float(one.verdict not in (BROKEN, AXIOM_ERROR))] for one in verdicts if one.verdict != N_A}
     witnesses = [
-        CellWitness(one.axiom, one.why, f"{event_table(one.witness)}\n\n{replay_code(one)}" if one.witness else "")
+        CellWitness(one.axiom, one.why, f"{event_table(one.witness)}\n\n{_alone(one)}" if one.witness else "")
         for one in verdicts
         if one.verdict in (BROKEN, AXIOM_ERROR)
     ]
     return [_count(AXIOMS[0], parts, witnesses)]
+
+
+def _alone(one: AxiomVerdict) -> str:
+    """The witness in the package alone, else in the bench."""
+    return replay_code(one) if one.script in ("", BENCH_ONLY) else one.script
 
 
 def _count(metric: Metric, parts: dict[str, list[float]], witnesses: list[CellWitness]) -> Figure:
@@ -89,7 +96,8 @@ def prices(row: BoardRow, size: BoardSize) -> list[Figure]:
     """The least claims of a liar, and of the honest; the shortest lie that it believes is the witness."""
     price = price_of(row.subject(size.limit), closed_world(HONEST, most=MOST))
     lie, truth = price.lie_claims, price.truth_claims
-    streams = [CellWitness("shortest lie", f"{lie} claims", event_table(price.witness))] if lie else []
+    shown = f"{event_table(price.witness)}\n\n{price.script}".strip()
+    streams = [CellWitness("shortest lie", f"{lie} claims", shown)] if lie else []
     return [
         Figure(metric.name, claims and float(claims), n=1, text=str(claims or f"over {MOST}"),
                parts={"claims": [claims and float(claims)]}, witnesses=own)

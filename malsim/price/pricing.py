@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from malsim.adapters.scripts import BENCH_ONLY, package_script
+from malsim.adapters.witness.script import BENCH_ONLY, package_script
 from malsim.axioms.engine.events import Event
 from malsim.axioms.engine.subject import measured
 from malsim.axioms.engine.subjects import subject_of
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from malsim.adapters.engine.host import Source
     from malsim.axioms.engine.subject import Subject
     from malsim.price.worlds import ClaimWorld
 
@@ -31,14 +32,15 @@ def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] =
     lie = {name: stage.count(STRATEGIES[name]) for name in strategies or USUAL}
     truth = {name: stage.count(WAYS[name]) for name in ways or WAYS}
     price = Price(subject.name, world.most, lie, truth, subject.tolerance)
-    return replace(price, script=_script(subject, world, price.witness)) if subject.user and price.witness else price
+    source = subject.source
+    return replace(price, script=_script(source, world, price.witness)) if source and price.witness else price
 
 
-def _script(subject: Subject, world: ClaimWorld, lie: Sequence[Event]) -> str:
+def _script(source: Source, world: ClaimWorld, lie: Sequence[Event]) -> str:
     """The world's past and the lie in the package's own calls, and a look."""
     stream = with_ticks(world, lie)
     look = Event(stream[-1].t + PEEK, "peek", world.about)
-    return package_script(subject.code or subject.name, [((*stream, look), False)], edges=subject.edges) or BENCH_ONLY
+    return package_script(source, [((*stream, look), False)]) or BENCH_ONLY
 
 
 def price(

@@ -47,12 +47,12 @@ def ended(process: int) -> bool:
 def test_a_server_keeps_to_its_folder_and_nothing_of_it_is_left() -> None:
     server = McpServer(f"{sys.executable} {SERVER} settles")
     said = shows(server)
-    places = dict(line.split("=", 1) for line in Path(server._folder, "places").read_text(encoding="utf-8").splitlines())
+    places = dict(line.split("=", 1) for line in Path(server.folder, "places").read_text(encoding="utf-8").splitlines())
     assert said == ["o is A"]
-    assert set(places.values()) - {places["child"]} == {os.path.realpath(server._folder)}
+    assert set(places.values()) - {places["child"]} == {os.path.realpath(server.folder)}
     assert {"HOME", "cwd", *(f"XDG_{name}" for name in XDG)} < set(places)
     server.close()
-    assert not Path(server._folder).exists()
+    assert not Path(server.folder).exists()
     for _ in range(100):
         if ended(int(places["child"])):
             break

@@ -184,13 +184,13 @@ def test_duties_are_asked_of_what_the_conformance_command_asks() -> None:
     }
 
 
-def test_the_lines_of_a_witness_make_the_memory_by_the_name_that_can_be_loaded() -> None:
-    memory = "tests.board.memories:Votes"
-    row = BoardRow("mine", "package", memory)
-    for family, making in (("axioms", "subject_of"), ("duties", "load_factory")):
+def test_the_lines_of_a_witness_make_the_memory_and_know_no_bench() -> None:
+    row = BoardRow("mine", "package", "tests.board.memories:Votes")
+    for family in ("axioms", "duties", "prices"):
         streams = [one.stream for figure in FAMILIES[family].measure(row, SMALL) for one in figure.witnesses]
         assert streams
-        assert all(f"{making}({memory!r})" in stream for stream in streams)
+        assert all("from tests.board.memories import Votes" in stream for stream in streams)
+        assert not any("malsim" in stream for stream in streams)
 
 
 @pytest.mark.parametrize(

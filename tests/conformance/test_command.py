@@ -167,6 +167,7 @@ def test_a_law_a_store_and_a_memory_of_ones_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "own_duties.py").write_text("from malsim.conformance.references import Overwrite as Last")
     entity = {"type": "entity", "name": "api", "entityType": "service", "observations": ["listens on 1", "listens on 2"]}
     (tmp_path / "memory.jsonl").write_text(json.dumps(entity) + "\n")

@@ -137,8 +137,7 @@ class Host:
         features = {part: None if given is None else bool(given) for part, given in declared.items()}
         half_life = getattr(memory, "half_life", None)
         offers = {call: callable(getattr(memory, call, None)) for call in OPTIONAL_CALLS}
-        forms = {"peek_limit": self._limited[rep][1], "coroutines": any(map(iscoroutinefunction, _required(memory)))}
-        return {**features, "half_life": None if half_life is None else float(half_life), **offers, **forms}
+        return {**features, "half_life": None if half_life is None else float(half_life), **offers, **_forms(memory)}
 
     def _close(self, rep: int) -> None:
         memory = self._memories.pop(rep, None)
@@ -147,8 +146,14 @@ class Host:
             awaited(close())
 
 
-def _required(memory: Any) -> list[Any]:
-    return [getattr(memory, call) for call in CALLS]
+def _forms(memory: Any) -> dict[str, Any]:
+    """How its calls are made: which take a limit, which are coroutines, and whether a use is another call than a look."""
+    read, peek = (getattr(getattr(memory, call), "__func__", call) for call in ("read", "peek"))
+    return {
+        "limited": [call for call in ("read", "peek") if takes_limit(getattr(memory, call))],
+        "coroutines": [call for call in (*CALLS, *OPTIONAL_CALLS) if iscoroutinefunction(getattr(memory, call, None))],
+        "reads": read is not peek,
+    }
 
 
 def lifted(broken: Breakdown, where: str) -> AdapterError:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from textwrap import shorten
 from typing import TYPE_CHECKING, TypeVar
 
-from malsim.adapters import Claim, Edge
+from malsim.adapters import Claim, Edge, Query
 from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
@@ -39,6 +39,13 @@ class Event:
         """The claim that is written."""
         text = f"{self.object} is {self.value}"
         return Claim(self.t, self.writer, self.object, self.value, text, self.stated, self.edges)
+
+    note = ""  # nothing more is said of a look
+
+    @property
+    def query(self) -> Query:
+        """The question that is asked."""
+        return Query(self.object, f"what is {self.object}?")
 
     def moved(self, change: Callable[[float], float]) -> Event:
         """The event at another time."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
-from malsim.adapters.scripts import BENCH_ONLY, package_script
+from malsim.adapters.witness.script import BENCH_ONLY, package_script
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, AxiomVerdict
 from malsim.axioms.engine.subject import Subject
 from malsim.base.errors import MalsimError
@@ -98,11 +98,11 @@ class _Recorded(Subject):
 
 def _script(subject: Subject, axiom: Axiom, events: list[Event]) -> str:
     """The witness against the package alone, or that there is none."""
-    if not subject.user:
+    if subject.source is None:
         return BENCH_ONLY
     recorded = _Recorded(**{each.name: getattr(subject, each.name) for each in fields(Subject)})
     axiom.module.broken(recorded, events)
-    return package_script(subject.code or subject.name, recorded.streams, edges=subject.edges) or BENCH_ONLY
+    return package_script(subject.source, recorded.streams) or BENCH_ONLY
 
 
 def smallest(events: list[Timed], breaks: Callable[[list[Timed]], object], *, halve: bool = True) -> list[Timed]:

@@ -7,7 +7,7 @@ import sys
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING
 
-from malsim.adapters.scripts import BENCH_ONLY
+from malsim.adapters.witness.script import BENCH_ONLY
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
 from malsim.axioms.engine.events import event_table
 

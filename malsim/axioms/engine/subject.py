@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from malsim.adapters import Claim, Item
+    from malsim.adapters.engine.host import Source
 
 NOWHERE = float("-inf")
 LOOKS, NOISE = 3, 1e-4
@@ -83,7 +84,8 @@ class Subject:
     """A memory under test: its name, what makes one, whether it has beliefs and edges, the half-life it declares (days).
 
     `offers` names what of the contract it has: the optional calls, and of belief, edges, scopes and clocks what it keeps;
-    `user` says that it is an object of the user's own. Scores nearer than `tolerance` are equal: see `measured`.
+    `user` says that it is an object of the user's own, which `source` makes. Scores nearer than `tolerance` are equal: see
+    `measured`.
 
     `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case; `code` is what `subject_of`
     is given to make it again, as Python (its name, if empty).
@@ -100,6 +102,7 @@ class Subject:
     offers: frozenset[str] = frozenset()
     user: bool = False
     tolerance: float = TOLERANCE
+    source: Source | None = None
 
     def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
         """What each peek shows; `together` hands claims of one instant over in one call."""
@@ -155,7 +158,7 @@ def happen(
     *, values: Sequence[str] = VALUES,
 ) -> Any:  # fmt: skip
     """Let one event, or the claims of one call, happen; returns what the last read gave."""
-    query = Query(part[0].object, f"what is {part[0].object}?")
+    query = part[0].query
     if do in ("write", "nothing"):
         memory.write([event.claim for event in part if do == "write"], now)
     elif do == "tick":

@@ -101,5 +101,5 @@ def _user(name: str, source: Source, limit: float, *, trusted: bool = False) -> 
     weakref.finalize(fresh, memories.close)  # with the last who can make one
     return Subject(
         name, fresh, belief=declares["belief"] is not False, edges=bool(declares["edges"]),
-        half_life=declares["half_life"], offers=frozenset(offers), user=True,
+        half_life=declares["half_life"], offers=frozenset(offers), user=True, source=source,
     )  # fmt: skip

@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from malsim.adapters.contract import SETTLE_TICKS
 from malsim.axioms.engine.events import MINUTE
 from malsim.conformance.engine.step import says
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from malsim.conformance.engine.step import Step
 
 LONGEST_GAP = 60.0  # days
-TICKS = 30.0  # days that settling may take
 CONSONANTS, VOWELS, SYLLABLES = "bdfgklmnprstvz", "aeiou", 3
 PLAIN = {"likes", "dislikes"}  # words of a value that are no symbol
 MOST_TRAFFIC = 4
@@ -41,7 +41,7 @@ def _days(steps: Sequence[Step], pick: Pick) -> dict[float, float]:
     old = sorted({day for step in steps for day in step.days})
     new = [old[0]]
     for _, day in pairwise(old):
-        room = TICKS if any(step.do == "settle" and step.t == day for step in steps) else 0.0
+        room = float(SETTLE_TICKS) if any(step.do == "settle" and step.t == day for step in steps) else 0.0
         new.append(new[-1] + room + pick.time(MINUTE, LONGEST_GAP))
     return dict(zip(old, new, strict=True))
 

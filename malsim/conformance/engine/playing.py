@@ -7,10 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from malsim.adapters.contract import SETTLE_TICKS
 from malsim.adapters.engine.adapter import Phrases
 from malsim.adapters.watch import words_of
 from malsim.base.errors import AdapterError
-from malsim.conformance.engine.draw import TICKS
 from malsim.conformance.engine.step import CURRENT, FIRST, LOOKS, NOT_CURRENT, NOT_FIRST, NOT_SHOWN, SHOWN
 from malsim.memory.port import Vocabulary
 
@@ -83,7 +83,7 @@ class _Play:
             self.values |= {step.instead: None} if step.instead else {}
             self.memory.perform(step.do, **step.arguments | {"now": self.now})
         elif step.do == "settle":
-            for day in range(int(TICKS) - 1, -1, -1):
+            for day in range(SETTLE_TICKS - 1, -1, -1):
                 self.now = max(before, step.t - day)
                 self.days.add(self.now)
                 self.memory.tick(self.now)

@@ -1,77 +1,48 @@
-"""A plot as lines of Python that play it by hand, to the memory alone."""
+"""A plot as a script that plays it by hand: to the package alone, or, where that cannot be, to the memory in the bench."""
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from malsim.conformance.engine.draw import TICKS
+from malsim.adapters.witness.own_lines import OwnLines, forms_of
+from malsim.adapters.witness.script import BENCH_ONLY, package_script, script_of
 from malsim.conformance.engine.playing import vocabulary
 from malsim.conformance.references import REFERENCES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from malsim.axioms.engine.subject import Subject
     from malsim.conformance.engine.step import Step
 
-MANY = 1000
-
 
 def witness_code(subject: Subject, steps: Sequence[Step]) -> str:
     """Lines that make the memory and call it; a comment after each look says what it is to show."""
-    names = [name for name in ("Claim", "Edge", "Query") if any(f"{name}(" in line for line in _lines(subject, steps))]
-    return "\n".join(
-        [f"from malsim.adapters import {', '.join(names)}", *_making(subject, steps), "", *_lines(subject, steps)]
-    )
+    plays = [(list(steps), False)]
+    alone = package_script(subject.source, plays) if subject.source else None
+    return alone or f"# {BENCH_ONLY}\n{script_of(_bench_lines(subject, steps), plays)}"
 
 
-def _making(subject: Subject, steps: Sequence[Step]) -> list[str]:
+def _bench_lines(subject: Subject, steps: Sequence[Step]) -> OwnLines:
+    """The same calls of what only malsim can make."""
+    records = "from malsim.adapters import Claim, Edge, Query"
     if subject.name in REFERENCES:
-        reference = REFERENCES[subject.name].__name__
-        return [f"from malsim.conformance.references import {reference}", "", f"memory = {reference}()"]
-    if subject.user:
-        if ":" in subject.name:
-            return ["from malsim.adapters.load import load_factory", "", f"memory = load_factory({subject.name!r})()"]
-        return ["", f"memory = {subject.name}()"]
+        factory = REFERENCES[subject.name]
+        heading = f"from malsim.conformance.references import {factory.__name__}"
+        return OwnLines(heading, f"memory = {factory.__name__}()", records, forms_of(factory, trusted=True))
+    if subject.source:
+        heading, making = "from malsim.adapters.load import load_factory", f"memory = load_factory({subject.source!r})()"
+        if not isinstance(subject.source, str):
+            heading, making = "", f"memory = {subject.name}()"
+        return OwnLines(heading, making, records, forms_of(subject.source))
     words = vocabulary(steps)
-    return [
-        "from malsim.axioms.engine.subjects import subject_of",
-        "from malsim.memory import Rules\n" * subject.code.startswith("Rules(")
-        + "from malsim.memory.port import Vocabulary",
-        "",
-        f"words = Vocabulary({words.writers!r}, {words.objects!r}, {words.values!r})",
-        f"memory = subject_of({subject.code or repr(subject.name)}).fresh(words)",
-    ]
-
-
-def _lines(subject: Subject, steps: Sequence[Step]) -> Iterator[str]:
-    now = 0.0
-    for step in steps:
-        before, now = now, max(now, step.t)
-        wanted = f"  # {step.value or step.by} {step.want}{'; the twin' * step.twin}"
-        if step.do == "write":
-            yield f"memory.write([{_code(step.claim)}], {now!r})"
-        elif step.do == "ask":
-            limit = f", {MANY}" if subject.user else ""
-            yield f"print(memory.peek({_code(step.query)}, {now!r}{limit})){wanted}"
-        elif step.do in ("texts", "log"):
-            yield f"print(memory.{step.do}()){wanted}"
-        elif step.do in subject.offers:
-            given = ", ".join(repr(value) for value in (step.arguments | {"now": now}).values())
-            yield f"memory.{step.do}({given})"
-        elif step.do == "settle":
-            yield f"for day in range({int(TICKS)}):"
-            yield f"    memory.tick(max({before!r}, {step.t - TICKS + 1.0!r} + day))"
-
-
-def _code(record: Any) -> str:
-    """A claim or a question as Python, without what is as by default."""
-    parts = []
-    for each in fields(record):
-        value = getattr(record, each.name)
-        if each.default is MISSING:
-            parts.append(repr(value))
-        elif value != each.default:
-            parts.append(f"{each.name}={value!r}")
-    return f"{type(record).__name__}({', '.join(parts)})"
+    heading = (
+        "from malsim.axioms.engine.subjects import subject_of\n"
+        + "from malsim.memory import Rules\n" * subject.code.startswith("Rules(")
+        + "from malsim.memory.port import Vocabulary"
+    )
+    making = (
+        f"words = Vocabulary({words.writers!r}, {words.objects!r}, {words.values!r})\n"
+        f"memory = subject_of({subject.code or repr(subject.name)}).fresh(words)"
+    )
+    return OwnLines(heading, making, records)

@@ -21,7 +21,7 @@ LEGEND = "   ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items())
 
 
 def text(table: Conformance) -> str:
-    """A line a cell, a column a memory; of one memory why, and the first witness."""
+    """A line a cell, a column a memory; of one memory why, and every witness."""
     alone = len(table.memories) == 1
     heads = [] if alone else [f"{place:>3}  {name}" for place, name in enumerate(table.memories, 1)]
     numbers = "".join(f"{place:>3}" for place in range(1, len(table.memories) + 1))
@@ -34,8 +34,8 @@ def text(table: Conformance) -> str:
     lines += ["", LEGEND, *(f"{name}: {table.counts(name)}" for name in table.memories)]
     if not alone:
         lines += [f"{one.memory}, {one.cell}: {one.why}" for one in table.having(ERROR)]
-    for one in table.having(FAILS)[:alone]:
-        lines += ["", f"{one.cell} by hand, to the memory alone:", one.witness]
+    for one in table.having(FAILS) if alone else ():
+        lines += ["", f"{one.cell} by hand:", one.witness]
     return plain_text("\n".join(lines).lstrip("\n"))
 
 

@@ -69,6 +69,11 @@ class Step:
         given |= {"instead": self.instead or None, "now": self.t, "by": self.by, "scope": self.scope}
         return {name: given[name] for name in ARGUMENTS[self.do]}
 
+    @property
+    def note(self) -> str:
+        """What a look is to show."""
+        return f"{self.value or self.by} {self.want}{'; the twin' * self.twin}" if self.do in LOOKS else ""
+
     def moved(self, change: Callable[[float], float]) -> Step:
         """The step with all its days changed."""
         days: dict[str, Any] = {name: change(day) for name in DAYS if (day := getattr(self, name)) is not None}
