@@ -13,9 +13,10 @@ from malsim.base.errors import StoreError
 from malsim.base.limits import Limits
 from malsim.memory import Memory, schema
 from malsim.memory.gate.verdicts import verdict_events
-from malsim.memory.tables import read
+from malsim.memory.tables import past, read
 from malsim.memory.tables.connect import connect, is_made, is_store, refusing, sound
 from malsim.memory.tables.layout import MOVING, RECORD
+from malsim.memory.tables.layout import SCORES as ALL_SCORES
 from malsim.shadow.history_frames import CHANGES, CLAIMS, STATE, History, about_objects, as_columns
 from malsim.sim.record.recorder import EVENTS, WRITERS
 from malsim.sim.world.clock import DAY
@@ -154,8 +155,8 @@ def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) 
     first = instants["deed"].min() if instants.height else 0
     here = (pl.col("row") < pl.col("cells")) & ((pl.col("deed") > first) | (pl.col("created") <= pl.col("t")))
     grid = grid.filter(here).drop("cells").sort("deed", "t", "row")
-    grid = _as_of(grid, read.past_scores(file), MOVING)
-    for name, old in read.past_fields(file).items():
+    grid = _as_of(grid, past.past_cells(file), (*MOVING, *ALL_SCORES))
+    for name, old in past.past_fields(file).items():
         grid = _as_of(grid, old, (name,))
     return grid
 
@@ -191,7 +192,7 @@ def _writers(file: sqlite3.Connection, now: Memory, instants: pl.DataFrame) -> p
     np.minimum.at(first, author, np.arange(len(author)))
     writers = now.writers.with_columns(row=pl.Series(np.arange(now.writers.height)), first=pl.Series(first))
     grid = instants.select("t", "deed", "cells").join(writers, how="cross").filter(pl.col("first") < pl.col("cells"))
-    return as_columns(_as_of(grid.sort("deed", "t", "row"), read.past_records(file), RECORD), WRITERS)
+    return as_columns(_as_of(grid.sort("deed", "t", "row"), past.past_records(file), RECORD), WRITERS)
 
 
 def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.DataFrame:
@@ -220,7 +221,7 @@ def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.Da
 
 def _changes(file: sqlite3.Connection, now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
     """Each score that a write replaced, with what took its place; the first score of each cell comes from nothing."""
-    old = read.past_scores(file).select("row", "until", *SCORES, "touched")
+    old = past.past_cells(file).select("row", "until", *SCORES, "touched")
     last = _rows(now).select("row", pl.lit(None, pl.Int64).alias("until"), *SCORES, "touched")
     heights = deeds["cells"].to_numpy()
     rows = np.arange(now.cells.height)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ODD = ("NULL", "'x'", "''", "-1", "0.5", "1e999", "9223372036854775807", "x'00ff'")
-TABLES = ("cells", "edges", "writers", "ticks", "past", "meta")
+TABLES = ("cells", "edges", "writers", "ticks", "past", "meta", "scores", "past_scores", "clocks", "unseen")
 FEW, FEWER = 120, 13
 COMMANDS = (
     ["look", "STORE"], ["look", "STORE", "dec_a3ee"], ["look", "STORE", "--query", "sqlite"], ["why", "STORE", "dec_a3ee"],
@@ -91,7 +91,7 @@ def test_every_command_reads_or_refuses(held: bytes, tmp_path: Path, capsys: pyt
     ("table", "column", "value"),
     [
         ("cells", "author", "7"), ("cells", "successor", "7"), ("cells", "successor", "-1"), ("cells", "rep", "NULL"),
-        ("cells", "pinned", "0.5"), ("cells", "effective", "'x'"), ("edges", "source", "7"), ("edges", "target", "-1"),
+        ("cells", "pinned", "0.5"), ("scores", "data", "'x'"), ("edges", "source", "7"), ("edges", "target", "-1"),
         ("edges", "weight", "NULL"), ("writers", "claims", "'x'"), ("ticks", "scanned", "NULL"), ("ticks", "scanned", "2"),
     ],
 )  # fmt: skip

@@ -15,8 +15,7 @@ from malsim.base.errors import StoreError
 from malsim.base.outputs import beside_it
 from malsim.importers.building.assemble import ImportedMemory
 from malsim.importers.reading.records import EXTRAS
-from malsim.memory.store import Store
-from malsim.memory.tables import scopes
+from malsim.memory.store import Store, scopes
 from malsim.memory.tables.connect import connect, refusing, transaction
 from malsim.memory.tables.rows import insert, select
 

@@ -13,7 +13,7 @@ from malsim.memory.graph.frames import LazyRows, place_of, stack_rows, to_array,
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -102,6 +102,11 @@ class ChunkedRows:
             self.piece, self.below, self.loose = LazyRows.of(whole), None, 0
         return self.piece.frame()
 
+    @property
+    def is_frame(self) -> bool:
+        """Whether they are one frame, which nothing has yet to make."""
+        return self.below is None and isinstance(self.piece.source, pl.DataFrame)
+
     def column(self, name: str, start: int = 0) -> NDArray[Any]:
         """A column of the rows from `start` on, as of `to_array`; made of no frame where every piece has it at hand."""
         pile, arrays = self, [self.piece.column(name)]
@@ -159,6 +164,12 @@ class Table:
     def of(cls, frame: pl.DataFrame) -> Table:
         """The table that a frame is."""
         return cls(ChunkedRows.of(frame), {}, frozenset())
+
+    @classmethod
+    def lazy(cls, some: pl.DataFrame, whole: Callable[[], pl.DataFrame]) -> Table:
+        """The table of which some columns are at hand, and the `whole` frame is made when somebody asks for more."""
+        at_hand = {name: to_array(some[name]) for name in some.columns}
+        return cls(ChunkedRows(LazyRows(some.height, whole, at_hand), None, some.height, 0), {}, frozenset())
 
     @classmethod
     def blank(cls, kinds: Mapping[str, pl.DataType | type[pl.DataType]]) -> Table:

@@ -10,7 +10,6 @@ from malsim.memory.law import CALIBRATIONS, records
 from malsim.memory.law_steps import effective_now, show, touched
 from malsim.memory.schema import INIT
 from malsim.memory.store.needed_rows import cells_where, line_of, rows_meant, rows_named
-from malsim.memory.tables.layout import UNSEEN
 from malsim.memory.tables.read import last_scanned
 from malsim.memory.tables.store_part import part_of, within
 
@@ -69,7 +68,8 @@ def effective_in(
 
 def _unseen_by_tick(connection: sqlite3.Connection) -> set[int]:
     """The rows that the last tick did not see as they are, and those that edges from them or since then point at."""
-    moved = cells_where(connection, UNSEEN, most=MOST_TOUCHED + 1)
+    unseen = connection.execute("SELECT cell FROM unseen LIMIT ?", (MOST_TOUCHED + 1,))
+    moved = {row for (row,) in unseen}
     if len(moved) > MOST_TOUCHED:
         return moved
     query = f"""SELECT target FROM edges WHERE "row" >= ?1 UNION

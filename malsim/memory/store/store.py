@@ -18,14 +18,16 @@ from malsim.memory.push.ask import ask
 from malsim.memory.push.expand import expand, row_named
 from malsim.memory.push.mini_index import Push, push
 from malsim.memory.rules import Rules
-from malsim.memory.schema import NONE
+from malsim.memory.schema import KINDS, NONE
+from malsim.memory.store import scopes
 from malsim.memory.store.corrections import allow, correct, forget
+from malsim.memory.store.erasure import purge, shred
 from malsim.memory.store.needed_rows import part_for_claims
 from malsim.memory.store.page_part import answer_part, effective_in, page_part
 from malsim.memory.store.store_file import StoreFile
-from malsim.memory.tables import read, scopes, standing_parts
+from malsim.memory.tables import read, standing_parts
 from malsim.memory.tables.connect import refusing, sound, transaction
-from malsim.memory.tables.erasure import purge, shred
+from malsim.memory.tables.scores import Clock
 from malsim.memory.tables.search import as_stored
 from malsim.memory.tables.store_part import named_so
 from malsim.memory.tables.write import latest_day, log_verdicts
@@ -72,20 +74,20 @@ class Store(StoreFile):
         return verdicts
 
     def tick(self, now: float, rules: Rules | None = None) -> Memory:
-        """Tick the memory in the file, as `malsim.memory.tick`, and run what stands in it; returns the memory.
+        """Tick the memory in the file, as `malsim.memory.tick`, and run what stands in it; returns the memory, as `numbers`.
 
         `now` is a finite number of days. Raises `StoreError` where something stands in it and nothing here runs it.
         """
         now, rules = finite(now, where="now", low=-FARTHEST, high=FARTHEST), rules or Rules()
-        with self._changing() as old:
+        with self._changing(numbers=True) as old:
             new, before = tick(old, now, rules), self.standing
             if Store.scan:
                 new, after = Store.scan(new, before, now, rules)
                 if after is not before:
                     standing_parts.keep(self.connection, after)
-            elif before.text or (old.cells["kind"] == "prg").any():
+            elif before.text or (old.column("kind") == KINDS.index("prg")).any():
                 raise StoreError("programs stand in it that nothing here runs", hint="import malsim.netlist")
-            return self._write(old, new, t=now, deed="tick")
+            return self._write(old, new, t=now, deed="tick", clock=Clock.of(now, rules))
 
     def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]]) -> Memory:
         """Put what `load` makes of the memory and of what stands here into the file, in one write; returns the memory."""
@@ -220,7 +222,7 @@ class Store(StoreFile):
 
             def worth_now(rows: Sequence[int] | None) -> Mapping[int, float | None]:
                 worth = effective_in(file, rows, rules)
-                return effective_now(self.memory, rules) if worth is None else worth
+                return effective_now(self.numbers, rules) if worth is None else worth
 
             lines = [*standing_parts.standing(file).lines.get(options.get("rep", 0), ()), *options.pop("surfaced", ())]
             return push(file, query, surfaced=lines, worth_now=worth_now if read.holds_news(file) else as_stored, **options)

@@ -14,7 +14,7 @@ from malsim.base.errors import StoreError, UsageError
 from malsim.base.finite import finite
 from malsim.memory.gate.edit import check_author
 from malsim.memory.store.needed_rows import rows_meant
-from malsim.memory.tables import read, standing_parts
+from malsim.memory.tables import past, read, standing_parts
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
 from malsim.memory.tables.damage import is_date
 from malsim.memory.tables.store_part import StorePart, part_of
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.tables.scores import Clock
     from malsim.memory.tables.standing_parts import Standing
 
 __all__ = ["StoreFile"]
 
 FEW_CELLS = 500
+FEW_TEXTS = 10_000  # cells whose texts are read with their numbers
 
 
 class StoreFile:
@@ -58,6 +60,7 @@ class StoreFile:
         self.path, self.write = Path(path or ":memory:"), write
         self.connection: sqlite3.Connection = blank() if path is None else connect(self.path, write=write, wait=wait)
         self._cache: tuple[int, Memory] | None = None
+        self._closed = False
 
     def __enter__(self) -> Self:
         return self
@@ -67,6 +70,7 @@ class StoreFile:
 
     def close(self) -> None:
         """Let go of the file."""
+        self._closed = True
         self.connection.close()
 
     @property
@@ -131,7 +135,7 @@ class StoreFile:
     def at(self, day: float) -> Memory:
         """The memory as the last write up to a day left it."""
         with self._reading() as file, sound(self.path):
-            return read.past(file, finite(day, where="day"))
+            return past.past(file, finite(day, where="day"))
 
     def save(self, memory: Memory, *, t: float | None = None, start: str | None = None, writer: str | None = None) -> None:
         """Make the file hold this memory, as of day `t` (by default the latest day it knows of).
@@ -175,26 +179,53 @@ class StoreFile:
             self._cache = previous
             raise
 
+    @property
+    def numbers(self) -> Memory:
+        """The memory as it stands in the file now; of a large one its texts are read when they are asked for, as of now."""
+        with self._reading() as file, sound(self.path):
+            cached = self._cache is not None and self._cache[0] == self._version()
+            if cached or self.connection is not file or read.height(file, "cells") <= FEW_TEXTS:
+                return self.memory
+            deed = read.last_deed(file)
+            return read.numbers(file, lambda table: self._rows_after(table, *deed))
+
+    def _rows_after(self, table: str, deed: int, cells: int, edges: int) -> pl.DataFrame:
+        """The cells or edges as a write left them."""
+        if self._closed:
+            with StoreFile(self.path, write=False) as again:
+                return again._rows_after(table, deed, cells, edges)
+        with self._reading() as file, sound(self.path):
+            return past.cells_at(file, deed, cells) if table == "cells" else read.edges(file).head(edges)
+
     @contextmanager
-    def _changing(self) -> Iterator[Memory]:
-        """The memory as it stands, with nobody else writing until the block is left."""
+    def _changing(self, *, numbers: bool = False) -> Iterator[Memory]:
+        """The memory as it stands, or what its `numbers` are, with nobody else writing until the block is left."""
         previous = self._cache
         try:
             with refusing(self.path), transaction(self.connection):
-                yield self.memory
+                yield self.numbers if numbers else self.memory
         except BaseException:
             self._cache = previous
             raise
 
     def _write(
-        self, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None, part: StorePart | None = None
+        self,
+        old: Memory,
+        new: Memory,
+        *,
+        t: float,
+        deed: str,
+        writer: str | None = None,
+        part: StorePart | None = None,
+        clock: Clock | None = None,
     ) -> Memory:
         """Keep what changed. Nothing that a file holds is dropped, whatever rules say of keys used again."""
         if not extends(new, old):
             hint = "open it again and work on that, or save to another file"
             raise StoreError("holds what this memory does not", where=str(self.path), hint=hint)
-        write(self.connection, old, new, t=t, deed=deed, writer=writer, part=part)
-        self._cache = (self._version(), new) if part is None or part.scanned is None else None
+        write(self.connection, old, new, t=t, deed=deed, writer=writer, part=part, clock=clock)
+        whole = (part is None or part.scanned is None) and new.table("cells").rows.is_frame
+        self._cache = (self._version(), new) if whole else None
         return new
 
     def _holds_few(self) -> bool:

@@ -40,10 +40,12 @@ class DamagedRowsError(ValueError):
 def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, scanned: object) -> int:
     """The number of edges that the last tick saw, where all are there that must be, and whatever names a row names one.
 
+    Of cells and edges some columns will do.
+
     Raises `DamagedRowsError`.
     """
     for name, frame in (("cells", cells), ("edges", edges), ("writers", writers)):
-        if any(frame[column].null_count() for column in FILLED[name]):
+        if any(frame[column].null_count() for column in FILLED[name] if column in frame.columns):
             raise DamagedRowsError(name)
     if any(cells.select(pl.col(pl.Float64).is_infinite().any()).row(0)):
         raise DamagedRowsError("cells")

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     import sqlite3
 
 __all__ = [
-    "APPLICATION", "CELLS", "INDEXES", "MOVING", "RECORD", "STATEMENTS", "TICKS", "UNSEEN", "VERSION", "add_columns",
-    "missing_columns",
+    "APPLICATION", "CELLS", "INDEXES", "MOVING", "RECORD", "SCORES", "STATEMENTS", "STORED", "TICKS", "VERSION",
+    "add_columns", "missing_columns",
 ]  # fmt: skip
 
 APPLICATION = 0x6D616C73  # "mals", in the header of every store
 VERSION = 3
 
 CELLS = {name: kind for name, kind in schema.CELLS.items() if name != "content"}  # that hash is made anew on reading
-MOVING = (
-    "calibration", "support_mass", "challenge_mass", "worth", "effective", "c0", "currency", "salience_seed", "salience",
-    *schema.FLAGS, "status", "version", "successor", "touched", "read",
-)  # fmt: skip
+SCORES = ("calibration", "support_mass", "challenge_mass", "worth", "effective", "currency", "salience")
+"""What a tick computes of every cell: kept by columns, as a tick then writes some pages and not every row; `scores.py`."""
+STORED = {name: kind for name, kind in CELLS.items() if name not in SCORES}
+MOVING = ("c0", "salience_seed", *schema.FLAGS, "status", "version", "successor", "touched", "read")
 RECORD = ("claims", "contradicted", "calibration")
 TICKS: dict[str, pl.DataType | type[pl.DataType]] = {
     "t": pl.Float64, "deed": pl.String, "cells": pl.Int64, "edges": pl.Int64, "scanned": pl.Int64, "changed": pl.Int64,
@@ -43,7 +43,7 @@ def _columns(kinds: dict[str, pl.DataType | type[pl.DataType]]) -> str:
 
 STATEMENTS = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID",
-    f'CREATE TABLE cells ("row" INTEGER PRIMARY KEY, {_columns(CELLS)})',
+    f'CREATE TABLE cells ("row" INTEGER PRIMARY KEY, {_columns(STORED)})',
     f'CREATE TABLE edges ("row" INTEGER PRIMARY KEY, {_columns(schema.EDGES)})',
     f'CREATE TABLE writers ("row" INTEGER PRIMARY KEY, {_columns(schema.WRITERS)})',
     f'CREATE TABLE verdicts ("row" INTEGER PRIMARY KEY, {_columns(schema.VERDICTS)})',
@@ -54,11 +54,14 @@ STATEMENTS = (
         PRIMARY KEY (cell, until, field)) WITHOUT ROWID""",
     f"""CREATE TABLE records (writer INTEGER, until INTEGER, {_columns({name: schema.WRITERS[name] for name in RECORD})},
         PRIMARY KEY (writer, until)) WITHOUT ROWID""",
+    "CREATE TABLE scores (name TEXT, part INTEGER, data BLOB, PRIMARY KEY (name, part))",
+    "CREATE TABLE past_scores (until INTEGER, name TEXT, cells BLOB, data BLOB)",
+    """CREATE TABLE clocks (deed INTEGER PRIMARY KEY, now REAL, currency_floor REAL, tau_stable REAL, tau_volatile REAL,
+        tau_ephemeral REAL, salience_floor REAL, salience_tau REAL)""",
+    "CREATE TABLE unseen (cell INTEGER PRIMARY KEY)",
     "CREATE VIRTUAL TABLE words USING fts5 (handle, title, tags, summary, body, content='', tokenize='porter unicode61')",
     "INSERT INTO words (words, rank) VALUES ('rank', 'bm25(4.0, 3.0, 2.0, 1.0, 1.0)')",
 )
-UNSEEN = "CASE status WHEN 'active' THEN worth = 0 AND effective > 0 ELSE worth > 0 END"
-"""Which cells the last tick did not see as they are: new and reinstated ones, and those that are active no more."""
 INDEXES = (  # made once the first rows are in, which is faster than keeping them up row by row
     "CREATE INDEX IF NOT EXISTS cells_by_handle ON cells (handle)",
     "CREATE INDEX IF NOT EXISTS cells_by_key ON cells (key)",
@@ -68,7 +71,6 @@ INDEXES = (  # made once the first rows are in, which is faster than keeping the
     "CREATE INDEX IF NOT EXISTS cells_by_tombstone ON cells (tombstone) WHERE tombstone IS NOT NULL",
     "CREATE INDEX IF NOT EXISTS cells_replaced ON cells (author) WHERE successor IS NOT NULL",
     "CREATE INDEX IF NOT EXISTS cells_unstated ON cells (author) WHERE stated IS NULL",
-    f'CREATE INDEX IF NOT EXISTS cells_unseen ON cells ("row") WHERE {UNSEEN}',
     "CREATE INDEX IF NOT EXISTS edges_by_source ON edges (source)",
     "CREATE INDEX IF NOT EXISTS edges_by_target ON edges (target)",
     "CREATE INDEX IF NOT EXISTS edges_contradicting ON edges (target) WHERE relation = 'contradicts'",
@@ -78,10 +80,10 @@ INDEXES = (  # made once the first rows are in, which is faster than keeping the
 def missing_columns(connection: sqlite3.Connection) -> list[str]:
     """Columns of cells that came after this store was made; its cells have null there."""
     present = {row[1] for row in connection.execute("PRAGMA table_info(cells)")}
-    return [name for name in CELLS if name not in present]
+    return [name for name in STORED if name not in present]
 
 
 def add_columns(connection: sqlite3.Connection) -> None:
     """Give the store's cells the columns that they lack."""
     for name in missing_columns(connection):
-        connection.execute(f"ALTER TABLE cells ADD COLUMN {_columns({name: CELLS[name]})}")
+        connection.execute(f"ALTER TABLE cells ADD COLUMN {_columns({name: STORED[name]})}")

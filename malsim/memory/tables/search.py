@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from malsim.memory.tables.layout import STORED
+from malsim.memory.tables.read import height
 from malsim.memory.tables.rows import select
-from malsim.memory.tables.store_part import within
+from malsim.memory.tables.scores import clock_at, read_scores, with_scores
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,15 +31,16 @@ _MAY_READ = """(c.rep = ?2 OR EXISTS (SELECT 1 FROM meta, json_each(meta.value) 
 _CITES = "('supports', 'depends_on', 'derived_from')"
 _CANDIDATE: dict[str, pl.DataType | type[pl.DataType]] = {
     "row": pl.Int64, "handle": pl.String, "title": pl.String, "kind": pl.String, "status": pl.String, "rep": pl.Int64,
-    "stated": pl.Float64, "effective": pl.Float64, "currency": pl.Float64, "salience": pl.Float64, "touched": pl.Float64,
-    "reverify": pl.Float64, "annexed": pl.Boolean, "locked": pl.Boolean, "pinned": pl.Boolean,
-    "requires_review": pl.Boolean, "allow_background_use": pl.Boolean, "outgoing": pl.Int64, "incoming": pl.Int64,
-    "contradicted": pl.Boolean, "cited": pl.Boolean,
+    "stated": pl.Float64, "c0": pl.Float64, "salience_seed": pl.Float64, "stability": STORED["stability"],
+    "touched": pl.Float64, "read": pl.Float64, "reverify": pl.Float64,
+    "annexed": pl.Boolean, "locked": pl.Boolean, "pinned": pl.Boolean, "requires_review": pl.Boolean,
+    "allow_background_use": pl.Boolean, "outgoing": pl.Int64, "incoming": pl.Int64, "contradicted": pl.Boolean,
+    "cited": pl.Boolean,
 }  # fmt: skip
 _DISPUTE: dict[str, pl.DataType | type[pl.DataType]] = {
     "row": pl.Int64, "source": pl.String, "relation": pl.String, "weight": pl.Float64, "target": pl.String,
-    "effective": pl.Float64,
 }  # fmt: skip
+_TOUCHED: dict[str, pl.DataType | type[pl.DataType]] = {"row": pl.Int64, "touched": pl.Float64}
 _OUTCOMES: dict[str, pl.DataType | type[pl.DataType]] = {"writer": pl.String, "claims": pl.Int64}
 
 
@@ -52,7 +56,7 @@ def candidates(
     connection: sqlite3.Connection, query: str, rep: int, pool: int, now: Now
 ) -> tuple[pl.DataFrame, NDArray[np.float64]]:
     """The best matches that may be shown, and how well each matches (BM25, larger is better)."""
-    cells = pl.DataFrame(schema=_CANDIDATE)
+    cells = candidate_rows(connection, [], rep, now)
     matches: dict[int, float] = {}
     for rows in _matches(connection, query, rep, pool, now):
         matches |= rows
@@ -64,18 +68,19 @@ def candidates(
 
 def disputes(connection: sqlite3.Connection, rows: list[int], now: Now) -> list[tuple[str, str, float, str, float | None]]:
     """What active cells hold against these: source, relation, weight, target, and what the source is worth."""
-    query = """SELECT s."row", s.handle, e.relation, e.weight, t.handle, s.effective
+    query = """SELECT s."row", s.handle, e.relation, e.weight, t.handle
         FROM json_each(?) AS wanted JOIN edges AS e ON e.target = wanted.value
         JOIN cells AS s ON s."row" = e.source JOIN cells AS t ON t."row" = e.target
         WHERE s.status = 'active' AND s.sensitivity <> 'secret' AND e.relation IN ('contradicts', 'concerns')
         ORDER BY wanted.key, e.rowid"""
-    against = _as_seen(select(connection, query, _DISPUTE, (json.dumps(rows),)), now)
+    against = _as_seen(connection, select(connection, query, _DISPUTE, (json.dumps(rows),)), now, ("effective",))
     return against.drop("row").drop_nulls("weight").rows()
 
 
-def _as_seen(cells: pl.DataFrame, now: Now) -> pl.DataFrame:
-    """Cells by row, worth what a reader sees of them now."""
-    worth_now = now(cells["row"].to_list())
+def _as_seen(connection: sqlite3.Connection, cells: pl.DataFrame, now: Now, names: tuple[str, ...]) -> pl.DataFrame:
+    """Cells by row with these scores, worth what a reader sees of them now."""
+    raw = read_scores(connection, 0, cells["row"].to_numpy(), names)
+    cells, worth_now = with_scores(cells, raw, clock_at(connection)), now(cells["row"].to_list())
     values = [worth_now.get(row, stored) for row, stored in cells.select("row", "effective").rows()]
     return cells.with_columns(pl.Series("effective", values, dtype=pl.Float64))
 
@@ -123,19 +128,35 @@ def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int, no
 
 
 def _ranked_first(connection: sqlite3.Connection, rep: int, pool: int, now: Now) -> Iterator[dict[int, float]]:
-    """Rows by what they are worth now, some at a time: the first few are sought alone, which is faster."""
-    effective = "effective"
+    """Rows by what they are worth now, then the latest touched, some at a time: those worth most are sought alone."""
+    effective = read_scores(connection, height(connection, "cells"), names=("effective",))["effective"].copy()
     if worth_now := now(None):
-        connection.create_function("effective_now", 2, worth_now.get, deterministic=True)
-        effective = f"""CASE WHEN {within('"row"', worth_now)} THEN effective_now("row", effective) ELSE effective END"""
-    query = f"""SELECT "row", ?1 FROM cells AS c WHERE {_MAY_READ} AND sensitivity <> 'secret'
-        ORDER BY {effective} DESC, touched DESC, rowid LIMIT ?3"""
-    first = connection.execute(query, (0.0, rep, pool)).fetchall()
-    if first:
-        yield dict(first)
-    cursor = connection.execute(f"{query} OFFSET ?4", (0.0, rep, -1, pool))
-    while rows := cursor.fetchmany(pool):
-        yield dict(rows)
+        effective[list(worth_now)] = [math.nan if value is None else value for value in worth_now.values()]
+    effective[np.isnan(effective)] = -1.0  # what was never given a worth comes last
+    above, most = math.inf, pool
+    while (below := effective[effective < above]).size:
+        place = max(below.size - most, 0)
+        least = np.partition(below, place)[place]
+        yield from _latest_first(
+            connection, rep, pool, effective, np.flatnonzero((effective >= least) & (effective < above))
+        )
+        above, most = least, 8 * most
+
+
+def _latest_first(
+    connection: sqlite3.Connection, rep: int, pool: int, effective: NDArray[np.float64], rows: NDArray[np.int64]
+) -> Iterator[dict[int, float]]:
+    """Those of some rows that may be shown, by effective and then by the day on which they were touched."""
+    few = 8 * len(rows) < len(effective)
+    query = f"""SELECT "row", touched FROM cells AS c WHERE {_MAY_READ} AND sensitivity <> 'secret'
+        AND {'"row" IN (SELECT value FROM json_each(?1))' if few else "?1 NOTNULL"}"""
+    cells = select(connection, query, _TOUCHED, (json.dumps(rows.tolist()) if few else "", rep))
+    cells = cells.filter(pl.Series(np.isin(cells["row"].to_numpy(), rows)))
+    cells = cells.with_columns(effective=pl.Series(effective[cells["row"].to_numpy()]))
+    order = ["effective", "touched", "row"]
+    best = cells.sort(order, descending=[True, True, False], nulls_last=True)["row"].to_list()
+    for first in range(0, len(best), pool):
+        yield dict.fromkeys(best[first : first + pool], 0.0)
 
 
 def _expression(query: str) -> str:
@@ -158,5 +179,6 @@ def candidate_rows(connection: sqlite3.Connection, rows: list[int], rep: int, no
         FROM json_each(?1) AS wanted JOIN cells AS c ON c."row" = wanted.value WHERE {_MAY_READ} AND c.status <> 'annexed'
         AND NOT (c.locked AND c.pinned AND c.immutable)
         ORDER BY wanted.key"""
-    cells = _as_seen(select(connection, query, _CANDIDATE, (json.dumps(rows), rep)), now)
+    cells = select(connection, query, _CANDIDATE, (json.dumps(rows), rep))
+    cells = _as_seen(connection, cells, now, ("effective", "currency", "salience"))
     return cells.filter((pl.col("status") == "active") | pl.col("cited"))

@@ -14,9 +14,10 @@ from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.index import Index
 from malsim.memory.schema import NONE
 from malsim.memory.tables.damage import DamagedRowsError, check_rows
-from malsim.memory.tables.layout import CELLS
+from malsim.memory.tables.layout import CELLS, STORED
 from malsim.memory.tables.read import columns_in, height, last_scanned, whole, writers
 from malsim.memory.tables.rows import select
+from malsim.memory.tables.scores import clock_at, read_scores, with_scores
 
 if TYPE_CHECKING:
     import sqlite3
@@ -80,7 +81,7 @@ def heirs_of(connection: sqlite3.Connection, rows: Iterable[int]) -> list[int]:
 def part_of(connection: sqlite3.Connection, rows: Iterable[int]) -> StorePart:
     """The cells of these rows and of what replaced them, with every edge among them and all writers."""
     present = columns_in(connection)
-    columns = {"row": pl.Int64, **CELLS}
+    columns = {"row": pl.Int64, **STORED}
     query = f"""SELECT "row", {present} FROM cells WHERE {within('"row"', heirs_of(connection, rows))} ORDER BY "row\""""
     numbered = select(connection, query, columns)
     here = numbered["row"].to_numpy()
@@ -92,7 +93,9 @@ def part_of(connection: sqlite3.Connection, rows: Iterable[int]) -> StorePart:
     if not isinstance(scanned_edges, int):
         raise DamagedRowsError("scanned")
     part = StorePart(Memory.empty(), here, height(connection, "cells"), height(connection, "edges"), scanned_edges)
-    cells = numbered.drop("row").with_columns(_local(part, numbered["successor"]))
+    raw = read_scores(connection, part.cells, here)
+    scored = with_scores(numbered, raw, clock_at(connection)).select(list(CELLS))
+    cells = scored.with_columns(_local(part, numbered["successor"]))
     edges = among.drop("row").with_columns(_local(part, among[name]) for name in ("source", "target"))
     authors = writers(connection)
     scanned = int((among["row"] < scanned_edges).sum())

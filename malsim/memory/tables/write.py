@@ -10,9 +10,10 @@ import polars as pl
 from malsim.base.errors import StoreError
 from malsim.memory import schema
 from malsim.memory.graph.tombstones import ERASED, TEXTS
+from malsim.memory.tables import scores
 from malsim.memory.tables.connect import transaction
 from malsim.memory.tables.contents import index_contents, make_contents
-from malsim.memory.tables.layout import CELLS, INDEXES, MOVING, RECORD
+from malsim.memory.tables.layout import INDEXES, MOVING, RECORD, STORED
 from malsim.memory.tables.read import last_day
 from malsim.memory.tables.rows import insert, update
 from malsim.memory.tables.store_part import StorePart, named_so
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.graph.table import Table
+    from malsim.memory.tables.scores import Clock
 
 __all__ = ["extends", "fill", "index_words", "latest_day", "log_verdicts", "write"]
 
@@ -44,13 +47,28 @@ CLAIMED = (
 
 def extends(new: Memory, old: Memory) -> bool:
     """Whether `new` holds every cell, edge and writer of `old`, in the same rows, and no cell as it was before a change."""
-    pairs = ((new.edges, old.edges, tuple(schema.EDGES)), (new.writers, old.writers, ("rep", "writer")))
-    same = new.height >= old.height and _claimed(new, old.height, of=new).equals(_claimed(old, old.height, of=new))
-    same &= all(
-        ours.height >= theirs.height and ours.head(theirs.height).select(names).equals(theirs.select(names))
-        for ours, theirs, names in pairs
-    )
-    return same and bool((new.cells["touched"].head(old.cells.height) >= old.cells["touched"]).all())
+    if new.height < old.height or (new.column("touched")[: old.height] < old.column("touched")).any():
+        return False
+    pairs = (("edges", tuple(schema.EDGES)), ("writers", ("rep", "writer")))
+    same = not set(_may_differ(old, new)) & set(CLAIMED)
+    same = same or _claimed(new, old.height, of=new).equals(_claimed(old, old.height, of=new))
+    return same and all(_begins(new.table(name), old.table(name), names) for name, names in pairs)
+
+
+def _begins(new: Table, old: Table, names: tuple[str, ...]) -> bool:
+    """Whether a table begins with the rows of another, in these columns, which no tick moves."""
+    if new.rows is old.rows:
+        return True
+    return new.height >= old.height and new.frame.head(old.height).select(names).equals(old.frame.select(names))
+
+
+def _may_differ(old: Memory, new: Memory) -> list[str]:
+    """The columns of cells, but scores, that one memory may hold otherwise than the other: all that they do not share."""
+    ours, theirs = old.table("cells"), new.table("cells")
+    if ours.rows is not theirs.rows:
+        return list(STORED)
+    stale = ours.stale | theirs.stale
+    return [name for name in STORED if name in stale and ours.columns.get(name) is not theirs.columns.get(name)]
 
 
 def _claimed(memory: Memory, height: int, *, of: Memory) -> pl.DataFrame:
@@ -66,32 +84,40 @@ def _claimed(memory: Memory, height: int, *, of: Memory) -> pl.DataFrame:
 
 def write(
     connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None,
-    part: StorePart | None = None,
+    part: StorePart | None = None, clock: Clock | None = None,
 ) -> None:  # fmt: skip
     """Turn the tables from `old` into `new`, as of day `t`, or of the last write where that came later.
 
     The values replaced are kept as valid until then; `writer` is whoever did it, where somebody is named. Of a `part` of a
-    store, `old` is its memory.
+    store, `old` is its memory. `clock` is that of a tick.
     """
-    deeds = connection.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0] + 1
+    number = connection.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0] + 1
     part = part or StorePart.of(old)
-    height, places = old.cells.height, part.places(new)
-    cells, edges = named_so(new.cells, places, "successor"), new.edges.slice(old.edges.height)
+    places, height, edges = part.places(new), old.height, new.table("edges").height - old.table("edges").height
     make_contents(connection)
-    count = _rewrite_cells(connection, named_so(old.cells, places, "successor"), cells.head(height), part.rows, deeds)
-    _add(connection, "cells", cells.slice(height), part.cells)
-    _add(connection, "edges", named_so(edges, places, "source", "target"), part.edges)
-    _rewrite_writers(connection, old.writers, new.writers, deeds)
+    before = scores.clock_at(connection)
+    if clock:
+        scores.keep_clock(connection, number, clock)
+    moved = scores.rewrite(connection, old, new, part.rows, number, (before, clock or before))
+    if names := _may_differ(old, new):
+        old_cells, new_cells = (named_so(memory.cells, places, "successor") for memory in (old, new))
+        moved |= _rewrite_cells(connection, old_cells, new_cells.head(height), part.rows, number, names)
+    if new.height > height:
+        _add(connection, "cells", named_so(new.cells.slice(height), places, "successor"), part.cells)
+    if edges:
+        _add(connection, "edges", named_so(new.edges.slice(old.edges.height), places, "source", "target"), part.edges)
+    _rewrite_writers(connection, old.writers, new.writers, number)
     scanned = new.scanned if part.scanned is None else part.scanned
-    heights = part.cells + new.cells.height - height, part.edges + edges.height
-    _log_write(connection, (deeds, t, deed, *heights, scanned, count, writer))
+    heights = part.cells + new.height - height, part.edges + edges
+    _log_write(connection, (number, t, deed, *heights, scanned, int(moved.sum()), writer))
 
 
 def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: int) -> None:
     """Add rows to `cells`, `edges` or `writers`, which has `first`; cells can then be found by their words."""
-    names = list(CELLS) if table == "cells" else rows.columns
+    names = list(STORED) if table == "cells" else rows.columns
     insert(connection, table, rows.select(names).with_row_index("row", offset=first))
     if table == "cells" and rows.height:
+        scores.add(connection, rows, first)
         index_words(connection, f'"row" >= {first}')
         index_contents(connection, f'"row" >= {first}')
 
@@ -144,20 +170,23 @@ def log_verdicts(connection: sqlite3.Connection, verdicts: pl.DataFrame) -> None
     insert(connection, "verdicts", verdicts.select(list(schema.VERDICTS)))
 
 
-def _rewrite_cells(connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, rows: Ints, deed: int) -> int:
-    """Update the cells that differ, each in its row of the store; the number of them."""
-    differs = {name: mask for name in CELLS if (mask := _differs(old[name], new[name])).any()}
-    scores = [name for name in differs if name in MOVING]
-    rewritten = [name for name in differs if name not in MOVING]
-    if scores:
-        here = np.logical_or.reduce([differs[name] for name in scores])
+def _rewrite_cells(
+    connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, rows: Ints, deed: int, names: list[str]
+) -> Bools:
+    """Update the cells that differ in these columns, each in its row of the store; which do."""
+    differs = {name: mask for name in names if (mask := _differs(old[name], new[name])).any()}
+    moving = [name for name in differs if name in MOVING]
+    rewritten = {name: mask for name, mask in differs.items() if name not in MOVING}
+    if moving:
+        here = np.logical_or.reduce([differs[name] for name in moving])
         moved = pl.Series("cell", rows[here])
         past = old.filter(pl.Series(here)).select(moved, pl.lit(deed).alias("until"), *MOVING)
         insert(connection, "past", past)
-        update(connection, "cells", new.filter(pl.Series(here)).select(moved.alias("row"), *scores))
+        update(connection, "cells", new.filter(pl.Series(here)).select(moved.alias("row"), *moving))
     if rewritten:
-        _rewrite_fields(connection, old, new, rows, {name: differs[name] for name in rewritten}, deed)
-    return int(np.logical_or.reduce(list(differs.values())).sum()) if differs else 0
+        _rewrite_fields(connection, old, new, rows, rewritten, deed)
+    which: Bools = np.logical_or.reduce([np.zeros(len(rows), dtype=bool), *differs.values()])
+    return which
 
 
 def _rewrite_fields(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.memory.schema import KINDS
 from malsim.memory.tables.standing_parts import EVENTS, Standing
 from malsim.netlist.engine import Engine
 from malsim.netlist.engine.rows import Rows
@@ -66,7 +67,7 @@ def scan(memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[
     The wires' alarms and flags, programs that tripped, prg cells that came in or cannot run are its events. Raises
     `NetlistError` for an op or a block that is not known here; the store is then as it was.
     """
-    if not standing.text and not (memory.cells["kind"] == "prg").any():
+    if not standing.text and not (memory.column("kind") == KINDS.index("prg")).any():
         return memory, standing
     document, net = _read(standing.text)
     reps = memory.column("rep")

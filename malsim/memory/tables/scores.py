@@ -1,0 +1,238 @@
+"""What a tick computes of every cell, kept by columns in parts, with what each write replaced.
+
+A tick moves every currency and salience. Both follow from a cell's own row and the clock of the tick, so no file holds those
+that do: `BY_CLOCK` stands for them. Of the other scores the parts that differ are written, over the same pages.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.memory.graph.frames import to_array, to_series
+from malsim.memory.law import currency
+from malsim.memory.tables.damage import DamagedRowsError
+from malsim.memory.tables.layout import SCORES
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator, Mapping
+
+    import polars as pl
+
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.rules import Rules
+
+    Columns = Callable[[str], Any]
+    Scores = dict[str, Array]
+
+__all__ = [
+    "BY_CLOCK_SCORES",
+    "Clock",
+    "add",
+    "clock_at",
+    "decode",
+    "differs",
+    "keep_clock",
+    "read_scores",
+    "replaced_after",
+    "rewrite",
+    "with_scores",
+]
+
+PART = 1_024  # cells
+BY_CLOCK = -np.inf  # which no score is
+BY_CLOCK_SCORES = ("currency", "salience")
+_NUMBER, _ROW = np.dtype("<f8"), np.dtype("<u4")
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The instant of a tick in days, and the rules by which cells age."""
+
+    now: float
+    currency_floor: float
+    tau_stable: float
+    tau_volatile: float
+    tau_ephemeral: float
+    salience_floor: float
+    salience_tau: float
+
+    @classmethod
+    def of(cls, now: float, rules: Rules) -> Clock:
+        """The clock of a tick under these rules."""
+        stable, volatile, ephemeral = rules.tau.tolist()
+        return cls(now, rules.currency_floor, stable, volatile, ephemeral, rules.salience_floor, rules.salience_tau)
+
+    def aged(self, column: Columns) -> Scores:
+        """The currency and salience of cells by this clock, as `law.updated` has them, from their columns."""
+        tau = np.array([self.tau_stable, self.tau_volatile, self.tau_ephemeral]).take(column("stability"))
+        touched: Array = column("touched")
+        read: Array = column("read")
+        last_use = np.where(np.isnan(read), touched, read)
+        with np.errstate(all="ignore"):  # rows of a damaged file hold what no law meets: what becomes of it is refused
+            return {
+                "currency": currency(column("c0"), self.now - touched, tau, floor=self.currency_floor),
+                "salience": currency(
+                    column("salience_seed"), self.now - last_use, self.salience_tau, floor=self.salience_floor
+                ),
+            }
+
+
+def keep_clock(connection: sqlite3.Connection, deed: int, clock: Clock) -> None:
+    """Let a write be a tick at this instant."""
+    connection.execute("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (deed, *astuple(clock)))
+
+
+def clock_at(connection: sqlite3.Connection, deed: int | None = None) -> Clock | None:
+    """The clock of the last tick up to a write, by default the last; None before the first."""
+    query = "SELECT * FROM clocks WHERE deed <= coalesce(?, deed) ORDER BY deed DESC LIMIT 1"
+    row = connection.execute(query, (deed,)).fetchone()
+    if row and not all(isinstance(value, float) for value in row[1:]):
+        raise DamagedRowsError("clocks")
+    return Clock(*row[1:]) if row else None
+
+
+def read_scores(
+    connection: sqlite3.Connection, height: int, rows: Ints | None = None, names: tuple[str, ...] = SCORES
+) -> Scores:
+    """The scores as they stand in the file, of these rows or of all `height` cells."""
+    if rows is None:
+        return {name: _whole(connection, name, height) for name in names}
+    parts = np.unique(rows // PART)
+    places = np.searchsorted(parts, rows // PART), rows % PART
+    return {name: _parts(connection, name, parts)[places] for name in names}
+
+
+def _whole(connection: sqlite3.Connection, name: str, height: int) -> Array:
+    query = "SELECT data FROM scores WHERE name = ? ORDER BY part"
+    data = [part for (part,) in connection.execute(query, (name,))]
+    if len(data) != -(-height // PART) or not all(map(_is_part, data)):
+        raise DamagedRowsError(name)
+    return np.frombuffer(b"".join(data), _NUMBER)[:height]
+
+
+def _parts(connection: sqlite3.Connection, name: str, parts: Ints, *, missing: bytes | None = None) -> Array:
+    """One row of values a part; a part that is not there is `missing`, or damage."""
+    query = "SELECT part, data FROM scores WHERE name = ? AND part IN (SELECT value FROM json_each(?))"
+    present = dict(connection.execute(query, (name, json.dumps(parts.tolist()))).fetchall())
+    data = [present.get(part, missing) for part in parts.tolist()]
+    if not all(map(_is_part, data)):
+        raise DamagedRowsError(name)
+    return np.frombuffer(b"".join(data), _NUMBER).reshape(len(parts), PART)  # type: ignore[arg-type]  # they are bytes
+
+
+def _is_part(data: object) -> bool:
+    return isinstance(data, bytes) and len(data) == PART * _NUMBER.itemsize
+
+
+def decode(raw: Mapping[str, Array], column: Columns, clock: Clock | None) -> Scores:
+    """The scores that cells of these columns have, from those that stand in the file."""
+    by_clock = {name: raw[name] == BY_CLOCK for name in BY_CLOCK_SCORES if name in raw}
+    if clock is None or not any(mask.any() for mask in by_clock.values()):
+        return dict(raw)
+    values = clock.aged(column)
+    return {**raw, **{name: np.where(mask, values[name], raw[name]) for name, mask in by_clock.items()}}
+
+
+def _encode(scores: Scores, column: Columns, clock: Clock | None) -> Scores:
+    """The scores as the file holds them."""
+    if clock is None:
+        return scores
+    return {
+        **scores,
+        **{name: np.where(scores[name] == by, BY_CLOCK, scores[name]) for name, by in clock.aged(column).items()},
+    }
+
+
+def with_scores(cells: pl.DataFrame, raw: Mapping[str, Array], clock: Clock | None) -> pl.DataFrame:
+    """Cells with their scores, from those that stand in the file."""
+    values = decode(raw, lambda name: to_array(cells[name]), clock)
+    return cells.with_columns(to_series(name, each) for name, each in values.items())
+
+
+def differs(old: Array, new: Array) -> Bools:
+    """Where two columns of numbers differ; absent values (NaN) are alike."""
+    if old is new:
+        return np.zeros(len(old), dtype=bool)
+    mask: Bools = (old != new) & ~(np.isnan(old) & np.isnan(new))
+    return mask
+
+
+def rewrite(
+    connection: sqlite3.Connection,
+    old: Memory,
+    new: Memory,
+    rows: Ints,
+    deed: int,
+    clocks: tuple[Clock | None, Clock | None],
+) -> Bools:
+    """Write the scores of the cells of `old` that differ in `new`, and keep what they replace; which cells differ.
+
+    `rows` are their rows in the store, `clocks` those of the last tick before this write and after it.
+    """
+
+    def column(name: str) -> Array:
+        whole = new.column(name)
+        return whole if len(whole) == old.height else whole[: old.height]
+
+    before = _encode({name: old.column(name) for name in SCORES}, old.column, clocks[0])
+    after = _encode({name: column(name) for name in SCORES}, column, clocks[1])
+    for name in SCORES:
+        moved = differs(before[name], after[name])
+        if moved.any():
+            replaced = rows[moved].astype(_ROW).tobytes(), before[name][moved].astype(_NUMBER).tobytes()
+            connection.execute("INSERT INTO past_scores VALUES (?, ?, ?, ?)", (deed, name, *replaced))
+            _put(connection, name, rows[moved], after[name][moved])
+    _see(connection, rows, new.is_active[: old.height], column("worth"), column("effective"))
+    which: Bools = np.logical_or.reduce([differs(old.column(name), column(name)) for name in SCORES])
+    return which
+
+
+def add(connection: sqlite3.Connection, cells: pl.DataFrame, first: int) -> None:
+    """Write the scores of new cells, which stand from row `first` on."""
+
+    def column(name: str) -> Array:
+        return to_array(cells[name])
+
+    rows = np.arange(first, first + cells.height)
+    for name, values in _encode({name: column(name) for name in SCORES}, column, clock_at(connection)).items():
+        _put(connection, name, rows, values)
+    _see(connection, rows, cells["status"].to_numpy() == "active", column("worth"), column("effective"))
+
+
+def _put(connection: sqlite3.Connection, name: str, rows: Ints, values: Array) -> None:
+    """Let these rows have these values; of each part the whole is handed over, and SQLite writes the pages that differ."""
+    parts = np.unique(rows // PART)
+    data = _parts(connection, name, parts, missing=_BLANK).copy()
+    data[np.searchsorted(parts, rows // PART), rows % PART] = values
+    statement = "INSERT INTO scores VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET data = excluded.data"
+    connection.executemany(statement, ((name, part, own.tobytes()) for part, own in zip(parts.tolist(), data, strict=True)))
+
+
+_BLANK = np.full(PART, np.nan, dtype=_NUMBER).tobytes()
+
+
+def replaced_after(connection: sqlite3.Connection, deed: int) -> Iterator[tuple[int, str, Ints, Array]]:
+    """What later writes than this one replaced, the last first: the write, the score, rows, and their values before it."""
+    query = "SELECT until, name, cells, data FROM past_scores WHERE until > ? ORDER BY until DESC, rowid DESC"
+    for until, name, cells, data in connection.execute(query, (deed,)):
+        blobs = isinstance(cells, bytes) and isinstance(data, bytes) and len(data) == 2 * len(cells)
+        if not blobs or name not in SCORES or len(data) % _NUMBER.itemsize:
+            raise DamagedRowsError("past_scores")
+        yield until, name, np.frombuffer(cells, _ROW).astype(np.int64), np.frombuffer(data, _NUMBER)
+
+
+def _see(connection: sqlite3.Connection, rows: Ints, active: Bools, worth: Array, effective: Array) -> None:
+    """Note which of these cells the last tick did not see as they are: new and reinstated ones, those active no more."""
+    unseen = rows[np.where(active, (worth == 0.0) & (effective > 0.0), worth > 0.0)]
+    few = "WHERE cell IN (SELECT value FROM json_each(?))", (json.dumps(rows.tolist()),)
+    where, parameters = few if len(rows) <= PART else ("", ())
+    noted = np.array(connection.execute(f"SELECT cell FROM unseen {where}", parameters).fetchall(), dtype=np.int64).ravel()
+    no_more = np.setdiff1d(noted[np.isin(noted, rows)], unseen)
+    connection.executemany("DELETE FROM unseen WHERE cell = ?", no_more[:, None].tolist())
+    connection.executemany("INSERT OR IGNORE INTO unseen VALUES (?)", unseen[:, None].tolist())
