@@ -1,7 +1,7 @@
 """Hypothesis for every test: no clock, the same examples each run; HYPOTHESIS_PROFILE=whole or search looks further.
 
 A test is quick unless `slow.txt` lists it: `pytest -m quick`. `pytest --note-slow` writes that list anew. Of the tests in
-`nightly.txt` a push runs a sample of the cases, or none.
+`nightly.txt` a push runs a sample of the cases, or none; `slow.txt` leaves some in the quick tests in the same way.
 """
 
 from __future__ import annotations
@@ -41,26 +41,33 @@ def name_of(nodeid: str) -> str:
     return file if file.endswith(".toml") else nodeid.partition("[")[0]
 
 
-def _split(line: str) -> tuple[str, str, str]:
-    return line.partition("#")[0].strip().partition(" ")
+def listed(path: Path) -> dict[str, int]:
+    """The tests of a list: of which every n-th case is run all the same; 0 for none."""
+    lines = (line.partition("#")[0].split() for line in path.read_text(encoding="utf-8").splitlines())
+    return {words[0]: int(words[1]) if words[1:] else 0 for words in lines if words}
+
+
+def put_off(items: list[pytest.Item], tests: dict[str, int]) -> set[pytest.Item]:
+    """The cases that a list leaves out."""
+    cases: Counter[str] = Counter()
+    out = set()
+    for item in items:
+        name = name_of(item.nodeid)
+        if name in tests and (not tests[name] or cases[name] % tests[name]):
+            out.add(item)
+        cases[name] += 1
+    return out
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is for the night, as `nightly.txt` says, and as quick what is neither slow nor for the night."""
-    keep = {
-        name: int(every or 0) for name, _, every in map(_split, NIGHTLY.read_text(encoding="utf-8").splitlines()) if name
-    }
-    cases: Counter[str] = Counter()
+    nightly = put_off(items, listed(NIGHTLY))
+    slow = put_off(items, listed(SLOW))
     for item in items:
-        name = name_of(item.nodeid)
-        if name in keep:
-            if not keep[name] or cases[name] % keep[name]:
-                item.add_marker("nightly")
-            cases[name] += 1
-    slow = set(SLOW.read_text(encoding="utf-8").splitlines())
-    for item in items:
-        if name_of(item.nodeid) not in slow and item.get_closest_marker("nightly") is None:
+        if item in nightly:
+            item.add_marker("nightly")
+        elif item not in slow:
             item.add_marker("quick")
 
 
@@ -73,5 +80,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the list, where it was asked for and all tests ran here."""
     if session.config.getoption("--note-slow") and not hasattr(session.config, "workerinput"):
+        every = listed(SLOW)
         slow = sorted(name for name, seconds in _SECONDS.items() if sum(seconds) > LIMIT * len(seconds))
-        SLOW.write_text("\n".join([*slow, ""]), encoding="utf-8")
+        lines = [f"{name} {every[name]}" if every.get(name) else name for name in slow]
+        SLOW.write_text("\n".join([*lines, ""]), encoding="utf-8")

@@ -14,6 +14,7 @@ import ops
 from malsim.base.errors import UsageError
 from malsim.notebook import widgets
 from malsim.plot.runs.live import Screen
+from ops.pin.declare import bound
 
 A, D = "obs_a1a1-scores-eff", "obs_d4d4-scores-eff"
 NET = """loadrt watch names=weak
@@ -77,6 +78,22 @@ def test_an_ops_slider_shows_its_answer() -> None:
     panel.sliders["gain"].value = 0.25
     answer = ops.respond(ops.load("smooth"), "step", {"gain": 0.25}, calls=widgets.CALLS)
     assert panel.data["out"] == (answer["t"].to_list(), answer["out"].to_list())
+
+
+@pytest.mark.parametrize("name", sorted(ops.sheets()))
+def test_an_ops_slider_goes_as_far_as_its_sheet_allows(name: str) -> None:
+    sheet = ops.load(name)
+    for key, slot in sheet.slots.items():
+        if slot.pin.type not in {"float", "int"} or np.isnan(float(slot.pin.first)):
+            with pytest.raises(UsageError, match="no number of this op"):
+                widgets._param(sheet, key)
+        else:
+            start, low, high, whole = widgets._param(sheet, key)
+            ends = bound(slot.pin, "low"), bound(slot.pin, "high")
+            assert low <= start <= high
+            assert low == ends[0] or not ends[0] >= -widgets.ENDLESS
+            assert high == ends[1] or not ends[1] <= widgets.ENDLESS
+            assert whole == (slot.pin.type == "int")
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))

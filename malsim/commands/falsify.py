@@ -1,7 +1,7 @@
 """Search for the writes, noise and settings that break a check; write what is found as a scenario that fails again.
 
 malsim falsify scenarios/worked_example.toml --check "always (eff(dec_a3ee) >= 0.3)" --budget 100
-malsim falsify my.toml --check "always (eff(dec_a3ee) >= 0.2)" --writes 6 --parameter rules.damping=0:0.9
+malsim falsify my.toml --check "always (eff(dec_a3ee) >= 0.2)" --writes 6 --parameter rules.damping=0.1:0.9
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Search, shrink, write; exit 1 where it was broken."""
     from malsim.api import read
+    from malsim.commands.sweep import ranges
     from malsim.lab.falsify import falsify
     from malsim.lab.studies.pool import executor_of
 
@@ -43,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
     with executor_of(workers=args.workers) if args.workers > 1 else nullcontext() as executor:
         result = falsify(
             under_law(read(args.scenario), args, strict=True), args.check, budget=args.budget, writes=args.writes,
-            writers=args.writer, targets=args.target, parameters=dict(map(_parameter, args.parameter)), seed=args.seed,
+            writers=args.writer, targets=args.target, parameters=ranges(args.parameter, "--parameter"), seed=args.seed,
             executor=executor, **options,
         )  # fmt: skip
     print(result)
@@ -53,17 +54,3 @@ def main(args: argparse.Namespace) -> int:
     save_text(path, result.text)
     print(f"wrote {path}, which fails again: malsim test {path}")
     return 1
-
-
-def _parameter(text: str) -> tuple[str, list[Any]]:
-    """`NAME=LOW:HIGH`, or `NAME=one,other` for choices."""
-    from malsim.base.errors import UsageError
-
-    name, sep, values = text.partition("=")
-    ends = values.split(":")
-    if not sep or not values:
-        raise UsageError("not a parameter", where="--parameter", given=text, allowed="NAME=LOW:HIGH or NAME=one,other")
-    try:
-        return name, [float(end) for end in ends] if len(ends) > 1 else values.split(",")
-    except ValueError as error:
-        raise UsageError("not a range", where="--parameter", given=text, allowed="NAME=LOW:HIGH") from error

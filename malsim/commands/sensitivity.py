@@ -44,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
     if args.replications is not None:
         scenario = scenario.replace(replications=args.replications)
     settings = {"metric": args.metric, "points": args.points, "workers": args.workers, "progress": not args.quiet}
-    result = sensitivity(scenario, ranges(args.range) or None, **settings)
+    result = sensitivity(scenario, ranges(args.range, "--range") or None, **settings)
     print(result)
     if args.output:
         args.output.mkdir(parents=True, exist_ok=True)

@@ -108,13 +108,13 @@ def _points(args: argparse.Namespace, scenario: Scenario) -> Given:
         return read_table(args.design, default=".csv")
     if args.grid:
         return {name: [_value(value) for value in text.split(",")] for name, text in _pairs(args.grid, "--grid")}
-    return design(ranges(args.range), args.points, scenario=scenario, seed=scenario.seed)
+    return design(ranges(args.range, "--range"), args.points, scenario=scenario, seed=scenario.seed)
 
 
-def ranges(texts: list[str]) -> dict[str, list[float | int | str]]:
-    """A space from NAME=LOW:HIGH, or of a choice from NAME=ONE,OTHER."""
+def ranges(texts: list[str], where: str) -> dict[str, list[float | int | str]]:
+    """A space from NAME=LOW:HIGH, or of a choice from NAME=ONE,OTHER, as an option takes it."""
     return {
-        name: [_value(value) for value in text.split(":" if ":" in text else ",")] for name, text in _pairs(texts, "--range")
+        name: [_value(value) for value in text.split(":" if ":" in text else ",")] for name, text in _pairs(texts, where)
     }
 
 
@@ -124,7 +124,7 @@ def _pairs(texts: list[str], where: str) -> Iterator[tuple[str, str]]:
     for text in texts:
         name, equals, values = text.partition("=")
         if not equals or not values:
-            raise UsageError("not a setting with its values", where=where, given=text, allowed="NAME=VALUES")
+            raise UsageError("not a setting with a range", where=where, given=text, allowed="NAME=LOW:HIGH or NAME=A,B")
         yield name.strip(), values
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Tune; exit 1 where nothing is recommended."""
+    from malsim.commands.sweep import ranges
+    from malsim.lab.studies.pool import executor_of
     from malsim.lab.tuning import tune
     from malsim.memory import Rules
 
@@ -52,16 +55,9 @@ def main(args: argparse.Namespace) -> int:
         "budget": args.budget, "replications": args.replications, "seed": args.seed, "progress": not args.json,
         "rules": Rules.read(args.rules) if args.rules else None, "study": args.study,
     }  # fmt: skip
-    space = dict(_dimension(text) for text in args.space)
-    problems = [_problem(one, args) for one in args.problems]
-    if args.workers > 1:
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        with ProcessPoolExecutor(args.workers, mp_context=get_context("spawn")) as executor:
-            result = tune(problems, space=space, executor=executor, **settings)
-    else:
-        result = tune(problems, space=space, **settings)
+    space, problems = ranges(args.space, "--space"), [_problem(one, args) for one in args.problems]
+    with executor_of(workers=args.workers) if args.workers > 1 else nullcontext() as executor:
+        result = tune(problems, space=space, executor=executor, **settings)
     print(json.dumps(_figures(result), indent=1) if args.json else result)
     if args.output:
         figure = args.output.with_suffix(".png")
@@ -78,22 +74,6 @@ def _problem(given: str, args: argparse.Namespace) -> Any:
     from malsim.api import read
 
     return under_law(read(given), args) if Path(given).is_file() and (args.law or args.set) else given
-
-
-def _dimension(text: str) -> tuple[str, tuple[Any, ...]]:
-    """A setting with its range or choices, as typed."""
-    from malsim.base.errors import UsageError
-
-    name, equals, rest = text.partition("=")
-    if equals and ":" in rest:
-        try:
-            low, high = (float(end) for end in rest.split(":"))
-        except ValueError:
-            raise UsageError("not a range", where=f"--space {name}", given=rest, allowed="LOW:HIGH") from None
-        return name, (low, high)
-    if not equals or not rest:
-        raise UsageError("not a setting with a range", where="--space", given=text, allowed="NAME=LOW:HIGH or NAME=A,B")
-    return name, tuple(rest.split(","))
 
 
 def _figures(result: TuningResult) -> dict[str, Any]:

@@ -5,7 +5,8 @@ Needs ipywidgets: pip install -c constraints.txt -e ".[notebooks]".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,16 +14,14 @@ import polars as pl
 import ops
 from malsim.api import read, run
 from malsim.base.errors import MalsimError, UsageError
-from malsim.lab.shell.session import without_setting
-from malsim.lab.space.settings import changed, settings_of
+from malsim.lab.space.settings import changed, setting, settings_of
 from malsim.memory.explain import LawExplanation, explain_row
 from malsim.memory.law import effective
-from malsim.netlist import Document
-from malsim.netlist.language.statements import Set
 from malsim.plot.runs.live import Screen
 from malsim.plot.runs.waterfall import waterfall
 from malsim.sim.settings.scenario import Scenario
 from ops import OpError
+from ops.pin.declare import bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -97,7 +96,9 @@ def scenario(
     screen = Screen(channels, x="time (days)", y="value", across=(0.0, script.days), up=up, title=script.name)
 
     def draw(values: dict[str, float]) -> tuple[bytes, Lines]:
-        capture = run(_set(script, values)).scope(list(channels), events=())
+        capture = run(changed(script, {_full(script, name): value for name, value in values.items()})).scope(
+            list(channels), events=()
+        )
         lines: Lines = {
             name: (own["t"].to_list(), own["value"].to_list())
             for (name,), own in capture.samples.group_by("channel", maintain_order=True)
@@ -162,54 +163,33 @@ def _terms(values: dict[str, float], edges: pl.DataFrame, rules: Rules, cell: st
     return explanation.terms, explanation.effective
 
 
-def _set(script: Scenario, values: dict[str, float]) -> Scenario:
-    """The scenario under these settings; those of ops go into its netlist as `setp` would put them."""
-    settings = settings_of(script)
-    script = changed(script, {name: value for name, value in values.items() if name in settings})
-    pins = {name: value for name, value in values.items() if name not in settings}
-    if not pins or script.netlist is None:
-        return script
-    document = script.netlist.document
-    statements = without_setting(document.statements, set(pins))
-    document = Document((*statements, *(Set(name, f"{value:g}") for name, value in pins.items())), document.name)
-    return script.replace(netlist=replace(script.netlist, document=document))
+def _full(script: Scenario, name: str) -> str:
+    """The whole name of a setting: an op's parameter may be named as for `setp`."""
+    return name if name in settings_of(script) else f"netlist.{name}"
 
 
 def _range(script: Scenario, name: str) -> tuple[float, float, float, bool]:
     """Where a slider stands and how far it goes: a setting's own bounds, as far as they are finite."""
-    setting = settings_of(script).get(name)
-    if setting is not None:
-        if setting.choices:
-            raise UsageError("a choice has no slider", where="widgets", given=name)
-        low = setting.low + 0.01 * setting.above
-        return float(setting.value), low, _end(setting.value, setting.high), setting.whole
-    net = script.netlist.net if script.netlist is not None else None
-    instance, _, pin = name.rpartition(".")
-    if net is None or instance not in net.instances:
-        allowed = "such as rules.challenge_ceiling, or INSTANCE.PARAMETER of its netlist"
-        raise UsageError("no such setting", where="widgets", given=name, allowed=allowed)
-    given = net.instances[instance].settings.get(pin)
-    start, low, high, whole = _param(net.instances[instance].sheet, pin)
-    return (start if given is None else float(given)), low, high, whole
+    one = setting(_full(script, name), script, where="widgets")
+    if one.choices:
+        raise UsageError("a choice has no slider", where="widgets", given=name)
+    return _reach(float(one.value), one.low + 0.01 * one.above, one.high, whole=one.whole)
 
 
 def _param(sheet: ops.Sheet, name: str) -> tuple[float, float, float, bool]:
-    slot = sheet.slots.get(name)
-    if slot is None or slot.pin.type not in ("float", "int"):
-        numeric = [one for one, other in sheet.slots.items() if other.pin.type in ("float", "int")]
+    pins = {key: slot.pin for key, slot in sheet.slots.items() if slot.pin.type in ("float", "int")}
+    numeric = [key for key, pin in pins.items() if not math.isnan(float(pin.first))]  # NaN: on no signal
+    if name not in numeric:
         raise UsageError("no number of this op", where=sheet.name, given=name, allowed=" ".join(numeric))
-    low, high = (_number(getattr(slot.pin, end, None)) for end in ("low", "high"))
-    start = float(slot.pin.first)
-    return start, -LARGEST if low is None or low < -ENDLESS else low, _end(start, high), slot.pin.type == "int"
+    pin = pins[name]
+    return _reach(float(pin.first), bound(pin, "low"), bound(pin, "high"), whole=pin.type == "int")
 
 
-def _number(bound: object) -> float | None:
-    """A bound that is a number; others are named for another pin."""
-    return float(bound) if isinstance(bound, (int, float)) else None
-
-
-def _end(value: float, high: float | None) -> float:
-    return max(LARGEST, 2.0 * value) if high is None or high > ENDLESS else high
+def _reach(value: float, low: float, high: float, *, whole: bool) -> tuple[float, float, float, bool]:
+    """A slider's start and ends; an end that is as good as none, or NaN, is one that a hand can still set."""
+    least = low if low >= -ENDLESS else min(-LARGEST, 2.0 * value)
+    most = high if high <= ENDLESS else max(LARGEST, 2.0 * value)
+    return value, least, most, whole
 
 
 def _slider(name: str, value: float, low: float, high: float, whole: bool = False) -> Any:  # noqa: FBT001, FBT002 - of a range

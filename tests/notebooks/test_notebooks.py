@@ -6,10 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell
 
 from malsim.notebook.exercise import Grade, graded
 
@@ -27,6 +24,8 @@ SLOWEST = 120
 
 
 def notebook(name: str) -> Any:
+    import nbformat  # takes three seconds, so not for a test of another file
+
     return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)  # type: ignore[no-untyped-call]
 
 
@@ -40,6 +39,8 @@ def test_they_are_those_that_are_named() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_stored_clean(name: str) -> None:
+    import nbformat
+
     made = notebook(name)
     nbformat.validate(made)
     code = [cell for cell in made.cells if cell.cell_type == "code"]
@@ -65,13 +66,16 @@ def test_it_opens_with_its_question_and_ends_with_an_answer_and_an_exercise(name
 @pytest.mark.parametrize("names", [["00_start_here", "08_tripwires", "12_your_own_memory"], NAMES], ids=["three", "all"])
 def test_they_run_from_clean_and_their_exercises_tell_right_from_wrong(names: list[str]) -> None:
     """One kernel for all, emptied before each, for a kernel's start costs more than most of them."""
+    from nbclient import NotebookClient
+    from nbformat.v4 import new_code_cell, new_notebook
+
     parts = {name: notebook(name).cells for name in names}
     for cells in parts.values():
         answers = ANSWER.findall(cells[-1].source)
         grades = [cell.source for cell in cells if "graded" in cell.metadata.get("tags", [])]
         cells.insert(0, new_code_cell("%reset -f"))  # type: ignore[no-untyped-call]
         cells += [new_code_cell(text) for pair in zip(answers, grades, strict=True) for text in pair]  # type: ignore[no-untyped-call]
-    every = nbformat.v4.new_notebook(cells=[cell for cells in parts.values() for cell in cells])  # type: ignore[no-untyped-call]
+    every = new_notebook(cells=[cell for cells in parts.values() for cell in cells])  # type: ignore[no-untyped-call]
     place = {"metadata": {"path": str(FOLDER)}}
     NotebookClient(every, kernel_name="python3", timeout=SLOWEST, resources=place, allow_errors=True).execute()
     assert {name: problems(cells) for name, cells in parts.items()} == dict.fromkeys(names, "")

@@ -43,6 +43,20 @@ def test_exit_codes_keep_failure_and_error_apart(text: str, code: int, tmp_path:
     assert main(["test", write(tmp_path, text)]) == code
 
 
+@pytest.mark.parametrize("replications", [1, 3])
+def test_every_verdict_gives_the_margin_and_the_replications_it_holds_in(replications: int) -> None:
+    scenario = parse(HEAD.replace("days = 4", f"days = 4\nreplications = {replications}") + STANDS + FALLS + METRIC)
+    says = {one.check.name: one.message for one in judge(scenario).outcomes}
+    broken = "replication 0, day 2: expected eff(obs_a1a1) < 0.3, got eff(obs_a1a1) = 0.5; margin -0.2"
+    if replications == 1:
+        assert says["stands"] == "margin 0.2"
+        assert says["falls"] == broken
+    else:
+        assert says["stands"] == "holds in 3 of 3 replications [0.439, 1], worst margin 0.2"
+        assert says["falls"] == f"holds in 0 of 3 replications [0, 0.561], 1 asked; {broken}"
+    assert "0.5" in says["mean"]
+
+
 def test_settings_beside_scenarios_are_none_of_them_unless_they_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

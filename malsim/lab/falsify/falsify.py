@@ -112,7 +112,7 @@ def falsify(
 
     options
         `parameters`: settings searched beside the writes, from dotted names to (low, high) or choices:
-        {"rules.damping": (0, 0.9)}, {"faults.honest.noise.drop": (0, 1)}. `writes`, `writers`, `targets`, `relations`: at
+        {"rules.damping": (0.1, 0.9)}, {"faults.honest.noise.drop": (0, 1)}. `writes`, `writers`, `targets`, `relations`: at
         most how many claims are put in, by whom, about which cells, of which relations; by default four, by the scenario's
         own writers and two strangers, about the cells it names. Where populations write, their seed is searched too.
 
