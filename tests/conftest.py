@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item in nightly:
             item.add_marker("nightly")
-        elif item not in slow:
+        if item not in slow and item.get_closest_marker("nightly") is None:
             item.add_marker("quick")
 
 
