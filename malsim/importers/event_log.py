@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from malsim.base.finite import is_number
 from malsim.importers.reading.collector import Collector
 from malsim.importers.reading.fields import share_of
 from malsim.importers.reading.records import Options, Records, day_of, text_of
@@ -26,7 +27,7 @@ def is_log(path: Path) -> bool:
 
 def recognises(source: Source) -> bool:
     """Lines that name an event and its day."""
-    return text_of(source.first.get("event")) is not None and isinstance(source.first.get("t"), int | float)
+    return text_of(source.first.get("event")) is not None and is_number(source.first.get("t"))
 
 
 def read(source: Source, options: Options) -> Records:
@@ -62,4 +63,4 @@ def _add(cells: Collector, versions: list[str], item: str, line: dict[str, Any],
 def _day(line: Mapping[str, Any]) -> float | None:
     """The day of the log's own clock; None for a line that says none."""
     t = line.get("t")
-    return float(t) if isinstance(t, int | float) else None
+    return float(t) if is_number(t) else None

@@ -139,6 +139,14 @@ def test_a_damaged_file_is_read_or_refused_and_never_more(name: str, tmp_path: P
             bring(source)
 
 
+@pytest.mark.parametrize("day", ['"x"', "[1]", "1" + 400 * "0", "null", "NaN"])
+def test_a_line_of_a_log_without_a_day_is_a_claim_without_one(day: str, tmp_path: Path) -> None:
+    line = '{"t": DAY, "event": "write", "item": "NAME", "object": "pump", "value": "runs", "writer": "ann"}\n'
+    path = tmp_path / "log.jsonl"
+    path.write_text(line.replace("DAY", "3.0").replace("NAME", "m1") + line.replace("DAY", day).replace("NAME", "m2"))
+    assert bring(path).memory.cells["created"].to_list() == [0.0, None]
+
+
 @pytest.mark.parametrize("name", ["markdown", "claude-code"])
 def test_links_pipes_and_odd_bytes_in_a_folder_harm_nothing(name: str, tmp_path: Path) -> None:
     source = SAMPLES[name](tmp_path)

@@ -32,7 +32,7 @@ def netlist_of(
         at = f"{where}:{line_of(lines, ('netlist',))}: netlist"
         problem = "a netlist is a file or a text, one of them, or standing signals alone"
         raise ScenarioError(problem, where=at, given=", ".join(given), allowed="file, text, signals")
-    inputs = tuple(Input(one["signal"], span(one["at"]), float(one["value"])) for one in given.get("input", []))
+    inputs = tuple(_input(number, one, where) for number, one in enumerate(given.get("input", [])))
     try:
         document = _document(given, text, lines, where, recorded)
         if recorded is None:
@@ -48,6 +48,14 @@ def netlist_of(
             at = f"{where}:{line}: netlist.input[{number}].{error.where}"
             raise ScenarioError(error.problem, where=at, given=error.given, allowed=error.allowed) from error
     return replace(netlist, inputs=inputs)
+
+
+def _input(number: int, one: dict[str, Any], where: str) -> Input:
+    try:
+        value = float(one["value"])
+    except OverflowError as problem:
+        raise ScenarioError("too large for a number", where=f"{where}: netlist.input[{number}].value") from problem
+    return Input(one["signal"], span(one["at"]), value)
 
 
 def _document(given: dict[str, Any], text: str, lines: Lines, where: str, recorded: str | None) -> Document:
