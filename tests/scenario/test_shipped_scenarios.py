@@ -95,7 +95,12 @@ BROKEN: dict[str, tuple[str, ...]] = {
         "it forgets everything",
         "writers.her-agents.accuracy = 0.5",
     ),
-    "laundering": ("without writers.0", "without writers.2", "writers.echo.rate = 0.02", "without writers.4"),
+    "laundering": (
+        "without writers.0",
+        "without writers.2",
+        "writers.echo.rate = 0.02",
+        "writers.corroboration.rate = 0.02",
+    ),
     "late_corrector": ("rules.evidence_from = any", "writers.late_corrector.accuracy = 0"),
     "mutual_dispute": ("rules.challenge_ceiling = 0", "turn claim.obs_b2b2.edges.0"),
     "noise_and_bad": ("without faults.0", "writers.probe.accuracy = 0.5"),

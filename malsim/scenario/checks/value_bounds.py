@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from malsim.base.intervals import ANY, COUNT, SHARE
 from malsim.scenario.properties.formula import Apply, Number, Read
-from malsim.sim.context.turn_counters import COUNTS
+from malsim.sim.context.turn_counters import COUNTS, ONCE_A_TURN
 from malsim.sim.record.metrics import METRICS as FIGURES
 from malsim.sim.record.metrics import metric_bounds
 
@@ -41,6 +41,8 @@ def value_bounds(value: Value) -> Bounds:
 
     >>> value_bounds(Apply("/", (Apply("+", (Read("right(a)"), Read("right(b)"))), Number(2.0))))
     (0.0, 1.0)
+    >>> value_bounds(Apply("+", (Read("acted_false"), Read("acted_stale")))), value_bounds(Read("blocks"))
+    ((0.0, 2.0), (0.0, inf))
     """
     if isinstance(value, Number):
         return value.value, value.value
@@ -58,7 +60,7 @@ def _of_read(address: str) -> Bounds:
     if address in FIGURES:
         return metric_bounds(address)
     if address in COUNTS:
-        return COUNT
+        return SHARE if address in ONCE_A_TURN else COUNT
     return SHARE if BETWEEN_0_AND_1.fullmatch(address) else ANY
 
 

@@ -34,6 +34,10 @@ COUNTS = {
     "lost": "lessons never written back",
 }
 
+ONCE_A_TURN = frozenset(
+    ("turns", "acted", "acted_false", "acted_stale", "acted_init", "declined", "blocked", "learned", "written", "lost")
+)
+
 
 class TurnCounters:
     """Counts by replication; `turn` holds those of the current turn. `compacts` says whether the context is ever emptied."""
