@@ -103,3 +103,20 @@ def test_an_order_is_held_where_shown_not_held_where_ruled_out_and_undecided_bet
     assert {judged(tmp_path, 0.0, 0.01, 0.02, seed=seed) for seed in range(20)} == {"not held"}
     assert judged(tmp_path, -0.05, 0.03, 0.02, seed=1) == "not held"
     assert judged(tmp_path, 0.01, 0.1, 0.02, seed=1) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "least", "verdict"),
+    [
+        (4.0, 1.0, 2, "held"), (3.0, 1.0, 2, "held"), (2.0, 1.0, 2, "not held"), (1.0, 1.0, 0, "not held"),
+        (1.0, 4.0, 0, "not held"), (2.0, 1.0, 0, "held"), (None, 1.0, 0, "undecided"),
+    ],
+)  # fmt: skip
+def test_what_was_counted_is_held_by_as_much_as_was_said(
+    better: float | None, worse: float, least: int, verdict: str, tmp_path: Path
+) -> None:
+    plan = read_plan(written(tmp_path, PLAN.replace("least = 2", f"least = {least}")))
+    values = {"majority": better, "last_write": worse}
+    figures = {name: Figure("price of the lie", value=value, text=str(value)) for name, value in values.items()}
+    board: Any = SimpleNamespace(figures={"price of the lie": figures})
+    assert next(verdicts(plan, board))["verdict"] == verdict

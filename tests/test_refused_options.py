@@ -1,0 +1,108 @@
+"""What options of commands cannot be: each is refused in its sentence, with exit code 2, and no file is made or changed."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from malsim.cli import main
+
+ROOT = Path(__file__).parents[1]
+CHECKS = 'why = "x"\n[[check]]\nname = "n"\nproperty = "always (eff(dec_a3ee) >= 0.3)"\n'
+NET = "loadrt watch names=weak\nnet low weak.in\nnet is-weak weak.below\naddf weak tick\n"
+HAL = "loadrt not names=no\nsetp no.in 1\n"
+LOG = '{"do": "write", "t": 0, "writer": "ann", "object": "x", "value": "A"}\n'
+
+CASES = {
+    "axioms --set law.half_life=7": "which law is meant?",
+    "axioms --zoo nosuch": "unknown defect",
+    "board frob": "no such thing",
+    "board add": "which one?",
+    "board merge": "which one?",
+    "board --rows none": "no row",
+    "board --rows majority --replications 1": "too few",
+    "board --rows majority --families nosuch": "no such family",
+    "charter s.sqlite --question nosuch": "no such question",
+    "charter s.sqlite --answer ' '": "an answer says something",
+    "compare --headline --replications 1": "too few replications",
+    "conformance --set law.half_life=7": "which law is meant?",
+    "conformance append --cell nosuch": "unknown cell",
+    "docs nosuch": "no such page",
+    "examples nosuch": "no such example",
+    "hal net.malnet -c 'newsig one'": "newsig takes SIGNAL TYPE",
+    "hal net.malnet -c 'unload a b'": "unload takes NAME",
+    "hal net.malnet -c 'list nosuch'": "no such kind",
+    "hal -c save": "this session has no file yet",
+    "import atlas.json --confidence 2 -o new.sqlite": "no confidence",
+    "import atlas.json --as nosuch -o new.sqlite": "unknown format",
+    "look s.sqlite --verify 0": "too few",
+    "look s.sqlite --verify 2 --scope ann": "all scopes are looked at together",
+    "mutate x.toml --each -1": "no count of mutants",
+    "netlist diff net.malnet net.malnet --prove other": "two netlists are proved the same",
+    "netlist diff net.malnet net.malnet --prove same --ticks 0": "a proof looks at some ticks",
+    "netlist fmt --write x.hal": "HAL's text is not rewritten in ours",
+    "netlist value writer(ann)-claims-x net.malnet": "no such",
+    "new x.txt --template claims": "ends with",
+    "op smooth --on table.csv": "which column feeds it?",
+    "op pid --table": "it has no truth table",
+    "op watch --frequency": "it has no frequency response",
+    "op smooth --step --calls 0": "no calls",
+    "price majority --honest 0": "too few",
+    "price majority --most 0": "too few",
+    "record -o new.jsonl -- ./nosuch": "cannot start",
+    "run x.toml --set damping": "not an assignment",
+    "run x.toml --set run.days": "not an assignment",
+    "run x.toml --set rules.mass_from=nosuch": "unknown choice",
+    "run x.toml --rules nosuch": "no such rules",
+    "serve s.sqlite --token-file token": "a token is for --http",
+    "serve s.sqlite --http 0 --host 0.0.0.0": "others than this machine need a token",
+    "sensitivity x.toml --range rules.damping=0.5:0.9 --metric cells --workers 0": "no worker",
+    "test x.toml --check nosuch": "no check was found",
+    "test x.toml --mutants 0": "no mutant to make",
+    "test checks.toml --on s.sqlite --events log.jsonl": "one history at a time",
+    "test x.toml --power 3": "too few to tell",
+    "tick s.sqlite --now -1": "a store does not tick back",
+    "triage reviewed.toml --replications 1": "too few replications",
+    "tripwire design --arl0 100": "a design needs its targets",
+    "tune x.toml --space rules.damping=0.2:1 --objective brier --require 'always (eff(dec_a3ee) >= 0.3)'": "not both",
+    "tune x.toml --space rules.damping=0.2:1 --budget 3": "too few points",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("refused")
+    texts = {
+        "checks.toml": CHECKS,
+        "net.malnet": NET,
+        "x.hal": HAL,
+        "log.jsonl": LOG,
+        "token": "t",
+        "new.jsonl": "",
+        "table.csv": "t,x\n0,1\n",
+    }
+    for name, text in texts.items():
+        (place / name).write_text(text, encoding="utf-8")
+    for name, source in {
+        "x.toml": "worked_example.toml",
+        "reviewed.toml": "triage_popular.toml",
+        "atlas.json": "stores/atlas.json",
+    }.items():
+        (place / name).write_bytes((ROOT / "scenarios" / source).read_bytes())
+    assert main(["import", str(place / "atlas.json"), "-o", str(place / "s.sqlite")]) == 0
+    return place
+
+
+@pytest.mark.parametrize("words", CASES)
+def test_it_is_refused_and_nothing_is_written(
+    words: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert main(shlex.split(words)) == (1 if words.startswith("hal ") else 2)  # a script whose line failed ends with 1
+    said = capsys.readouterr()
+    assert CASES[words] in said.err + said.out
+    assert "this is a bug" not in said.err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
