@@ -69,7 +69,8 @@ class LawTable:
 
     def json(self) -> str:
         """The rows as one JSON list; a number that is not there is null."""
-        return json.dumps(self.frame.with_columns(pl.col(pl.Float64).fill_nan(None)).to_dicts(), indent=1, allow_nan=False)
+        numbers = pl.when(pl.col(pl.Float64).is_finite()).then(pl.col(pl.Float64))
+        return json.dumps(self.frame.with_columns(numbers).to_dicts(), indent=1, allow_nan=False)
 
     def write(self, folder: Path) -> list[Path]:
         """Write laws.parquet, laws.json, laws.png and laws.html; returns the paths."""
