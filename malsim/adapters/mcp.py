@@ -83,8 +83,8 @@ class ToolCalls:
 
     def _do(self, steps: Sequence[Step], **words: str) -> list[str]:
         """Take the steps of a call; every text that they answer."""
-        known = dict.fromkeys(WORDS, "") | words | {"folder": self.folder}
-        return [text for step in steps for text in self._call(step, step.filled(known))]
+        every = dict.fromkeys(WORDS, "") | words | {"folder": self.folder}
+        return [text for step in steps for text in self._call(step, step.filled(every))]
 
     def _call(self, step: Step, arguments: dict[str, Any]) -> list[str]:
         """Call a tool; its texts."""

@@ -7,7 +7,8 @@ right instead, and forgetting `delete`. `texts` reads each memory's `history` to
 history names no person, so there is no log.
 `pipeline` adds with `infer=True`: the package searches what it holds, asks its model what to extract, drops equal hashes
 and adds. A judge (`malsim.adapters.judges`) is that model, and leaves out what it takes for known; no other verdict is
-asked for.
+asked for. Model and embedding come in by the package's own configuration, as the model of its provider `langchain`, whose
+class is registered with its factories.
 Left out: spaCy's entities and BM25, which the package misses without their models.
 Install: pip install -c constraints.txt -e ".[memories]". Version run: mem0ai 2.2.1. Its telemetry is off.
 """
@@ -23,46 +24,14 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from malsim.adapters.contract import Claim, Query
 from malsim.adapters.judges import SAME, Judge
-from malsim.base.errors import AdapterError
-
-__all__ = ["Mem0Pipeline", "Mem0Store", "WordEmbedding", "pipeline", "without_model"]
+from malsim.adapters.models.word_embedding import WordEmbedding
 
 DIMENSIONS = 512
 EVERYBODY = "bench"  # the user_id of what has no scope
 MOST = 1000  # memories about one object
 DIGITS = 6  # of a score: Qdrant's are float32, and equal ones differ by up to 1.2e-7
-
-
-class WordEmbedding:
-    """A vector of word counts, of length 1; each word that is met has a dimension of its own, so none is taken for another.
-
-    >>> embedding = WordEmbedding()
-    >>> a, b = (np.array(embedding.embed(text)) for text in ("valve open", "pump shut"))
-    >>> bool(a @ b < 1e-5)
-    True
-    """
-
-    def __init__(self) -> None:
-        self._place: dict[str, int] = {}
-
-    def embed(self, text: str, *_: Any, **__: Any) -> list[float]:
-        """Embed a text; raises `AdapterError` where it has met more words than it has dimensions."""
-        counts = np.full(DIMENSIONS, 1e-6)
-        for word in text.lower().replace("?", " ").split():
-            place = self._place.setdefault(word, len(self._place))
-            if place >= DIMENSIONS:
-                raise AdapterError("too many words", where="mem0: embedding", given=word, allowed=f"{DIMENSIONS} words")
-            counts[place] += 1.0
-        vector: list[float] = (counts / np.linalg.norm(counts)).tolist()
-        return vector
-
-    def embed_batch(self, texts: Sequence[str], *_: Any, **__: Any) -> list[list[float]]:
-        """Embed several."""
-        return [self.embed(text) for text in texts]
 
 
 class Mem0Store:
@@ -122,32 +91,17 @@ class Mem0Store:
         return [one["id"] for one in memories if value in (None, one["metadata"]["value"])]
 
 
-class Mem0Pipeline(Mem0Store):
-    """The package's own pipeline; what a memory says stands in its text alone, as the judge heard and worded it."""
+class JudgedModel:
+    """A judge in place of the model: what it extracts from the claim that is being added."""
 
-    def __init__(self, memory: Any, judge: Judge) -> None:
-        super().__init__(memory)
+    claim: Claim
+
+    def __init__(self, judge: Judge) -> None:
         self._judge, self._facts = judge, dict[tuple[str, str], list[tuple[str, str]]]()
-        memory.llm = self
-
-    def write(self, claims: Sequence[Claim], _: float) -> None:
-        """Hand each claim's sentence to the pipeline."""
-        for claim in claims:
-            self._claim = claim
-            ids = {"user_id": claim.scope or EVERYBODY, "run_id": claim.object}
-            added = self.memory.add(claim.text, metadata={"value": None, "day": claim.time}, infer=True, **ids)["results"]
-            self._places |= {one["id"]: len(self._places) + number for number, one in enumerate(added)}
-
-    def _find(self, name: str, value: str | None, scope: str) -> list[str]:
-        """The memories whose text says it: here nothing else does."""
-        filters = {"user_id": scope or EVERYBODY, "run_id": name}
-        memories = self.memory.get_all(filters=filters, top_k=MOST)["results"]
-        word = re.compile(rf"(?<!\w){re.escape(value or '')}(?!\w)")
-        return [one["id"] for one in memories if value is None or word.search(one["memory"])]
 
     def generate_response(self, messages: Sequence[dict[str, str]], **_: Any) -> str:
-        """What the model extracts from the claim beside the memories in its prompt: nothing that it takes for known."""
-        claim, prompt = self._claim, messages[-1]["content"]
+        """Nothing that it takes for known from the memories in its prompt."""
+        claim, prompt = self.claim, messages[-1]["content"]
         memories = prompt.partition("## Existing Memories")[2].partition("## New Messages")[0]
         value = self._judge.hears(claim.value, claim.writer, claim.time)
         facts = self._facts.setdefault((claim.scope, claim.object), [])
@@ -159,9 +113,32 @@ class Mem0Pipeline(Mem0Store):
         return json.dumps({"memory": [{"text": text}]})
 
 
+class Mem0Pipeline(Mem0Store):
+    """The package's own pipeline; what a memory says stands in its text alone, as the judge heard and worded it."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._model = JudgedModel(judge)
+        super().__init__(_memory(self._model))
+
+    def write(self, claims: Sequence[Claim], _: float) -> None:
+        """Hand each claim's sentence to the pipeline."""
+        for claim in claims:
+            self._model.claim = claim
+            ids = {"user_id": claim.scope or EVERYBODY, "run_id": claim.object}
+            added = self.memory.add(claim.text, metadata={"value": None, "day": claim.time}, infer=True, **ids)["results"]
+            self._places |= {one["id"]: len(self._places) + number for number, one in enumerate(added)}
+
+    def _find(self, name: str, value: str | None, scope: str) -> list[str]:
+        """The memories whose text says it: here nothing else does."""
+        filters = {"user_id": scope or EVERYBODY, "run_id": name}
+        memories = self.memory.get_all(filters=filters, top_k=MOST)["results"]
+        word = re.compile(rf"(?<!\w){re.escape(value or '')}(?!\w)")
+        return [one["id"] for one in memories if value is None or word.search(one["memory"])]
+
+
 def pipeline(judge: Judge | None = None) -> Mem0Pipeline:
     """The whole pipeline, in this process."""
-    return Mem0Pipeline(_memory(), judge or Judge())
+    return Mem0Pipeline(judge or Judge())
 
 
 def without_model() -> Mem0Store:
@@ -169,21 +146,28 @@ def without_model() -> Mem0Store:
     return Mem0Store(_memory())
 
 
-def _memory() -> Any:
+def given_model(config: Any) -> Any:
+    """The model that a configuration of the provider `langchain` carries: the factories call this by its name."""
+    return config.model
+
+
+def _memory(model: Any = None) -> Any:
     os.environ["MEM0_TELEMETRY"] = "False"
     folder = tempfile.mkdtemp(prefix="mem0-")
     os.environ.setdefault("MEM0_DIR", folder)
     from mem0 import Memory
+    from mem0.utils.factory import EmbedderFactory, LlmFactory
     from qdrant_client import QdrantClient
 
+    LlmFactory.register_provider("langchain", f"{__name__}.given_model")
+    EmbedderFactory.provider_to_class["langchain"] = f"{__name__}.given_model"
     store = {"client": QdrantClient(":memory:"), "collection_name": "bench", "embedding_model_dims": DIMENSIONS}
-    unused = {"provider": "openai", "config": {"api_key": "unused"}}
-    vectors = {"provider": "qdrant", "config": store}
     logging.getLogger("mem0").setLevel(logging.ERROR)  # it misses spaCy and fastembed, which it does not need here
+    config = {
+        "vector_store": {"provider": "qdrant", "config": store}, "history_db_path": ":memory:",
+        "llm": {"provider": "langchain", "config": {"model": model}},
+        "embedder": {"provider": "langchain", "config": {"model": WordEmbedding(DIMENSIONS)}},
+    }  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a local Qdrant has no payload indexes
-        memory = Memory.from_config(
-            {"vector_store": vectors, "llm": unused, "embedder": unused, "history_db_path": ":memory:"}
-        )
-    memory.embedding_model = WordEmbedding()
-    return memory
+        return Memory.from_config(config)

@@ -96,8 +96,8 @@ def prices(row: BoardRow, size: BoardSize) -> list[Figure]:
     """The least claims of a liar, and of the honest; the shortest lie that it believes is the witness."""
     price = price_of(row.subject(size.limit), closed_world(HONEST, most=MOST))
     lie, truth = price.lie_claims, price.truth_claims
-    shown = f"{event_table(price.witness)}\n\n{price.script}".strip()
-    streams = [CellWitness("shortest lie", f"{lie} claims", shown)] if lie else []
+    stream = f"{event_table(price.witness)}\n\n{price.script}".strip()
+    streams = [CellWitness("shortest lie", f"{lie} claims", stream)] if lie else []
     return [
         Figure(metric.name, claims and float(claims), n=1, text=str(claims or f"over {MOST}"),
                parts={"claims": [claims and float(claims)]}, witnesses=own)

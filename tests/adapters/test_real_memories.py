@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ PACKAGES = {
     "malsim.adapters.langgraph:in_memory": "langgraph",
     "malsim.adapters.langgraph:sqlite": "langgraph",
     "malsim.adapters.graphiti:edge_resolution": "graphiti_core",
+    "malsim.adapters.graphiti:whole": "kuzu",
+    "malsim.adapters.langmem:manager": "langmem",
     "malsim.adapters.mem0:without_model": "mem0",
     "malsim.adapters.fsrs:scheduler": "fsrs",
     SMALL: "json",
@@ -39,6 +42,7 @@ MODELS = {
     "malsim.adapters.fsrs:scheduler": "fsrs",
 }
 STREAMS = 30
+WHOLE = 8  # of them, where each claim takes a graph some forty milliseconds
 
 
 @pytest.fixture(params=PACKAGES, ids=lambda name: name.rpartition("/")[2].removeprefix("malsim.adapters."))
@@ -78,7 +82,7 @@ def test_it_runs_in_the_loop(name: str) -> None:
     run = ms.run(POISONER, memory=Adapter.of(name, workers=0), days=12.0, replications=2)
     assert not run.failures
     assert run.signals.filter(signal="right").height
-    assert run.cells["effective"].null_count() == (0 if "graphiti" in name else run.cells.height)
+    assert run.cells["effective"].null_count() == (0 if "edge_resolution" in name else run.cells.height)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -92,6 +96,22 @@ def test_its_minimal_model_says_the_same(name: str) -> None:
 def test_graphiti_cannot_return_to_an_earlier_truth() -> None:
     needed("graphiti_core")
     assert looked("malsim.adapters.graphiti:edge_resolution", A_B_A) == [("A", 0.0), ("B", 1.0)]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_whole_of_graphiti_says_what_its_edge_resolution_says() -> None:
+    needed("kuzu")
+    part, whole = "malsim.adapters.graphiti:edge_resolution", "malsim.adapters.graphiti:whole"
+    for claims in islice(streams(), WHOLE):
+        assert looked(whole, claims) == looked(part, claims), claims
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_langmem_patches_what_a_claim_contradicts_and_inserts_what_its_judge_misses() -> None:
+    needed("langmem")
+    said = {miss: looked(f"{miss}malsim.adapters.langmem:manager", A_B_A) for miss in ("", "miss=1,wording=varied/")}
+    assert [text.split(" (")[0] for text, _ in said[""]] == ["o is A"]
+    assert [text.split(" (")[0] for text, _ in said["miss=1,wording=varied/"]] == ["o is A", "o is A", "o is B"]
 
 
 @pytest.mark.filterwarnings("ignore")

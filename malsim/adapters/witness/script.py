@@ -58,7 +58,7 @@ def script_of(lines: Lines, plays: Sequence[Play]) -> str:
 
 
 def _played(lines: Lines, events: Sequence[Any], together: bool) -> list[str]:  # noqa: FBT001  # a pair's second
-    written, now = list[str](), 0.0
+    script, now = list[str](), 0.0
     for (do, t), group in groupby(events, key=lambda event: (event.do, event.t)):
         before, now, several = now, max(now, t), list(group)
         for part in [several] if together and do == "write" else [[event] for event in several]:
@@ -68,8 +68,8 @@ def _played(lines: Lines, events: Sequence[Any], together: bool) -> list[str]:  
                 ticks = lines.calls("tick", part, day)
                 calls = [f"for day in range({SETTLE_TICKS}):", *(f"    {line}" for line in ticks)] if ticks else []
             note = f"  # {part[0].note}" if part[0].note else ""
-            written += [*calls[:-1], f"{calls[-1]}{note}"] if calls else []
-    return written
+            script += [*calls[:-1], f"{calls[-1]}{note}"] if calls else []
+    return script
 
 
 def _lines_of(source: Source) -> Lines | None:
