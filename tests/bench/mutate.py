@@ -94,7 +94,7 @@ def mutants(path: Path, source: bytes, changed: set[int] | None) -> dict[str, li
         if changed is not None and not changed.intersection(range(function.lineno, (function.end_lineno or 0) + 1)):
             continue
         for statement in function.body[1 if ast.get_docstring(function) is not None else 0 :]:
-            for node in ast.walk(statement):
+            for node in _evaluated(statement):
                 for new in replacements(node):
                     start, end = (starts[line - 1] + column for line, column in _span(node))
                     text = ast.unparse(ast.fix_missing_locations(new))
@@ -104,6 +104,15 @@ def mutants(path: Path, source: bytes, changed: set[int] | None) -> dict[str, li
                     name = f"{function.name}@{function.lineno}"
                     found.setdefault(name, []).append(Mutant(path, function.name, number, start, end, old, text))
     return found
+
+
+def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """A statement's nodes but for its annotations, which nobody evaluates."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, ast.AST) and name not in ("annotation", "returns"):
+                yield from _evaluated(part)
 
 
 def _span(node: ast.AST) -> tuple[tuple[int, int], tuple[int, int]]:
