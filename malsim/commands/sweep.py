@@ -124,7 +124,7 @@ def _pairs(texts: list[str], where: str) -> Iterator[tuple[str, str]]:
     for text in texts:
         name, equals, values = text.partition("=")
         if not equals or not values:
-            raise UsageError("not a setting with a range", where=where, given=text, allowed="NAME=LOW:HIGH or NAME=A,B")
+            raise UsageError("not a setting with a range", where=where, given=text, allowed="NAME=LOW:HIGH or NAME=VALUES")
         yield name.strip(), values
 
 

@@ -1,0 +1,110 @@
+"""What functions cannot be given: each is refused in its sentence, with where it stood and what is allowed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import polars as pl
+import pytest
+
+import malsim as ms
+import ops
+from malsim.adapters import Claim
+from malsim.adapters.judges import Judge
+from malsim.base.errors import MalsimError
+from malsim.lab.stability.loop import TickLoop
+from malsim.lab.studies.replications import half_widths
+from malsim.lab.studies.warmup import mser5
+from malsim.memory import Memory, Rules, admit
+from malsim.memory.gate.edit import check_author
+from malsim.netlist.language.address import address
+from malsim.netlist.language.handles import handle
+from malsim.price.worlds import closed_world
+from malsim.records.embedding import embed
+from malsim.records.lanes import one_of
+from malsim.records.packing import PackBudget
+from malsim.scenario.checks.tube import Tube
+from malsim.scenario.properties import Property
+from malsim.scenario.properties.trace import Trace
+from malsim.sim.settings.law_parameters import checked_law
+from malsim.sim.writers import behaviour
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NOSUCH: Any = "nosuch"
+CLAIM: dict[str, Any] = {"handle": "dec_a3ee", "writer": "ann", "title": "x", "confidence": 0.5}
+
+
+def claim(**fields: Any) -> Claim:
+    said: dict[str, Any] = {"time": 0.0, "writer": "ann", "object": "x", "value": "A"}
+    return Claim(**said | fields)
+
+
+def admitted(**fields: Any) -> object:
+    return admit(Memory.empty(), pl.DataFrame([CLAIM]).with_columns(**fields), Rules())
+
+
+CASES: dict[str, tuple[Callable[[], object], str]] = {
+    "a scope that is no name": (lambda: claim(scope=3), "no scope"),
+    "a day that is none": (lambda: claim(valid_from=float("nan")), "no day"),
+    "a judge who errs always and more": (lambda: Judge(miss=1.5), "no rate"),
+    "a judge's rate in words": (lambda: Judge.read("miss=often"), "no number"),
+    "a design's method": (lambda: ms.design({"rules.damping": (0.2, 1.0)}, 4, method=NOSUCH), "unknown method"),
+    "a trigger's edge": (lambda: ms.Trigger(on="x", level=0.5, edge=NOSUCH), "unknown edge"),
+    "a trigger at no value": (lambda: ms.Trigger(on="x", level=float("nan")), "no value crosses this level"),
+    "the stability of a word": (lambda: ms.stability(NOSUCH), "neither a run nor a memory"),
+    "a loop of records": (lambda: TickLoop.of(Memory.empty(), Rules(effective="records")), "is no loop over edges"),
+    "a world without a day between claims": (lambda: closed_world(gap=0.0), "not above 0"),
+    "a preset": (lambda: Rules.of({"preset": "nosuch"}), "unknown preset"),
+    "a choice of a rule": (lambda: Rules(mass_from=NOSUCH), "unknown choice"),
+    "a gate of recall": (lambda: Rules.recall_v5(gate=NOSUCH), "unknown gate"),
+    "an assignment without a value": (lambda: Rules().set("damping"), "not an assignment"),
+    "a law's parameter where it has none": (lambda: checked_law("mal", {"x": 1}, where="law"), "mal has no parameters"),
+    "a behaviour": (lambda: behaviour("nosuch"), "unknown behaviour"),
+    "a kind of cell": (lambda: handle("xyz_a3ee"), "no such kind of cell"),
+    "a subject word": (lambda: handle("dec_1a_a3ee"), "is no subject word of a handle"),
+    "a hop behind a field": (lambda: address("cell-scores.supports"), "a hop stands behind a field"),
+    "a status in a property": (lambda: Property('always (status(dec_a3ee) == "nosuch")'), "no cell has such a status"),
+    "a window beyond all time": (lambda: Property("always[0d:1e9d] (x > 0)"), "a window's bounds are from 0"),
+    "a tolerance below 0": (lambda: Tube(absolute=-1.0), "a tolerance is 0 or more"),
+    "arrays of two shapes": (
+        lambda: Trace.of_arrays([1.0], {"x": np.zeros((1, 2)), "y": np.zeros((1, 3))}), "arrays of one shape",
+    ),
+    "a wiring of a replay": (
+        lambda: ms.replay(pl.DataFrame(), None, contradictions="nosuch"), "unknown wiring",
+    ),
+    "a log without rows": (
+        lambda: ms.fit_decay(pl.DataFrame(schema={"after": pl.Float64, "before": pl.Float64})), "a log without rows",
+    ),
+    "a run too short to settle": (lambda: mser5(np.zeros(3)), "too short to tell a warm-up"),
+    "an interval of no width": (lambda: half_widths(["brier"], 0.0), "not a half-width"),
+    "who updates, as a number": (lambda: check_author(cast("Any", 3)), "no name"),
+    "edges that are words": (lambda: admitted(edges=pl.lit(["x"])), "column of the wrong type"),
+    "a field of an edge": (lambda: admitted(edges=pl.lit([{"nosuch": 1}])), "unknown field of an edge"),
+    "an embedder of words": (lambda: embed(NOSUCH, "x"), "an embedder returns a list of numbers"),
+    "a word of a record": (lambda: one_of("nosuch", ("a", "b"), "lane"), "unknown word"),
+    "a budget below 0": (lambda: PackBudget(max_tokens=-1), "not a count"),
+    "an op's answer to nothing": (lambda: ops.respond(ops.load("smooth"), "step", {}, calls=0), "no calls"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_refused_in_a_sentence(case: str) -> None:
+    call, said = CASES[case]
+    with pytest.raises((MalsimError, ops.OpError), match=said):
+        call()
+
+
+@pytest.mark.parametrize("module", [ms, ops])
+def test_a_name_that_no_package_has_is_an_attribute_error(module: Any) -> None:
+    with pytest.raises(AttributeError, match="nosuch"):
+        _ = module.nosuch
+
+
+def test_a_fork_is_not_forked_again() -> None:
+    run = ms.run("scenarios/worked_example.toml")
+    fork = run.at(day=2).fork()
+    with pytest.raises(MalsimError, match="a fork is not forked again"):
+        ms.fork(fork, day=3)
