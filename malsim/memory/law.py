@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Formula
 
 __all__ = [
-    "CALIBRATIONS", "Terms", "currency", "effective", "factor_of", "factors", "factors_at", "penalises",
-    "records", "salience", "scaled", "slopes", "step", "terms", "tick", "updated",
+    "CALIBRATIONS", "Terms", "WriterRecords", "currency", "effective", "factor_of", "factors", "factors_at",
+    "penalises", "records", "salience", "scaled", "slopes", "step", "terms", "tick", "updated",
 ]  # fmt: skip
 
 

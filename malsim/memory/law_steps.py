@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.law import WriterRecords
 
@@ -35,9 +35,16 @@ def effective_now(memory: Memory, rules: Rules | None = None) -> dict[int, float
     """The effective that a reader sees of the touched rows, as of `present`; None where none is known."""
     view = present(memory, rules)
     values = view.memory.column("effective")[view.touched]
-    return {
-        row: None if math.isnan(value) else value for row, value in zip(view.touched.tolist(), values.tolist(), strict=True)
-    }
+    return dict(zip(view.touched.tolist(), none_for_nan(values), strict=True))
+
+
+def none_for_nan(values: Array) -> list[float | None]:
+    """The values, None for what is absent (NaN).
+
+    >>> none_for_nan(np.array([0.5, np.nan]))
+    [0.5, None]
+    """
+    return [None if math.isnan(value) else value for value in values.tolist()]
 
 
 class Present(NamedTuple):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ODD = ("NULL", "'x'", "''", "-1", "0.5", "1e999", "9223372036854775807", "x'00ff'")
-TABLES = ("cells", "edges", "writers", "ticks", "past", "meta", "scores", "past_scores", "clocks", "unseen")
+TABLES = ("cells", "edges", "writers", "ticks", "past", "meta", "scores", "past_scores", "clocks", "unseen", "views")
 FEW, FEWER = 120, 13
 COMMANDS = (
     ["look", "STORE"], ["look", "STORE", "dec_a3ee"], ["look", "STORE", "--query", "sqlite"], ["why", "STORE", "dec_a3ee"],

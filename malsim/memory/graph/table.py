@@ -166,10 +166,10 @@ class Table:
         return cls(ChunkedRows.of(frame), {}, frozenset())
 
     @classmethod
-    def lazy(cls, some: pl.DataFrame, whole: Callable[[], pl.DataFrame]) -> Table:
+    def lazy(cls, at_hand: dict[str, NDArray[Any]], whole: Callable[[], pl.DataFrame]) -> Table:
         """The table of which some columns are at hand, and the `whole` frame is made when somebody asks for more."""
-        at_hand = {name: to_array(some[name]) for name in some.columns}
-        return cls(ChunkedRows(LazyRows(some.height, whole, at_hand), None, some.height, 0), {}, frozenset())
+        height = len(next(iter(at_hand.values())))
+        return cls(ChunkedRows(LazyRows(height, whole, at_hand), None, height, 0), {}, frozenset())
 
     @classmethod
     def blank(cls, kinds: Mapping[str, pl.DataType | type[pl.DataType]]) -> Table:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.memory.law import CALIBRATIONS, records
-from malsim.memory.law_steps import effective_now, show, touched
+from malsim.memory.law import CALIBRATIONS, WriterRecords, records
+from malsim.memory.law_steps import effective_now, none_for_nan, show, touched
 from malsim.memory.schema import INIT
 from malsim.memory.store.needed_rows import cells_where, line_of, rows_meant, rows_named
-from malsim.memory.tables.read import last_scanned
+from malsim.memory.tables.layout import RECORD, STORED
+from malsim.memory.tables.read import LAW_CELLS, last_scanned
+from malsim.memory.tables.scores import ticked_last, view_after
 from malsim.memory.tables.store_part import part_of, within
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Ints
     from malsim.memory.graph.claim_graph import Memory
-    from malsim.memory.law import WriterRecords
     from malsim.memory.rules import Rules
     from malsim.memory.tables.store_part import StorePart
 
@@ -58,8 +59,12 @@ def effective_in(
 
     Of None all rows are meant. None where it takes all cells to say so.
     """
+    if (deed := ticked_last(connection, rules)) is not None:
+        cells, values = view_after(connection, deed)
+        here = slice(None) if rows is None else np.isin(cells, list(rows))
+        return dict(zip(cells[here].tolist(), none_for_nan(values[here]), strict=True))
     wanted = _unseen_by_tick(connection) if rows is None else set(rows)
-    part = _part_showing(connection, wanted, set(), rules) if len(wanted) <= MOST_TOUCHED else None
+    part = _part_showing(connection, wanted, set(), rules, LAW_CELLS) if len(wanted) <= MOST_TOUCHED else None
     if part is None:
         return None
     worth = effective_now(part.memory, rules)
@@ -77,12 +82,14 @@ def _unseen_by_tick(connection: sqlite3.Connection) -> set[int]:
     return moved | {row for (row,) in connection.execute(query, (last_scanned(connection), MOST_TOUCHED + 1))}
 
 
-def _part_showing(connection: sqlite3.Connection, rows: set[int], beside: set[int], rules: Rules) -> StorePart | None:
-    """A part in which `present` gives these rows as it would give them of the whole; the others only stand there."""
+def _part_showing(
+    connection: sqlite3.Connection, rows: set[int], beside: set[int], rules: Rules, names: Iterable[str] = STORED
+) -> StorePart | None:
+    """A part, of these columns, in which `present` gives these rows as of the whole; the others only stand there."""
     if rules.effective is not None or rules.wrong_when == "lost" or rules.evidence_from == "external":
         return None
     sources = connection.execute(f"SELECT source FROM edges WHERE {within('target', rows)}")
-    part = part_of(connection, rows | beside | {row for (row,) in sources})
+    part = part_of(connection, rows | beside | {row for (row,) in sources}, names)
     local = part.local(np.array(sorted(rows), dtype=np.int64))
     moved = np.intersect1d(touched(part.memory, rules), local) if rules.reads == "now" else local[:0]
     show(part.memory, moved, rules, _record(connection, part.memory, moved, rules) if moved.size else None)
@@ -91,9 +98,11 @@ def _part_showing(connection: sqlite3.Connection, rows: set[int], beside: set[in
 
 def _record(connection: sqlite3.Connection, memory: Memory, rows: Ints, rules: Rules) -> WriterRecords:
     """The record that the whole store gives the writers of some rows; of others it says nothing."""
+    if rules.wrong_when == "contradicted" and ticked_last(connection, rules) is not None:
+        return WriterRecords(*(memory.table("writers").column(name) for name in RECORD))
     author = memory.column("author")
     authors = np.unique(author[rows]).tolist()
-    part = part_of(connection, _rows_in_record(connection, memory, authors, rules))
+    part = part_of(connection, _rows_in_record(connection, memory, authors, rules), LAW_CELLS)
     claims = np.zeros(memory.table("writers").height, dtype=np.int64)
     query = f"SELECT author, count(*) FROM cells WHERE {within('author', authors)} GROUP BY author"
     for number, count in connection.execute(query):

@@ -13,7 +13,7 @@ from malsim.memory.gate.edit import update
 from malsim.memory.graph.replicate import alone, without
 from malsim.memory.graph.tombstones import TEXTS, derived, rows_about, rows_like
 from malsim.memory.law import tick
-from malsim.memory.law_steps import effective_now
+from malsim.memory.law_steps import effective_now, present
 from malsim.memory.push.ask import ask
 from malsim.memory.push.expand import expand, row_named
 from malsim.memory.push.mini_index import Push, push
@@ -27,7 +27,7 @@ from malsim.memory.store.page_part import answer_part, effective_in, page_part
 from malsim.memory.store.store_file import StoreFile
 from malsim.memory.tables import read, standing_parts
 from malsim.memory.tables.connect import refusing, sound, transaction
-from malsim.memory.tables.scores import Clock
+from malsim.memory.tables.scores import Clock, keep_view
 from malsim.memory.tables.search import as_stored
 from malsim.memory.tables.store_part import named_so
 from malsim.memory.tables.write import latest_day, log_verdicts
@@ -87,7 +87,10 @@ class Store(StoreFile):
                     standing_parts.keep(self.connection, after)
             elif before.text or (old.column("kind") == KINDS.index("prg")).any():
                 raise StoreError("programs stand in it that nothing here runs", hint="import malsim.netlist")
-            return self._write(old, new, t=now, deed="tick", clock=Clock.of(now, rules))
+            self._write(old, new, t=now, deed="tick", clock=Clock.of(now, rules))
+            view = present(new, rules)
+            keep_view(self.connection, view.touched, view.memory.column("effective")[view.touched])
+            return new
 
     def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]]) -> Memory:
         """Put what `load` makes of the memory and of what stands here into the file, in one write; returns the memory."""
@@ -219,10 +222,14 @@ class Store(StoreFile):
         """
         rules = options.get("rules") or Rules()
         with self._reading() as file:
+            of_all: list[Mapping[int, float | None]] = []
 
             def worth_now(rows: Sequence[int] | None) -> Mapping[int, float | None]:
-                worth = effective_in(file, rows, rules)
-                return effective_now(self.numbers, rules) if worth is None else worth
+                worth = of_all[0] if of_all else effective_in(file, rows, rules)
+                if worth is None or rows is None:
+                    worth = effective_now(self.numbers, rules) if worth is None else worth
+                    of_all.append(worth)
+                return worth
 
             lines = [*standing_parts.standing(file).lines.get(options.get("rep", 0), ()), *options.pop("surfaced", ())]
             return push(file, query, surfaced=lines, worth_now=worth_now if read.holds_news(file) else as_stored, **options)

@@ -10,16 +10,19 @@ import polars as pl
 from malsim.base.finite import is_number
 from malsim.memory import schema
 from malsim.memory.graph.claim_graph import Memory
+from malsim.memory.graph.frames import to_series
 from malsim.memory.graph.table import Table
 from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.tables.damage import DamagedRowsError, check_rows, is_date
 from malsim.memory.tables.layout import CELLS, STORED, TICKS, missing_columns
-from malsim.memory.tables.rows import select
-from malsim.memory.tables.scores import clock_at, read_scores, with_scores
+from malsim.memory.tables.rows import select, select_arrays
+from malsim.memory.tables.scores import clock_at, decode, read_scores, with_scores
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
+
+    from numpy.typing import NDArray
 
     from malsim.memory.tables.rows import Kinds
 
@@ -37,10 +40,11 @@ def present(connection: sqlite3.Connection) -> Memory:
     return Memory(whole(cells), wires, authors, check_rows(cells, wires, authors, last_scanned(connection)))
 
 
-LAW_CELLS = (
+_LAW = (
     "rep", "kind", "author", "stated", "c0", "salience_seed", "stability", "pinned", "status", "successor", "created",
     "touched", "read", "origin", "verification",
 )  # fmt: skip
+LAW_CELLS = {name: STORED[name] for name in _LAW}
 """What a tick reads of cells beside their scores."""
 LAW_EDGES = {name: schema.EDGES[name] for name in ("source", "relation", "target", "weight")}
 
@@ -50,12 +54,20 @@ def numbers(connection: sqlite3.Connection, rows: Callable[[str], pl.DataFrame])
 
     `rows` gives the whole of `cells` or `edges` when somebody asks for more: as they stand now, whenever that is.
     """
-    cells = rows_present(connection, LAW_CELLS)
-    cells = with_scores(cells, read_scores(connection, cells.height), clock_at(connection))
-    wires, authors = _table(connection, "edges", LAW_EDGES), writers(connection)
-    scanned = check_rows(cells, wires, authors, last_scanned(connection))
-    tables = {name: Table.lazy(frame, partial(rows, name)) for name, frame in (("cells", cells), ("edges", wires))}
+    cells, wires = select_arrays(connection, "cells", LAW_CELLS), select_arrays(connection, "edges", LAW_EDGES)
+    cells |= decode(read_scores(connection, len(cells["rep"])), cells.__getitem__, clock_at(connection))
+    authors = writers(connection)
+    scanned = check_rows(_to_check(cells), _to_check(wires), authors, last_scanned(connection))
+    tables = {name: Table.lazy(table, partial(rows, name)) for name, table in (("cells", cells), ("edges", wires))}
     return Memory(**tables, writers=authors, scanned=scanned)
+
+
+def _to_check(table: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
+    """The columns of a table in which there may be what no store holds: numbers, and rows of others."""
+    return pl.DataFrame([to_series(name, each) for name, each in table.items() if each.dtype == float or name in _ROWS])
+
+
+_ROWS = ("author", "successor", "source", "target")
 
 
 def rows_present(connection: sqlite3.Connection, names: Iterable[str] = STORED) -> pl.DataFrame:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
+from malsim.memory.schema import NONE
 from malsim.memory.tables.damage import DamagedRowsError
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     Kinds = Mapping[str, pl.DataType | type[pl.DataType]]
 
-__all__ = ["columns_of", "insert", "plain", "select", "update"]
+__all__ = ["columns_of", "insert", "plain", "select", "select_arrays", "update"]
 
 SLICE = 16_384
+LARGEST = 2**53  # whole numbers up to this are floats too
 
 
 def insert(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> None:
@@ -43,6 +49,37 @@ def select(connection: sqlite3.Connection, query: str, kinds: Kinds, parameters:
     while rows := cursor.fetchmany(SLICE):
         parts.append(columns_of(rows, kinds))
     return pl.concat(parts) if parts else pl.DataFrame(schema=kinds)
+
+
+def select_arrays(connection: sqlite3.Connection, table: str, kinds: Kinds) -> dict[str, NDArray[Any]]:
+    """Columns of a whole table, numbers, truths and words, as of `frames.to_array`: in half the time of a frame.
+
+    Raises `DamagedRowsError` for what such a column does not hold.
+    """
+    query = f'SELECT {", ".join(_as_number(name, kind) for name, kind in kinds.items())} FROM {table} ORDER BY "row"'
+    try:
+        values = np.fromiter(chain.from_iterable(connection.execute(query)), np.float64).reshape(-1, len(kinds))
+    except (TypeError, ValueError) as error:
+        raise DamagedRowsError(table) from error
+    return {name: _array(name, values[:, place], kind) for place, (name, kind) in enumerate(kinds.items())}
+
+
+def _as_number(name: str, kind: pl.DataType | type[pl.DataType]) -> str:
+    """A column for a SELECT, of words their places."""
+    if not isinstance(kind, pl.Enum):
+        return f'"{name}"'
+    places = " ".join(f"WHEN '{word}' THEN {place}" for place, word in enumerate(kind.categories))
+    return f'CASE "{name}" {places} END'
+
+
+def _array(name: str, values: NDArray[np.float64], kind: pl.DataType | type[pl.DataType]) -> NDArray[Any]:
+    if kind == pl.Float64:
+        return values.copy()
+    values = np.where(np.isnan(values), NONE, values) if name == "successor" else values
+    whole = (np.floor(values) == values) & (np.abs(values) <= LARGEST)  # which no absent one is
+    if not (whole & (values <= 1.0) if kind == pl.Boolean else whole).all():
+        raise DamagedRowsError(name)
+    return values.astype(bool if kind == pl.Boolean else np.intp)
 
 
 def columns_of(rows: Sequence[tuple[object, ...]], kinds: Kinds) -> pl.DataFrame:

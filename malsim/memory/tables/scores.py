@@ -6,6 +6,7 @@ that do: `BY_CLOCK` stands for them. Of the other scores the parts that differ a
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,9 +39,12 @@ __all__ = [
     "decode",
     "differs",
     "keep_clock",
+    "keep_view",
     "read_scores",
     "replaced_after",
     "rewrite",
+    "ticked_last",
+    "view_after",
     "with_scores",
 ]
 
@@ -61,12 +65,15 @@ class Clock:
     tau_ephemeral: float
     salience_floor: float
     salience_tau: float
+    rules: str
+    """A digest of all of them."""
 
     @classmethod
     def of(cls, now: float, rules: Rules) -> Clock:
         """The clock of a tick under these rules."""
         stable, volatile, ephemeral = rules.tau.tolist()
-        return cls(now, rules.currency_floor, stable, volatile, ephemeral, rules.salience_floor, rules.salience_tau)
+        aging = rules.currency_floor, stable, volatile, ephemeral, rules.salience_floor, rules.salience_tau
+        return cls(now, *aging, rules=digest_of(rules))
 
     def aged(self, column: Columns) -> Scores:
         """The currency and salience of cells by this clock, as `law.updated` has them, from their columns."""
@@ -83,16 +90,42 @@ class Clock:
             }
 
 
+def digest_of(rules: Rules) -> str:
+    """A digest of rules; a function among them has one of its own in each process."""
+    return hashlib.sha256(repr(rules).encode()).hexdigest()[:16]
+
+
+def ticked_last(connection: sqlite3.Connection, rules: Rules) -> int | None:
+    """The write that ticked under these rules, where nobody wrote since; cells that were opened count for nothing."""
+    query = """SELECT deed, rules FROM clocks WHERE NOT EXISTS
+        (SELECT 1 FROM ticks WHERE "row" > clocks.deed AND ticks.deed <> 'expand') ORDER BY deed DESC LIMIT 1"""
+    deed, digest = connection.execute(query).fetchone() or (None, None)
+    return deed if digest == digest_of(rules) else None
+
+
+def keep_view(connection: sqlite3.Connection, rows: Ints, effective: Array) -> None:
+    """Keep what readers see of cells after the tick just written, where it is not what the tick gave them."""
+    connection.execute("DELETE FROM views")
+    values = rows.astype(_ROW).tobytes(), effective.astype(_NUMBER).tobytes()
+    connection.execute("INSERT INTO views SELECT max(deed), ?, ? FROM clocks", values)
+
+
+def view_after(connection: sqlite3.Connection, deed: int) -> tuple[Ints, Array]:
+    """The rows, and their effective, that `keep_view` kept of a tick."""
+    row = connection.execute("SELECT cells, effective FROM views WHERE deed = ?", (deed,)).fetchone()
+    return _changes(*(row or (b"", b"")))
+
+
 def keep_clock(connection: sqlite3.Connection, deed: int, clock: Clock) -> None:
     """Let a write be a tick at this instant."""
-    connection.execute("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (deed, *astuple(clock)))
+    connection.execute("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (deed, *astuple(clock)))
 
 
 def clock_at(connection: sqlite3.Connection, deed: int | None = None) -> Clock | None:
     """The clock of the last tick up to a write, by default the last; None before the first."""
     query = "SELECT * FROM clocks WHERE deed <= coalesce(?, deed) ORDER BY deed DESC LIMIT 1"
     row = connection.execute(query, (deed,)).fetchone()
-    if row and not all(isinstance(value, float) for value in row[1:]):
+    if row and not all(isinstance(value, float) for value in row[1:-1]):
         raise DamagedRowsError("clocks")
     return Clock(*row[1:]) if row else None
 
@@ -221,10 +254,16 @@ def replaced_after(connection: sqlite3.Connection, deed: int) -> Iterator[tuple[
     """What later writes than this one replaced, the last first: the write, the score, rows, and their values before it."""
     query = "SELECT until, name, cells, data FROM past_scores WHERE until > ? ORDER BY until DESC, rowid DESC"
     for until, name, cells, data in connection.execute(query, (deed,)):
-        blobs = isinstance(cells, bytes) and isinstance(data, bytes) and len(data) == 2 * len(cells)
-        if not blobs or name not in SCORES or len(data) % _NUMBER.itemsize:
+        if name not in SCORES:
             raise DamagedRowsError("past_scores")
-        yield until, name, np.frombuffer(cells, _ROW).astype(np.int64), np.frombuffer(data, _NUMBER)
+        yield until, name, *_changes(cells, data)
+
+
+def _changes(cells: object, data: object) -> tuple[Ints, Array]:
+    """Rows and a value of each, as they were written."""
+    if not (isinstance(cells, bytes) and isinstance(data, bytes) and len(data) == 2 * len(cells)) or len(data) % 8:
+        raise DamagedRowsError("past_scores")
+    return np.frombuffer(cells, _ROW).astype(np.int64), np.frombuffer(data, _NUMBER)
 
 
 def _see(connection: sqlite3.Connection, rows: Ints, active: Bools, worth: Array, effective: Array) -> None:

@@ -15,7 +15,7 @@ from malsim.memory.graph.index import Index
 from malsim.memory.schema import NONE
 from malsim.memory.tables.damage import DamagedRowsError, check_rows
 from malsim.memory.tables.layout import CELLS, STORED
-from malsim.memory.tables.read import columns_in, height, last_scanned, whole, writers
+from malsim.memory.tables.read import columns_in, height, last_scanned, names_of, whole, writers
 from malsim.memory.tables.rows import select
 from malsim.memory.tables.scores import clock_at, read_scores, with_scores
 
@@ -78,29 +78,31 @@ def heirs_of(connection: sqlite3.Connection, rows: Iterable[int]) -> list[int]:
     return [row for (row,) in connection.execute(query, (json.dumps(list(rows)),))]
 
 
-def part_of(connection: sqlite3.Connection, rows: Iterable[int]) -> StorePart:
-    """The cells of these rows and of what replaced them, with every edge among them and all writers."""
-    present = columns_in(connection)
-    columns = {"row": pl.Int64, **STORED}
+def part_of(connection: sqlite3.Connection, rows: Iterable[int], names: Iterable[str] = STORED) -> StorePart:
+    """The cells of these rows and of what replaced them, with every edge among them and all writers.
+
+    Of their columns some will do, where nothing but numbers is asked for: `read.LAW_CELLS`.
+    """
+    columns = {"row": pl.Int64, **{name: STORED[name] for name in names}}
+    present = columns_in(connection, names)
     query = f"""SELECT "row", {present} FROM cells WHERE {within('"row"', heirs_of(connection, rows))} ORDER BY "row\""""
     numbered = select(connection, query, columns)
     here = numbered["row"].to_numpy()
     ends = within("source", here.tolist()) + " AND " + within("+target", here.tolist())
     kinds = {"row": pl.Int64, **schema.EDGES}
-    names = ", ".join(f'"{name}"' for name in kinds)
-    among = select(connection, f'SELECT {names} FROM edges WHERE {ends} ORDER BY "row"', kinds)
+    among = select(connection, f'SELECT {names_of(kinds)} FROM edges WHERE {ends} ORDER BY "row"', kinds)
     scanned_edges = last_scanned(connection)
     if not isinstance(scanned_edges, int):
         raise DamagedRowsError("scanned")
     part = StorePart(Memory.empty(), here, height(connection, "cells"), height(connection, "edges"), scanned_edges)
     raw = read_scores(connection, part.cells, here)
-    scored = with_scores(numbered, raw, clock_at(connection)).select(list(CELLS))
-    cells = scored.with_columns(_local(part, numbered["successor"]))
+    scored = with_scores(numbered, raw, clock_at(connection))
+    cells = scored.select(name for name in CELLS if name in scored.columns).with_columns(_local(part, numbered["successor"]))
     edges = among.drop("row").with_columns(_local(part, among[name]) for name in ("source", "target"))
     authors = writers(connection)
     scanned = int((among["row"] < scanned_edges).sum())
     check_rows(cells, edges, authors, scanned)
-    memory = Memory(whole(cells), edges, authors, scanned)
+    memory = Memory(whole(cells) if "title" in cells.columns else cells, edges, authors, scanned)
     return replace(part, memory=memory)
 
 
