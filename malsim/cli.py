@@ -17,8 +17,6 @@ from malsim.base.limits import Limits, bound_memory
 from malsim.base.plain_text import PlainStream, plain_text
 from malsim.parsers import Command, main_parser, program_version
 
-__all__ = ["main"]
-
 ERROR = 2
 
 

@@ -22,8 +22,6 @@ from malsim.adapters.contract import Claim, Query
 from malsim.records import Fusion, MemoryRecord, Overlay, OverlayItem, RecordStore
 from malsim.records.candidates import Scope
 
-__all__ = ["ArwOverlay", "ArwRecords", "overlay", "records"]
-
 EVERYBODY = "bench"  # the project of what has no scope
 DAY_MS = 86_400_000
 LONG_AGO = 1_767_225_600_000  # day 0 is 2026-01-01: a store of records knows no time before 1970

@@ -14,19 +14,6 @@ from typing import Any, Protocol, TypeAlias
 from malsim.base.errors import DataError
 from malsim.base.finite import LONGEST_SCOPE, is_number
 
-__all__ = [
-    "FEATURES",
-    "OPTIONAL_CALLS",
-    "SETTLE_TICKS",
-    "STATUSES",
-    "Claim",
-    "DutifulMemory",
-    "Edge",
-    "Item",
-    "Query",
-    "UserMemory",
-]
-
 Item: TypeAlias = Mapping[str, Any]
 """What a memory shows: `id`, `object`, `value`, `rank`; `text`, `belief` and `active` may be left out: None, None, True.
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from malsim.adapters.contract import Claim, Query
 
-__all__ = ["ClaimCards", "scheduler"]
-
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 

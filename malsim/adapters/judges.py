@@ -15,8 +15,6 @@ from typing import Any
 
 from malsim.base.errors import AdapterError
 
-__all__ = ["CONTRADICTS", "NEW", "SAME", "WORDINGS", "Judge", "judged_by"]
-
 SAME, CONTRADICTS, NEW = "same", "contradicts", "new"
 INVENTED = "something else"
 WORDINGS = ("plain", "varied")

@@ -14,8 +14,6 @@ from typing import Any
 
 from malsim.adapters.contract import Claim, Query
 
-__all__ = ["LangGraphStore", "in_memory", "sqlite"]
-
 FACTS, EVERYBODY = "facts", "bench"
 MOST = 100_000  # entries that a search for all of them may list
 

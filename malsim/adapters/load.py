@@ -14,8 +14,6 @@ from malsim.adapters.calls import text_of
 from malsim.adapters.contract import UserMemory
 from malsim.base.errors import AdapterError
 
-__all__ = ["CALLS", "arguments_of", "load_factory", "make_memory"]
-
 CALLS = ("write", "tick", "read", "peek")
 
 

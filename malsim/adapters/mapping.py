@@ -17,8 +17,6 @@ from typing import Any
 from malsim.base.errors import AdapterError
 from malsim.base.plain_text import filled
 
-__all__ = ["Step", "ToolMapping", "read_mapping", "shipped_mappings"]
-
 SHIPPED = Path(__file__).with_name("servers")
 CALLS, OPTIONAL = ("write", "read"), ("forget", "texts")
 

@@ -14,8 +14,6 @@ from malsim.adapters.calls import takes_limit
 from malsim.adapters.contract import Item, Query
 from malsim.base.errors import AdapterError
 
-__all__ = ["READERS", "ReadBy", "read_by"]
-
 Ranks: TypeAlias = list[float]
 FIRST = 5  # items that vote, or that a cautious reader looks at: what fits into a prompt
 MARGIN = 0.05  # of the first item's rank; within it two items are as good as each other

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from malsim.adapters.contract import Claim, Query
 
-__all__ = ["OwnStore", "governed", "plain"]
-
 STATED = 0.7  # where a claim states nothing
 
 

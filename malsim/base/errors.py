@@ -5,20 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = [
-    "AdapterError",
-    "AddressError",
-    "DataError",
-    "LawError",
-    "MalsimError",
-    "ProcessError",
-    "RulesError",
-    "ScenarioError",
-    "StoreError",
-    "UsageError",
-    "nearest",
-]
-
 
 class MalsimError(Exception):
     """The base of every error malsim raises on purpose.

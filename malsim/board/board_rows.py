@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from malsim.axioms.engine.subject import Subject
 
-__all__ = ["PACKAGES", "BoardRow", "find_rows", "own_row", "shipped_rows"]
-
 LAW, PRESET, PACKAGE, OWN = "law", "preset", "package", "own"
 PRESETS = {"guarded": "guarded", "governed": "malsim.adapters.store:governed"}  # and what their duties are asked of
 MCP = "mcp-server-memory"

@@ -29,11 +29,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Formula
 
-__all__ = [
-    "CALIBRATIONS", "Terms", "WriterRecords", "currency", "effective", "factor_of", "factors", "factors_at",
-    "penalises", "records", "salience", "scaled", "slopes", "step", "terms", "tick", "updated",
-]  # fmt: skip
-
 
 class Terms(NamedTuple):
     """What effective is the clamped sum of: anchor + support − challenge, arrays or numbers."""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["store_history", "writes"]
-
 SCORES = ("effective", "currency")
 SAYS = pl.coalesce(pl.col("value").cast(pl.String), "title")
 _WORD = {"admit": "write", "tick": "tick", "expand": "read", "update": "write", "save": "write"}

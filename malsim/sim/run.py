@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["FRAMES", "Run"]
-
 FRAMES = ("cells", "signals", "events", "writers", "bands")
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from malsim.adapters.contract import UserMemory
 
-__all__ = ["Adapter", "Phrases"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Phrases:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from malsim.adapters.engine.adapter import Adapter
     from malsim.adapters.engine.host import Answers, Breakdown
 
-__all__ = ["Crew"]
-
 
 class Crew:
     """The memories of replications (places), made when they are first asked."""

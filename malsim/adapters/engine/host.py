@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from malsim.adapters.contract import Claim, Query, UserMemory
 
-__all__ = ["CLOSE", "MAKE", "Answers", "Ask", "Breakdown", "Host", "OverLimit", "Source", "Watch", "lifted"]
-
 MAKE, CLOSE = "factory", "close"
 EVENT = ("event", "id", "by", "at")  # what each line of a log has
 Answers: TypeAlias = "list[Any]"

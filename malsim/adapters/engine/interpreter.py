@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.take_back import Deed
     from malsim.memory.port import Claims, Vocabulary
 
-__all__ = ["Interpreter", "WrongItemError"]
-
 
 class WrongItemError(Exception):
     """An item that cannot be taken: the problem, and what was given; `kind` is what such items are counted as."""

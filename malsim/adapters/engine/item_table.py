@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from malsim.adapters.engine.interpreter import Interpreter
     from malsim.adapters.engine.shown_item import ShownItem
 
-__all__ = ["ANSWERS", "ItemTable"]
-
 ANSWERS = ("abstained", "invented", "ambiguous", "off_topic")
 
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from malsim.adapters.engine.host import Answers, Source
 
-__all__ = ["Sandbox"]
-
 FILE = 2**30  # bytes of one file that it writes
 ANSWER = 2**28  # bytes of the answers of one batch
 SURE = 2**14  # bytes that a pipe takes though nobody reads

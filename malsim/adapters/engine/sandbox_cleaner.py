@@ -14,8 +14,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["MARK", "clear"]
-
 MARK = "MALSIM_SANDBOX"  # in the environment of whatever runs in a sandbox; its value is the folder
 
 

@@ -21,8 +21,6 @@ from malsim.adapters.engine.host import MAKE, Ask, Host, OverLimit, Watch
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["IMPORTING", "main", "may_take"]
-
 IMPORTING = 60.0  # seconds: making a memory may also import what it is made of
 PLACE = 8  # bytes of the place that is shared with the bench
 

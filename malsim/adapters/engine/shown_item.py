@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 from malsim.adapters.contract import STATUSES
 from malsim.base.finite import is_number
 
-__all__ = ["ShownItem", "WrongAnswerError", "shown_items"]
-
 NUMBERS = ("rank", "belief", "valid_from", "valid_to")
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.take_back import Deed
     from malsim.memory.port import Claims, View, Vocabulary
 
-__all__ = ["UserPlant", "UserState"]
-
 ADMITTED, TAKEN, REFUSED = (VERDICT.index(word) for word in ("admitted", "deduplicated", "refused"))
 MANY = 1000  # items that a peek asks for
 

@@ -19,8 +19,6 @@ from malsim.memory.store import Store, scopes
 from malsim.memory.tables.connect import connect, refusing, transaction
 from malsim.memory.tables.rows import insert, select
 
-__all__ = ["extras", "keep_extras", "keep_scopes", "new_store", "write"]
-
 _TABLE = "CREATE TABLE IF NOT EXISTS extras (cell TEXT, name TEXT, value TEXT)"
 
 

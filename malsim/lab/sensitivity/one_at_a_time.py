@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.lab.space.settings import Setting
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["Move", "alike", "moves", "nudges", "of_rules", "swings"]
-
 Array: TypeAlias = NDArray[np.float64]
 COLLINEAR = 10.0
 NUDGE = 0.05

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     Runner = Callable[[Sequence[Mapping[str, Any]]], list[Array]]
 
-__all__ = ["Sensitivity", "SensitivityFigures", "sensitivity"]
-
 STEP = 0.2
 MOST_NAMED = 6
 

@@ -23,8 +23,6 @@ from malsim.sim.why.endings import endings
 if TYPE_CHECKING:
     from malsim.lab.stability.spectrum import Spectrum
 
-__all__ = ["Stability", "stability"]
-
 MODE = 0.1
 BEYOND = 1.02
 ACCURATE = 1e-5

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from malsim.plot.style import Sheet
     from malsim.sim.record.measurement import Measurement
 
-__all__ = ["PairedComparison", "compare"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PairedComparison:

@@ -32,22 +32,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.world.censored_times import CensoredMean
 
-__all__ = [
-    "Estimate",
-    "Measure",
-    "bounds_of",
-    "ends_if_any",
-    "estimate",
-    "is_better_high",
-    "label_of",
-    "measured",
-    "measured_by_running",
-    "measurement",
-    "measurements_by_running",
-    "name_of",
-    "refuse_no_spread",
-]
-
 Array: TypeAlias = NDArray[np.float64]
 Measure: TypeAlias = "str | Callable[[Run], Array | float]"
 

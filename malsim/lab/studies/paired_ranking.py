@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Bools
 
-__all__ = ["Ranking", "rank", "replications_for"]
-
 LEVEL = 0.95
 RESAMPLES = 2_000
 CAUTION = 0.5

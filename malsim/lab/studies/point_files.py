@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from malsim.lab.studies.measure import Measure
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["COLUMNS", "OF_TIMES", "SweepPoint", "identity_of", "open_folder", "place_of", "write_whole"]
-
 COLUMNS: dict[str, type[pl.DataType]] = {
     "metric": pl.String,
     "value": pl.Float64,

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
 
-__all__ = ["cluster_of", "code_of", "executor_of", "in_order", "must_travel", "results"]
-
 IN_FLIGHT = 64
 Result = TypeVar("Result")
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.price.worlds import ClaimWorld
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["PRICES", "price_figure"]
-
 PRICES = {
     "price of the lie": "least claims of a liar after which the lie leads of three honest writers' truth; 7 for more",
     "price of the truth": "least claims of the honest after which the new truth leads; 7 for more",

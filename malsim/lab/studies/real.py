@@ -22,8 +22,6 @@ from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["RealClaims", "halves", "read_real"]
-
 TICKS = 60
 STILL = 1e-4
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     Sample = Callable[[int, int], Sequence[Array | Measurement | Paired]]
 
-__all__ = ["FIRST", "MOST", "ReplicationResult", "half_widths", "replicate", "sequential"]
-
 FIRST = 16
 GROWTH = 1.5
 MOST = 4096

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from malsim.plot.style import Sheet
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["SweepResult", "sweep"]
-
 SWEPT, WITHOUT_TRUTH = ("brier", "accuracy"), ("challenge_density", "cells")
 
 

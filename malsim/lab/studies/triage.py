@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.reviewers import Triage
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["TriageTable", "compare_policies"]
-
 AVOIDED, HARM, LOAD, AUTONOMY = (
     "wrong answers avoided per review", "wrong actions avoided per 100 reviews", "reviews per 100 actions", "autonomy",
 )  # fmt: skip

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from malsim.base.errors import UsageError
 
-__all__ = ["mser5", "steady_mean"]
-
 Array: TypeAlias = NDArray[np.float64]
 BATCH = 5
 LEAST = 4

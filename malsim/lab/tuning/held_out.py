@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.tuning.trials import Job, Triple
 
-__all__ = ["evaluate_tries", "pareto_front"]
-
 SHARE = 0.95
 EQUAL = 1e-12
 UNKNOWN = "as the settings are more than a half of the spells last longer than was seen; this is the best that was tried"

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["OfClaims", "OfScenario", "Problem", "as_problem"]
-
 REPLICATIONS = 16
 
 

@@ -17,8 +17,6 @@ from malsim.lab.tuning.surrogate import SAME, least_near
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools
 
-__all__ = ["ModelSearch", "Search"]
-
 SCALE, CROSSING = 0.6, 0.8
 MODELS = ((1.0, 1.5), (1.0 / 3.0, 1.2), (2.0, 2.0))  # how far, in trust radii, and through how many times its coefficients
 WIDEST, NARROWEST = 0.5, 1e-7

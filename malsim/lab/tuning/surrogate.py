@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from malsim.lab.studies.measure import Array
 
-__all__ = ["SAME", "least_near", "lowest"]
-
 SPARE = 2
 BETTER = 0.5
 LEVEL = SAME = 1e-9

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.tuning.problems import Problem
 
-__all__ = ["FolderJob", "Job", "Triple", "bootstrap", "in_folder", "loss_of", "triple"]
-
 RESAMPLES = 400
 CHUNK = 50
 Triple = tuple[float, float, float]

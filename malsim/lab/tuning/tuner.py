@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from malsim.lab.tuning.tuning_result import TuningResult
     from malsim.memory import Rules
 
-__all__ = ["Tuner", "tune"]
-
 BUDGET = 256
 START, SIZE = 32, 8
 

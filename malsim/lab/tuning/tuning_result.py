@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.lab.tuning.trials import Triple
     from malsim.plot.style import Sheet
 
-__all__ = ["TuningResult"]
-
 PREFIX = "rules."
 
 

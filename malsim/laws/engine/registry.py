@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.port import Plant
 
-__all__ = ["faulty_laws", "find_law", "plant_of", "registry_reset", "shipped_laws", "unproven_laws"]
-
 FOLDER = "malsim.laws"
 
 

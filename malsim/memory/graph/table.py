@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ChunkedRows", "Column", "Table", "TableField"]
-
 
 class Column:
     """Read-only values from which other columns come; it never changes itself.

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
 
-__all__ = ["allow", "correct", "forget"]
-
 _NONE = np.zeros(0, dtype=np.int64)
 
 

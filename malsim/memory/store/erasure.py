@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Ints
 
-__all__ = ["purge", "shred"]
-
 _OF_ROWS = "IN (SELECT value FROM json_each(?))"
 
 

@@ -15,8 +15,6 @@ from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["OLDEST", "migrate"]
-
 OLDEST = 1
 _TICKS = """CREATE TABLE ticks ("row" INTEGER PRIMARY KEY, "t" REAL, "deed" TEXT, "cells" INTEGER, "edges" INTEGER,
     "scanned" INTEGER, "changed" INTEGER)"""  # as the second schema has it

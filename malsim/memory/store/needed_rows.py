@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
     from malsim.memory.tables.store_part import StorePart
 
-__all__ = ["cells_where", "line_of", "part_for_claims", "rows_meant", "rows_named"]
-
 MOST_CLAIMS = 256  # of more at once, the whole memory is read
 FEW, NEAR = 8, 5  # as many as an error lists, and letters that are likely right
 _TAG = re.compile(r"[0-9a-f]{4,}")

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
     from malsim.memory.tables.store_part import StorePart
 
-__all__ = ["answer_part", "effective_in", "page_part"]
-
 MOST_TOUCHED = 4_096  # of more cells, the whole memory is read
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Mapping
 
-__all__ = ["add", "keep", "names", "number", "readable", "share", "unshare_all"]
-
 
 def names(connection: sqlite3.Connection) -> dict[str, int]:
     """The replication of each scope; that of nobody in particular, "", is 0."""

@@ -44,13 +44,12 @@ if TYPE_CHECKING:
     from malsim.memory.push.expand import Expanded
     from malsim.memory.tables.standing_parts import Standing
 
-__all__ = ["Store", "open_memory", "save_memory"]
-
 
 class RunsStanding(Protocol):
     """What runs the programs and wires of a store on a memory that has just ticked at `now` days."""
 
-    def __call__(self, memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[Memory, Standing]: ...
+    def __call__(self, memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[Memory, Standing]:
+        """The memory afterwards, and the state that the programs and wires are in."""
 
 
 class Store(StoreFile):

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from malsim.memory.tables.scores import Clock
     from malsim.memory.tables.standing_parts import Standing
 
-__all__ = ["StoreFile"]
-
 FEW_CELLS = 500
 FEW_TEXTS = 10_000  # cells whose texts are read with their numbers
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-__all__ = ["content_numbers", "index_contents", "make_contents", "rows_saying"]
-
 _TABLE = "CREATE TABLE contents (number INTEGER, cell INTEGER, PRIMARY KEY (number, cell)) WITHOUT ROWID"
 _TEXTS = {"cell": pl.Int64, "title": pl.String, "body": pl.String}
 

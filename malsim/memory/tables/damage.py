@@ -8,8 +8,6 @@ import polars as pl
 
 from malsim.memory import schema
 
-__all__ = ["DamagedRowsError", "check_rows", "is_date"]
-
 FILLED = {
     "cells": (
         "rep", "key", "handle", "kind", "writer", "author", *schema.FLAGS, "immutable", "status", "version", "topics",

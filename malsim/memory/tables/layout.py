@@ -11,11 +11,6 @@ from malsim.memory import schema
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = [
-    "APPLICATION", "CELLS", "INDEXES", "MOVING", "RECORD", "SCORES", "STATEMENTS", "STORED", "TICKS", "VERSION",
-    "add_columns", "missing_columns",
-]  # fmt: skip
-
 APPLICATION = 0x6D616C73  # "mals", in the header of every store
 VERSION = 3
 

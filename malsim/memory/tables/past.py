@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.tables.scores import Clock
 
-__all__ = ["cells_at", "past", "past_cells", "past_fields", "past_records"]
-
 
 def past(connection: sqlite3.Connection, day: float) -> Memory:
     """The memory as the last write up to that day left it; of days before the first write, what was created by then."""

@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.tables.rows import Kinds
 
-__all__ = [
-    "columns_in", "edges", "height", "holds_news", "last_day", "last_deed", "last_scanned", "names_of", "numbers", "present",
-    "rows_present", "start", "ticks", "updates", "verdicts", "whole", "writers",
-]  # fmt: skip
-
 
 def present(connection: sqlite3.Connection) -> Memory:
     """The memory as the last write left it."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Kinds = Mapping[str, pl.DataType | type[pl.DataType]]
 
-__all__ = ["columns_of", "insert", "plain", "select", "select_arrays", "update"]
-
 SLICE = 16_384
 LARGEST = 2**53  # whole numbers up to this are floats too
 

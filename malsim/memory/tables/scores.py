@@ -31,23 +31,6 @@ if TYPE_CHECKING:
     Columns = Callable[[str], Any]
     Scores = dict[str, Array]
 
-__all__ = [
-    "BY_CLOCK_SCORES",
-    "Clock",
-    "add",
-    "clock_at",
-    "decode",
-    "differs",
-    "keep_clock",
-    "keep_view",
-    "read_scores",
-    "replaced_after",
-    "rewrite",
-    "ticked_last",
-    "view_after",
-    "with_scores",
-]
-
 PART = 1_024  # cells
 BY_CLOCK = -np.inf  # which no score is
 BY_CLOCK_SCORES = ("currency", "salience")

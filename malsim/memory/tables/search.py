@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Now = Callable[[Sequence[int] | None], Mapping[int, float | None]]
 
-__all__ = ["admitted_since", "as_stored", "candidate_rows", "candidates", "disputes", "outcomes", "stands", "unopened"]
-
 MOST_TERMS = 8
 _MAY_READ = """(c.rep = ?2 OR EXISTS (SELECT 1 FROM meta, json_each(meta.value) AS share WHERE meta.name = 'shares'
     AND share.value ->> 0 = c.rep AND share.value ->> 1 = c.object AND share.value ->> 2 = ?2))"""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping
 
-__all__ = ["EVENTS", "Standing", "events", "keep", "standing"]
-
 EVENTS: dict[str, pl.DataType | type[pl.DataType]] = {
     "t": pl.Float64, "rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String,
 }  # fmt: skip

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Ints
 
-__all__ = ["StorePart", "heirs_of", "know_of_others", "named_so", "part_of", "within"]
-
 
 @dataclass(frozen=True)
 class StorePart:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.table import Table
     from malsim.memory.tables.scores import Clock
 
-__all__ = ["extends", "fill", "index_words", "latest_day", "log_verdicts", "write"]
-
 CLAIMED = (
     "rep",
     "key",

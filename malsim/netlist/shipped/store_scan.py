@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Document
     from malsim.netlist.wiring import Net
 
-__all__ = ["event_lines", "load_all", "scan", "wiring_text"]
-
 _GRAPH = (Cell, Edges, Body, Prop)
 WORDS = ("kind", "subject", "detail", "cause")
 STANDING = "what stands in the store"

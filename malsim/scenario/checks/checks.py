@@ -34,21 +34,6 @@ if TYPE_CHECKING:
     from malsim.scenario.toml_lines import Lines
     from malsim.sim.run import Run
 
-__all__ = [
-    "KINDS",
-    "AlarmCheck",
-    "AxiomCheck",
-    "BaselineCheck",
-    "Goal",
-    "KindCheck",
-    "KindResult",
-    "MetricCheck",
-    "checks_of",
-    "kind_of",
-    "parse_at",
-    "value_of",
-]  # fmt: skip
-
 RUN_FIGURE = 'a figure of a whole run is no check; measure a value over time: metric = "mean", of = "right(FACT)"'
 Part = TypeVar("Part", bound="Formula | Value")
 

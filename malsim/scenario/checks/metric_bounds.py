@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from malsim.base.intervals import Bounds
 
-__all__ = ["MetricEstimate"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MetricEstimate:

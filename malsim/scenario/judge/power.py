@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     Chance: TypeAlias = tuple[float, float, float]
 
-__all__ = ["POOL", "SELDOM", "PowerRow", "PowerTable", "chances"]
-
 SELDOM = 0.001  # a chance of failing that a check may have
 POOL = 200  # replications that chances are estimated from
 DRAWS = 2000  # samples of as many replications as the scenario has, drawn from the pool

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.writers.engine.user_process import UserProcess
 
-__all__ = ["ProcessCrew"]
-
 
 class ProcessCrew:
     """Every user's process of every replication.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.sim.world.attack import Attack
     from malsim.sim.world.censored_times import Spells
 
-__all__ = ["AttackScores"]
-
 
 class AttackScores:
     """Sums by replication over the ticks of an attack on some facts, and the spells from its end to a true answer.

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-__all__ = ["BANDS", "LEVELS", "Bands", "bands_of"]
-
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 BANDS = {
     "t": pl.Float64, "row": pl.String, "signal": pl.String, "count": pl.Int64, "mean": pl.Float64,

@@ -13,7 +13,6 @@ from malsim.sim.world.censored_times import own_means
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.world.censored_times import Spells
-__all__ = ["AGES", "ChangeScores"]
 
 AGES = {"1d": 1.0, "7d": 7.0, "30d": 30.0, "later": np.inf}
 BELIEVED = 0.5

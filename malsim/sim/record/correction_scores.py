@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.sim.world.censored_times import Spells
     from malsim.sim.world.correction import Correction
 
-__all__ = ["CorrectionScores", "ScopeScores"]
-
 
 class CorrectionScores:
     """Sums by replication over the ticks after corrections; arrays have shape (values, facts, replications).

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["KINDS"]
-
 CLAIM = "claim N of WRITER: the writer's own count"
 TURN = "turn N"
 PROGRAM = "the handle of the prg cell that asks for it"

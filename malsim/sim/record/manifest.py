@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.sim.settings.netlist_config import NetlistConfig
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["constants", "digest", "manifest", "versions"]
-
 _PACKAGES = ("malsim", "numpy", "polars", "scipy", "simpy")
 
 

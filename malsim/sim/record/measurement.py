@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.world.censored_times import CensoredMean, Spells
 
-__all__ = ["CalibrationErrors", "Measurement", "Paired", "Times"]
-
 RESAMPLES = 1_000
 
 

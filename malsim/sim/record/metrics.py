@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.sim.record.run_data import RunData
     from malsim.sim.record.running_scores import FinalScores
 
-__all__ = ["METRICS", "TIMES", "by_replication", "measurements", "metric_bounds", "metrics"]
-
 METRICS = {
     "accuracy": "share of answers, over facts and ticks, that were the truth",
     "answered": "share of facts, over ticks, of which some active claim spoke",

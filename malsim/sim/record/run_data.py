@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["RunData", "RunFrames"]
-
 
 class RunFrames(Protocol):
     """What a run keeps, as far as properties read it."""

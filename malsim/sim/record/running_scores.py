@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.context.snapshot import Snapshot
 
-__all__ = ["FinalScores", "RunningScores"]
-
 
 class RunningScores:
     """Sums by replication over the answers of every fact at every tick."""

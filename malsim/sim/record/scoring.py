@@ -13,8 +13,6 @@ from malsim.memory.graph.arrays import ratio
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["METRICS", "Score", "metrics", "score", "squared_error"]
-
 METRICS = ("accuracy", "auc", "brier", "log_loss", "ece")
 CLIPPED = 1e-6
 BINS = 15

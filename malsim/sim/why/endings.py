@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-__all__ = ["endings"]
-
 LONGEST_PERIOD = 32
 STILL = 1e-6
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.explain import LawExplanation
 
-__all__ = ["explain_claim"]
-
 
 def explain_claim(
     claims: pl.DataFrame,

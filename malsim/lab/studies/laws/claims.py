@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 Memory = TypeVar("Memory", bound="str | Rules")
 
-__all__ = ["answers_on_claims", "compare_on_claims", "compare_with_echo", "file_of", "graph_answers", "read_folder"]
-
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".ndjson", ".ndjson.gz", ".jsonl")
 
 

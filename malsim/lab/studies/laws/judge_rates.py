@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.lab.studies.measure import Measure
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["compare_judges"]
-
 STEPS = 6
 MARGIN = 0.05  # of a figure, below that under a judge that never errs
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["LogComparison", "compare_on_log", "compare_on_memory"]
-
 UNSTATED = 0.7  # the confidence of a claim that states none: what the gate leaves of one that nobody verified
 SHOWN = 10
 WRITERS = 20  # those with most claims are tried as the one who decides

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools
     from malsim.sim.record.running_scores import FinalScores
 
-__all__ = ["CALIBRATIONS", "calibrate", "calibrate_scores", "divide"]
-
 CALIBRATIONS = ("isotonic", "divisor")
 
 

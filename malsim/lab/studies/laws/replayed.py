@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from malsim.memory.port import Plant
 
-__all__ = ["LawReplay", "dawid_skene", "replay_law"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LawReplay:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from malsim.memory import Rules
     from malsim.plot.style import Sheet
 
-__all__ = ["MAJORITY", "MEAN", "LawComparison", "compare_laws"]
-
 MAJORITY, MEAN = "majority", "mean"
 SCORES = ("accuracy", "brier")
 NORMAL = 1.959963984540054

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
-__all__ = ["compare_on_scenarios", "under_memory"]
-
 METRICS = ("accuracy", "harm")
 CALIBRATED = ("brier", "log_loss", "ece", "rmse_bins")  # the figures of what claims are worth at the end
 COST = "cpu_ms_per_tick"

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array
     from malsim.plot.style import Sheet
 
-__all__ = ["DIFFERENCE", "SCHEMA", "LawTable", "law_rows"]
-
 RESAMPLES = 1_000
 DIFFERENCE = ("difference", "difference_low", "difference_high")
 SCHEMA = {

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.port import Plant, View
 
-__all__ = ["Stream", "arrived", "ask", "questions_of"]
-
 QUESTIONS = {"object": pl.String, "asked": pl.Float64, "value": pl.String}
 UNKNOWN = -2  # the place of a true value that nobody ever claimed
 

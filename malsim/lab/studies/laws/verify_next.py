@@ -7,8 +7,6 @@ import polars as pl
 from malsim.lab.studies.laws.stream import Stream, arrived
 from malsim.laws import plant_of
 
-__all__ = ["closest_facts"]
-
 SCHEMA = {"object": pl.String, "leads": pl.String, "belief": pl.Float64, "against": pl.String, "rival": pl.Float64}
 
 

@@ -12,8 +12,6 @@ from malsim.base.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["UserProcess"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class UserProcess:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-__all__ = ["BAR", "HeadlineTable"]
-
 BAR = 0.9  # of the answers, by the lower end of the interval
 HONEST, WAYS = (1, 3, 4), len(SIGHTS)
 

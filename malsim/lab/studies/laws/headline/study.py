@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.port import Claims
 
-__all__ = ["SHOWN", "Variant", "draws_of", "headline", "right_answers"]
-
 
 @dataclass(frozen=True)
 class Variant:

@@ -12,8 +12,6 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SIGHTS", "HeadlineWorld", "worlds"]
-
 VALUES, FACTS, SOLO, DAYS = "ABC", 40, 20, 2000.0
 STANDS, MORE, EVERY = 125.0, 175.0, 90.0  # d: how long a value stands, at least and beyond on average; between two gossips
 LATEST, ROUND = 60.0, 60.0  # d: the longest lag; questions are asked every so often, of what changed longer ago than that
