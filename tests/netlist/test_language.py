@@ -148,6 +148,12 @@ def mutant(chance: random.Random, text: str = "") -> str | bytes:
     return bytes(raw)
 
 
+def test_an_error_is_made_again_from_its_arguments_as_simpy_does() -> None:
+    with pytest.raises(MalsimError) as error:
+        load("loadrt no-such-op names=a\nnet x b.in")
+    assert str(type(error.value)(*error.value.args)) == str(error.value)
+
+
 @pytest.mark.parametrize("block", range(8))
 def test_any_bytes_read_or_fail_typed(block: int) -> None:
     chance = random.Random(block)  # noqa: S311 - reproducible, not secret

@@ -64,6 +64,7 @@ class NetlistError(MalsimError, ValueError):
         super().__init__(
             first.problem, where=first.where, given=first.words, allowed=first.allowed or None, hint=first.hint or None
         )
+        self.args = (self.faults,)  # by which SimPy and pickle make it again
 
     def __str__(self) -> str:
         """Every fault on a line of its own; of a great many the first fifty and how many more."""

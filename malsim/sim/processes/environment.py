@@ -56,6 +56,7 @@ class Environment(simpy.Environment):
         first = cause if isinstance(cause, Exception) and type(cause) is type(problem) else problem
         every = traceback.extract_tb(first.__traceback__)
         frames = [frame for frame in every if not frame.filename.startswith(_NOT_THE_USERS)]
+        frames = [frame for frame in frames if frame.filename == frames[0].filename]  # the process's, no library's
         place = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}, " if frames else ""
         place += f"{where}, day {self.now:g}"
         if isinstance(first, ProcessError):
