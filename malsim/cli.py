@@ -59,6 +59,7 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def _result(args: argparse.Namespace, words: Sequence[str]) -> int:
     """What a command returns; code of others, such as a law's, may not end the process for it."""
+    args.words = words
     try:
         return cast("Command", args.command).main(args)
     except SystemExit as problem:

@@ -43,8 +43,12 @@ def main(args: argparse.Namespace) -> int:
     """Open, then run the script, the commands, or ask for them."""
     import sys
 
+    from malsim.adapters.foreign_code import before_loading
     from malsim.lab.shell import Console
+    from ops.pin.palette import others
 
+    for op in others():  # a line may load one at any time; later, the lines before it would be gone
+        before_loading(op)
     console = Console(opened(args.target, args), draw=_draw)
     if args.file:
         return console.script(Path(args.file).read_bytes(), args.file, keep_going=args.keep_going)

@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from malsim.adapters.foreign_code import NeedsSandboxError
+
 HEADING = "store"
 
 
@@ -36,20 +38,38 @@ def main(args: argparse.Namespace) -> int:
 
     for threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):  # a short process: threads would cost more than they do
         os.environ.setdefault(threads, "1")
+    text = sys.stdin.read()
     try:
-        reply = _reply(args, _message())
+        reply = _reply(args, _message(text))
+    except NeedsSandboxError:
+        return _sandboxed(args, text)
     except (MalsimError, OSError) as error:
-        print(f"malsim hook {args.event}: {error}", file=sys.stderr)
-        return 2 if args.on_error == "block" else 1  # of hooks, 2 blocks and 1 is shown
+        return _failed(args, error)
     if reply:
         print(json.dumps(reply))
     return 0
 
 
-def _message() -> dict[str, Any]:
-    """What stands on stdin; nothing, or no object, is an event without fields."""
+def _failed(args: argparse.Namespace, error: Exception) -> int:
+    print(f"malsim hook {args.event}: {error}", file=sys.stderr)
+    return 2 if args.on_error == "block" else 1  # of hooks, 2 blocks and 1 is shown
+
+
+def _sandboxed(args: argparse.Namespace, text: str) -> int:
+    """The same in a sandbox, as the store holds an op of another package."""
+    from malsim.adapters.engine.sandboxed_command import run_sandboxed
+    from malsim.base.errors import AdapterError
+
     try:
-        message = json.loads(sys.stdin.read() or "{}")
+        return run_sandboxed(args.words, given=text)
+    except AdapterError as error:
+        return _failed(args, error)
+
+
+def _message(text: str) -> dict[str, Any]:
+    """What stood on stdin; nothing, or no object, is an event without fields."""
+    try:
+        message = json.loads(text or "{}")
     except (ValueError, RecursionError):
         return {}
     return message if isinstance(message, dict) else {}

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from malsim.adapters.foreign_code import before_loading
 from malsim.base.finite import typed_days
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.base.errors import UsageError
     from malsim.memory import Rules
     from malsim.memory.store import Store
+    from ops.pin.palette import others
 
     try:
         from malsim.agents.server import memory_server
@@ -51,6 +53,8 @@ def main(args: argparse.Namespace) -> int:
     if args.http is None and args.token_file:
         raise UsageError("a token is for --http", where="--token-file", given=str(args.token_file))
     rules = Rules.read(args.rules or "default")
+    for op in others():  # a store may hold one at any time; later, a client would be in the middle of a call
+        before_loading(op)
     Store(args.store).close()  # a store that cannot be read is said so before a client waits for an answer
     seconds = None if every is None else every * 86_400
     server = memory_server(

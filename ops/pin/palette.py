@@ -24,7 +24,7 @@ from ops.pin.read import read
 from ops.pin.sheet import Sheet, spell
 from ops.pin.words import words
 
-__all__ = ["GROUP", "load", "names", "sheets"]
+__all__ = ["GROUP", "load", "names", "others", "sheets"]
 
 GROUP = "malsim.ops"
 
@@ -32,6 +32,11 @@ GROUP = "malsim.ops"
 def names() -> list[str]:
     """Every op's name, presets and entry points included; nothing is loaded."""
     return sorted({*_modules(), *_presets(), *(spell(point.name) for point in _points())})
+
+
+def others() -> list[str]:
+    """The ops of other packages, by name and place; nothing is loaded."""
+    return [f"{point.name} ({point.value})" for point in _points()]
 
 
 def load(name: str, **choices: object) -> Sheet:

@@ -109,6 +109,14 @@ def test_what_it_leaves_goes_with_it_and_the_work_is_done_once(
     assert capsys.readouterr().out == "done\n"
 
 
+def test_input_that_was_read_already_is_handed_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sandboxed_command, "CODE", f"exec({CALL.format('print(input())')!r})")
+    assert run_sandboxed([], given="an event\n") == 1
+    assert capsys.readouterr().out == "an event\ndone\n"
+
+
 def test_outside_of_a_command_nothing_is_noted_and_all_may_be_loaded() -> None:
     foreign_code.before_loading("theirs")
     with foreign_code.noted("theirs"):

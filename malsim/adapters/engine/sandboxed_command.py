@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,15 +45,15 @@ def work(command: Callable[[], int]) -> None:
     os._exit(code)
 
 
-def run_sandboxed(words: Sequence[str]) -> int:
-    """Run a command in a sandbox; its exit code.
+def run_sandboxed(words: Sequence[str], *, given: str | None = None) -> int:
+    """Run a command in a sandbox; its exit code. `given` is its input, where ours was read already.
 
     Raises
     ------
     AdapterError
         The code of another package ended the process, did not return in time, or wrote too much.
     """
-    with _streams() as streams:
+    with _streams(given) as streams:
         child = Child(CODE, *words, **streams)
         try:
             _wait(child)
@@ -88,24 +88,32 @@ def _calls(child: Child) -> list[CallNote]:
 
 
 @contextmanager
-def _streams() -> Iterator[dict[str, Any]]:
+def _streams(text: str | None) -> Iterator[dict[str, Any]]:
     """Ours, where they are files of the system; else files, whose text is passed on at the end."""
-    given: dict[str, Any] = {}
-    copies: list[tuple[Any, Any]] = []
-    for name in ("stdin", "stdout", "stderr"):
-        stream = getattr(sys, name)
-        try:
-            stream.fileno()
-            if name != "stdin":
+    with ExitStack() as files:
+        source: Any = sys.stdin if _is_file(sys.stdin) else subprocess.DEVNULL
+        if text is not None:
+            source = files.enter_context(tempfile.TemporaryFile())
+            source.write(text.encode("utf-8", "replace"))
+            source.seek(0)
+        given: dict[str, Any] = {"stdin": source}
+        for name in ("stdout", "stderr"):
+            stream = given[name] = getattr(sys, name)
+            if _is_file(stream):
                 stream.flush()
-            given[name] = stream
-        except (AttributeError, OSError, ValueError):
-            given[name] = subprocess.DEVNULL if name == "stdin" else tempfile.TemporaryFile()  # noqa: SIM115  # closed below
-            copies += [(given[name], stream)] if name != "stdin" else []
-    try:
+            else:
+                given[name] = files.enter_context(tempfile.TemporaryFile())
+                files.callback(_pass_on, given[name], stream)
         yield given
-    finally:
-        for copy, stream in copies:
-            with copy:
-                copy.seek(0)
-                stream.write(copy.read().decode("utf-8", "replace"))
+
+
+def _is_file(stream: Any) -> bool:
+    try:
+        return bool(stream.fileno() >= 0)
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+def _pass_on(file: Any, stream: Any) -> None:
+    file.seek(0)
+    stream.write(file.read().decode("utf-8", "replace"))
