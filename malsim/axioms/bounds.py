@@ -12,14 +12,15 @@ from malsim.base.finite import is_number
 needs = always
 
 
-CROWD, LATE, FOR_SURE = 12, 3650.0, (0.0, 1.0)
+CROWD, LATE, FOR_SURE = 30, 3650.0, (0.0, 1.0)
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
     """A few claims; a crowd of one mind, or against one; claims stated as certain or impossible; a look ten years later."""
     kind = pick.by_turns(("few", "crowd", "against", "certain", "late"))
     if kind in ("crowd", "against"):
-        events = [Event(0.1 * place, "write", value="A", writer=f"w{place}") for place in range(pick.count(3, CROWD))]
+        count = pick.one((3, 6, CROWD))
+        events = [Event(0.05 * place, "write", value="A", writer=f"w{place}") for place in range(count)]
         events += [Event(2.0, "write", value="B")] if kind == "against" else []
     else:
         events = pick.claims(pick.count(1, 4), values="AB")

@@ -8,6 +8,7 @@ from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
 
 needs = always
+LONG = "the same long name, of which only the very last letter is another one: number"
 OTHERS: tuple[Mapping[str, str], ...] = (
     {"A": "C", "B": "A", "C": "B"},
     {"ann": "cid", "bob": "ann", "cid": "bob"},
@@ -17,7 +18,9 @@ OTHERS: tuple[Mapping[str, str], ...] = (
     {"A": "open", "B": "open door", "C": "not open"},
     {"ann": "agent", "bob": "Agent", "cid": "AGENT"},
     {"ann": "agent", "bob": "agent 2", "cid": "agent 21"},
-    {"ann": "the-same-long-name-1", "bob": "the-same-long-name-2", "cid": "the-same-long-name-3"},
+    {"A": "none", "B": "null", "C": "unknown"},
+    {"ann": f"{LONG} 1", "bob": f"{LONG} 2", "cid": f"{LONG} 3"},
+    {"A": f"{LONG} 1", "B": f"{LONG} 2", "C": f"{LONG} 3"},
     {"x": "thing", "y": "Thing"},
     {"x": "thing", "y": "thing 2"},
 )

@@ -12,8 +12,9 @@ LEAST, MOST = 0.05, 0.99
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """A, doubtfully stated, alone or beside a rival."""
-    claim = Event(0.0, "write", value="A", stated=round(LEAST + 0.9 * pick.share() * (MOST - LEAST), 2))
+    """A, doubtfully stated or not believed at all, alone or beside a rival."""
+    stated = round(LEAST + 0.9 * pick.share() * (MOST - LEAST), 2)
+    claim = Event(0.0, "write", value="A", stated=pick.one((stated, stated, 0.0)))
     t = pick.time(0.1, 30.0)
     rival = Event(t, "write", value="B", writer="bob")
     end = t + pick.time(MINUTE, 30.0)

@@ -17,7 +17,7 @@ WITHOUT_EDGES = {
     # axiom: writers, values, objects, deeds beside writes and peeks, fewest and most events
     "anchor": (3, "ABC", "x", "tick", 4, 6),
     "batching": (12, "AB", "xy", "", 3, 13),
-    "bounds": (15, "AB", "x", "read tick", 2, 18),
+    "bounds": (33, "AB", "x", "read tick", 2, 36),
     "cadence": (2, "AB", "x", "tick", 6, 44),
     "calendar": (3, "ABC", "x", "read tick", 2, 8),
     "consistency": (6, "ABCDE", "x", "tick", 3, 7),

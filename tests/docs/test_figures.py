@@ -134,8 +134,8 @@ def off(cell: Cell, table: Mapping[str, Any], rows: list[dict[str, Any]], wider:
         if not value - wider * (value - low) - half <= float(text) <= value + wider * (high - value) + half:
             words.append(f"{cell.row}, {cell.column}: {text}, and again {value:.4g} [{low:.4g}, {high:.4g}]")
     row = record_of(cell, laws[-1], table, rows)
-    ends = [row.get(f"{table.get('interval', '')}{end}") for end in ("low", "high")]
-    if cell.interval and None not in ends and not (cell.interval[0] <= ends[1] and ends[0] <= cell.interval[1]):
+    ends: list[float] = [row.get(f"{table.get('interval', '')}{end}") or np.nan for end in ("low", "high")]
+    if cell.interval and (cell.interval[0] > ends[1] or ends[0] > cell.interval[1]):
         words.append(f"{cell.row}, {cell.column}: {cell.interval}, and again {ends}")
     return words
 

@@ -133,6 +133,25 @@ class Inverted(Sound):
         return {value: score * doubt[value] for value, score in super().scores(about, now).items()}
 
 
+class ZeroIsUnstated(Sound):
+    """A claim stated at 0 counts as one that states nothing."""
+
+    axiom = "stated"
+
+    def weight(self, claim: Claim, now: float) -> float:
+        return claim.stated or 1.0
+
+
+class CrowdAboveOne(Sound):
+    """Twenty voices of one mind are believed above 1."""
+
+    axiom = "bounds"
+
+    def scores(self, about: str, now: float) -> dict[str, float]:
+        more = 1.3 if len(self.about(about)) >= 20 else 1.0
+        return {value: more * score for value, score in super().scores(about, now).items()}
+
+
 class Duplicates(Sound):
     """A claim that is delivered twice has two votes of the writer's."""
 

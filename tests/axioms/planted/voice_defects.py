@@ -50,6 +50,27 @@ class Initials(Sound):
         return claim.writer[:6]
 
 
+class LongNames(Sound):
+    """Writers' names are cut to thirty letters."""
+
+    axiom = "names"
+
+    def writer(self, claim: Claim) -> str:
+        return claim.writer[:30]
+
+
+class NothingAgrees(Sound):
+    """A value called none or null agrees with whatever leads."""
+
+    axiom = "names"
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:
+        for claim in claims:
+            scores = self.scores(claim.object, now)
+            leader = max(scores, key=lambda value: scores[value], default=claim.value)
+            super().write([replace(claim, value=leader) if claim.value in {"none", "null"} else claim], now)
+
+
 class WritersFolded(Sound):
     """A writer's name is read without regard to case."""
 
