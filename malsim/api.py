@@ -11,6 +11,7 @@ import polars as pl
 from malsim.adapters.engine.adapter import Adapter
 from malsim.base.errors import ScenarioError, UsageError
 from malsim.base.finite import finite
+from malsim.base.outputs import save_files
 from malsim.base.progress import progress
 from malsim.plot.runs.answer_lines import answers, turns
 from malsim.plot.runs.scope_screen import scope
@@ -148,8 +149,6 @@ class Figures:
 
     def save(self, folder: Path) -> list[Path]:
         """Write the standard figures as PNG; returns the paths."""
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = []
         cells = self._run.cells
         names = ["effective"] if cells.height else []
         names += ["currency"] if cells["currency"].count() else []
@@ -157,10 +156,7 @@ class Figures:
         names += ["staleness"] if cells.height and self._run.scenario.initial_memory else []
         names += ["answers"] if (self._bands["signal"] == "for_truth").any() else []
         names += ["turns"] if (self._bands["signal"] == "words").any() else []
-        for name in names:
-            paths.append(folder / f"{name}.png")
-            getattr(self, name)().savefig(paths[-1])
-        return paths
+        return save_files(folder, {f"{name}.png": getattr(self, name)() for name in names})
 
 
 @dataclass(frozen=True)

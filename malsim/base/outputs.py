@@ -12,12 +12,12 @@ import tempfile
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
@@ -109,6 +109,21 @@ def folder_of_files(folder: str | Path) -> Iterator[Path]:
                 file.replace(folder / file.name)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+
+
+def save_files(folder: str | Path, contents: Mapping[str, Any]) -> list[Path]:
+    """Write frames as Parquet, texts as UTF-8, bytes and pictures into a folder, all or none; returns their paths."""
+    with folder_of_files(folder) as place:
+        for name, content in contents.items():
+            if isinstance(content, str):
+                (place / name).write_text(content, encoding="utf-8")
+            elif isinstance(content, bytes):
+                (place / name).write_bytes(content)
+            elif hasattr(content, "savefig"):
+                content.savefig(place / name)
+            else:
+                content.write_parquet(place / name)
+    return [Path(folder) / name for name in contents]
 
 
 def save_text(path: str | Path, text: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.base.outputs import folder_of_files, save_text
+from malsim.base.outputs import save_files
 from malsim.board.chances import LOOP
 from malsim.board.families import FAMILIES
 from malsim.board.figures import Figure
@@ -75,16 +75,9 @@ def write_board(data: Mapping[str, Any], folder: Path) -> list[str]:
     frame = pl.DataFrame([{name: cell[name] for name in COLUMNS} for cell in data["cells"]], infer_schema_length=None)
     drafts = {"places.png": places_picture(data), "shares.png": shares_picture(data)}
     pictures = {name: picture for name, picture in drafts.items() if picture is not None}
-    with folder_of_files(folder) as place:
-        save_text(place / "board.json", board_text(data))
-        save_text(place / "small.json", board_text(small_board(data)))
-        frame.write_csv(place / "board.csv")
-        save_text(place / "index.html", index_page(data))
-        for name, picture in pictures.items():
-            picture.savefig(place / name)
-    with folder_of_files(folder / "rows") as place:
-        for row in data["rows"]:
-            save_text(place / page_name(row["name"]), row_page(data, row))
+    texts = {"board.json": board_text(data), "small.json": board_text(small_board(data)), "board.csv": frame.write_csv()}
+    save_files(folder, {**texts, "index.html": index_page(data), **pictures})
+    save_files(folder / "rows", {page_name(row["name"]): row_page(data, row) for row in data["rows"]})
     return ["index.html", "board.json", "small.json", "board.csv", *pictures, "rows"]
 
 

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from malsim.base.finite import day
-from malsim.base.outputs import save_table
+from malsim.base.outputs import save_files
 from malsim.lab.space.scenario_options import set_arguments, under_law
 
 HEADING = "tune and study"
@@ -40,9 +40,7 @@ def main(args: argparse.Namespace) -> int:
     result = cadence(scenario, days=args.days, progress=not args.quiet, **periods)
     print(result)
     if args.output:
-        args.output.mkdir(parents=True, exist_ok=True)
-        for name in ("frame", "laws", "paths"):
-            save_table(args.output / f"{name}.parquet", getattr(result, name))
-        result.plot(scenario.name).savefig(args.output / "cadence.png")
+        contents = {f"{name}.parquet": getattr(result, name) for name in ("frame", "laws", "paths")}
+        save_files(args.output, contents | {"cadence.png": result.plot(scenario.name)})
         print(f"  {args.output}/: frame.parquet, laws.parquet, paths.parquet, cadence.png")
     return 0 if result.holds else 1

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.base.outputs import save_table
+from malsim.base.outputs import save_files
 
 if TYPE_CHECKING:
     import polars as pl
@@ -191,26 +191,22 @@ def _write(result: Replay | LawReplay, folder: Path) -> list[str]:
     from malsim.plot.runs.reliability import reliability
     from malsim.sim.replay.feed import Replay
 
-    folder.mkdir(parents=True, exist_ok=True)
-    save_table(folder / "answers.parquet", result.answers)
-    files = ["answers.parquet", *(_write_contested(result, folder) if isinstance(result, Replay) else [])]
+    contents = {"answers.parquet": result.answers, **(_contested(result) if isinstance(result, Replay) else {})}
     if result.score is not None and result.score.objects and not result.answers["probability"].null_count():
         title = "Is an effective of p right with frequency p?"
-        reliability(result.answers, title=title).savefig(folder / "reliability.png")
-        files.append("reliability.png")
-    return files
+        contents["reliability.png"] = reliability(result.answers, title=title)
+    return [path.name for path in save_files(folder, contents)]
 
 
-def _write_contested(result: Replay, folder: Path) -> list[str]:
+def _contested(result: Replay) -> dict[str, Any]:
     import polars as pl
 
     from malsim.plot.runs.trajectories import trajectories
 
     if not result.labels.height:
-        return []
-    save_table(folder / "contested.parquet", result.cells)
+        return {}
     empty = pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String, "subject": pl.String})
     title = "The most contested objects: what the first claim of each value is worth"
     axis = "time (days)" if result.dated else "arrived (% of the claims)"
-    trajectories(result.cells, empty, result.labels, title=title, x=axis).savefig(folder / "contested.png")
-    return ["contested.parquet", "contested.png"]
+    figure = trajectories(result.cells, empty, result.labels, title=title, x=axis)
+    return {"contested.parquet": result.cells, "contested.png": figure}

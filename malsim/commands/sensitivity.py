@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from malsim.base.outputs import save_table
+from malsim.base.outputs import save_files
 from malsim.lab.space.scenario_options import set_arguments, under_law
 
 HEADING = "tune and study"
@@ -47,13 +47,11 @@ def main(args: argparse.Namespace) -> int:
     result = sensitivity(scenario, ranges(args.range, "--range") or None, **settings)
     print(result)
     if args.output:
-        args.output.mkdir(parents=True, exist_ok=True)
-        frames = {"tornado": result.tornado, "indices": result.frame, "pairs": result.pairs}
-        for name, frame in frames.items():
-            if frame is not None:
-                save_table(args.output / f"{name}.parquet", frame)
-        result.plot.tornado(scenario.name).savefig(args.output / "tornado.png")
-        if result.frame is not None:
-            result.plot.indices(scenario.name).savefig(args.output / "indices.png")
+        contents = {
+            "tornado.parquet": result.tornado, "indices.parquet": result.frame, "pairs.parquet": result.pairs,
+            "tornado.png": result.plot.tornado(scenario.name),
+            "indices.png": None if result.frame is None else result.plot.indices(scenario.name),
+        }  # fmt: skip
+        save_files(args.output, {name: content for name, content in contents.items() if content is not None})
         print(f"  {args.output}/: {', '.join(sorted(path.name for path in args.output.iterdir()))}")
     return 0

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.base.outputs import save_table
+from malsim.base.outputs import save_files
 
 if TYPE_CHECKING:
     from malsim.lab.stability import Cures, Stability
@@ -71,8 +71,5 @@ def _cells(result: Stability) -> list[str]:
 
 
 def _write(result: Stability, comparison: Cures | None, folder: Path) -> list[Path]:
-    paths = result.plot.save(folder)
-    if comparison is not None:
-        paths.append(folder / "cures.png")
-        comparison.figure().savefig(paths[-1])
-    return [*paths, save_table(folder / "cells.parquet", result.cells)]
+    cures = {} if comparison is None else {"cures.png": comparison.figure()}
+    return [*result.plot.save(folder), *save_files(folder, {**cures, "cells.parquet": result.cells})]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.base.finite import finite
-from malsim.base.outputs import folder_of_files
+from malsim.base.outputs import save_files
 from malsim.memory.port import Explains, HoldsGraph
 from malsim.netlist.evaluate import Frames, edges_by_handle, evaluate
 from malsim.sim.record.bands import BANDS
@@ -173,11 +173,8 @@ class Run:
         """Write every frame as Parquet, and manifest.json, all or none of them; returns the paths."""
         import json
 
-        with folder_of_files(folder) as place:
-            for name in FRAMES:
-                getattr(self, name).write_parquet(place / f"{name}.parquet")
-            (place / "manifest.json").write_text(json.dumps(self.manifest, indent=1) + "\n", encoding="utf-8")
-        return [folder / f"{name}.parquet" for name in FRAMES] + [folder / "manifest.json"]
+        frames = {f"{name}.parquet": getattr(self, name) for name in FRAMES}
+        return save_files(folder, {**frames, "manifest.json": json.dumps(self.manifest, indent=1) + "\n"})
 
     def __repr__(self) -> str:
         """A few lines a person reads: what ran, what happened."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.base.errors import UsageError
+from malsim.base.outputs import save_files
 from malsim.lab.stability import portraits
 from malsim.lab.stability.frequency import gain_margin, phase_margin, response
 
@@ -103,12 +104,8 @@ class LoopFigures:
 
     def save(self, folder: Path) -> list[Path]:
         """Write the standard figures as PNG; returns the paths."""
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = []
-        for name in ("return_map", "bifurcation", "stability_map", *(("nyquist", "bode") if self.eigenvalues.size else ())):
-            paths.append(folder / f"{name}.png")
-            getattr(self, name)().savefig(paths[-1])
-        return paths
+        names = ("return_map", "bifurcation", "stability_map", *(("nyquist", "bode") if self.eigenvalues.size else ()))
+        return save_files(folder, {f"{name}.png": getattr(self, name)() for name in names})
 
     def _modes(self) -> list[complex]:
         """The eigenvalue of the least gain margin, and of the least phase margin; of a pair the one above the real axis."""

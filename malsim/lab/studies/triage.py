@@ -11,7 +11,7 @@ import polars as pl
 
 from malsim.base.errors import UsageError
 from malsim.base.intervals import ANY, COUNT, SHARE, difference_interval, mean_interval
-from malsim.base.outputs import folder_of_files
+from malsim.base.outputs import save_files
 from malsim.lab.studies.measure import ends_if_any
 from malsim.memory.graph.arrays import ratio
 from malsim.sim import bench
@@ -62,11 +62,8 @@ class TriageTable:
 
     def write(self, folder: Path) -> list[Path]:
         """Write triage.parquet, triage.json and triage.png; returns the paths."""
-        with folder_of_files(folder) as place:
-            self.frame.write_parquet(place / "triage.parquet")
-            (place / "triage.json").write_text(self.json() + "\n", encoding="utf-8")
-            self.figure().savefig(place / "triage.png")
-        return [folder / f"triage.{ending}" for ending in ("parquet", "json", "png")]
+        contents = {"triage.parquet": self.frame, "triage.json": self.json() + "\n", "triage.png": self.figure()}
+        return save_files(folder, contents)
 
     def __repr__(self) -> str:
         """A table a person reads."""

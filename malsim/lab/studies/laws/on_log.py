@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import UsageError
+from malsim.base.outputs import save_files
 from malsim.importers.building.claim_stream import stream
 from malsim.lab.studies.laws.stream import Stream, arrived, ask
 from malsim.laws import find_law, plant_of
@@ -48,11 +49,7 @@ class LogComparison:
 
     def write(self, folder: Path) -> list[Path]:
         """Write questions.parquet and questions.json; returns the paths."""
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = [folder / "questions.parquet", folder / "questions.json"]
-        self.frame.write_parquet(paths[0])
-        paths[1].write_text(self.json() + "\n", encoding="utf-8")
-        return paths
+        return save_files(folder, {"questions.parquet": self.frame, "questions.json": self.json() + "\n"})
 
     def __repr__(self) -> str:
         """A table a person reads: the shares, then the first questions on which laws differ."""

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from malsim.base.intervals import ends, resamples
-from malsim.base.outputs import folder_of_files
+from malsim.base.outputs import save_files
 from malsim.memory.graph.arrays import ratio
 from malsim.sim.record.scoring import squared_error
 
@@ -75,15 +75,10 @@ class LawTable:
         from malsim.report.law_page import law_page
         from malsim.report.page_parts import png
 
-        paths = [folder / f"laws.{ending}" for ending in ("parquet", "json", "png", "html")]
         image = png(self.figure(), dpi=130)
         page = law_page(self.frame, image, title=self.title, left_out=(*self.left_out, *self.failures))
-        with folder_of_files(folder) as place:
-            self.frame.write_parquet(place / paths[0].name)
-            (place / paths[1].name).write_text(self.json() + "\n", encoding="utf-8")
-            (place / paths[2].name).write_bytes(image)
-            (place / paths[3].name).write_text(page, encoding="utf-8")
-        return paths
+        contents = {"laws.parquet": self.frame, "laws.json": self.json() + "\n", "laws.png": image, "laws.html": page}
+        return save_files(folder, contents)
 
     def __repr__(self) -> str:
         """A table a person reads."""

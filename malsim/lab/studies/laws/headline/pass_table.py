@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.base.outputs import folder_of_files
+from malsim.base.outputs import save_files
 from malsim.lab.studies.laws.headline.world import SIGHTS
 
 if TYPE_CHECKING:
@@ -55,11 +55,8 @@ class HeadlineTable:
 
     def write(self, folder: Path) -> list[Path]:
         """Write headline.parquet, headline.json and headline.png; returns the paths."""
-        with folder_of_files(folder) as place:
-            self.frame.write_parquet(place / "headline.parquet")
-            (place / "headline.json").write_text(self.json() + "\n", encoding="utf-8")
-            self.figure().savefig(place / "headline.png")
-        return [folder / f"headline.{ending}" for ending in ("parquet", "json", "png")]
+        contents = {"headline.parquet": self.frame, "headline.json": self.json() + "\n", "headline.png": self.figure()}
+        return save_files(folder, contents)
 
     def __repr__(self) -> str:
         """A table a person reads."""
