@@ -37,10 +37,6 @@ class Failed(Exception):  # noqa: N818  # a failed check is no error
     """A check that failed, in the words of `malsim test`."""
 
 
-class Broken(Exception):  # noqa: N818  # pytest shows the name
-    """A check that could not be judged: an error of the file, the machine or malsim, not of the memory."""
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a project name the folders its scenarios lie in, and a command line the rules they run under."""
     parser.addini(FOLDERS, "folders whose .toml files are malsim scenarios", type="args", default=[])
@@ -118,7 +114,7 @@ class ScenarioFile(pytest.File):
         from malsim.scenario.file.scenario_file import read
 
         try:
-            scenario, rules = read(self._near()), self.config.getoption("malsim_rules")
+            scenario, rules = read(self.near()), self.config.getoption("malsim_rules")
             return scenario.replace(rules=Rules.read(rules)) if rules else scenario
         except MalsimError as problem:
             if not self._is_ours():
@@ -136,7 +132,7 @@ class ScenarioFile(pytest.File):
             or any(self.path.is_relative_to(folder) for folder in folders)
         )
 
-    def _near(self) -> Path:
+    def near(self) -> Path:
         """The path as a person would type it, who is to repeat the run."""
         here = self.config.invocation_params.dir
         return self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
@@ -162,15 +158,16 @@ class SandboxedItem(pytest.Item):
         from malsim.adapters.engine.sandboxed_command import run_sandboxed
         from malsim.base.errors import AdapterError
 
-        printed = io.StringIO()
-        try:
-            with redirect_stdout(printed), redirect_stderr(printed):
-                self.code = run_sandboxed(["test", str(self.path), *shlex.split(options_of(self.config))])
-        except AdapterError as problem:
-            raise Broken(f"{self.path}:1: error: {problem}") from problem
+        printed, path = io.StringIO(), self.parent.near()
+        with redirect_stdout(printed), redirect_stderr(printed):
+            try:
+                self.code = run_sandboxed(["test", str(path), *shlex.split(options_of(self.config))])
+            except AdapterError as problem:
+                self.code = 2
+                printed.write(f"{path}:1: error: {problem}")
         self.text = printed.getvalue()
         if self.code not in (0, 1):
-            raise Broken(self.text)
+            pytest.fail(self.text, pytrace=False)
 
     def runtest(self) -> None:
         """Fail as it was judged."""
@@ -200,9 +197,9 @@ class CheckItem(pytest.Item):
 
         self.result = judged, outcome = self.judge()
         if outcome is None:
-            raise Broken(f"{judged.scenario.path}:1: error: {judged.error}")
+            pytest.fail(f"{judged.scenario.path}:1: error: {judged.error}", pytrace=False)
         if outcome.status == "error":
-            raise Broken(headline(judged, outcome))
+            pytest.fail(headline(judged, outcome), pytrace=False)
 
     def judge(self) -> tuple[Judged, Outcome | None]:
         """The outcome of this check, or none where the run broke off."""
@@ -220,7 +217,7 @@ class CheckItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002  # pytest passes it
         """What `malsim test` says, without a traceback of the judge."""
-        if isinstance(excinfo.value, Failed | Broken):
+        if isinstance(excinfo.value, Failed):
             return str(excinfo.value)
         return str(super().repr_failure(excinfo))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine import sandbox_cleaner
-from malsim.base.plain_text import plain_text
+from malsim.base.plain_text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +57,7 @@ class Child:
         text = ""
         with suppress(OSError), Path(self.folder, "output").open("rb") as file:
             file.seek(max(file.seek(0, os.SEEK_END) - 4 * TAIL, 0))
-            text = plain_text(file.read(4 * TAIL).decode("utf-8", "replace")[-TAIL:].strip())
+            text = one_line(file.read(4 * TAIL).decode("utf-8", "replace")[-TAIL:].strip())
         return f"its process ended ({how})" + (f"; it printed: {text}" if text else "")
 
     @property
