@@ -15,8 +15,8 @@ from malsim.base.errors import AddressError, UsageError
 from malsim.base.finite import finite
 from malsim.records.database import Database, any_word, marks_for
 from malsim.records.embedding import Embedder, Vector, cosines, embed, hash_embedding
+from malsim.records.fusion import coherent_scores, hybrid_scores, recency, utility
 from malsim.records.hashing import canonical
-from malsim.records.hybrid import coherent_scores, hybrid_scores, recency, utility
 from malsim.records.janitor import due_passes, one_pass, remove_expired
 from malsim.records.lanes import LANES, Upkeep, one_of
 from malsim.records.record import MemoryRecord, decode_record
@@ -130,7 +130,7 @@ class RecordStore:
     def select_hybrid(
         self, query: str, *, lane: str | None = None, limit: int = 50, recency_form: str = "half_life"
     ) -> list[Hit]:
-        """Records by likeness, words, recency and utility (`malsim.records.hybrid`), best first; ties by creation.
+        """Records by likeness, words, recency and utility (`malsim.records.fusion`), best first; ties by creation.
 
         `recency_form` is half_life, as documented, or e_folding, as coded.
         """

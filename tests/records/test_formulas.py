@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from malsim.base.errors import UsageError
 from malsim.records import Coverage, Decision, Fusion, MemoryRecord, OverlayItem, PackBudget, Upkeep
 from malsim.records.embedding import cosines, embed, hash_embedding
-from malsim.records.fusion import diverse_order, fused_ranks
+from malsim.records.fusion import coherent_scores, diverse_order, fused_ranks, hybrid_scores, recency
 from malsim.records.hashing import canonical
-from malsim.records.hybrid import coherent_scores, hybrid_scores, recency
 from malsim.records.lanes import due
 from malsim.records.packing import fill, widen
 
