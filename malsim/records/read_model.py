@@ -1,4 +1,4 @@
-"""The read model of recent records, and its changes as JSON Patches (RFC 6902) for a client that holds the model before them.
+"""The read model of recent records, and its changes as JSON Patches (RFC 6902) for a client that holds the one before.
 
 ARW publishes the model `memory_recent`, `{"items": […]}` with the last updated first, and each change of it as an event
 `state.read.model.patch`: the model's id, and a patch. What is private is in nobody's read model.
