@@ -38,6 +38,7 @@ CASES = {
     "import atlas.json --confidence 2 -o new.sqlite": "no confidence",
     "import atlas.json --as nosuch -o new.sqlite": "unknown format",
     "look s.sqlite --verify 0": "too few",
+    "look s.sqlite --max-input 10": "too many bytes of a file",
     "look s.sqlite --verify 2 --scope ann": "all scopes are looked at together",
     "mutate x.toml --each -1": "no count of mutants",
     "netlist diff net.malnet net.malnet --prove other": "two netlists are proved the same",

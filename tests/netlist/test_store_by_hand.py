@@ -35,6 +35,8 @@ def test_the_charter_is_asked_of_a_store_that_began_without_one(store: str, caps
         assert stored.memory.cells["body"].gather(chain).to_list() == ["Ship.", "Ship on Friday."]
         assert stored.day == 87.0
     assert main(["charter", store, "--answer", " "]) == 2
+    assert main(["charter", store, "--answer", "the key is AKIAIOSFODNN7EXAMPLQ"]) == 1
+    assert "refused: body screen: possible AWS access key id" in capsys.readouterr().out
 
 
 def test_a_program_that_does_not_parse_is_refused_with_its_fault(store: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,9 +34,11 @@ def price_figure(subject: Scenario | Rules, name: str) -> float:
     >>> from malsim import Scenario
     >>> price_figure(Scenario(law="majority", days=1.0), "gap")
     2.0
+    >>> price_figure(Scenario(law="crh", days=1.0), "price of the lie")
+    7.0
     """
     price = _price(subject)
-    lie, truth = price.lie_claims or MOST + 1, price.truth_claims or MOST + 1
+    lie, truth = (min(claims or MOST + 1, MOST + 1) for claims in (price.lie_claims, price.truth_claims))
     return {"price of the lie": float(lie), "price of the truth": float(truth), "gap": lie / truth}[name]
 
 
