@@ -95,11 +95,34 @@ def _part_showing(
 
 
 def _record(connection: sqlite3.Connection, memory: Memory, rows: Ints, rules: Rules) -> WriterRecords:
-    """The record that the whole store gives the writers of some rows; of others it says nothing."""
-    if rules.wrong_when == "contradicted" and ticked_last(connection, rules) is not None:
-        return WriterRecords(*(memory.table("writers").column(name) for name in RECORD))
+    """The record that the whole store gives the writers of some rows; of others it says nothing.
+
+    Of those to whom nothing happened since the last tick it is what that tick gave them.
+    """
     author = memory.column("author")
     authors = np.unique(author[rows]).tolist()
+    before = WriterRecords(*(memory.table("writers").column(name) for name in RECORD))
+    deed = ticked_last(connection, rules, "admit") if rules.wrong_when == "contradicted" else None
+    if deed is None:
+        return _record_of(connection, memory, authors, rules)
+    moved = sorted(_authors_moved(connection, deed).intersection(authors))
+    fresh, here = _record_of(connection, memory, moved, rules), np.isin(np.arange(len(before.claims)), moved)
+    return WriterRecords(*(np.where(here, *pair) for pair in zip(fresh, before, strict=True))) if moved else before
+
+
+def _authors_moved(connection: sqlite3.Connection, deed: int) -> set[int]:
+    """The writers whose record claims may have moved since a tick: theirs, those they replace, and whom either bears on."""
+    query = """WITH was AS (SELECT cells, scanned FROM ticks WHERE "row" = ?1),
+        replaced (cell) AS (SELECT "row" FROM cells WHERE successor >= (SELECT cells FROM was)),
+        moved (cell) AS (SELECT "row" FROM cells WHERE "row" >= (SELECT cells FROM was) UNION SELECT cell FROM replaced
+            UNION SELECT target FROM edges WHERE "row" >= (SELECT scanned FROM was)
+            UNION SELECT target FROM edges WHERE source IN (SELECT cell FROM replaced))
+        SELECT DISTINCT author FROM moved JOIN cells ON "row" = cell"""
+    return {author for (author,) in connection.execute(query, (deed,))}
+
+
+def _record_of(connection: sqlite3.Connection, memory: Memory, authors: list[int], rules: Rules) -> WriterRecords:
+    """The record of these writers, made of all cells that say anything of it."""
     part = part_of(connection, _rows_in_record(connection, memory, authors, rules), LAW_CELLS)
     claims = np.zeros(memory.table("writers").height, dtype=np.int64)
     query = f"SELECT author, count(*) FROM cells WHERE {within('author', authors)} GROUP BY author"

@@ -78,11 +78,11 @@ def digest_of(rules: Rules) -> str:
     return hashlib.sha256(repr(rules).encode()).hexdigest()[:16]
 
 
-def ticked_last(connection: sqlite3.Connection, rules: Rules) -> int | None:
-    """The write that ticked under these rules, where nobody wrote since; cells that were opened count for nothing."""
-    query = """SELECT deed, rules FROM clocks WHERE NOT EXISTS
-        (SELECT 1 FROM ticks WHERE "row" > clocks.deed AND ticks.deed <> 'expand') ORDER BY deed DESC LIMIT 1"""
-    deed, digest = connection.execute(query).fetchone() or (None, None)
+def ticked_last(connection: sqlite3.Connection, rules: Rules, *others: str) -> int | None:
+    """The write that ticked under these rules, where cells were opened since, and what `others` are, and nothing else."""
+    query = """SELECT deed, rules FROM clocks WHERE NOT EXISTS (SELECT 1 FROM ticks WHERE "row" > clocks.deed
+        AND ticks.deed NOT IN (SELECT value FROM json_each(?))) ORDER BY deed DESC LIMIT 1"""
+    deed, digest = connection.execute(query, (json.dumps(["expand", *others]),)).fetchone() or (None, None)
     return deed if digest == digest_of(rules) else None
 
 
