@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ def is_log(path: Path) -> bool:
 
 def recognises(source: Source) -> bool:
     """Lines that name an event and its day."""
-    return text_of(source.first.get("event")) is not None and is_number(source.first.get("t"))
+    return text_of(source.first.get("event")) is not None and isinstance(source.first.get("t"), int | float)
 
 
 def read(source: Source, options: Options) -> Records:
@@ -61,6 +62,6 @@ def _add(cells: Collector, versions: list[str], item: str, line: dict[str, Any],
 
 
 def _day(line: Mapping[str, Any]) -> float | None:
-    """The day of the log's own clock; None for a line that says none."""
+    """The day of the log's own clock, which no calendar has where it is infinite; None for a line that says none."""
     t = line.get("t")
-    return float(t) if is_number(t) else None
+    return float(t) if is_number(t) or t == math.inf else None
