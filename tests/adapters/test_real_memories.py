@@ -85,6 +85,7 @@ def test_it_runs_in_the_loop(name: str) -> None:
     assert run.cells["effective"].null_count() == (0 if "edge_resolution" in name else run.cells.height)
 
 
+@pytest.mark.filterwarnings("ignore")  # of the package's own, as it is imported
 @pytest.mark.parametrize("name", MODELS)
 def test_its_minimal_model_says_the_same(name: str) -> None:
     needed(PACKAGES[name])
@@ -93,6 +94,7 @@ def test_its_minimal_model_says_the_same(name: str) -> None:
         assert looked(name, claims) == sorted((value, round(rank, 9)) for value, rank in model), claims
 
 
+@pytest.mark.filterwarnings("ignore")  # of the package's own, as it is imported
 def test_graphiti_cannot_return_to_an_earlier_truth() -> None:
     needed("graphiti_core")
     assert looked("malsim.adapters.graphiti:edge_resolution", A_B_A) == [("A", 0.0), ("B", 1.0)]
