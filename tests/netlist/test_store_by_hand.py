@@ -78,6 +78,21 @@ def test_a_claim_states_how_sure_it_is(store: str, capsys: pytest.CaptureFixture
     assert "--confidence" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("words", "weight"), [("contradicts {} -.8", -0.8), ("supports {}", 1.0)])
+def test_an_edge_has_the_weight_it_states_or_that_of_its_relation(
+    words: str, weight: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "s.sqlite")
+    assert main(["write", path, "--writer", "ann", "--title", "a", "--confidence", ".7"]) == 0
+    handle = capsys.readouterr().out.split()[2].rstrip(",")
+    claim = ["write", path, "--writer", "bob", "--title", "b", "--confidence", ".7"]
+    assert main([*claim, "--edge", words.format(handle)]) == 0
+    with Store(path, write=False) as store:
+        cells, (edge,) = store.memory.cells, store.memory.edges.to_dicts()
+    assert cells["handle"][edge["target"]] == handle
+    assert (edge["relation"], edge["weight"]) == (words.split(maxsplit=1)[0], weight)
+
+
 def test_what_is_wrong_makes_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = tmp_path / "new.sqlite"
     claim = ["write", str(new), "--writer", "ann", "--title", "b", "--confidence", ".7"]
