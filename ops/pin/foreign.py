@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SECONDS", "Foreign", "Listener", "watch", "within_time"]
 
-SECONDS = 10.0  # a call
+SECONDS, LONGEST = 10.0, 2000  # a call; characters of an error's text
 
 
 class Listener:
@@ -78,7 +78,15 @@ def within_time(call: Callable[[], Any], name: str) -> Any:
         return answer
     if isinstance(answer, KeyboardInterrupt | OpError):
         raise answer
-    raise OpError(f"raised {type(answer).__name__}: {answer}", where=name, hint="ask its author") from answer
+    raise OpError(f"raised {type(answer).__name__}: {_words(answer)}", where=name, hint="ask its author") from answer
+
+
+def _words(problem: BaseException) -> str:
+    """Its text, of bounded length."""
+    try:
+        return str(problem)[:LONGEST]
+    except Exception:  # noqa: BLE001  # a stranger's
+        return "its text cannot be read"
 
 
 def _quiet(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

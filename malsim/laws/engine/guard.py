@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
+from malsim.adapters.calls import text_of
 from malsim.base.errors import LawError
 from malsim.laws.engine.items import Change
 from malsim.memory.explain import LawExplanation
@@ -218,5 +219,5 @@ def _blame(law: Law, name: str, error: Exception) -> NoReturn:
     """Raise as a `LawError` what a call of another's law raised, with its file and line."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == law.path]
     line = f":{frames[-1].lineno}" if frames else ""
-    problem = str(error) if isinstance(error, TimeoutError) and error.args else f"raised {type(error).__name__}: {error}"
+    problem = str(error) if isinstance(error, TimeoutError) and error.args else text_of(error)
     raise LawError(f"{name} {problem}", where=f"{law.path}{line} (law {law.name})") from error

@@ -12,7 +12,7 @@ from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
-from malsim.adapters.calls import Calls
+from malsim.adapters.calls import Calls, text_of
 from malsim.adapters.foreign_code import before_loading
 from malsim.base.errors import LawError, nearest
 from malsim.base.parameters import checked
@@ -59,7 +59,7 @@ def _foreign(name: str) -> Law | LawError:
     try:
         law: Law = calls.make(lambda: load_law(name, first.load()))
     except Exception as error:  # noqa: BLE001  # a stranger's file can raise anything; its fault is told, not shared
-        problem = f"{type(error).__name__}: {error}"
+        problem = text_of(error).removeprefix("raised ")
         return LawError("does not load", where=where, given=problem, hint="ask its author")
     return replace(law, calls=calls)
 

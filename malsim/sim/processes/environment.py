@@ -9,6 +9,7 @@ from typing import Any
 import simpy
 from simpy.events import NORMAL
 
+from malsim.adapters.calls import text_of
 from malsim.base.errors import MalsimError, ProcessError
 from malsim.sim.world.clock import DAY, days
 
@@ -62,8 +63,8 @@ class Environment(simpy.Environment):
         if isinstance(first, ProcessError):
             at = ", ".join(part for part in (first.where, place) if part)
             return ProcessError(first.problem, where=at, given=first.given, allowed=first.allowed, hint=first.hint)
-        text = str(first) if isinstance(first, MalsimError) else f"{type(first).__name__}: {first}"
-        return ProcessError(f"it raised {text}", where=place)
+        text = f"raised {first}" if isinstance(first, MalsimError) else text_of(first)
+        return ProcessError(f"it {text}", where=place)
 
 
 class _Checked:

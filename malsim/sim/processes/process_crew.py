@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from malsim.adapters.calls import text_of
 from malsim.adapters.foreign_code import noted
 from malsim.base.errors import ProcessError
 from malsim.memory.gate.claims import as_claims, from_mappings
@@ -59,7 +60,9 @@ class ProcessCrew:
             with noted(f"process {process.run}"):
                 generator = function(env, desk)
         except Exception as problem:
-            raise ProcessError(f"it cannot begin: {type(problem).__name__}: {problem}", where=process.run) from problem
+            raise ProcessError(
+                f"it cannot begin: {text_of(problem).removeprefix('raised ')}", where=process.run
+            ) from problem
         if not hasattr(generator, "throw"):
             hint = "def my_writer(env, desk): … yield env.timeout(1)"
             raise ProcessError("it is no generator", where=process.run, given=type(generator).__name__, hint=hint)
