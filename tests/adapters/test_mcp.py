@@ -107,11 +107,12 @@ def test_the_shipped_mappings_are_sound() -> None:
         ("mcp-server-memory-bank", ["o is A"]),  # npm @allpepper/memory-bank-mcp
         ("memory-bank-mcp", ["o is A"]),  # npm @movibe/memory-bank-mcp
         ("mcp-memory-keeper", ["o is A"]),
+        ("basic-memory mcp", ["---", "title: o", "type: note", "permalink: main/facts/o", "o is A"]),  # PyPI basic-memory
     ],
 )
 def test_a_server_of_others_runs_from_its_package(command: str, texts: list[str]) -> None:
-    if not shutil.which(command):
-        pytest.skip(f"needs the npm package of {command}")
+    if not shutil.which(command.partition(" ")[0]):
+        pytest.skip(f"needs the npm or PyPI package of {command}")
     server = McpServer(command)
     try:
         assert shows(server) == texts
