@@ -1,8 +1,9 @@
-"""A memory under an agent: a push, a claim and a hook's whole process, beside opening the same store."""
+"""A memory under an agent: a push, a claim, a hook's whole process, beside opening the same store; and a recorded call."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["rows"]
 
 CELLS, EDGES = 100_000, 500_000
+PROMPT = "what do we know of claim 77, and who is against it?"
 
 
 def rows() -> Iterator[Ratio]:
@@ -37,8 +39,10 @@ def rows() -> Iterator[Ratio]:
         opening = partial(Memory.open, path)
         yield compare(f"an agent's push on {size}, beside opening it", service.push, opening, limit=0.15, repeats=5)
         hook = [sys.executable, "-m", "malsim", "hook", "prompt", "--store", str(path)]
-        process = partial(subprocess.run, hook, check=True, stdin=subprocess.DEVNULL, capture_output=True)
-        yield compare(f"a hook's process on {size}, beside opening it", process, opening, limit=0.6, repeats=5)
+        for words, prompt in (("", ""), (" about one thing", PROMPT)):
+            message = json.dumps({"session_id": "a", "hook_event_name": "UserPromptSubmit", "prompt": prompt}).encode()
+            process = partial(subprocess.run, hook, check=True, input=message, capture_output=True)
+            yield compare(f"a prompt's hook{words} on {size}, beside opening it", process, opening, limit=0.6, repeats=5)
 
         def claim() -> object:
             return service.claim(f"claim {next(numbers)}", 0.5)
@@ -47,6 +51,7 @@ def rows() -> Iterator[Ratio]:
         yield compare(f"an agent's claim on {size}, beside opening it", claim, opening, limit=0.1, repeats=5)
         yield from parts(service, size)
         service.close()
+    yield from recorder()
 
 
 NEAR = """WITH near (cell) AS (SELECT source FROM edges WHERE target = ?1 UNION SELECT target FROM edges WHERE source = ?1)
@@ -66,3 +71,37 @@ def parts(service: MemoryService, size: str) -> Iterator[Ratio]:
     yield compare(f"why of one cell on {size}, beside the rows it takes from SQLite", why, bare, limit=100.0, repeats=9)
     plain, past = partial(store.ask, "pump", now=9.0), partial(store.ask, "pump", now=9.0, at=1.0, as_of=1.0)
     yield compare(f"a read at a day and as of one on {size}, beside a plain read", past, plain, limit=2.0, repeats=15)
+
+
+SERVER = """import sys, time
+for line in sys.stdin.buffer:
+    time.sleep(0.005)
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+"""
+CALL = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "push", "arguments": {"objective": "x"}}}\n'
+
+
+def recorder() -> Iterator[Ratio]:
+    """A call that a server answers in 5 ms, through the recorder and without it: at a ratio of 2 it would add 5 ms."""
+    server = [sys.executable, "-c", SERVER]
+    with tempfile.TemporaryDirectory() as folder:
+        record = [sys.executable, "-m", "malsim", "record", "-o", str(Path(folder) / "log.jsonl"), "--", *server]
+        with _started(record) as ours, _started(server) as theirs:
+            name = "a call through malsim record, beside a server that takes 5 ms"
+            yield compare(name, partial(_ask, ours), partial(_ask, theirs), limit=2.0, repeats=201)
+            for process in (ours, theirs):
+                process.communicate()
+
+
+def _started(command: list[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def _ask(process: subprocess.Popen[bytes]) -> bytes:
+    """Write a call and wait for its answer."""
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(CALL)
+    process.stdin.flush()
+    return process.stdout.readline()

@@ -1,0 +1,81 @@
+"""A store of a million cells beside SQLite's own: a tick, a push, a cell, a claim, and by how much a tick's file grows."""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+import tempfile
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from malsim.memory.law import tick
+from malsim.memory.store import Store
+from malsim.memory.tables.read import LAW_CELLS, LAW_EDGES
+from tests.bench.rows.memory import graph
+from tests.bench.rows.ratios import Ratio, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["rows"]
+
+CELLS, EDGES = 1_000_000, 1_000_000
+VALUE = 12  # bytes that a score which moved takes: its cell and the number
+
+
+def rows() -> Iterator[Ratio]:
+    """What must not read, or write, all of a store."""
+    size = f"a store of {CELLS:,} cells"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "memory.sqlite"
+        tick(graph(CELLS, EDGES), 1.0).save(path, t=1.0)
+        with Store(path) as store:
+            store.tick(2.0)
+            yield _growth(store, path, size)
+            days = itertools.count(4)
+            whole = partial(_law, store.connection)
+            ticks, size_of = _ticks(store, days), f"{size}, beside fetching what a tick reads"
+            yield compare(f"a tick of {size_of}", ticks, whole, limit=2.0, repeats=1)
+            yield compare(f"a push on {size_of}", store.mini_index, whole, limit=0.1, repeats=1)
+            handle = store.connection.execute('SELECT handle FROM cells WHERE "row" = 77').fetchone()[0]
+            yield compare(f"one cell of {size_of}", partial(store.about, handle), whole, limit=0.05, repeats=1)
+            claims = ({"writer": "w1", "title": f"new {i}", "confidence": 0.5} for i in itertools.count())
+            claim = partial(_claim, store, claims)
+            with closing(sqlite3.connect(Path(folder) / "bare.sqlite", isolation_level=None)) as bare:
+                bare.execute("PRAGMA journal_mode = WAL")
+                bare.execute("CREATE TABLE claims (title, confidence)")
+                insert = partial(bare.execute, "INSERT INTO claims VALUES ('new', 0.5)")
+                yield compare(f"a claim into {size}, beside a bare insert", claim, insert, limit=150.0, repeats=9)
+
+
+def _ticks(store: Store, days: Iterator[int]) -> Callable[[], object]:
+    return lambda: store.tick(float(next(days)))
+
+
+def _claim(store: Store, claims: Iterator[dict[str, object]]) -> object:
+    return store.admit([next(claims)])
+
+
+def _law(connection: sqlite3.Connection) -> object:
+    tables = (("cells", LAW_CELLS), ("edges", LAW_EDGES))
+    return [connection.execute(f"SELECT {', '.join(kinds)} FROM {table}").fetchall() for table, kinds in tables]  # noqa: S608
+
+
+def _growth(store: Store, path: Path, size: str) -> Ratio:
+    """How far a tick lets the file grow, beside the numbers that it moved; currency and salience move with the clock."""
+    _checkpoint(store)
+    before = path.stat().st_size
+    store.tick(3.0)
+    _checkpoint(store)
+    query = "SELECT sum(length(data)) / 8 FROM past_scores WHERE until = (SELECT max(until) FROM past_scores)"
+    moved = store.connection.execute(query).fetchone()[0]
+    grown = (path.stat().st_size - before) / before
+    return Ratio(
+        name=f"growth of {size} by a tick, beside what moved", ours=grown, theirs=moved * VALUE / before, limit=1.1, unit="%"
+    )
+
+
+def _checkpoint(store: Store) -> None:
+    store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
