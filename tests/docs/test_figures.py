@@ -129,7 +129,7 @@ def off(cell: Cell, table: Mapping[str, Any], rows: list[dict[str, Any]], wider:
     words, laws = [], table.get("laws", [None] * len(cell.numbers))
     for text, law in zip(cell.numbers, laws, strict=False):
         row = record_of(cell, law, table, rows)
-        value, half = row["value"] or 0.0, 0.51 * 10.0 ** -len(text.partition(".")[2])
+        value, half = row["value"] or row.get("beyond") or 0.0, 0.51 * 10.0 ** -len(text.partition(".")[2])
         low, high = (value if row[end] is None else row[end] for end in ("low", "high"))
         if not value - wider * (value - low) - half <= float(text) <= value + wider * (high - value) + half:
             words.append(f"{cell.row}, {cell.column}: {text}, and again {value:.4g} [{low:.4g}, {high:.4g}]")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.03  # so that few lifetimes, too, reject a planted exponential in 5 % or so
 FEWEST = 5
+TAIL = 0.7  # √c alone held the mean of 85 of 100 planted Weibulls of shape .5 with .15 of the claims wrong
 SHAPES = (-0.5, 0.0, 0.5)  # log k from which the Weibull of greatest likelihood is looked for
 STEEPEST = 3.0
 LARGE = 1e300
@@ -132,8 +133,8 @@ def of_claims(chain: Chain, rates: Rates) -> Goodness:
     """Test the exponential on claims that may be wrong by the likelihood ratio to lifetimes of another spread (`Renewal`).
 
     The mean's interval is the union, over all spreads that the claims do not reject, of the most likely mean there, and
-    √c times as far on each side, on the scale of logarithms, as that of τ reaches from τ: n lifetimes tell their mean to
-    √(c / n). Where the claims leave τ open, nothing is tested.
+    c^.7 times as far on each side, on the scale of logarithms, as that of τ reaches from τ: n lifetimes tell their mean to
+    √(c / n), and of a long tail, which few of them show, to less. Where the claims leave τ open, nothing is tested.
     """
     tau, low, high = rates.tau
     if not 0.0 < low < tau < high < np.inf:
@@ -143,7 +144,7 @@ def of_claims(chain: Chain, rates: Rates) -> Goodness:
     best = int(losses.argmin())
     p = float(chdtrc(1, max(2.0 * (float(null[0]) - float(losses[best])), 0.0)))
     spreads, losses, means = np.append(SPREADS, 0.0), np.append(losses, null), np.append(means, np.log(tau))
-    near, wider = losses <= losses.min() + CHI_SQUARE / 2.0, np.exp(np.maximum(spreads, 0.0) / 2.0)
+    near, wider = losses <= losses.min() + CHI_SQUARE / 2.0, np.exp(TAIL * np.maximum(spreads, 0.0))
     ends = (means + np.log(low / tau) * wider)[near].min(), (means + np.log(high / tau) * wider)[near].max()
     mean = np.exp([means[best], *ends]).tolist()
     return Goodness(p=p, law="renewal", shape=float(np.exp(SPREADS[best] / 2.0)), mean=(mean[0], mean[1], mean[2]))

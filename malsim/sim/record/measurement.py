@@ -100,7 +100,7 @@ class Times(Measurement):
             return super().take(rows)
         rep, days, ended = (np.concatenate(part) for part in zip(*self.spells, strict=True))
         spell, place = np.nonzero(rep[:, None] == rows)
-        return replace(self, each=self.each[rows], spells=[(place, days[spell], ended[spell])])
+        return replace(self, each=self.each[rows], spells=[(place, days[spell], ended[spell])] if len(place) else [])
 
 
 @dataclass(frozen=True, eq=False)
