@@ -14,7 +14,7 @@ from malsim.memory.graph.frames import to_series
 from malsim.memory.graph.table import Table
 from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.tables.damage import DamagedRowsError, check_rows, is_date
-from malsim.memory.tables.layout import CELLS, STORED, TICKS, missing_columns
+from malsim.memory.tables.layout import CELLS, SCORES, STORED, TICKS, missing_columns
 from malsim.memory.tables.rows import select, select_arrays
 from malsim.memory.tables.scores import clock_at, decode, read_scores, with_scores
 
@@ -58,11 +58,11 @@ def numbers(connection: sqlite3.Connection, rows: Callable[[str], pl.DataFrame])
 
 
 def _to_check(table: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
-    """The columns of a table in which there may be what no store holds: numbers, and rows of others."""
-    return pl.DataFrame([to_series(name, each) for name, each in table.items() if each.dtype == float or name in _ROWS])
+    """The columns of a table in which there may be what no store holds, where each value by itself was looked at."""
+    return pl.DataFrame([to_series(name, table[name]) for name in _CHECKED if name in table])
 
 
-_ROWS = ("author", "successor", "source", "target")
+_CHECKED = ("author", "successor", "source", "target", "weight", *SCORES)
 
 
 def rows_present(connection: sqlite3.Connection, names: Iterable[str] = STORED) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,11 +55,14 @@ def select_arrays(connection: sqlite3.Connection, table: str, kinds: Kinds) -> d
     Raises `DamagedRowsError` for what such a column does not hold.
     """
     query = f'SELECT {", ".join(_as_number(name, kind) for name, kind in kinds.items())} FROM {table} ORDER BY "row"'
+    rows, parts = connection.execute(query), {name: [_array(name, np.zeros(0), kind)] for name, kind in kinds.items()}
     try:
-        values = np.fromiter(chain.from_iterable(connection.execute(query)), np.float64).reshape(-1, len(kinds))
+        while (values := np.fromiter(chain.from_iterable(islice(rows, SLICE)), np.float64)).size:
+            for name, column in zip(kinds, values.reshape(-1, len(kinds)).T, strict=True):
+                parts[name].append(_array(name, column, kinds[name]))
     except (TypeError, ValueError) as error:
         raise DamagedRowsError(table) from error
-    return {name: _array(name, values[:, place], kind) for place, (name, kind) in enumerate(kinds.items())}
+    return {name: np.concatenate(parts.pop(name)) for name in kinds}
 
 
 def _as_number(name: str, kind: pl.DataType | type[pl.DataType]) -> str:
@@ -72,6 +75,8 @@ def _as_number(name: str, kind: pl.DataType | type[pl.DataType]) -> str:
 
 def _array(name: str, values: NDArray[np.float64], kind: pl.DataType | type[pl.DataType]) -> NDArray[Any]:
     if kind == pl.Float64:
+        if np.isinf(values).any():
+            raise DamagedRowsError(name)
         return values.copy()
     values = np.where(np.isnan(values), NONE, values) if name == "successor" else values
     whole = (np.floor(values) == values) & (np.abs(values) <= LARGEST)  # which no absent one is
