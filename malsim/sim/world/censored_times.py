@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
+from malsim.base.intervals import COUNT, mean_interval
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -52,8 +54,9 @@ def censored_mean(spells: Spells, replications: int) -> CensoredMean | None:
     """The mean length of spells, those that were cut off counted as such, pooled over replications; None without any.
 
     The area under the Kaplan-Meier curve S up to the longest spell H, and S(H) · exposure / ends beyond it: there ends are
-    taken to come as often as before. The interval is log-normal, by a jackknife over replications (200 blocks at most): of
-    one replication there is none. Sources: Kaplan and Meier, 1958; Brown, Hollander and Korwar, 1974.
+    taken to come as often as before. The interval is the wider, on each side, of a log-normal one by a jackknife over the
+    replications that have a spell (200 blocks at most) and that of `mean_interval` of their pseudo-values: of one, or where
+    all are alike, there is none. Sources: Kaplan and Meier, 1958; Brown, Hollander and Korwar, 1974.
 
     >>> two = [(np.array([0, 0, 1, 1]), np.array([2.0, 4.0, 2.0, 3.0]), np.array([True, False, True, True]))]
     >>> print(censored_mean(two, 2), round(censored_mean(two, 2).value, 2))
@@ -62,15 +65,11 @@ def censored_mean(spells: Spells, replications: int) -> CensoredMean | None:
     if not spells:
         return None
     days, ended = (np.concatenate([each[part] for each in spells]) for part in (1, 2))
-    mean, left, without = _means(spells, min(replications, BLOCKS))
+    mean, left, without = _means(spells, min(replications, BLOCKS), some=True)
     horizon, censored = float(days.max()), float(1.0 - ended.mean())
     if left > MOST_LEFT:
         return CensoredMean(np.nan, np.nan, np.nan, horizon, censored, len(days))
-    low = high = np.nan
-    if replications > 1 and mean > 0.0:
-        half = _jackknife(np.log(without[np.isfinite(without) & (without > 0.0)]))
-        low, high = mean * np.exp(-half), mean * np.exp(half)
-    return CensoredMean(float(mean), float(low), float(high), horizon, censored, len(days))
+    return CensoredMean(float(mean), *_ends(float(mean), without), horizon, censored, len(days))
 
 
 def pseudo_values(spells: Spells, replications: int) -> Array:
@@ -92,11 +91,15 @@ def pseudo_values(spells: Spells, replications: int) -> Array:
     return each
 
 
-def _means(spells: Spells, blocks: int) -> tuple[float, float, Array]:
-    """The pooled mean, the share that outlasts the longest spell, and the mean without each block of replications."""
+def _means(spells: Spells, blocks: int, *, some: bool = False) -> tuple[float, float, Array]:
+    """The pooled mean, the share that outlasts the longest spell, and the mean without each block of replications.
+
+    With `some` the last is NaN of a block that has no spell.
+    """
     time, ends, count = _counts(spells, blocks)
     mean, left = _area(time, ends.sum(axis=0), count.sum(axis=0))
     without, _ = _area(time, ends.sum(axis=0) - ends, count.sum(axis=0) - count)
+    without = np.where(count.any(axis=1), without, np.nan) if some else without
     return float(mean), float(left), without
 
 
@@ -120,6 +123,16 @@ def _area(time: Array, ends: Array, number: Array) -> tuple[Array, Array]:
     left = np.where((ended > 0) & ((exposure > 0.0) | (alive[..., -1] == 0.0)), alive[..., -1], 1.0)
     beyond = np.divide(exposure, ended, out=np.full_like(exposure, np.inf), where=ended > 0)
     return np.where(left > 0.0, area + left * beyond, area), left
+
+
+def _ends(mean: float, without: Array) -> tuple[float, float]:
+    """The ends of a 95 % interval of a mean, from what it is without each block that has a spell."""
+    others = without[np.isfinite(without)]
+    if len(others) < 2 or np.ptp(others) == 0.0:  # noqa: PLR2004  # one has no spread
+        return np.nan, np.nan
+    half = _jackknife(np.log(others[others > 0.0]))
+    _, low, high = mean_interval(len(others) * mean - (len(others) - 1) * others, COUNT)
+    return float(np.fmin(mean * np.exp(-half), min(low, mean))), float(np.fmax(mean * np.exp(half), max(high, mean)))
 
 
 def _jackknife(without: Array) -> float:
