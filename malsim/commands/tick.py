@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from malsim.base.finite import day_of
 
 if TYPE_CHECKING:
-    from malsim.memory import Memory
     from malsim.memory.graph.arrays import Array
+    from malsim.memory.store import Store
 
 
 HEADING = "store"
@@ -51,12 +51,13 @@ def main(args: argparse.Namespace) -> int:
         now = last + 1.0 if args.now is None else day_of(args.now, store.start, where="--now")
         if now < last:
             raise UsageError("a store does not tick back", where="--now", given=now, allowed=f"{last:g} or later")
-        before = store.memory.column("effective").copy()
+        before = store.effective
         count = store.events.height
         memory = store.tick(now, rules)
         news = store.events.slice(count)
-    change = np.nan_to_num(memory.column("effective") - before)
-    print(f"day {now:g}: {memory.height} cells, {np.count_nonzero(change)} moved{_most(memory, change)}")
+        change = np.nan_to_num(memory.column("effective") - before)
+        most = _most(store, change)
+    print(f"day {now:g}: {memory.height} cells, {np.count_nonzero(change)} moved{most}")
     for line in event_lines(news):
         print(f"  {line}")
     for one in readings(memory, names, now=now, rules=rules) if names else []:
@@ -64,9 +65,9 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _most(memory: Memory, change: Array) -> str:
+def _most(store: Store, change: Array) -> str:
     """Which cell moved farthest, if any did."""
     if not change.any():
         return ""
     row = int(abs(change).argmax())
-    return f", {memory.cells['handle'][row]} farthest, by {change[row]:+.3g}"
+    return f", {store.handle(row)} farthest, by {change[row]:+.3g}"

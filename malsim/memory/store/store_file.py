@@ -18,6 +18,7 @@ from malsim.memory.tables import past, read, standing_parts
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
 from malsim.memory.tables.damage import is_date
 from malsim.memory.tables.layout import missing_columns
+from malsim.memory.tables.scores import read_scores
 from malsim.memory.tables.store_part import StorePart, part_of
 from malsim.memory.tables.write import extends, fill, latest_day, write
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
 
+    from malsim.memory.graph.arrays import Array
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.tables.scores import Clock
     from malsim.memory.tables.standing_parts import Standing
@@ -86,6 +88,17 @@ class StoreFile:
         """How many cells there are."""
         with self._reading() as file, sound(self.path):
             return read.height(file, "cells")
+
+    @property
+    def effective(self) -> Array:
+        """What every cell is worth since the last write, NaN where that is unknown."""
+        with self._reading() as file, sound(self.path):
+            return read_scores(file, read.height(file, "cells"), names=("effective",))["effective"]
+
+    def handle(self, row: int) -> str:
+        """The handle of the cell in a row."""
+        with self._reading() as file:
+            return str(file.execute('SELECT handle FROM cells WHERE "row" = ?', (row,)).fetchone()[0])
 
     @property
     def day(self) -> float | None:
