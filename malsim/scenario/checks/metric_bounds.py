@@ -43,8 +43,10 @@ class MetricEstimate:
     def interval(self) -> tuple[float, float] | None:
         """The mean's 95 % interval."""
         if self.pooled:
-            _, low, high = self.pooled.mean()
-            return None if np.isnan(low) else (low, high)
+            mean, low, high = self.pooled.mean()
+            if np.isnan(low):
+                return None if np.isnan(mean) or len(self.each) == 1 else (mean, mean)
+            return low, high
         if len(self.each) == 1 or not np.isfinite(self.each).all():
             return None
         if np.ptp(self.each) == 0.0:
