@@ -9,7 +9,7 @@ HEADING = "store"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("store", type=Path, metavar="STORE", help="a store's file; its copy becomes STORE.v1 or so")
+    parser.add_argument("store", type=Path, metavar="STORE", help="a store's file; its copy becomes STORE.v3")
 
 
 def main(args: argparse.Namespace) -> int:

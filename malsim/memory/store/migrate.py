@@ -6,36 +6,67 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from malsim.base.errors import StoreError
 from malsim.base.outputs import whole_file
 from malsim.base.sqlite_file import check_header, transaction
+from malsim.memory.graph.frames import to_array
+from malsim.memory.tables import scores
 from malsim.memory.tables.connect import refusing
-from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION
+from malsim.memory.tables.layout import APPLICATION, CELLS, INDEXES, SCORES, STATEMENTS, VERSION
+from malsim.memory.tables.read import names_of
+from malsim.memory.tables.rows import select
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-OLDEST = 1
-_TICKS = """CREATE TABLE ticks ("row" INTEGER PRIMARY KEY, "t" REAL, "deed" TEXT, "cells" INTEGER, "edges" INTEGER,
-    "scanned" INTEGER, "changed" INTEGER)"""  # as the second schema has it
-_SCANNED = """(SELECT coalesce(max(edges), 0) FROM old_ticks AS before
-    WHERE before.deed = 'tick' AND before."row" <= old."row")"""
-STEPS = {  # from each version to the next
-    1: (
-        "ALTER TABLE ticks RENAME TO old_ticks",
-        _TICKS,
-        f'INSERT INTO ticks SELECT "row", t, deed, cells, edges, {_SCANNED}, changed FROM old_ticks AS old ORDER BY "row"',
-        "DROP TABLE old_ticks",
-        STATEMENTS[-1],
-    ),
-    2: ('ALTER TABLE ticks ADD COLUMN "writer" TEXT',),
-}
+OLDEST = 3
+NEW_TABLES = ("scores", "past_scores", "clocks", "unseen", "views")  # of the fourth schema
+
+
+def _scores_by_column(store: sqlite3.Connection) -> None:
+    """From the third schema to the fourth: scores stood in the rows of cells and of their past, a tick rewrote them all."""
+    kinds = {name: CELLS[name] for name in (*SCORES, "status")}
+    cells = select(store, f'SELECT {names_of(kinds)} FROM cells ORDER BY "row"', kinds)
+    kinds = {"cell": pl.Int64, "until": pl.Int64, **{name: CELLS[name] for name in SCORES}}
+    past = select(store, f"SELECT {names_of(kinds)} FROM past ORDER BY until, cell", kinds)
+    for name in NEW_TABLES:
+        store.execute(_statement(name))
+    scores.add(store, cells, 0)
+    for (until,), own in past.group_by("until", maintain_order=True):
+        for name in SCORES:
+            scores.keep_replaced(store, int(str(until)), name, own["cell"].to_numpy(), to_array(own[name]))
+    for name in ("cells", "past"):
+        _make_anew(store, name)
+    for statement in INDEXES:
+        store.execute(statement)
+
+
+def _make_anew(store: sqlite3.Connection, table: str) -> None:
+    """The same rows in the table as the present schema has it."""
+    store.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+    store.execute(_statement(table))
+    ours, theirs = (
+        {row[1]: None for row in store.execute(f"PRAGMA table_info({name})")} for name in (table, f"old_{table}")
+    )
+    names = names_of(name for name in ours if name in theirs)
+    store.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM old_{table}")
+    store.execute(f"DROP TABLE old_{table}")
+
+
+def _statement(table: str) -> str:
+    """What makes a table."""
+    return next(statement for statement in STATEMENTS if statement.startswith(f"CREATE TABLE {table} "))
+
+
+STEPS = {3: _scores_by_column}  # from each version to the next
 
 
 def migrate(path: Path, *, wait: float = 5.0) -> Path | None:
     """Bring a store's file to the present schema; returns the copy of what it was, or None where it is of today.
 
-    The copy stands beside it as NAME.v1 and is whole before anything is changed. Raises `StoreError` for what is no store,
+    The copy stands beside it as NAME.v3 and is whole before anything is changed. Raises `StoreError` for what is no store,
     a newer one, one that is damaged or busy, and where such a copy is there already; the file is as it was then.
     """
     if not path.is_file():
@@ -53,7 +84,6 @@ def migrate(path: Path, *, wait: float = 5.0) -> Path | None:
         with whole_file(copy) as place, closing(sqlite3.connect(path)) as reader, closing(sqlite3.connect(place)) as backup:
             reader.backup(backup)
         for version in range(old, VERSION):
-            for statement in STEPS[version]:
-                store.execute(statement)
+            STEPS[version](store)
         store.execute(f"PRAGMA user_version = {VERSION}")
     return copy

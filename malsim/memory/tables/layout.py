@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION = 0x6D616C73  # "mals", in the header of every store
-VERSION = 3
+VERSION = 4
 
 CELLS = {name: kind for name, kind in schema.CELLS.items() if name != "content"}  # that hash is made anew on reading
 SCORES = ("calibration", "support_mass", "challenge_mass", "worth", "effective", "currency", "salience")

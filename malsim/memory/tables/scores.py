@@ -201,8 +201,7 @@ def rewrite(
     for name in SCORES:
         moved = differs(before[name], after[name])
         if moved.any():
-            replaced = rows[moved].astype(_ROW).tobytes(), before[name][moved].astype(_NUMBER).tobytes()
-            connection.execute("INSERT INTO past_scores VALUES (?, ?, ?, ?)", (deed, name, *replaced))
+            keep_replaced(connection, deed, name, rows[moved], before[name][moved])
             _put(connection, name, rows[moved], after[name][moved])
     _see(connection, rows, new.is_active[: old.height], column("worth"), column("effective"))
     which: Bools = np.logical_or.reduce([differs(old.column(name), column(name)) for name in SCORES])
@@ -231,6 +230,12 @@ def _put(connection: sqlite3.Connection, name: str, rows: Ints, values: Array) -
 
 
 _BLANK = np.full(PART, np.nan, dtype=_NUMBER).tobytes()
+
+
+def keep_replaced(connection: sqlite3.Connection, deed: int, name: str, rows: Ints, values: Array) -> None:
+    """Keep that until this write a score of these rows had these values."""
+    replaced = rows.astype(_ROW).tobytes(), values.astype(_NUMBER).tobytes()
+    connection.execute("INSERT INTO past_scores VALUES (?, ?, ?, ?)", (deed, name, *replaced))
 
 
 def replaced_after(connection: sqlite3.Connection, deed: int) -> Iterator[tuple[int, str, Ints, Array]]:
