@@ -16,6 +16,7 @@ from malsim.adapters.engine.sandbox_cleaner import MARK
 from malsim.adapters.engine.sandboxed_command import run_sandboxed
 from malsim.base.errors import AdapterError
 from malsim.cli import main
+from malsim.laws import registry_reset
 from tests.laws.test_foreign_laws import LAW, install
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def test_outside_of_a_command_nothing_is_noted_and_all_may_be_loaded() -> None:
 
 
 @pytest.fixture(name="folder")
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
     body = "import os; os._exit(0)"
@@ -136,7 +137,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (scenarios / "law.toml").write_text(WORLD.format('[memory]\nlaw = "theirs"\n'), encoding="utf-8")
     (tmp_path / "clerks.py").write_text(f"def clerk(env, desk):\n    yield env.timeout(1.5)\n    {body}\n", encoding="utf-8")
     (tmp_path / "clerk.toml").write_text(WORLD.format('[[process]]\nrun = "clerks:clerk"\n'), encoding="utf-8")
-    return tmp_path
+    registry_reset()
+    yield tmp_path
+    registry_reset()
 
 
 @pytest.mark.usefixtures("folder")
