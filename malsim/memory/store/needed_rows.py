@@ -11,6 +11,7 @@ import numpy as np
 from malsim.memory.graph.index import handle_by_key, names_by_place
 from malsim.memory.graph.tombstones import digests_of
 from malsim.memory.tables.contents import content_numbers, make_contents, rows_saying
+from malsim.memory.tables.read import cells_by_rep
 from malsim.memory.tables.store_part import know_of_others, part_of, within
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ def _names_to_make(connection: sqlite3.Connection, claims: pl.DataFrame) -> set[
     """What the gate may call claims that bring no handle, before it lengthens names that are taken."""
     unnamed = claims.filter(claims["handle"].is_null())
     names = set(handle_by_key(unnamed["kind"], unnamed["key"]).drop_nulls())
-    query = "SELECT count(*) FROM cells WHERE rep = ?"
+    counts = cells_by_rep(connection)
     for (rep,), own in unnamed.group_by("rep"):
-        count = connection.execute(query, (rep,)).fetchone()[0]
+        count = counts.get(int(str(rep)), 0)
         ordinals = np.arange(count, count + claims.height)
         for kind in own["kind"].drop_nulls().unique():
             kinds = own["kind"].clear().extend_constant(kind, len(ordinals))

@@ -87,6 +87,17 @@ def height(connection: sqlite3.Connection, table: str) -> int:
     return int(connection.execute(f'SELECT coalesce(max("row") + 1, 0) FROM {table}').fetchone()[0])
 
 
+def cells_by_rep(connection: sqlite3.Connection) -> dict[int, int]:
+    """How many cells each replication has; where there is one, as mostly, nothing is counted."""
+    ends = (
+        "SELECT (SELECT min(rep) FROM cells), (SELECT max(rep) FROM cells)"  # each of one index, which both at once are not
+    )
+    first, last = connection.execute(ends).fetchone()
+    if first == last:
+        return {} if first is None else {first: height(connection, "cells")}
+    return dict(connection.execute("SELECT rep, count(*) FROM cells GROUP BY rep").fetchall())
+
+
 def edges(connection: sqlite3.Connection) -> pl.DataFrame:
     """Every edge, in order."""
     return _table(connection, "edges", schema.EDGES)

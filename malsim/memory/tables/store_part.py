@@ -15,7 +15,7 @@ from malsim.memory.graph.index import Index
 from malsim.memory.schema import NONE
 from malsim.memory.tables.damage import DamagedRowsError, check_rows
 from malsim.memory.tables.layout import CELLS, STORED
-from malsim.memory.tables.read import columns_in, height, last_scanned, names_of, whole, writers
+from malsim.memory.tables.read import cells_by_rep, columns_in, height, last_scanned, names_of, whole, writers
 from malsim.memory.tables.rows import select
 from malsim.memory.tables.scores import clock_at, read_scores, with_scores
 
@@ -114,7 +114,6 @@ def _local(part: StorePart, rows: pl.Series) -> pl.Series:
 
 def know_of_others(connection: sqlite3.Connection, memory: Memory) -> None:
     """Let the part's index know how many cells each replication has beside its own: cells are named by their place."""
-    every = dict(connection.execute("SELECT rep, count(*) FROM cells GROUP BY rep").fetchall())
     own = dict(memory.cells.group_by("rep").len().rows())
-    elsewhere = {rep: count - own.get(rep, 0) for rep, count in every.items()}
+    elsewhere = {rep: count - own.get(rep, 0) for rep, count in cells_by_rep(connection).items()}
     memory.__dict__["index"] = Index(memory.table("cells").rows, memory.table("writers").rows, elsewhere)
