@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import shlex
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ import pytest
 from malsim.cli import main
 from malsim.examples import copy, examples
 from malsim.parsers import command_parsers
+from tests.importers.samples import mem0
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +80,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in texts.items():
         (here / name).parent.mkdir(exist_ok=True)
         (here / name).write_text(text, encoding="utf-8")
+    for name, source in (("claims", "machines"), ("truth", "machines_truth")):
+        claims = (here / "scenarios" / "claims" / f"{source}.csv").read_bytes()
+        (here / f"{name}.csv.gz").write_bytes(gzip.compress(claims))
+    mem0(here)
     for name in ("a", "b"):
         (here / f"{name}.toml").write_bytes((here / "scenarios" / "mutual_dispute.toml").read_bytes())
         (here / f"{name}.malnet").write_bytes((here / "scenarios" / "tripwire.malnet").read_bytes())
@@ -84,6 +91,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(here)
         for line in MADE:
             assert main(shlex.split(line)) == 0, line
+    shutil.copy(here / "memory.sqlite", here / "as_imported.sqlite")
     return here
 
 
@@ -107,4 +115,5 @@ def test_an_example_does_what_it_says(line: str, folder: Path, tmp_path: Path, m
     monkeypatch.chdir(tmp_path if command == "new" else folder)
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setattr(sys, "stdin", io.StringIO(EVENT))
+    shutil.copy(folder / "as_imported.sqlite", folder / "memory.sqlite")  # a hook ticks it at today's date
     assert main([command, *rest, *(ENDLESS.get(command, []) if "--once" not in rest else [])]) in (0, 1)

@@ -1,7 +1,7 @@
 """Tick a store: every score as of a day, under its rules.
 
 malsim tick memory.sqlite                    a day after the last write
-malsim tick memory.sqlite --now 41 --signals contradiction-load,dependency-rot
+malsim tick memory.sqlite --now 90 --signals contradiction-load,dependency-rot
 malsim tick memory.sqlite --signals all
 """
 

@@ -198,7 +198,8 @@ FORMS = {
     "reanchored": r"reanchor_every \d+", "changed": "the world", "flipped": BY_NOISE, "perturbed": BY_NOISE,
     "lost": BY_NOISE, "doubled": BY_NOISE, "delayed": BY_NOISE, "reordered": BY_NOISE,
     "misled": r"bad on (?P<population>.+)", "escalated": f"{HANDLE}|{SIGNAL}",
-    "refused": f"{TURN}|{HANDLE}|{SIGNAL}", "scheduled": HANDLE, "tripped": f"{HANDLE}|{SIGNAL}", "cleared": SIGNAL,
+    "refused": rf"{TURN}|{HANDLE}|(?P<asker>[\w.-]+)(\((?P<row>.+)\))?",
+    "scheduled": HANDLE, "tripped": f"{HANDLE}|{SIGNAL}", "cleared": SIGNAL,
     "webhook": SIGNAL, "corrected": ".+", "forgotten": ".+", "shared": ".+", "unshared": ".+",
     **dict.fromkeys(FLAGS, SIGNAL),
 }  # fmt: skip
@@ -227,7 +228,8 @@ def unresolved() -> Callable[[Run], list[tuple[object, ...]]]:
                 "writer": {"?", *run.memory.writers["writer"], *names(run.scenario)},
                 "turn": set(own.filter(pl.col("kind") == "pushed")["subject"]),
                 "population": {each.name for each in run.scenario.writers}, "kind": set(own["kind"]),
-                "signal": {*signals}, "row": {*cells["handle"], *run.memory.writers["writer"], *cells["topics"].explode()},
+                "signal": {*signals}, "asker": {*signals, *names(run.scenario)},
+                "row": {*cells["handle"], *run.memory.writers["writer"], *cells["topics"].explode()},
             }  # fmt: skip
         found = []
         assert FORMS.keys() == KINDS.keys()

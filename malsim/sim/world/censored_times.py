@@ -162,9 +162,12 @@ def own_means(spells: Spells, replications: int) -> Array:
     >>> own_means([(np.array([0, 0, 1]), np.array([2.0, 4.0, 9.0]), np.array([True, True, False]))], 3).tolist()
     [3.0, nan, nan]
     """
+    means = np.full(replications, np.nan)
     if not spells:
-        return np.full(replications, np.nan)
-    time, ends, count = _counts(spells, replications)
-    mean, left = _area(time, ends, count)
-    own: Array = np.where((left <= MOST_LEFT) & (count.sum(axis=1) > 0), mean, np.nan)
-    return own
+        return means
+    rep, days, ended = (np.concatenate(part) for part in zip(*spells, strict=True))
+    for one in np.unique(rep):  # over its own lengths: those of others would split its sums, and move a last bit
+        here = rep == one
+        (mean,), (left,) = _area(*_counts([(np.zeros_like(rep[here]), days[here], ended[here])], 1))
+        means[one] = mean if left <= MOST_LEFT else np.nan
+    return means
