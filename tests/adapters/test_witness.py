@@ -90,7 +90,8 @@ def shows_each_failure(memory: object, cells: list[str], folder: Path) -> int:
     """Run the witness of every cell that fails: what is not to be there is, what is to come first does not."""
     failed = [one for cell in cells for one in assess(memory, cell=cell, limit=60.0).having(FAILS)]
     for one in failed:
-        looks = [line.partition("  # ")[2].split(" ")[0] for line in one.witness.splitlines() if "  # " in line]
+        asked = [line for line in one.witness.splitlines() if "  # " in line and not line.startswith(("class ", "def "))]
+        looks = [line.partition("  # ")[2].split(" ")[0] for line in asked]
         for value, line in zip(looks, printed(one.witness, folder), strict=True):
             first = line.partition("}")[0].partition(")")[0]
             assert (one.cell, value in (first if one.kind == OBLIGATION else line)) == (one.cell, one.kind != OBLIGATION)
