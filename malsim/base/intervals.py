@@ -84,6 +84,16 @@ def difference_interval(
     return float(there.mean()), *_ends(there, (bounds[0] - bounds[1], bounds[1] - bounds[0]), stopped=stopped)
 
 
+def mean_of(values: Array) -> float:
+    """The mean of values, NaN left out; NaN where none is there.
+
+    >>> mean_of(np.array([1.0, np.nan, 2.0]))
+    1.5
+    """
+    there = values[~np.isnan(values)]
+    return float(there.mean()) if len(there) else np.nan
+
+
 def skewness(values: Array) -> float:
     """The third standardised moment, NaN left out; 0 of equal values, and of a share, whose interval is exact."""
     there = values[~np.isnan(values)]

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from malsim.base.errors import UsageError
-from malsim.base.intervals import difference_interval
+from malsim.base.intervals import difference_interval, mean_of
 from malsim.lab.space.settings import settings_of
 from malsim.lab.space.space import Dimension, Space
 
@@ -72,7 +72,7 @@ def swings(every: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.Da
     for move, each in zip(every, values, strict=True):
         to = f"{move.to:.6g}" if isinstance(move.to, float) else str(move.to)
         still = bool(np.array_equal(each, base, equal_nan=True))
-        rows.append((move.setting, to, _mean(each), *difference_interval(each, base), still))
+        rows.append((move.setting, to, mean_of(each), *difference_interval(each, base), still))
     columns = {
         "setting": pl.String, "to": pl.String, "value": pl.Float64, "difference": pl.Float64, "low": pl.Float64,
         "high": pl.Float64, "still": pl.Boolean,
@@ -83,11 +83,6 @@ def swings(every: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.Da
     frame = frame.with_columns(swing.over("setting").alias("swing"), pl.col("still").all().over("setting").alias("flat"))
     order = pl.col("setting").rank("dense")
     return frame.drop("still").sort("swing", order, descending=[True, False], maintain_order=True)
-
-
-def _mean(each: Array) -> float:
-    there = each[~np.isnan(each)]
-    return float(there.mean()) if len(there) else np.nan
 
 
 def alike(every: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
+from malsim.base.intervals import mean_of
 from malsim.base.limits import within
 from malsim.base.plain_text import listed
 from malsim.lab.sensitivity.one_at_a_time import alike, moves, nudges, of_rules, swings
@@ -153,7 +154,7 @@ def sensitivity(
         if space is not None:
 
             def means(shares: Array) -> Array:
-                return _means(run([ranges.values(row) for row in shares]))
+                return np.array([mean_of(each) for each in run([ranges.values(row) for row in shares])])
 
             frame = sobol(means, ranges.names, points=points, seed=scenario.seed)
     if space is None and tornado["flat"].all():
@@ -193,11 +194,6 @@ def _refuse_unknown(values: Array, metric: Measure) -> None:
     if np.isnan(values).all():
         hint = "a time has no mean where more than a half of its spells outlast the run: run more days"
         raise UsageError("the metric has no value", where=name_of(metric), hint=hint)
-
-
-def _means(each: Sequence[Array]) -> Array:
-    """The mean over replications at each point; NaN where none has a value."""
-    return np.array([values[~np.isnan(values)].mean() if (~np.isnan(values)).any() else np.nan for values in each])
 
 
 def _by_chance(scenario: Scenario) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.base.intervals import ends
+from malsim.base.intervals import ends, mean_of
 from malsim.lab.studies.measure import name_of
 from malsim.lab.studies.point_files import open_folder, place_of, write_whole
 from malsim.lab.studies.pool import code_of
@@ -96,7 +96,7 @@ def loss_of(units: Sequence[Sequence[Array]], *, worst: bool) -> Array:
     """
     if worst:
         return np.array([max(float(np.nan_to_num(part, nan=np.inf).max()) for parts in units for part in parts)])
-    means: Array = np.mean([[_mean(part) for part in parts] for parts in units], axis=0)
+    means: Array = np.mean([[mean_of(part) for part in parts] for parts in units], axis=0)
     return means
 
 
@@ -131,14 +131,9 @@ def _worst(table: Array, sample: NDArray[np.int64]) -> Array:
     return np.concatenate(parts)
 
 
-def _mean(values: Array) -> float:
-    there = values[~np.isnan(values)]
-    return float(there.mean()) if len(there) else np.nan
-
-
 def _fill(table: Array) -> Array:
     """Units without a value stand at their try's mean, which leaves it where it is."""
     if not np.isnan(table).any():
         return table
-    means = np.array([_mean(row) for row in table])
+    means = np.array([mean_of(row) for row in table])
     return np.where(np.isnan(table), means[:, None], table)
