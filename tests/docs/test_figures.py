@@ -1,21 +1,12 @@
-"""Figures of tables in pages: a table names its command, and at night another seed gives each cell again.
-
-A row of figures.toml names a page (README.md or one of malsim/docs), how the table's first line begins, and how the command
-in the page does that made it. Of its other keys
-
-- `add` is what the page says of further options, `again` another seed, `packages` what has to be installed;
-- `order` has the laws of the rows where their labels are sentences, `names` labels that the command calls otherwise;
-- `where` has what neither label says, `laws` those of several numbers in a cell, `interval` whose ends brackets are;
-- `but` has rows and columns that the command does not make.
-"""
+"""Every figure of README and manual has a row in `figures/`, and at night another seed gives it again."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
-import shlex
-import tomllib
-from dataclasses import dataclass
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,78 +17,137 @@ from scipy.stats import norm
 
 from malsim.cli import main
 from malsim.price import price
+from tests.docs import page_figures as figures
+from tests.docs.page_figures import DATA, ROOT, Cell, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-FIGURES: dict[str, list[dict[str, Any]]] = tomllib.loads((HERE / "figures.toml").read_text(encoding="utf-8"))
-TABLES = FIGURES["table"]
-NUMBER = re.compile(r"[-−+]?\d*\.?\d+")
-INTERVAL = re.compile(rf"\[({NUMBER.pattern}), ({NUMBER.pattern})\]")
+ROWS = figures.read_rows()
+MADE = [*ROWS["table"], *ROWS["sentence"]]
+PAGES = ["README.md", *sorted(f"{path.parent.name}/{path.name}" for path in (ROOT / "malsim/docs").glob("*/*.md"))]
+OPEN = {
+    "README.md",
+    "bench/board.md",
+    "bench/check.md",
+    "bench/decay.md",
+    "bench/proofs.md",
+    "bench/strangers.md",
+    "bench/studies.md",
+    "bench/tripwire.md",
+    "bench/tune.md",
+    "explanation/analogy.md",
+    "explanation/glossary.md",
+    "explanation/performance.md",
+    "explanation/stability.md",
+    "memories/arw.md",
+    "memories/axioms.md",
+    "memories/compare.md",
+    "memories/conformance.md",
+    "memories/import.md",
+    "memories/laws.md",
+    "memories/poisoning.md",
+    "memories/price.md",
+    "memories/real-claims.md",
+    "memories/store.md",
+    "memories/your-own-memory.md",
+    "reference/extend.md",
+    "tutorial/first-look.md",
+    "tutorial/notebooks.md",
+    "wiring/hal.md",
+    "wiring/signals.md",
+}
+AGAIN = 31_337  # a seed that no page was made with, but where its row says another
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A cell with figures: its row, its column, its numbers as printed, and the interval behind them."""
-
-    row: str
-    column: str
-    numbers: tuple[str, ...]
-    interval: tuple[float, float] | None
+def name_of(row: Mapping[str, Any]) -> str:
+    return f"{row['page']}: {row.get('table', row.get('text'))[:60]}"
 
 
-def name_of(table: Mapping[str, Any]) -> str:
-    return f"{table['page']}: {table['table']}"
+def cells_of(row: Mapping[str, Any]) -> Iterator[Cell]:
+    return figures.table_cells(row) if "table" in row else figures.sentence_cells(row)
 
 
-def page_of(table: Mapping[str, Any]) -> str:
-    name = table["page"]
-    return (ROOT / (name if name == "README.md" else f"malsim/docs/{name}")).read_text(encoding="utf-8")
+def sources() -> dict[str, list[Row]]:
+    """The rows by what makes their figures: a command is run once for all of them."""
+    found: dict[str, list[Row]] = {}
+    for row in MADE:
+        found.setdefault(f"{row['page']}: {row['command']} {row.get('add', '')}".strip(), []).append(row)
+    return found
 
 
-def label(text: str) -> str:
-    """What a heading or a row is called: what is in code type before a colon or alone, or all of it."""
-    code = re.fullmatch(r"`([^`]+)`(:.*)?", text.strip())
-    return code[1] if code else text.strip().strip("*")
+SOURCES = sources()
 
 
-def cells_of(table: Mapping[str, Any]) -> Iterator[Cell]:
-    """The cells of a table that hold figures."""
-    lines = page_of(table).splitlines()
-    start = next(place for place, line in enumerate(lines) if line.startswith(table["table"]))
-    head, *rows = [line.strip("|").split(" | ") for line in _until_blank(lines[start:]) if not line.startswith("|--")]
-    order = table.get("order", [label(row[0]) for row in rows])
-    for first, (_, *others) in zip(order, rows, strict=True):
-        for column, text in zip(head[1:], others, strict=True):
-            plain = text.replace("**", "").replace("−", "-")
-            ends = INTERVAL.search(plain)
-            numbers = tuple(NUMBER.findall(re.sub(r"[\[(].*?[\])]", "", plain)))
-            if numbers and not {first, label(column)} & set(table.get("but", [])):
-                yield Cell(first, label(column), numbers, (float(ends[1]), float(ends[2])) if ends else None)
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in OPEN])
+def test_every_figure_of_a_page_has_a_row(page: str) -> None:
+    assert figures.unexplained(page, ROWS) == []
 
 
-def _until_blank(lines: list[str]) -> list[str]:
-    return lines[: next((place for place, line in enumerate(lines) if not line.startswith("|")), len(lines))]
+@pytest.mark.parametrize("row", MADE, ids=name_of)
+def test_figures_have_their_command_in_their_page(row: Mapping[str, Any]) -> None:
+    assert list(cells_of(row))
+    for words in figures.commands(row):
+        assert "--seed" in words or row.get("undrawn") or row["page"] in OPEN, "no seed"
 
 
-def commands_of(table: Mapping[str, Any]) -> list[list[str]]:
-    """The commands in the page that made the table, each without its comment, and what the page says besides."""
-    text = re.sub(r"\s*\\\n\s*|\n\s*(?=--)", " ", page_of(table).replace("\nmal,", " mal,"))
-    beginnings = [table["command"]] if isinstance(table["command"], str) else table["command"]
-    found = [re.search(re.escape(begins) + r"[^`\n]*", text) for begins in beginnings]
-    assert all(found), f"{table['page']} has no command {beginnings}"
-    return [[*shlex.split(one[0], comments=True)[1:], *shlex.split(table.get("add", ""))] for one in found if one]
+@pytest.mark.parametrize("row", [*ROWS["sentence"], *ROWS["fixed"]], ids=name_of)
+def test_a_row_is_about_words_of_its_page(row: Mapping[str, Any]) -> None:
+    assert figures.flat(row.get("text", row.get("table"))) in figures.flat(figures.page_text(row))
+    assert row["of"] if "of" in row else row["why"]
 
 
-def records(table: Mapping[str, Any], capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+@pytest.mark.nightly
+@pytest.mark.parametrize("source", SOURCES)
+def test_another_seed_gives_each_figure_again(
+    source: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = SOURCES[source]
+    skip_without(rows[0])
+    monkeypatch.chdir(ROOT)
+    printed = records(rows[0], capsys)
+    cells = [(cell, row) for row in rows for cell in cells_of(row)]
+    wrong = [line for cell, row in cells for line in off(cell, row, printed, widening(len(cells)))]
+    assert not wrong, "\n".join(wrong)
+
+
+def skip_without(row: Mapping[str, Any]) -> None:
+    if missing := [name for name in row.get("packages", []) if find_spec(name) is None]:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    if missing := [name for name in row.get("data", []) if not (DATA / name).is_dir()]:
+        pytest.skip(f"the real claims lie beside the project, in shared/data, and are not here: {', '.join(missing)}")
+
+
+def records(row: Mapping[str, Any], capsys: pytest.CaptureFixture[str]) -> list[Row]:
     """What the commands print, on the other seed."""
-    rows = []
-    for words in commands_of(table):
-        assert main([*_expanded(words), "--seed", str(table["again"]), "--json"]) == 0
-        rows += json.loads(capsys.readouterr().out)
-    return rows
+    seed = row.get("again", AGAIN)
+    return [one for words in figures.commands(row) for one in single(printed(_expanded(words), seed, capsys))]
+
+
+def printed(words: list[str], seed: int, capsys: pytest.CaptureFixture[str]) -> Any:
+    if words[0] == "malsim":
+        assert main([*words[1:], "--seed", str(seed), "--json"]) in (0, 1)
+        return json.loads(capsys.readouterr().out)
+    if words[1:3] == ["-m", "tests.bench.studies"]:
+        return importlib.import_module(f"tests.bench.studies.{words[3]}").rows(seed)
+    done = subprocess.run(
+        [sys.executable, *words[1:], "--seed", str(seed), "--json"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def single(what: Any) -> Iterator[Row]:
+    """Rows of one `value` each: of several tables, and of rows with several numbers."""
+    rows = what if isinstance(what, list) else [{"of table": name, **row} for name, rows in what.items() for row in rows]
+    for row in rows:
+        if "value" in row:
+            yield row
+            continue
+        words = {key: each for key, each in row.items() if isinstance(each, str)}
+        for key, each in row.items():
+            if isinstance(each, int | float) and not key.endswith(("_low", "_high")):
+                yield {**words, "figure": key, "value": each, "low": row.get(f"{key}_low"), "high": row.get(f"{key}_high")}
 
 
 def _expanded(words: list[str]) -> list[str]:
@@ -111,32 +161,32 @@ def _braces(word: str) -> list[str]:
     return [parts[1] + middle + parts[3] for middle in parts[2].split(",")] if parts else [word]
 
 
-def record_of(cell: Cell, law: str | None, table: Mapping[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+def record_of(cell: Cell, part: str | None, row: Mapping[str, Any], records: list[Row]) -> Row:
     """The one row of what was printed that a cell is about."""
-    names = table.get("names", {})
-    words = {names.get(each, each) for each in (cell.row, cell.column, law) if each is not None}
-    wanted = table.get("where", {})
+    names = row.get("names", {})
+    words = {names.get(each, each) for each in (*cell.about, part) if each is not None}
+    wanted = row.get("where", {})
     matches = [
-        row for row in rows
-        if words <= {each for each in row.values() if isinstance(each, str)} and wanted.items() <= row.items()
+        one for one in records
+        if words <= {each for each in one.values() if isinstance(each, str)} and wanted.items() <= one.items()
     ]  # fmt: skip
-    assert len(matches) == 1, (cell, law, len(matches))
+    assert len(matches) == 1, (cell, part, len(matches))
     return matches[0]
 
 
-def off(cell: Cell, table: Mapping[str, Any], rows: list[dict[str, Any]], wider: float) -> list[str]:
+def off(cell: Cell, row: Mapping[str, Any], records: list[Row], wider: float) -> list[str]:
     """What of a cell the other seed does not give again."""
-    words, laws = [], table.get("laws", [None] * len(cell.numbers))
-    for text, law in zip(cell.numbers, laws, strict=False):
-        row = record_of(cell, law, table, rows)
-        value, half = row["value"] or row.get("beyond") or 0.0, 0.51 * 10.0 ** -len(text.partition(".")[2])
-        low, high = (value if row[end] is None else row[end] for end in ("low", "high"))
-        if not value - wider * (value - low) - half <= float(text) <= value + wider * (high - value) + half:
-            words.append(f"{cell.row}, {cell.column}: {text}, and again {value:.4g} [{low:.4g}, {high:.4g}]")
-    row = record_of(cell, laws[-1], table, rows)
-    ends: list[float] = [row.get(f"{table.get('interval', '')}{end}") or np.nan for end in ("low", "high")]
+    words, parts = [], row.get("parts", [None] * len(cell.numbers))
+    for text, part in zip(cell.numbers, parts, strict=False):
+        one = record_of(cell, part, row, records)
+        value, half = one["value"] or one.get("beyond") or 0.0, 0.51 * 10.0 ** -len(text.partition(".")[2])
+        low, high = (value if one.get(end) is None else one[end] for end in ("low", "high"))
+        if not value - wider * (value - low) - half <= figures.number(text) <= value + wider * (high - value) + half:
+            words.append(f"{', '.join(cell.about)}: {text}, and again {value:.4g} [{low:.4g}, {high:.4g}]")
+    one = record_of(cell, parts[len(cell.numbers) - 1], row, records)
+    ends: list[float] = [one.get(f"{row.get('interval', '')}{end}") or np.nan for end in ("low", "high")]
     if cell.interval and (cell.interval[0] > ends[1] or ends[0] > cell.interval[1]):
-        words.append(f"{cell.row}, {cell.column}: {cell.interval}, and again {ends}")
+        words.append(f"{', '.join(cell.about)}: {cell.interval}, and again {ends}")
     return words
 
 
@@ -145,45 +195,17 @@ def widening(count: int) -> float:
     return float(np.sqrt(2.0) * norm.ppf(1.0 - 0.025 / count) / norm.ppf(0.975))
 
 
-@pytest.mark.parametrize("table", TABLES, ids=name_of)
-def test_a_table_has_its_command_in_its_page(table: Mapping[str, Any]) -> None:
-    assert len(list(cells_of(table))) > 3
-    assert commands_of(table)
-
-
 @pytest.mark.nightly
-@pytest.mark.parametrize("table", TABLES, ids=name_of)
-def test_another_seed_gives_each_cell_again(
-    table: Mapping[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if missing := [name for name in table.get("packages", []) if find_spec(name) is None]:
-        pytest.skip(f"not installed: {', '.join(missing)}")
-    monkeypatch.chdir(ROOT)
-    rows, cells = records(table, capsys), list(cells_of(table))
-    wrong = [line for cell in cells for line in off(cell, table, rows, widening(len(cells)))]
-    assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("table", FIGURES["price"], ids=name_of)
-def test_prices_are_those_of_the_table(table: Mapping[str, Any]) -> None:
-    if missing := [name for name in table.get("packages", []) if find_spec(name) is None]:
-        pytest.skip(f"not installed: {', '.join(missing)}")
-    columns = {
-        "lie": "lie",
-        "the lie": "lie",
-        "identities": "identities",
-        "truth": "truth",
-        "the truth": "truth",
-        "gap": "gap",
-    }
-    lines = _until_blank(page_of(table).partition(table["table"])[2].splitlines()[1:])[1:]
-    head = [each.strip() for each in table["table"].strip("| ").split("|")][1:]
-    for names, line in zip(table["order"], lines, strict=True):
-        cells = [each.strip() for each in line.strip("|").split("|")][1:]
-        for row in price(*names).frame.to_dicts():
-            printed = [_price(row[columns[name]], gap=name == "gap") for name in head]
-            assert cells == printed, row["memory"]
+@pytest.mark.parametrize("row", ROWS["price"], ids=name_of)
+def test_prices_are_those_of_the_table(row: Mapping[str, Any]) -> None:
+    skip_without(row)
+    head, *lines = [
+        [each.strip() for each in line.strip("|").split("|")[1:]]
+        for line in figures.table_lines(figures.page_text(row), row["table"])
+    ]
+    for names, cells in zip(row["order"], lines, strict=True):
+        for one in price(*names).frame.to_dicts():
+            assert cells == [_price(one[name.removeprefix("the ")], gap=name == "gap") for name in head], one["memory"]
 
 
 def _price(value: float | None, *, gap: bool) -> str:
