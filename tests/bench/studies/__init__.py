@@ -1,0 +1,28 @@
+"""Studies make the figures of pages that no command of malsim makes: each file has `rows(seed)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from malsim.base.intervals import ANY, SHARE, mean_interval
+from malsim.lab.studies.measure import ends_if_any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from malsim.base.intervals import Bounds
+
+    Row = dict[str, str | float | None]
+
+
+def mean_row(values: Iterable[float], bounds: Bounds = ANY, **words: str) -> Row:
+    """The mean of independent values and the ends of its 95 % interval, as a row that says what it is about."""
+    value, low, high = ends_if_any(mean_interval(np.array([*values], dtype=np.float64), bounds))
+    return {**words, "value": value, "low": low, "high": high}
+
+
+def share_row(events: Iterable[bool], **words: str) -> Row:
+    """How often something is so, with its interval."""
+    return mean_row(map(float, events), SHARE, **words)
