@@ -9,14 +9,16 @@ A file of `figures/` is about one page: README.md or one of malsim/docs. It has 
 - `[[price]]`: a table of `malsim.price`; `order` has the memories of each row.
 
 In `[[table]]` and `[[sentence]]`, `command` is how the command in the page begins that makes the figures, or several. It
-names its seed, or the row is `undrawn`. It prints JSON rows: words, `value`, `low`, `high`; other numbers of a row are
-taken one by one, with their name as a word. Further keys:
+names its seed, or the row is `undrawn`: its figures are the same on every seed, whatever their intervals are. It prints
+JSON rows: words, `value`, `low`, `high`; other numbers of a row are taken one by one, with their name as a word. Further
+keys:
 
 - `add` has further options, `again` another seed than the usual, `packages` what has to be installed, `data` which
   folders of real claims take the place of FOLDER in the command;
 - `order` has the names of the rows where their labels are sentences, `names` labels that the command calls otherwise;
-- `where` has what neither label says, `parts` what tells several numbers of a cell apart, `interval` whose ends brackets
-  are;
+- `where` has what neither label says, `parts` what tells several numbers of a cell apart;
+- `value` is the figure of a row that is meant, where it has several with ends (`gain`, `gain_low`, `gain_high`),
+  `interval` how the ends begin that brackets are, where these are another's;
 - `but` has the rows and columns of a table that are not meant, `only` those that are: another row is about the others.
 """
 

@@ -72,7 +72,8 @@ def sources() -> dict[str, list[Row]]:
     """The rows by what makes their figures: a command is run once for all of them."""
     found: dict[str, list[Row]] = {}
     for row in MADE:
-        found.setdefault(f"{row['page']}: {row['command']} {row.get('add', '')}".strip(), []).append(row)
+        words = [row["command"], row.get("add", ""), *row.get("data", [])]
+        found.setdefault(f"{row['page']}: {' '.join(map(str, words))}".strip(), []).append(row)
     return found
 
 
@@ -178,16 +179,28 @@ def off(cell: Cell, row: Mapping[str, Any], records: list[Row], wider: float) ->
     """What of a cell the other seed does not give again."""
     words, parts = [], row.get("parts", [None] * len(cell.numbers))
     for text, part in zip(cell.numbers, parts, strict=False):
-        one = record_of(cell, part, row, records)
-        value, half = one["value"] or one.get("beyond") or 0.0, 0.51 * 10.0 ** -len(text.partition(".")[2])
-        low, high = (value if one.get(end) is None else one[end] for end in ("low", "high"))
+        value, low, high = figure(record_of(cell, part, row, records), row)
+        half = 0.51 * 10.0 ** -len(text.partition(".")[2])
         if not value - wider * (value - low) - half <= figures.number(text) <= value + wider * (high - value) + half:
             words.append(f"{', '.join(cell.about)}: {text}, and again {value:.4g} [{low:.4g}, {high:.4g}]")
     one = record_of(cell, parts[len(cell.numbers) - 1], row, records)
-    ends: list[float] = [one.get(f"{row.get('interval', '')}{end}") or np.nan for end in ("low", "high")]
+    ends: list[float] = [one.get(f"{row.get('interval', prefix(row))}{end}") or np.nan for end in ("low", "high")]
     if cell.interval and (cell.interval[0] > ends[1] or ends[0] > cell.interval[1]):
         words.append(f"{', '.join(cell.about)}: {cell.interval}, and again {ends}")
     return words
+
+
+def figure(record: Row, row: Mapping[str, Any]) -> tuple[float, float, float]:
+    """The figure of a record that a row is about, and the ends of its interval; its own where nothing was drawn."""
+    value = record[row.get("value", "value")] or record.get("beyond") or 0.0
+    ends = [None if row.get("undrawn") else record.get(f"{prefix(row)}{end}") for end in ("low", "high")]
+    low, high = (value if end is None else end for end in ends)
+    return value, low, high
+
+
+def prefix(row: Mapping[str, Any]) -> str:
+    """How the ends of its figure begin."""
+    return f"{row['value']}_" if "value" in row else ""
 
 
 def widening(count: int) -> float:
