@@ -103,7 +103,7 @@ def scorecard(
 def _delay(delays: Sequence[int], seeds: int) -> dict[str, float | None]:
     """The mean delay and the share of misses, with their intervals."""
     low, high = wilson(1.0 - len(delays) / seeds, seeds)
-    ends = mean_interval(np.array(delays, dtype=np.float64), COUNT)
+    ends = mean_interval(np.array(delays, dtype=np.float64), (0.0, WITHIN))
     names = ("delay", "delay_low", "delay_high")
     delay = {name: None if np.isnan(end) else end for name, end in zip(names, ends, strict=True)}
     return delay | {"misses": 1.0 - len(delays) / seeds, "misses_low": float(low), "misses_high": float(high)}
