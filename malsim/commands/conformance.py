@@ -28,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--set", action="append", default=[], metavar="law.NAME=VALUE", help="change a law's number")
     add("--on", metavar="STORE", help="draw unrelated claims and gaps from a store, or from what malsim import reads")
     add("--seed", type=int, default=0, help="of the draws (0)")
+    add("--draws", type=int, default=20, metavar="N", help="of names, gaps and unrelated claims (20)")
     add("--limit", type=float, default=10.0, metavar="S", help="seconds a call of your own memory may take (10)")
     add("--list", action="store_true", help="print the cells, a sentence each")
     add("--json", action="store_true", help="print one JSON list of memory, cell, kind, verdict, why, witness")
@@ -38,6 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Play, judge, show."""
+    from malsim.base.errors import UsageError
     from malsim.base.outputs import save_text
     from malsim.base.progress import progress
     from malsim.conformance.engine.assessment import ERROR, FAILS, assess_all
@@ -48,11 +50,14 @@ def main(args: argparse.Namespace) -> int:
         for cell in every_duty().values():
             print(f"{cell.name:<13} {cell.kind:<12} {cell.sentence}")
         return 0
+    if args.draws < 1:
+        raise UsageError("too few", where="--draws", given=args.draws, allowed="1 and more")
     cells = [find_duty(name) for name in args.cell] if args.cell else None
     subjects = _subjects(args)
     table = assess_all(
-        subjects, cells, seed=args.seed, watch=lambda those: progress(those, what="conformance", unit="memory")
-    )
+        subjects, cells, seed=args.seed, draws=args.draws,
+        watch=lambda those: progress(those, what="conformance", unit="memory"),
+    )  # fmt: skip
     for path, make in ((args.junit, junit), (args.html, page)):
         if path:
             save_text(path, make(table))

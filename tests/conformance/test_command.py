@@ -157,10 +157,12 @@ def test_the_table_the_rows_and_the_files(tmp_path: Path, capsys: pytest.Capture
     html = (tmp_path / "duties.html").read_text()
     assert html.count("<section") == 1
     assert "http" not in html
-    assert main(["conformance", "governed", *CELLS]) == 0
+    assert main(["conformance", "governed", *CELLS, "--draws", "2"]) == 0
     assert "obligations kept 0/0, prohibitions kept 3/3" in capsys.readouterr().out
     assert main(["conformance", "append", "--cell", "F66"]) == main(["conformance", "append", "--set", "law.a=1"]) == 2
     assert main(["conformance", "--list"]) == 0
+    assert main(["conformance", "append", "--draws", "0"]) == 2
+    assert "--draws: too few; given: 0; allowed: 1 and more" in capsys.readouterr().err
 
 
 def test_a_law_a_store_and_a_memory_of_ones_own(

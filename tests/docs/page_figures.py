@@ -13,8 +13,8 @@ names its seed, or the row is `undrawn`: its figures are the same on every seed,
 JSON rows: words, `value`, `low`, `high`; other numbers of a row are taken one by one, with their name as a word. Further
 keys:
 
-- `add` has further options, `again` another seed than the usual, `packages` what has to be installed, `data` which
-  folders of real claims take the place of FOLDER in the command;
+- `add` has further options, `again` another seed than the usual, `packages` and `programs` what has to be
+  installed, `data` which folders of real claims take the place of FOLDER in the command;
 - `order` has the names of the rows where their labels are sentences, `names` labels that the command calls otherwise;
 - `where` has what neither label says, `parts` what tells several numbers of a cell apart;
 - `value` is the figure of a row that is meant, where it has several with ends (`gain`, `gain_low`, `gain_high`),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -108,6 +109,8 @@ def test_another_seed_gives_each_figure_again(
 def skip_without(row: Mapping[str, Any]) -> None:
     if missing := [name for name in row.get("packages", []) if find_spec(name) is None]:
         pytest.skip(f"not installed: {', '.join(missing)}")
+    if missing := [name for name in row.get("programs", []) if shutil.which(name) is None]:
+        pytest.skip(f"not on the path: {', '.join(missing)}")
     if missing := [name for name in row.get("data", []) if not (DATA / name).is_dir()]:
         pytest.skip(f"the real claims lie beside the project, in shared/data, and are not here: {', '.join(missing)}")
 
@@ -134,6 +137,8 @@ def printed(words: list[str], seed: int, capsys: pytest.CaptureFixture[str]) -> 
 def single(what: Any) -> Iterator[Row]:
     """Rows of one `value` each: of several tables, and of rows with several numbers."""
     rows = what if isinstance(what, list) else [{"of table": name, **row} for name, rows in what.items() for row in rows]
+    if rows and "verdict" in rows[0]:
+        yield from _counted(rows)
     for row in rows:
         if "value" in row:
             yield row
@@ -142,6 +147,17 @@ def single(what: Any) -> Iterator[Row]:
         for key, each in row.items():
             if isinstance(each, int | float) and not key.endswith(("_low", "_high")):
                 yield {**words, "figure": key, "value": each, "low": row.get(f"{key}_low"), "high": row.get(f"{key}_high")}
+
+
+def _counted(rows: list[Row]) -> Iterator[Row]:
+    """Of duties by kind: how many a memory keeps, and of how many that it offers; how many it does not offer."""
+    for memory, kind in dict.fromkeys((row["memory"], row["kind"]) for row in rows if "kind" in row):
+        own = [row["verdict"] for row in rows if (row["memory"], row["kind"]) == (memory, kind)]
+        yield {"memory": memory, "of": f"{kind}s kept", "figure": "kept", "value": own.count("holds")}
+        yield {"memory": memory, "of": f"{kind}s kept", "figure": "offered", "value": len(own) - own.count("not offered")}
+    for memory in dict.fromkeys(row["memory"] for row in rows if "kind" in row):
+        absent = [row for row in rows if (row["memory"], row["verdict"]) == (memory, "not offered")]
+        yield {"memory": memory, "figure": "not offered", "value": len(absent)}
 
 
 def _expanded(words: list[str]) -> list[str]:
