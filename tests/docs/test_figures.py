@@ -41,7 +41,6 @@ OPEN = {
     "explanation/performance.md",
     "explanation/stability.md",
     "memories/arw.md",
-    "memories/axioms.md",
     "memories/compare.md",
     "memories/conformance.md",
     "memories/laws.md",

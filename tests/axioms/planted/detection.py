@@ -37,13 +37,16 @@ class Detection:
 
     @property
     def rates(self) -> pl.DataFrame:
-        """A row an axiom: defects planted for it, searches, the share that `streams` streams find, with its interval."""
+        """A row an axiom: defects planted for it, searches, the share that `streams` streams find, with its interval.
+
+        The last row, "every axiom", is of all defects.
+        """
         within = (pl.col("took") <= self.streams).fill_null(value=False)
-        table = self.searches.group_by("axiom").agg(
-            defects=pl.col("defect").n_unique(), searches=pl.len(), found=within.mean()
-        )  # fmt: skip
+        figures = {"defects": pl.col("defect").n_unique(), "searches": pl.len(), "found": within.mean()}
+        whole = self.searches.select(axiom=pl.lit("every axiom"), **figures)
+        table = pl.concat([self.searches.group_by("axiom").agg(**figures).sort("axiom"), whole])
         low, high = wilson(table["found"].to_numpy(), table["searches"].to_numpy())
-        return table.with_columns(low=pl.Series(low), high=pl.Series(high)).sort("axiom")
+        return table.with_columns(found_low=pl.Series(low), found_high=pl.Series(high))
 
     @property
     def not_found(self) -> list[str]:
@@ -53,8 +56,8 @@ class Detection:
     def __repr__(self) -> str:
         """A line an axiom, then the defects that took most."""
         lines = [
-            f"{row['axiom']:<22} {row['defects']:>2} planted  found {row['found']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
-            f" of {row['searches']} searches of {self.streams} streams"
+            f"{row['axiom']:<22} {row['defects']:>2} planted  found {row['found']:.2f} [{row['found_low']:.2f},"
+            f" {row['found_high']:.2f}] of {row['searches']} searches of {self.streams} streams"
             for row in self.rates.iter_rows(named=True)
         ]
         defects = self.searches["defect"].n_unique()
