@@ -51,7 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="on scenarios: a judge in place of the language model, that errs so often: miss=0:0.5",
     )
     add("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: figures (accuracy,harm)")
-    add("--seed", type=int, metavar="N", help="on scenarios: another seed than their own")
+    add("--seed", type=int, metavar="N", help="another seed than the scenarios' own; of the draws on claims (0)")
     add("--replications", type=int, metavar="N", help="on scenarios: of each (100); draws of a world (8)")
     add("--decide", action="store_true", help="on scenarios: add replications until one law alone may be the first")
     add("--most", type=int, default=1600, metavar="N", help="with --decide: replications at most (1600)")
@@ -203,15 +203,15 @@ def _on_claims(folders: list[Path], laws: list[str], args: argparse.Namespace) -
     if memories or not laws:
         hint = "run a memory of your own on scenarios" if memories else "name some: --laws mal,last_write"
         raise UsageError("folders of claims are put to laws", where="--laws", given=memories or None, hint=hint)
-    after = span(args.ask, where="--ask") / DAY
+    after, seed = span(args.ask, where="--ask") / DAY, args.seed or 0
     tables = []
     for folder in folders:
         claims, truth = read_folder(folder, on_bad_rows=args.on_bad_rows)
         data = folder.resolve().name
         if args.echo:
-            tables.append(compare_with_echo(claims, truth, laws, echo=args.echo, ask_after=after, data=data))
+            tables.append(compare_with_echo(claims, truth, laws, echo=args.echo, ask_after=after, data=data, seed=seed))
         else:
             how = args.calibration if args.calibrated else ""
             tables.append(compare_on_claims(claims, truth, laws, ask_after=after, without=args.without, data=data,
-                                            calibration=how))  # fmt: skip
+                                            seed=seed, calibration=how))  # fmt: skip
     return LawTable.concat(tables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Executor, Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +14,7 @@ from malsim.lab.studies.laws import compare_on_scenarios
 from malsim.scenario.file.scenario_file import parse, read
 from malsim.scenario.judge.judge import judge
 from malsim.sim.world.censored_times import censored_mean, pseudo_values
-
-if TYPE_CHECKING:
-    from malsim.sim.world.censored_times import Spells
+from tests.bench.studies.censored_times import hits, planted
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 SHARE = 0.92
@@ -37,25 +35,6 @@ count = 2
 rate = 0.5
 accuracy = 0.8
 """
-TICK = 0.25
-
-
-def planted(mean: float, seed: int, *, shape: float, replications: int, each: int, horizon: float = 70.0) -> Spells:
-    """Gamma spells of a mean (of shape 1 exponential), cut off at uniform times up to a horizon; seen at ticks."""
-    draw = np.random.default_rng([seed, replications, int(mean)])
-    size = replications * each
-    days, cut = draw.gamma(shape, mean / shape, size), draw.uniform(0.0, horizon, size)
-    seen, end = np.ceil(days / TICK) * TICK, np.ceil(cut / TICK) * TICK
-    return [(np.repeat(np.arange(replications), each), np.minimum(seen, end), seen <= end)]
-
-
-def covered(mean: float, shape: float, replications: int, each: int, times: int, seed: int = 0) -> float:
-    hits = 0
-    for number in range(times):
-        found = censored_mean(planted(mean, seed + number, shape=shape, replications=replications, each=each), replications)
-        assert found is not None
-        hits += found.low <= mean + TICK / 2.0 <= found.high
-    return hits / times
 
 
 @pytest.mark.parametrize("mean", [3.0, 10.0, 30.0])
@@ -64,7 +43,8 @@ def covered(mean: float, shape: float, replications: int, each: int, times: int,
 def test_planted_means_lie_in_their_intervals(mean: float, replications: int, each: int, shape: float) -> None:
     """The asked .92, less two and a half standard errors of so many draws."""
     times = 400
-    assert covered(mean, shape, replications, each, times, seed=5_000) >= SHARE - 2.5 * np.sqrt(SHARE * (1 - SHARE) / times)
+    found = sum(hits(mean, shape, (replications, each), times, seed=5)) / times
+    assert found >= SHARE - 2.5 * np.sqrt(SHARE * (1 - SHARE) / times)
 
 
 def test_what_more_than_a_half_outlast_has_no_mean() -> None:
@@ -78,7 +58,7 @@ def test_what_more_than_a_half_outlast_has_no_mean() -> None:
 
 
 def test_pseudo_values_mean_what_is_pooled() -> None:
-    spells = planted(10.0, 3, shape=1.0, replications=40, each=10)
+    spells = planted(10.0, 3, shape=1.0, size=(40, 10))
     found = censored_mean(spells, 40)
     assert found is not None
     assert pseudo_values(spells, 40).mean() == pytest.approx(found.value, rel=0.01)

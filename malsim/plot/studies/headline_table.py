@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 SHADES = ListedColormap(["#ffffff", "#cfe3f3", "#7fb2dd", "#2b6ca3"])
 
 
-def headline_figure(passes: pl.DataFrame, *, bar: float, ways: Sequence[str]) -> Sheet:
-    """`passes` has a row a law (law, rows, passed) and a column "question · honest" of the ways passed."""
-    names = [name for name in passes.columns if name not in ("law", "rows", "passed")]
+def headline_figure(passes: pl.DataFrame, *, bar: float, ways: Sequence[str], passed: str) -> Sheet:
+    """`passes` has a row a law, whose count reads as `passed`, and a column "question · honest" of the ways passed."""
+    names = [name for name in passes.columns if " · " in name]
     counts = passes.select(names).to_numpy()
     figure = sheet(11.0, 1.7 + 0.28 * passes.height)
     axes = figure.subplots()
@@ -32,8 +32,8 @@ def headline_figure(passes: pl.DataFrame, *, bar: float, ways: Sequence[str]) ->
         dark = counts[row, column] == len(ways)
         axes.text(column, row, str(counts[row, column]), ha="center", va="center", fontsize=8, color="w" if dark else "0.2")
     _label(axes, names)
-    axes.set_yticks(range(passes.height), [f"{law}  ({passed} of {rows})" for law, rows, passed in
-                                           passes.select("law", "rows", "passed").iter_rows()], fontsize=8)  # fmt: skip
+    laws = [f"{row['law']}  ({passed.format(**row)})" for row in passes.to_dicts()]
+    axes.set_yticks(range(passes.height), laws, fontsize=8)
     headline(figure, f"Who sees what is true now: ways of seeing a change ({', '.join(ways)}) with at least {bar:g} right")
     return figure
 

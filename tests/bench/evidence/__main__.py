@@ -58,7 +58,7 @@ def _main(args: argparse.Namespace) -> int:
     if args.weak > 0:
         tables["weak"] = weak_table(draws=args.weak, seed=args.seed)
     if args.gossip:
-        tables["gossip"] = gossip_table(args.gossip)
+        tables["gossip"] = gossip_table(args.gossip, seed=args.seed)
     if args.output:
         _write(tables, args.output)
     if args.json:

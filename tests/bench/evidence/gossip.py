@@ -8,7 +8,9 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
+from malsim.base.intervals import ends
 from malsim.lab.studies.laws.claims import read_folder
+from malsim.lab.studies.laws.side_by_side import Resamples
 from malsim.lab.studies.laws.stream import Stream, arrived, questions_of
 from malsim.laws.truth.evidence import Evidence, latest
 from malsim.laws.truth.own_values import own_values
@@ -59,7 +61,7 @@ class _InOrder(NamedTuple):
 
 
 def gossip_table(
-    folder: str | Path, counts: tuple[int, ...] = (1, 2, 3, 10), *, echo: str = "gossip", ask: float = 30.0
+    folder: str | Path, counts: tuple[int, ...] = (1, 2, 3, 10), *, echo: str = "gossip", ask: float = 30.0, seed: int = 0
 ) -> pl.DataFrame:
     """The share of changes that `records` answers right, asked `ask` days after each, by setting and number of gossips.
 
@@ -68,7 +70,7 @@ def gossip_table(
     Returns
     -------
     pl.DataFrame
-        setting, gossips, accuracy, questions.
+        setting, gossips, accuracy with the ends of its interval over objects, questions.
 
     Raises
     ------
@@ -83,11 +85,14 @@ def gossip_table(
         own = claims.filter(pl.col("writer") == echo)
         more = [own.with_columns(writer=pl.lit(f"{echo}-{number}")) for number in range(2, count + 1)]
         stream = Stream.of(arrived(pl.concat([claims, *more])), questions_of(truth, ask=ask), alone=False)
+        drawn = Resamples(pl.Series(stream.object), seed)
         in_order = _InOrder(stream.claims.writer, stream.claims.object, stream.claims.value, stream.claims.t)
         gossip = np.array([name.startswith(echo) for name in stream.vocabulary.writers])
         for name, voices in SETTINGS.items():
             right = _right(stream, *_voices(in_order, gossip, voices), voices)
-            rows.append({"setting": name, "gossips": count, "accuracy": float(right.mean()), "questions": len(right)})
+            low, high = ends(drawn.means(right, right >= 0.0))
+            rows.append({"setting": name, "gossips": count, "accuracy": float(right.mean()), "accuracy_low": low,
+                         "accuracy_high": high, "questions": len(right)})  # fmt: skip
     return pl.DataFrame(rows)
 
 

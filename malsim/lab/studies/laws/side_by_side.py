@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from malsim.memory.graph.arrays import Array
+    from malsim.memory.graph.arrays import Array, Bools
     from malsim.plot.style import Sheet
 
 RESAMPLES = 1_000
@@ -152,7 +152,7 @@ class Resamples:
         count = int(self._object.max(initial=-1)) + 1
         self._weight = resamples(count, RESAMPLES, seed=seed)
 
-    def means(self, values: Array, of: Array) -> Array:
+    def means(self, values: Array, of: Bools) -> Array:
         """The mean of the marked values in each draw; NaN where a draw holds none."""
         objects = self._weight.shape[1]
         total, count = (

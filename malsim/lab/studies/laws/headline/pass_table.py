@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from malsim.plot.style import Sheet
 
-BAR = 0.9  # of the answers, by the lower end of the interval
+BAR = 0.9  # of the answers
 HONEST, WAYS = (1, 3, 4), len(SIGHTS)
+PASSED = "{passed} [{low}, {high}] of {rows}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,7 +26,7 @@ class HeadlineTable:
     """A row a law, question, number of honest writers and way of seeing: the share that is right with its 95 % interval.
 
     The questions: `changed` to a new value, `returned` to a former one, both without gossips; and all of them with gossips.
-    A law passes a row where the lower end is .9 or more.
+    A law passes a row where .9 or more are right. How many it passes has an interval: by the lower ends, and by the upper.
     """
 
     frame: pl.DataFrame
@@ -33,9 +34,10 @@ class HeadlineTable:
 
     @property
     def passes(self) -> pl.DataFrame:
-        """A row a law, by rows passed: for each question and number of honest writers the ways of seeing that it passes."""
-        rows = self.frame.with_columns(passes=pl.col("low") >= BAR)
-        order = rows.group_by("law", maintain_order=True).agg(rows=pl.len(), passed=pl.col("passes").sum())
+        """A row a law, by rows passed, from `low` to `high`; a column each question and number of honest writers."""
+        rows = self.frame.with_columns(passes=pl.col("value") >= BAR)
+        passed = {name: (pl.col(end) >= BAR).sum() for name, end in (("passed", "value"), ("low", "low"), ("high", "high"))}
+        order = rows.group_by("law", maintain_order=True).agg(rows=pl.len(), **passed)
         cells = rows.group_by("law", "question", "honest", maintain_order=True).agg(pl.col("passes").sum())
         cells = cells.with_columns(cell=pl.format("{} · {}", "question", "honest"))
         places = cells["question"].unique(maintain_order=True).to_list()
@@ -47,7 +49,7 @@ class HeadlineTable:
         """A row a law, a column a question and number of honest writers: how many of the ways of seeing it passes."""
         from malsim.plot.studies.headline_table import headline_figure
 
-        return headline_figure(self.passes, bar=BAR, ways=list(SIGHTS))
+        return headline_figure(self.passes, bar=BAR, ways=list(SIGHTS), passed=PASSED)
 
     def json(self) -> str:
         """The rows as one JSON list."""
@@ -63,15 +65,14 @@ class HeadlineTable:
         questions, passes = self.frame["question"].unique(maintain_order=True).to_list(), self.passes
         wide = max(map(len, passes["law"])) + 1
         lines = [
-            f"{self.replications} draws of each world; passed: {BAR:g} or more are right by the interval's lower end",
+            f"{self.replications} draws of each world; passed: {BAR:g} or more are right [by the lower, by the upper ends]",
             f"a cell: how many of {WAYS} ways of seeing a change ({', '.join(SIGHTS)}) pass, 1 / 3 / 4 honest writers",
-            "  " + " " * wide + "".join(f"{name:>{_wide(name)}}" for name in (*questions, "passed")),
+            "  " + " " * wide + "".join(f"{name:>{_wide(name)}}" for name in questions) + f"{'passed':>18}",
         ]
         for row in passes.to_dicts():
             cells = [" / ".join(str(row.get(f"{question} · {honest}", "-")) for honest in HONEST) for question in questions]
-            of = f"{row['passed']} of {row['rows']}"
-            texts = [f"{cell:>{_wide(name)}}" for name, cell in zip((*questions, "passed"), (*cells, of), strict=True)]
-            lines.append(f"  {row['law']:<{wide}}" + "".join(texts))
+            texts = [f"{cell:>{_wide(name)}}" for name, cell in zip(questions, cells, strict=True)]
+            lines.append(f"  {row['law']:<{wide}}" + "".join(texts) + f"{PASSED.format(**row):>18}")
         return "\n".join(lines)
 
 

@@ -60,7 +60,7 @@ def headline(
     ----------
     laws
         Laws by name, or of `VARIANTS`; some that are much used and the four of `records` if empty; not `mal`, which takes
-        minutes a world.
+        longer than all of these.
     replications
         Draws of each world, 2 or more; an interval is of the mean over them.
     seed
