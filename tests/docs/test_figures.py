@@ -29,7 +29,6 @@ MADE = [*ROWS["table"], *ROWS["sentence"]]
 PAGES = ["README.md", *sorted(f"{path.parent.name}/{path.name}" for path in (ROOT / "malsim/docs").glob("*/*.md"))]
 OPEN = {
     "README.md",
-    "bench/board.md",
     "bench/check.md",
     "bench/decay.md",
     "bench/proofs.md",
@@ -149,14 +148,11 @@ def single(what: Any) -> Iterator[Row]:
 
 
 def _counted(rows: list[Row]) -> Iterator[Row]:
-    """Of duties by kind: how many a memory keeps, and of how many that it offers; how many it does not offer."""
+    """Of verdicts on duties: how many of each kind a memory keeps, and of how many that it offers."""
     for memory, kind in dict.fromkeys((row["memory"], row["kind"]) for row in rows if "kind" in row):
         own = [row["verdict"] for row in rows if (row["memory"], row["kind"]) == (memory, kind)]
         yield {"memory": memory, "of": f"{kind}s kept", "figure": "kept", "value": own.count("holds")}
         yield {"memory": memory, "of": f"{kind}s kept", "figure": "offered", "value": len(own) - own.count("not offered")}
-    for memory in dict.fromkeys(row["memory"] for row in rows if "kind" in row):
-        absent = [row for row in rows if (row["memory"], row["verdict"]) == (memory, "not offered")]
-        yield {"memory": memory, "figure": "not offered", "value": len(absent)}
 
 
 def _expanded(words: list[str]) -> list[str]:

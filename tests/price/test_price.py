@@ -91,7 +91,9 @@ def test_guarded_rules_in_one_of_these_worlds() -> None:
 def test_the_prices_of_guarded_rules(honest: int, least: int) -> None:
     found = price_of(subject_of(Rules.guarded()), closed_world(honest))
     assert (found.lie_identities, found.truth_claims) == (least, 2)
-    assert {name for name, one in found.lie.items() if one.price} == {"sybils", "earns"}
+    assert {name: one.price for name, one in found.lie.items() if one.price} == {"sybils": 2 * honest - 1, "earns": least}
+    assert {way: one.price for way, one in found.truth.items()} == {"each": 2, "one": None, "denies": 2, "corrects": 2}
+    assert len([event for event in found.lie["earns"].witness if event.do == "write"]) == 7 * least
 
 
 def test_a_memory_of_ones_own_is_priced_as_the_law_that_it_is() -> None:
