@@ -108,11 +108,11 @@ def _text(name: str, table: pl.DataFrame) -> str:
     if name == "gossip":
         table = table.pivot("gossips", index="setting", values="accuracy")
     if name == "weak":
-        table = table.with_columns(pl.concat_str(pl.col("accuracy", "low", "high").round(3), separator=" ")).pivot(
-            "law", index="spot", values="accuracy"
+        table = table.with_columns(pl.concat_str(pl.col("value", "low", "high").round(3), separator=" ")).pivot(
+            "law", index="spot", values="value"
         )
     if name == "adversaries":
-        table = table.pivot("law", index="world", values="accuracy")
+        table = table.pivot("law", index="world", values="value")
     with pl.Config(
         tbl_rows=-1, tbl_cols=-1, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, float_precision=3
     ):

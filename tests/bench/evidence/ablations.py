@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,10 +17,10 @@ from malsim.laws.truth.evidence import Constants, Evidence, latest, stated_bins
 from malsim.laws.truth.gather import is_shared, words_of
 from malsim.laws.truth.own_values import own_values
 from malsim.sim.record.scoring import squared_error
+from tests.bench.evidence.tables import MEAN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from malsim.memory.graph.arrays import Array, Ints
 
@@ -71,15 +72,16 @@ def ablation_table(folders: Sequence[str | Path]) -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        change, accuracy, brier, sets.
+        data (a set, and their mean first), change, accuracy, brier.
     """
-    scores = [
-        [each.scores(_belief(each.evidence, constants)).mean(axis=1) for constants in ABLATIONS.values()]
-        for each in _closed_sets(folders)
-    ]
-    means = np.mean(scores, axis=0) if scores else np.full((len(ABLATIONS), 2), np.nan)
-    columns = {"change": list(ABLATIONS), "accuracy": means[:, 0], "brier": means[:, 1]}
-    return pl.DataFrame(columns).with_columns(sets=pl.lit(len(scores)))
+    scores = {
+        name: np.array([each.scores(_belief(each.evidence, constants)).mean(axis=1) for constants in ABLATIONS.values()])
+        for name, each in _closed_sets(folders)
+    }
+    by_set = {MEAN: np.mean([*scores.values()], axis=0)} | scores if scores else {}
+    rows = [(name, change, *both) for name, each in by_set.items() for change, both in zip(ABLATIONS, each, strict=True)]
+    schema = {"data": pl.String, "change": pl.String, "accuracy": pl.Float64, "brier": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def halving_table(folders: Sequence[str | Path], *, seed: int = 0) -> pl.DataFrame:
@@ -93,7 +95,7 @@ def halving_table(folders: Sequence[str | Path], *, seed: int = 0) -> pl.DataFra
     pl.DataFrame
         law, accuracy, brier, lost: the share of halvings in which the chosen constants' Brier score is not below this law's.
     """
-    sets = [_candidate_scores(each) for each in _closed_sets(folders)]
+    sets = [_candidate_scores(each) for _, each in _closed_sets(folders)]
     draws = np.random.Generator(np.random.Philox(key=seed))
     rows = np.array([_halving(sets, draws) for _ in range(HALVINGS)]) if sets else np.full((1, 4, 2), np.nan)
     accuracy, brier = rows.mean(axis=0).T
@@ -126,14 +128,14 @@ def _candidate_scores(each: _ClosedSet) -> Array:
     return np.array([each.scores(belief) for belief in beliefs])
 
 
-def _closed_sets(folders: Sequence[str | Path]) -> Iterator[_ClosedSet]:
-    """The sets whose values are shared and truth undated."""
+def _closed_sets(folders: Sequence[str | Path]) -> Iterator[tuple[str, _ClosedSet]]:
+    """The sets whose values are shared and truth undated, with their names."""
     for folder in folders:
         claims, truth = read_folder(folder, on_bad_rows="skip")
         questions = truth.select("object", "asked", "value").unique("object", keep="first", maintain_order=True)
         stream = Stream.of(arrived(claims), questions, alone=False)
         if is_shared(stream.vocabulary) and truth["asked"].null_count() == truth.height:
-            yield _closed_set(stream)
+            yield Path(folder).name, _closed_set(stream)
 
 
 def _closed_set(stream: Stream) -> _ClosedSet:

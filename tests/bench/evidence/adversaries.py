@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.base.intervals import SHARE, mean_interval
+from malsim.base.intervals import SHARE
 from malsim.sim import bench
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
+from tests.bench.studies import mean_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,13 +50,11 @@ WORLDS: dict[str, tuple[Population, ...]] = {
 
 
 def adversary_table(*, laws: Sequence[str] = LAWS, replications: int = 5, seed: int = 0) -> pl.DataFrame:
-    """The share of facts that nobody verified told right on the last day: world, law, accuracy, low, high (95 %)."""
-    rows: list[dict[str, object]] = []
-    for world, writers in WORLDS.items():
-        for law in laws:
-            mean, low, high = mean_interval(told_right(writers, law, replications=replications, seed=seed), SHARE)
-            rows.append({"world": world, "law": law, "accuracy": mean, "low": low, "high": high})
-    return pl.DataFrame(rows)
+    """The share of facts that nobody verified told right on the last day: world, law, value, low, high (95 %)."""
+    return pl.DataFrame([
+        mean_row(told_right(writers, law, replications=replications, seed=seed), SHARE, world=world, law=law)
+        for world, writers in WORLDS.items() for law in laws
+    ])  # fmt: skip
 
 
 def told_right(writers: tuple[Population, ...], law: str, *, replications: int, seed: int) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
-from malsim.base.intervals import ends, resamples
+from malsim.base.intervals import SHARE, ends, mean_interval, resamples
 from malsim.lab.studies.laws.claims import read_folder
 from malsim.lab.studies.laws.output_calibration import calibrate
 from malsim.lab.studies.laws.replayed import replay_law
@@ -129,7 +129,13 @@ def _interval(draws: Array) -> tuple[float, float, float]:
 
 
 def reliability_table(sets: Sequence[Answers]) -> pl.DataFrame:
-    """How often answers of a stated probability are right, all sets together: law, low, high, said, right, questions."""
+    """How often answers of a stated probability are right, all sets together.
+
+    Returns
+    -------
+    pl.DataFrame
+        law, belief (its range), said (the mean), right with its interval, questions.
+    """
     rows: list[dict[str, object]] = []
     for law in sets[0].right:
         p = np.concatenate([each.probability[law] for each in sets])
@@ -137,6 +143,7 @@ def reliability_table(sets: Sequence[Answers]) -> pl.DataFrame:
         for low, high in pairwise(ENDS):
             here = (p > low) & (p <= high)
             if here.any():
-                means = {"said": float(p[here].mean()), "right": float(right[here].mean())}
-                rows.append({"law": law, "low": low, "high": high, **means, "questions": int(here.sum())})
+                ends = dict(zip(("right", "right_low", "right_high"), mean_interval(right[here], SHARE), strict=True))
+                means = {"said": float(p[here].mean())} | ends
+                rows.append({"law": law, "belief": f"{low:g} to {high:g}", **means, "questions": int(here.sum())})
     return pl.DataFrame(rows)
