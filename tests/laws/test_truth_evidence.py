@@ -88,7 +88,7 @@ def test_weak_spots_stand_beside_a_vote() -> None:
 def test_four_pinned_facts_turn_a_lying_majority() -> None:
     free, pinned = (
         told_right(WORLDS[world], "records", replications=2, seed=3).mean()
-        for world in ("10 sybils, 5 honest", "10 sybils, 5 honest, 4 pinned")
+        for world in ("10 sybils, 5 honest", "10 sybils, 5 honest, 4 verified")
     )
     assert free < 0.2
     assert pinned > 0.7

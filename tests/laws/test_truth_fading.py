@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,35 +13,13 @@ from malsim.base.errors import MalsimError
 from malsim.lab.studies.laws.stream import Stream, ask, questions_of
 from malsim.laws import find_law, plant_of
 from malsim.laws.truth.fading import fading
-
-LAGS, MISSED, OBJECTS, DAYS = (0.5, 60.0), 0.3, 40, 2000.0
-
-
-def changing(seed: int, writers: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Facts of three values that change now and then; each writer sees a change within sixty days, or misses it."""
-    draw, claims, truth = np.random.default_rng(seed), [], []
-    for name in (f"fact {number}" for number in range(OBJECTS)):
-        t, value = float(draw.uniform(0.0, 30.0)), 0
-        while t < DAYS:
-            truth.append((name, f"{name} is {value}", t))
-            sees = [writer for writer in range(writers) if t < 30.0 or draw.random() > MISSED]
-            claims += [(f"w{writer}", name, f"{name} is {value}", t + float(draw.uniform(*LAGS))) for writer in sees]
-            t, value = t + 60.0 + float(draw.exponential(240.0)), (value + int(draw.integers(1, 3))) % 3
-    frame = pl.DataFrame(claims, schema=["writer", "object", "value", "t"], orient="row").sort("t")
-    frame = frame.with_columns(confidence=pl.lit(0.8))
-    return frame, pl.DataFrame(truth, schema=["object", "value", "asked"], orient="row")
-
-
-def right(seed: int, tau_from: str) -> float:
-    claims, truth = changing(seed, writers=4)
-    stream = Stream.of(claims, questions_of(truth, ask=61.0))
-    return float(ask(plant_of(find_law("records"), {"tau_from": tau_from}), stream, ticks=True)["right"].to_numpy().mean())
+from tests.bench.studies.changing_facts import DAYS, late_writers, right_share
 
 
 @pytest.mark.quick
 @pytest.mark.parametrize("seed", [101, 102])
 def test_four_lagging_writers_are_right_about_changes(seed: int) -> None:
-    assert right(seed, "claims") >= 0.95 > right(seed, "given")
+    assert right_share(seed, "claims") >= 0.95 > right_share(seed, "given")
 
 
 claims_of = st.lists(
@@ -87,7 +64,7 @@ def test_a_gossip_who_repeats_old_values_makes_nothing_fade() -> None:
 
 def test_what_was_found_is_said_and_an_unknown_form_is_refused() -> None:
     law = find_law("records")
-    claims, truth = changing(101, writers=4)
+    claims, truth = late_writers(101, writers=4)
     stream = Stream.of(claims, questions_of(truth))
     plant: Any = plant_of(law)
     state, _ = plant.admit(plant.init(range(1), stream.vocabulary), stream.claims)

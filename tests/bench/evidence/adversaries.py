@@ -43,9 +43,9 @@ WORLDS: dict[str, tuple[Population, ...]] = {
     "3 of 10 poisoners": (_honest(7), Population(behaviour="poisoner", count=3, rate=1.0)),
     "4 of 10 sleepers": (_honest(6), Population(behaviour="sleeper", count=4, rate=1.0)),
     "half colluders": (_honest(5), Population(behaviour="colluders", count=5, rate=1.0)),
-    "half colluders, 4 pinned": (_honest(5), Population(behaviour="colluders", count=5, rate=1.0), _audit()),
+    "half colluders, 4 verified": (_honest(5), Population(behaviour="colluders", count=5, rate=1.0), _audit()),
     "10 sybils, 5 honest": (_honest(5), Population(behaviour="sybil", count=10, rate=2.0)),
-    "10 sybils, 5 honest, 4 pinned": (_honest(5), Population(behaviour="sybil", count=10, rate=2.0), _audit()),
+    "10 sybils, 5 honest, 4 verified": (_honest(5), Population(behaviour="sybil", count=10, rate=2.0), _audit()),
 }
 
 
