@@ -37,7 +37,6 @@ OPEN = {
     "bench/tripwire.md",
     "bench/tune.md",
     "explanation/glossary.md",
-    "explanation/performance.md",
     "explanation/stability.md",
     "memories/arw.md",
     "memories/compare.md",

@@ -61,7 +61,7 @@ def rows() -> Iterator[Ratio]:
     if POISONER.is_file():
         scenario = read(POISONER).replace(days=60.0, replications=REPLICATIONS)
         own = scenario.replace(adapter=Adapter.of(DictMemory))
-        name = f"60 days of {REPLICATIONS} replications of poisoner over a dict memory, beside mal"
+        name = f"60 days of {REPLICATIONS} replications of poisoner over a dict memory, against mal"
         yield compare(name, partial(bench.run, own), partial(bench.run, scenario), limit=3, repeats=3)
 
 
@@ -79,7 +79,7 @@ def _a_call() -> Ratio:
         memory.read(query, 0.0, 10)
         memory.peek(query, 0.0, 10)
     overhead = (seconds - (time.process_time() - start)) / calls
-    name = f"CPU that the harness adds to each of {calls:,} calls of an adapter, beside {MOST:g} µs"
+    name = f"CPU that the harness adds to each of {calls:,} calls of an adapter, against {MOST:g} µs"
     return Ratio(name=name, ours=overhead, theirs=MOST * 1e-6, limit=1.0)
 
 

@@ -37,18 +37,18 @@ def rows() -> Iterator[Ratio]:
         service, numbers = MemoryService(path), itertools.count()
         service.tick()
         opening = partial(Memory.open, path)
-        yield compare(f"an agent's push on {size}, beside opening it", service.push, opening, limit=0.15, repeats=5)
+        yield compare(f"an agent's push on {size}, against opening it", service.push, opening, limit=0.15, repeats=5)
         hook = [sys.executable, "-m", "malsim", "hook", "prompt", "--store", str(path)]
         for words, prompt in (("", ""), (" about one thing", PROMPT)):
             message = json.dumps({"session_id": "a", "hook_event_name": "UserPromptSubmit", "prompt": prompt}).encode()
             process = partial(subprocess.run, hook, check=True, input=message, capture_output=True)
-            yield compare(f"a prompt's hook{words} on {size}, beside opening it", process, opening, limit=0.6, repeats=5)
+            yield compare(f"a prompt's hook{words} on {size}, against opening it", process, opening, limit=0.6, repeats=5)
 
         def claim() -> object:
             return service.claim(f"claim {next(numbers)}", 0.5)
 
         claim()
-        yield compare(f"an agent's claim on {size}, beside opening it", claim, opening, limit=0.1, repeats=5)
+        yield compare(f"an agent's claim on {size}, against opening it", claim, opening, limit=0.1, repeats=5)
         yield from parts(service, size)
         service.close()
     yield from recorder()
@@ -68,9 +68,9 @@ def parts(service: MemoryService, size: str) -> Iterator[Ratio]:
     def bare() -> object:
         return store.connection.execute(NEAR, (77,)).fetchall()
 
-    yield compare(f"why of one cell on {size}, beside the rows it takes from SQLite", why, bare, limit=100.0, repeats=9)
+    yield compare(f"why of one cell on {size}, against the rows it takes from SQLite", why, bare, limit=100.0, repeats=9)
     plain, past = partial(store.ask, "pump", now=9.0), partial(store.ask, "pump", now=9.0, at=1.0, as_of=1.0)
-    yield compare(f"a read at a day and as of one on {size}, beside a plain read", past, plain, limit=2.0, repeats=15)
+    yield compare(f"a read at a day and as of one on {size}, against a plain read", past, plain, limit=2.0, repeats=15)
 
 
 SERVER = """import sys, time
@@ -88,7 +88,7 @@ def recorder() -> Iterator[Ratio]:
     with tempfile.TemporaryDirectory() as folder:
         record = [sys.executable, "-m", "malsim", "record", "-o", str(Path(folder) / "log.jsonl"), "--", *server]
         with _started(record) as ours, _started(server) as theirs:
-            name = "a call through malsim record, beside a server that takes 5 ms"
+            name = "a call through malsim record, against a server that takes 5 ms"
             yield compare(name, partial(_ask, ours), partial(_ask, theirs), limit=2.0, repeats=201)
             for process in (ours, theirs):
                 process.communicate()

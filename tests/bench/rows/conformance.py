@@ -27,11 +27,11 @@ def rows() -> Iterator[Ratio]:
     """The whole suite on the published law, and a million cells asked `at` a day and `as_of` one."""
     law, reference = memory_of("mal"), memory_of("governed")
     whole, smallest = (partial(assess_all, [subject]) for subject in (law, reference))
-    yield compare("54 duties of mal, beside those of the reference governed", whole, smallest, limit=6.0, repeats=1)
+    yield compare("54 duties of mal, against those of the reference governed", whole, smallest, limit=6.0, repeats=1)
     memory = _about_objects(graph(CELLS, 1))
     plain = partial(ask, memory, "object-7", now=DAY)
     dated = partial(ask, memory, "object-7", now=DAY, at=DAY / 2, as_of=DAY / 2)
-    yield compare(f"asking {CELLS:,} cells at a day and as of one, beside now", dated, plain, limit=2.0, repeats=5)
+    yield compare(f"asking {CELLS:,} cells at a day and as of one, against now", dated, plain, limit=2.0, repeats=5)
 
 
 def _about_objects(memory: Memory) -> Memory:

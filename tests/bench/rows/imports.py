@@ -31,9 +31,9 @@ def rows() -> Iterator[Ratio]:
     """A history of mem0, and a file of the MCP reference memory."""
     with tempfile.TemporaryDirectory() as folder:
         history, lines = _history(Path(folder) / "history.db"), _lines(Path(folder) / "memory.jsonl")
-        name = f"importing {RECORDS:,} records of mem0, beside a bare fetchall"
+        name = f"importing {RECORDS:,} records of mem0, against a bare fetchall"
         yield compare(name, partial(bring, history), partial(_fetch_all, history), limit=LIMIT, repeats=5)
-        name = f"importing {RECORDS:,} records of an MCP file, beside json.loads of its lines"
+        name = f"importing {RECORDS:,} records of an MCP file, against json.loads of its lines"
         yield compare(name, partial(bring, lines), partial(_load_lines, lines), limit=LIMIT, repeats=5)
 
 

@@ -35,12 +35,12 @@ POISONER = Path("scenarios") / "poisoner.toml"
 def rows() -> Iterator[Ratio]:
     """Each promise of the laws' speed."""
     for law in LINEAR:
-        name = f"{law}, {MANY:,} claims of {OBJECTS:,} objects, beside {FEW:,}"
+        name = f"{law}, {MANY:,} claims of {OBJECTS:,} objects, against {FEW:,}"
         yield compare(name, partial(_replay, law, _claims(MANY)), partial(_replay, law, _claims(FEW)), limit=14)
-    name = "price of mal, three honest writers, beside that of majority"
+    name = "price of mal, three honest writers, against that of majority"
     yield compare(name, partial(price, "mal"), partial(price, "majority"), limit=40, repeats=1)
     evidence = _evidence(MANY)
-    name = f"records, {MANY:,} claims and {SWEEPS} sweeps, beside the bare bincounts"
+    name = f"records, {MANY:,} claims and {SWEEPS} sweeps, against the bare bincounts"
     yield compare(name, partial(closed, evidence), _sums(evidence), limit=12)
     if POISONER.is_file():
         yield from _years(read(POISONER).replace(days=365.0, replications=1_000, record="bands"))
@@ -90,7 +90,7 @@ def _years(scenario: Scenario) -> Iterator[Ratio]:
     """Each law once: a year of a thousand replications is long enough."""
     seconds = {law: _seconds(scenario.replace(law=law)) for law in ("mal", *YEARLY)}
     for law, limit in YEARLY.items():
-        name = f"365 days of 1,000 replications of poisoner under {law}, beside mal"
+        name = f"365 days of 1,000 replications of poisoner under {law}, against mal"
         yield Ratio(name=name, ours=seconds[law], theirs=seconds["mal"], limit=limit)
 
 

@@ -27,9 +27,9 @@ FEW, MANY = 10, 1_000
 def rows() -> Iterator[Ratio]:
     """Each promise of the loop's speed."""
     run = partial(bench.run, scenario(MANY))
-    name = f"{DAYS} turns of {MANY:,} replications, beside those of {FEW}"
+    name = f"{DAYS} turns of {MANY:,} replications, against those of {FEW}"
     yield compare(name, run, partial(bench.run, scenario(FEW)), limit=25, repeats=3)
-    name = f"{DAYS} turns of {MANY:,} replications, beside {DAYS} bare ticks of the same arrays"
+    name = f"{DAYS} turns of {MANY:,} replications, against {DAYS} bare ticks of the same arrays"
     yield compare(name, run, partial(_ticks, bare_tick(run().memory)), limit=5, repeats=5)
 
 

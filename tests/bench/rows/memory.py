@@ -41,7 +41,7 @@ def rows() -> Iterator[Ratio]:
     for cells, repeats in ((100_000, 15), (1_000_000, 5)):
         memory = graph(cells, 5 * cells)
         memory = tick(memory, 1.0)
-        name = f"tick, {cells:,} cells / {5 * cells:,} edges, beside bare numpy and scipy.sparse"
+        name = f"tick, {cells:,} cells / {5 * cells:,} edges, against bare numpy and scipy.sparse"
         yield compare(name, partial(full_tick, memory), bare_tick(memory), limit=1.3, repeats=repeats)
     yield _gate()
     yield _small_tick()
@@ -113,7 +113,7 @@ def _gate() -> Ratio:
     }  # fmt: skip
     claims, memory, formats = as_claims(pl.DataFrame(columns)), graph(1_000, 5_000), joined_formats(Rules())
     texts = claims.select("title", "body", "writer")
-    name = f"gate, {PROPOSALS:,} proposals of {WORDS} words, screened, beside one str.contains of all formats"
+    name = f"gate, {PROPOSALS:,} proposals of {WORDS} words, screened, against one str.contains of all formats"
     return compare(
         name, lambda: admit(memory, claims), lambda: texts.select(pl.all().str.contains(formats).any()), limit=15, repeats=7
     )
@@ -156,7 +156,7 @@ def _small_tick() -> Ratio:
         snapshot = Snapshot(plant.view(state, 2.0), cell_index)
         recorder.tick(2.0, last=False, context=TickContext(snapshot, np.zeros((0, 1), dtype=np.int64), None, None))
 
-    name = "one recorded turn of 100 cells and 4 claims, beside one polars with_columns"
+    name = "one recorded turn of 100 cells and 4 claims, against one polars with_columns"
     return compare(name, turn, lambda: frame.with_columns(y=pl.col("x") * 2 + 1), limit=150, repeats=200)
 
 
@@ -167,12 +167,12 @@ def _imports() -> Iterator[Ratio]:
     def process(*arguments: str) -> Callable[[], object]:
         return lambda: subprocess.run([python, *arguments], check=True, capture_output=True)  # our own words
 
-    yield compare("malsim --help, beside importing numpy and polars", process("-m", "malsim", "--help"),
+    yield compare("malsim --help, against importing numpy and polars", process("-m", "malsim", "--help"),
                   process("-c", "import numpy, polars"), limit=1.0, repeats=9)  # fmt: skip
     if DEMO.is_file():
         with tempfile.TemporaryDirectory() as folder:
             demo = process("-m", "malsim", "run", str(DEMO), "-o", folder)
             bare = process("-c", "import polars, scipy.sparse, matplotlib.pyplot")
             yield compare(
-                "the demo with figures, beside importing polars, scipy.sparse and pyplot", demo, bare, limit=4.0, repeats=5
+                "the demo with figures, against importing polars, scipy.sparse and pyplot", demo, bare, limit=4.0, repeats=5
             )

@@ -35,7 +35,7 @@ def rows() -> Iterator[Ratio]:
             yield _growth(store, path, size)
             days = itertools.count(4)
             whole = partial(_law, store.connection)
-            ticks, size_of = _ticks(store, days), f"{size}, beside fetching what a tick reads"
+            ticks, size_of = _ticks(store, days), f"{size}, against fetching what a tick reads"
             yield compare(f"a tick of {size_of}", ticks, whole, limit=2.0, repeats=1)
             yield compare(f"a push on {size_of}", store.mini_index, whole, limit=0.1, repeats=1)
             handle = store.connection.execute('SELECT handle FROM cells WHERE "row" = 77').fetchone()[0]
@@ -68,7 +68,11 @@ def _growth(store: Store, path: Path, size: str) -> Ratio:
     moved = store.connection.execute(query).fetchone()[0]
     grown = (path.stat().st_size - before) / before
     return Ratio(
-        name=f"growth of {size} by a tick, beside what moved", ours=grown, theirs=moved * VALUE / before, limit=1.1, unit="%"
+        name=f"growth of {size} by a tick, against what moved",
+        ours=grown,
+        theirs=moved * VALUE / before,
+        limit=1.1,
+        unit="%",
     )
 
 

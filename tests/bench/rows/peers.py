@@ -37,7 +37,7 @@ def rows() -> Iterator[Ratio]:
         claims = read_real(DATA / name)
         ours, theirs = 1.0 - claims.score(rules)["accuracy"], wrong_by_dawid_skene(claims)
         yield Ratio(
-            name=f"wrong answers, {name}, beside Dawid-Skene (crowd-kit)", ours=ours, theirs=theirs, limit=None, unit="%"
+            name=f"wrong answers, {name}, against Dawid-Skene (crowd-kit)", ours=ours, theirs=theirs, limit=None, unit="%"
         )
 
 

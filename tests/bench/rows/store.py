@@ -38,16 +38,16 @@ def rows() -> Iterator[Ratio]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.sqlite"
         memory.save(path)
-        name = f"opening {size}, beside a bare fetchall"
+        name = f"opening {size}, against a bare fetchall"
         yield compare(name, partial(Memory.open, path), partial(_fetch, path), limit=4.0, repeats=3)
         with Store(path, write=False) as store:
             bare = partial(_search, store.connection)
             ours = partial(push, store.connection, QUERY)
-            yield compare(f"a push on {size}, beside the bare FTS5 query", ours, bare, limit=5.0, repeats=25)
+            yield compare(f"a push on {size}, against the bare FTS5 query", ours, bare, limit=5.0, repeats=25)
         tables = {"cells": plain(memory.cells.drop("content")), "edges": memory.edges, "writers": memory.writers}
         ready = {name: (frame.columns, frame.rows()) for name, frame in tables.items()}
         yield compare(
-            f"saving {size}, beside a bare executemany",
+            f"saving {size}, against a bare executemany",
             lambda: _save(memory, Path(folder) / "ours.sqlite"),
             lambda: _insert(ready, Path(folder) / "bare.sqlite"),
             limit=4.0,
