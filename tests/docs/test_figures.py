@@ -33,7 +33,6 @@ OPEN = {
     "bench/decay.md",
     "bench/proofs.md",
     "bench/strangers.md",
-    "bench/studies.md",
     "bench/tripwire.md",
     "bench/tune.md",
     "explanation/glossary.md",

@@ -13,16 +13,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from malsim.base.intervals import Bounds
+    from malsim.sim.record.measurement import Measurement
 
     Row = dict[str, str | float | None]
 
 
 def mean_row(values: Iterable[float], bounds: Bounds = ANY, **words: str) -> Row:
     """The mean of independent values and the ends of its 95 % interval, as a row that says what it is about."""
-    value, low, high = ends_if_any(mean_interval(np.array([*values], dtype=np.float64), bounds))
-    return {**words, "value": value, "low": low, "high": high}
+    return _row(mean_interval(np.array([*values], dtype=np.float64), bounds), words)
 
 
 def share_row(events: Iterable[bool], **words: str) -> Row:
     """How often something is so, with its interval."""
     return mean_row(map(float, events), SHARE, **words)
+
+
+def measurement_row(measurement: Measurement, **words: str) -> Row:
+    """The mean of a measure over replications, with its interval."""
+    return _row(measurement.mean(), words)
+
+
+def _row(ends: tuple[float, float, float], words: dict[str, str]) -> Row:
+    return {**words, **dict(zip(("value", "low", "high"), ends_if_any(ends), strict=True))}
