@@ -84,7 +84,7 @@ def test_a_row_is_about_words_of_its_page(row: Mapping[str, Any]) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", SOURCES, ids=str)
 def test_another_seed_gives_each_figure_again(
     source: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
