@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=10,
         metavar="N",
-        help="with --scorecard: streams of work that each fault is put into, half a minute each (10)",
+        help="with --scorecard: streams of work that each fault is put into (10)",
     )
     add("--quiet-streams", type=int, default=20, metavar="N", help="with --scorecard: streams that ARL0 is measured on (20)")
     add("--seed", type=int, default=0, metavar="N", help="with --scorecard: of the first stream; the others follow (0)")

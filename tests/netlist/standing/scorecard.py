@@ -86,12 +86,10 @@ def scorecard(
     still = [ordinary(seed, days) for seed in range(first_seed, first_seed + quiet)]
     alarms = _onsets(still, [one.name for one in signals], days)
     alone = [of_case(one.name, benign=benign) for one in signals for benign in (False, True)]
-    among = [of_case(one.name, seed=seed, days=within) for one in signals for seed in range(first_seed, first_seed + seeds)]
-    first, later = first_firings(alone, days=days), first_firings(among, days=within)
-    rows = []
+    first, rows = first_firings(alone, days=days), []
     for place, signal in enumerate(signals):
-        own_days = later[place * seeds : (place + 1) * seeds]
-        delays = [day - ONSET for day in own_days if day is not None and day >= ONSET]
+        among = [of_case(signal.name, seed=seed, days=within) for seed in range(first_seed, first_seed + seeds)]
+        delays = [day - ONSET for day in first_firings(among, days=within) if day is not None and day >= ONSET]
         rows.append({
             "signal": signal.name, "axis": signal.axis, "shown": signal.display,
             "fires": first[2 * place] is not None, "silent": first[2 * place + 1] is None,
