@@ -40,7 +40,6 @@ OPEN = {
     "memories/compare.md",
     "memories/laws.md",
     "memories/real-claims.md",
-    "wiring/signals.md",
 }
 AGAIN = 31_337  # a seed that no page was made with, but where its row says another
 
