@@ -4,7 +4,7 @@ malsim signals                                 the palette, axis by axis
 malsim signals dependency-rot                  one signal's text, to copy and change
 malsim signals memory.sqlite                   how many rows each fires on, where it is worst, and what it asks for
 malsim signals --scorecard                     one table: fires, silent, delay, misses, ARL0, each with its interval
-malsim signals time-to-stale --scorecard --seed 40 --json
+malsim signals --scorecard --seed 40 --json
 """
 
 from __future__ import annotations
