@@ -24,7 +24,7 @@ PATIENCE = 64
 STOPPED = 0.975  # a stop at the first narrow interval costs some coverage, most of skewed values
 STOPPED_EARLY = 0.965  # and some of the first few looks of any values
 SKEWED = 1.0
-INFLATED = 2.5
+INFLATED = (2.0, 2.5)  # the more, the farther an end lies, until a skewness is so large that its cube root turns that round
 ALIKE = 1e-3
 TRIALS = 4.0
 
@@ -33,8 +33,8 @@ def mean_interval(values: Array, bounds: Bounds = ANY, *, stopped: bool = False)
     """Mean of independent values, NaN left out, and the ends of its 95 % interval, which stay within `bounds`.
 
     - Values that are 0 or 1: Clopper and Pearson's.
-    - Others: Student's t; where the skewness γ is above 1 the wider, on each side, of it and Hall's: with 2.5 γ, as few
-      values show too little of it, t + γ t² / 3 + γ² t³ / 27 + γ / 6n is inverted.
+    - Others: Student's t; where the skewness γ is above 1 the wider, on each side, of it and Hall's, which inverts
+      t + γ t² / 3 + γ² t³ / 27 + γ / 6n, with 2 γ and with 2.5 γ in place of γ, as few values show too little of it.
     - With two bounds also Korn and Graubard's: Clopper and Pearson's of a share p = (mean − low) / (high − low) in
       p (1 − p) / s² · (z / t)² trials, s the standard error of p; the wider on each side. Of n values that are much alike
       no more than 4 n³ trials count: so few have not shown how far others may lie.
@@ -130,11 +130,12 @@ def _student(values: Array, *, stopped: bool) -> tuple[float, float]:
 def _hall(values: Array) -> tuple[float, float]:
     from scipy.special import stdtrit
 
-    count, gamma, spread = len(values), INFLATED * skewness(values), float(values.std(ddof=1))
+    count, spread = len(values), float(values.std(ddof=1))
     reach = float(stdtrit(count - 1, (1.0 + STOPPED) / 2.0)) / np.sqrt(count)
-    shifts = [3.0 / gamma * (np.cbrt(1.0 + gamma * (end - gamma / (6.0 * count))) - 1.0) for end in (reach, -reach)]
-    least, most = (float(values.mean()) - spread * float(one) for one in shifts)
-    return min(least, values.mean() - reach * spread), max(most, values.mean() + reach * spread)
+    gammas = np.array(INFLATED) * skewness(values)
+    shifts = [3.0 / gammas * (np.cbrt(1.0 + gammas * (end - gammas / (6.0 * count))) - 1.0) for end in (reach, -reach)]
+    least, most = (float(values.mean()) - spread * one for one in shifts)
+    return min(*least, values.mean() - reach * spread), max(*most, values.mean() + reach * spread)
 
 
 def _bounded(values: Array, bounds: Bounds) -> tuple[float, float]:

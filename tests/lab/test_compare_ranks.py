@@ -6,13 +6,17 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pytest
+
 from malsim.cli import main
 from malsim.lab.studies.laws import compare_on_scenarios
+from malsim.lab.studies.paired_ranking import rank
 from malsim.scenario.file.scenario_file import read
+from malsim.sim import bench
+from malsim.sim.record.metrics import by_replication
 
 if TYPE_CHECKING:
-    import pytest
-
     from malsim.lab.studies.laws import LawTable
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "poisoner.toml"
@@ -54,3 +58,23 @@ def test_the_command_says_ranks(capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(capsys.readouterr().out)
     assert next(row["rank"] for row in rows if row["metric"] == "accuracy").startswith("1")
     assert [row["n"] for row in rows if row["metric"] == "accuracy"] == [4, 4]  # two show nothing of the first place
+
+
+@pytest.mark.nightly
+def test_differences_and_places_of_laws_hold_at_once() -> None:
+    names, blocks, size = ("mal", "majority", "last_write", "crh", "records", "average", "graphiti", "fsrs"), 100, 8
+    scenario = read(SCENARIO).replace(seed=91_000, record="bands", replications=blocks * size)
+    values = {name: by_replication(bench.run(scenario.replace(law=name)))["accuracy"] for name in names}
+    means = {name: float(each.mean()) for name, each in values.items()}
+    held = 0
+    for block in range(blocks):
+        table = rank({name: each[block * size : (block + 1) * size] for name, each in values.items()})
+        gaps = {name: table.difference(name, "mal") for name in names[1:]}
+        places = dict(zip(table.names, table.ranks, strict=True))
+        held += all(
+            low - 1e-9 <= means[name] - means["mal"] <= high + 1e-9 for name, (_, low, high) in gaps.items()
+        ) and all(
+            places[name][0] <= 1 + sum(other > mean for other in means.values()) <= places[name][1]
+            for name, mean in means.items()
+        )
+    assert held / blocks >= 0.95 - 3.0 * np.sqrt(0.95 * 0.05 / blocks)
