@@ -47,7 +47,7 @@ VARIANTS = {
 }
 SHOWN = (
     "records", *VARIANTS, "majority", "last_write", "sequential", "average", "dawid_skene", "crh", "truthfinder",
-    "graphiti", "mem0_update", "generative_agents_paper", "fsrs",
+    "graphiti", "mem0_update", "fsrs",
 )  # fmt: skip
 
 
