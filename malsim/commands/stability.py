@@ -23,6 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
     add("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
     add("--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; may be repeated")
+    add("--seed", type=int, metavar="N", help="another seed")
     add("--cures", action="store_true", help="also compare what can be done about it")
     add(
         "--real",
@@ -43,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
 
     scenario = api.read(args.scenario)
     rules = (Rules.read(args.rules) if args.rules else scenario.rules).set(*args.set)
-    scenario = scenario.replace(rules=rules)
+    scenario = scenario.replace(rules=rules, seed=scenario.seed if args.seed is None else args.seed)
     run = api.run(scenario)
     result = stability(run)
     comparison = cures(run, real=args.real) if args.cures or args.real else None

@@ -30,11 +30,7 @@ PAGES = ["README.md", *sorted(f"{path.parent.name}/{path.name}" for path in (ROO
 OPEN = {
     "bench/check.md",
     "bench/decay.md",
-    "bench/proofs.md",
-    "bench/strangers.md",
-    "bench/tripwire.md",
     "bench/tune.md",
-    "explanation/stability.md",
     "memories/laws.md",
     "memories/real-claims.md",
 }
@@ -123,7 +119,7 @@ def printed(words: list[str], seed: int, capsys: pytest.CaptureFixture[str]) -> 
 
 def single(what: Any) -> Iterator[Row]:
     """Rows of one `value` each: of several tables, and of rows with several numbers."""
-    rows = what if isinstance(what, list) else [{"of table": name, **row} for name, rows in what.items() for row in rows]
+    rows = what if isinstance(what, list) else [*_tables(what)]
     if rows and "verdict" in rows[0]:
         yield from _counted(rows)
     for row in rows:
@@ -134,6 +130,14 @@ def single(what: Any) -> Iterator[Row]:
         for key, each in row.items():
             if isinstance(each, int | float) and not key.endswith(("_low", "_high")):
                 yield {**words, "figure": key, "value": each, "low": row.get(f"{key}_low"), "high": row.get(f"{key}_high")}
+
+
+def _tables(what: Mapping[str, Any]) -> Iterator[Row]:
+    """The rows of each table of an object, then what is beside them as one row."""
+    tables = {name: each for name, each in what.items() if isinstance(each, list)}
+    for name, rows in tables.items():
+        yield from ({"of table": name, **row} for row in rows if isinstance(row, dict))
+    yield {name: each for name, each in what.items() if name not in tables}
 
 
 def _counted(rows: list[Row]) -> Iterator[Row]:
