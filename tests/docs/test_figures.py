@@ -31,8 +31,6 @@ OPEN = {
     "bench/check.md",
     "bench/decay.md",
     "bench/tune.md",
-    "memories/laws.md",
-    "memories/real-claims.md",
 }
 AGAIN = 31_337  # a seed that no page was made with, but where its row says another
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from malsim.base.intervals import mean_interval
 from malsim.lab.studies.laws.claims import read_folder
 from malsim.lab.studies.laws.stream import Stream, arrived
 from malsim.laws.truth.closed import closed
@@ -93,16 +94,21 @@ def halving_table(folders: Sequence[str | Path], *, seed: int = 0) -> pl.DataFra
     Returns
     -------
     pl.DataFrame
-        law, accuracy, brier, lost: the share of halvings in which the chosen constants' Brier score is not below this law's.
+        law, accuracy, brier (means over the halvings, with ends), lost: the share of halvings in which the chosen constants'
+        Brier score is not below this law's.
     """
     sets = [_candidate_scores(each) for _, each in _closed_sets(folders)]
     draws = np.random.Generator(np.random.Philox(key=seed))
     rows = np.array([_halving(sets, draws) for _ in range(HALVINGS)]) if sets else np.full((1, 4, 2), np.nan)
-    accuracy, brier = rows.mean(axis=0).T
     share = (rows[:, 1:2, 1] >= rows[:, :, 1]).mean(axis=0)
     names = ["records", "records, constants chosen on the other half", "majority", "dawid_skene"]
-    return pl.DataFrame({"law": names, "accuracy": accuracy, "brier": brier, "lost": share}).with_columns(
-        lost=pl.when(pl.col("law").str.starts_with(names[1])).then(None).otherwise("lost")
+    columns = {"law": names} | {
+        f"{metric}{end}": column
+        for metric, scores in zip(("accuracy", "brier"), rows.T, strict=True)
+        for end, column in zip(("", "_low", "_high"), zip(*map(mean_interval, scores), strict=True), strict=True)
+    }
+    return pl.DataFrame({**columns, "lost": share}, strict=False).with_columns(
+        lost=pl.when(pl.col("law") == names[1]).then(None).otherwise("lost")
     )
 
 
