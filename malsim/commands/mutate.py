@@ -7,6 +7,8 @@ malsim mutate scenarios/poisoner.toml --each 100 --rules 0
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--rules", type=int, default=RULES, metavar="N", help=f"most mutants of the rules; default {RULES}")
     add("--tried", type=int, default=TRIED, metavar="N", help=f"try a rule in the N quickest scenarios; default {TRIED}")
     add("--seed", type=int, default=0, metavar="N", help="the seed that draws them; default 0")
+    add("--json", action="store_true", help="print the shares noticed as one JSON list")
     add("--worst", type=int, default=5, metavar="N", help="how many survivors to name; default 5")
     add("-o", "--output", type=Path, metavar="FILE", help="write every mutant's fate as Parquet or CSV")
 
@@ -49,13 +52,13 @@ def main(args: argparse.Namespace) -> int:
     suite = [one for one in results if one.status == "pass" and one.scenario.checks]
     for one in results:
         if one.status != "pass":
-            print(f"{one.scenario.path}: left out, as it does not pass as it is{one.error and f': {one.error}'}")
+            why = f"left out, as it does not pass as it is{one.error and f': {one.error}'}"
+            print(f"{one.scenario.path}: {why}", file=sys.stderr if args.json else sys.stdout)
     if not suite:
         raise UsageError("no scenario with checks that pass", given=", ".join(map(str, args.paths)))
     mutants = sample_mutants(suite_mutants(suite), each=args.each, rules=args.rules, tries=args.tried, seed=args.seed)
     result = score(suite, limits=limits, cases=tqdm(mutants, unit="mutant", disable=None))
-    for line in _lines(result, args.worst):
-        print(line)
+    print(json.dumps(result.shares) if args.json else "\n".join(_lines(result, args.worst)))
     if args.output:
         save_table(args.output, result.frame)
     return int(any(one.status != "pass" for one in results))

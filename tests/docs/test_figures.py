@@ -29,8 +29,6 @@ MADE = [*ROWS["table"], *ROWS["sentence"]]
 PAGES = ["README.md", *sorted(f"{path.parent.name}/{path.name}" for path in (ROOT / "malsim/docs").glob("*/*.md"))]
 OPEN = {
     "bench/check.md",
-    "bench/decay.md",
-    "bench/tune.md",
 }
 AGAIN = 31_337  # a seed that no page was made with, but where its row says another
 

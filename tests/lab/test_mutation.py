@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from pathlib import Path
 
@@ -203,6 +204,10 @@ def test_mutate_gives_a_line_a_scenario_the_score_and_the_worst(tmp_path: Path, 
     assert f"mutation score {killed / scored:.3g}: {killed} of {scored} mutants noticed" in output
     assert f"{path}  " in output
     assert "rules  " in output
+    assert main(["mutate", str(tmp_path), "--each", "4", "--rules", "3", "--json"]) == 0
+    shares = json.loads(capsys.readouterr().out)
+    assert sum(one["mutants"] for one in shares) == scored
+    assert all(one["low"] is None or one["low"] <= one["value"] <= one["high"] for one in shares)
     path.write_text(TEXT.replace("< 0.3", "> 0.3"), encoding="utf-8")
     assert main(["mutate", str(path)]) == 2
     assert "does not pass as it is" in capsys.readouterr().out

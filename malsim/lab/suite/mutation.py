@@ -7,12 +7,14 @@ import zlib
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
 
 from malsim.base.errors import MalsimError, UsageError
+from malsim.base.intervals import SHARE, mean_interval
+from malsim.lab.studies.measure import ends_if_any
 from malsim.lab.suite.mutants import mutants, mutated
 from malsim.scenario.judge.judge import judge
 from malsim.sim.run import FRAMES
@@ -79,6 +81,17 @@ class MutationScore:
     def share(self) -> float:
         """Killed, over all that some check could have noticed."""
         return len(self.of("killed")) / self.scored if self.scored else 0.0
+
+    @property
+    def shares(self) -> list[dict[str, Any]]:
+        """The share that checks notice, of scenarios' own mutants and of the rules: of, mutants, value, low, high (95 %)."""
+        rows = []
+        for of, rules in (("scenarios", False), ("rules", True)):
+            scored = [each for each in self.fates if each.kind not in UNSCORED and (each.owner == "rules") is rules]
+            own = np.array([each.kind == "killed" for each in scored], dtype=np.float64)
+            value, low, high = ends_if_any(mean_interval(own, SHARE))
+            rows.append({"of": of, "mutants": len(own), "value": value, "low": low, "high": high})
+        return rows
 
     def worst(self, count: int = 5) -> list[Fate]:
         """Of those that no check notices, the ones that change most of what the memory believes."""
