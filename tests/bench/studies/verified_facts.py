@@ -55,6 +55,8 @@ def rows(seed: int) -> list[Row]:
         words = {"choice": name, "verified": str(count)}
         found.append(mean_row(right, SHARE, figure="accuracy", **words))
         found.append(mean_row(more, ANY, figure="brier", **words))
+        sets = zip(SETS, np.split(brier, len(SETS)), strict=True)
+        found += [mean_row(part, SHARE, figure=f"brier on {data}", **words) for data, part in sets]
     turned = (right < 0.5 for each in scores.values() for right, _ in each)
     return [*found, share_row(turned, figure="below a half")]
 
