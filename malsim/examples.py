@@ -34,10 +34,10 @@ class Example:
 
 def examples() -> list[Example]:
     """Every shipped example, by name."""
-    root = _root()
-    paths = (path for folder in FOLDERS for path in sorted((root / folder).rglob("*")))
+    place = root()
+    paths = (path for folder in FOLDERS for path in sorted((place / folder).rglob("*")))
     return [
-        Example(path.relative_to(root).as_posix(), path)
+        Example(path.relative_to(place).as_posix(), path)
         for path in paths
         if path.is_file()
         and path.suffix not in LEFT_OUT
@@ -98,7 +98,7 @@ def _with_companions(selection: list[Example], every: list[Example]) -> list[Exa
     return files
 
 
-def _root() -> Path:
+def root() -> Path:
     """The folder that holds scenarios/ and notebooks/: within the package as installed, beside it in a checkout."""
     package = Path(__file__).parent
     inside = package / "_examples"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from malsim.base.errors import UsageError
 from malsim.docs.pages import SECTIONS, pages
+from malsim.examples import root
 
 SETTINGS = """
 project = "malsim"
@@ -15,8 +18,9 @@ html_theme = "furo"
 html_title = "malsim"
 html_show_copyright = html_show_sourcelink = html_copy_source = False
 myst_heading_anchors = 3
-suppress_warnings = ["myst.header", "myst.xref_missing", "misc.highlighting_failure", "image.not_readable"]
+suppress_warnings = ["myst.header", "myst.xref_missing", "misc.highlighting_failure"]
 """
+PICTURE = re.compile(r"!\[([^\]]*)\]\((?:\.\./)*(scenarios/[\w./]+)\)")
 
 
 def build(folder: Path) -> list[Path]:
@@ -48,6 +52,19 @@ def _write(source: Path) -> None:
         index.append("\n".join(["```{toctree}", f":caption: '{name}'", ":maxdepth: 1", *(one.topic for one in own), "```"]))
         (source / section).mkdir()
         for page in own:
-            (source / f"{page.topic}.md").write_text(page.read(), encoding="utf-8")
+            (source / f"{page.topic}.md").write_text(_with_pictures(page.read(), source), encoding="utf-8")
     (source / "index.md").write_text("\n\n".join(index), encoding="utf-8")
     (source / "conf.py").write_text(SETTINGS, encoding="utf-8")
+
+
+def _with_pictures(text: str, source: Path) -> str:
+    """A page whose pictures lie in the source, from where Sphinx takes them; one that did not ship is left out."""
+
+    def moved(picture: re.Match[str]) -> str:
+        if not (root() / picture[2]).is_file():
+            return ""
+        (source / picture[2]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root() / picture[2], source / picture[2])
+        return f"![{picture[1]}](/{picture[2]})"
+
+    return PICTURE.sub(moved, text)

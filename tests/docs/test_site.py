@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def test_pages_and_their_search_open_from_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = [one for one in pages() if one.topic in {"bench/tune", "explanation/glossary", "reference/limits"}]
+    few = [one for one in pages() if one.topic in {"bench/tune", "explanation/glossary", "memories/store"}]
     monkeypatch.setattr(site, "pages", lambda: few)
     paths = site.build(tmp_path / "site")
     assert all(path.is_file() for path in paths)
@@ -23,5 +23,10 @@ def test_pages_and_their_search_open_from_a_folder(tmp_path: Path, monkeypatch: 
     search = (tmp_path / "site" / "search.html").read_text(encoding="utf-8")
     assert 'src="searchindex.js"' in search
     assert "glossari" in (tmp_path / "site" / "searchindex.js").read_text(encoding="utf-8")
+    pictures = re.findall(
+        r'<img[^>]*src="([^"]*)"', (tmp_path / "site" / "memories" / "store.html").read_text(encoding="utf-8")
+    )
+    assert pictures
+    assert all((tmp_path / "site" / "memories" / picture).is_file() for picture in pictures)
     for path in paths:
         assert not re.search(r"<(script|link)[^>]*=\"https?://", path.read_text(encoding="utf-8"))
