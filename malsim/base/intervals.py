@@ -243,3 +243,13 @@ def ends(draws: Array, *, axis: int | None = None) -> tuple[Any, Any]:
         return np.nan, np.nan
     low, high = np.nanquantile(draws, [0.025, 0.975], axis=axis)
     return (float(low), float(high)) if axis is None else (low, high)
+
+
+def ends_if_any(ends: tuple[float, float, float]) -> tuple[float | None, float | None, float | None]:
+    """Mean and ends as they stand in a frame: None for what is NaN.
+
+    >>> ends_if_any((0.5, np.nan, np.nan))
+    (0.5, None, None)
+    """
+    mean, low, high = (None if np.isnan(end) else end for end in ends)
+    return mean, low, high

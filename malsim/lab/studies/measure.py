@@ -220,16 +220,6 @@ def bounds_of(metric: Measure) -> Bounds:
     return metric_bounds(metric) if metric in METRICS else SHARE if OF_FACTS.fullmatch(metric.strip()) else ANY
 
 
-def ends_if_any(ends: tuple[float, float, float]) -> tuple[float | None, float | None, float | None]:
-    """Mean and ends as they stand in a frame: None for what is NaN.
-
-    >>> ends_if_any((0.5, np.nan, np.nan))
-    (0.5, None, None)
-    """
-    mean, low, high = (None if np.isnan(end) else end for end in ends)
-    return mean, low, high
-
-
 def _figure(run: Run, name: str) -> Measurement:
     figures = measurements(run)
     if name in figures:

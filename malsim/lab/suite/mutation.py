@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import MalsimError, UsageError
-from malsim.base.intervals import SHARE, mean_interval
-from malsim.lab.studies.measure import ends_if_any
+from malsim.base.intervals import SHARE, ends_if_any, mean_interval
 from malsim.lab.suite.mutants import mutants, mutated
 from malsim.scenario.judge.judge import judge
 from malsim.sim.run import FRAMES

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.base.intervals import ANY, SHARE, mean_interval
-from malsim.lab.studies.measure import ends_if_any
+from malsim.base.intervals import ANY, SHARE, ends_if_any, mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import AdapterError, MalsimError
+from malsim.base.intervals import ends_if_any
 from malsim.lab.studies.laws.output_calibration import calibrate_scores
 from malsim.lab.studies.laws.side_by_side import DIFFERENCE, SCHEMA, LawTable
-from malsim.lab.studies.measure import bounds_of, ends_if_any, is_better_high, measurement, name_of
+from malsim.lab.studies.measure import bounds_of, is_better_high, measurement, name_of
 from malsim.lab.studies.paired_ranking import rank
 from malsim.lab.studies.price_figures import PRICES
 from malsim.laws import shipped_laws
