@@ -23,7 +23,7 @@ A claim about what nobody else speaks of teaches nothing of its writer: a liar's
 What a reviewer says, or a claim of verification external, is pinned: P is 1 there, and a claim about one counts as PIN in
 learning. The sweeps begin from the pinned facts, and from the votes; the votes' end is taken where claims, facts and
 records are together a hundred times likelier there. Ten pinned facts or more choose the form under `values` auto:
-shared, own, or own with the pool's record for everybody, a vote, where that makes them e times likelier, each
+shared, own, or own with the pool's record for everybody, a vote, where that makes them ten times likelier, each
 fact judged by records that have not seen it.
 KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05, H 3, PIN 5. Until its first tick an item is worth what it
 states. Source: found on 38 sets of claims of people and models, its constants fixed; a relative of Dawid and Skene 1979.

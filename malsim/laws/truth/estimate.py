@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,7 @@ FORMS = ("auto", "shared", "own")
 LINEAGES = ("apart", "one")
 TAUS = ("claims", "given")
 ENOUGH = 10  # verified facts of a replication that may choose its form
-LIKELIER = 1.0  # how much more the log likelihood of those facts must be under another form
+LIKELIER = log(10.0)  # how much more the log likelihood of those facts must be under another form
 ONE_RECORD = Constants(record=1e9)  # every writer has the pool's record: a vote
 
 
@@ -95,7 +96,7 @@ def estimate_truth(
 
 
 def _form(forms: tuple[tuple[ItemEvidence, TruthEstimate], ...], facts: Array) -> Ints:
-    """Of each replication the place of its form: the first, but another where enough facts are e times likelier under it."""
+    """Of each replication the place of its form: the first, but another where enough facts are ten times likelier under it."""
     likely = np.stack([np.zeros(len(facts)) if one.left_out is None else one.left_out for _, one in forms])
     likely[1:] -= LIKELIER
     return np.where(facts >= ENOUGH, likely.argmax(axis=0), 0)
