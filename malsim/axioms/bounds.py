@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from malsim.adapters import Edge
 from malsim.axioms.engine.compare import always, is_stream
 from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
@@ -10,18 +11,19 @@ from malsim.base.errors import AdapterError, LawError
 from malsim.base.finite import is_number
 
 needs = always
-
-
 CROWD, LATE, FOR_SURE = 30, 3650.0, (0.0, 1.0)
+SUPPORT = (Edge("supports", "x is A"),)
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
     """A few claims; a crowd of one mind, or against one; claims stated as certain or impossible; a look ten years later."""
     kind = pick.by_turns(("few", "crowd", "against", "certain", "late"))
     if kind in ("crowd", "against"):
-        count = pick.one((3, 6, CROWD))
+        count = pick.one((3, 6, CROWD, CROWD))
         events = [Event(0.05 * place, "write", value="A", writer=f"w{place}") for place in range(count)]
         events += [Event(2.0, "write", value="B")] if kind == "against" else []
+        if subject.edges and pick.count(0, 2):
+            events += [Event(2.0, "write", "y", "A", f"w{place}", edges=SUPPORT) for place in range(1, 2 * count)]
     else:
         events = pick.claims(pick.count(1, 4), values="AB")
     if kind == "certain":

@@ -1,4 +1,4 @@
-"""The same stream on other days of the calendar gives the same scores."""
+"""The same stream on other days of the calendar, or at other hours, gives the same scores."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,13 @@ from malsim.axioms.engine.events import MINUTE, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
 needs = always
-EXACT = 64.0  # times are multiples of 1/64 day, which moved by whole days keep their distances to the last bit
-SHIFTS = (1.0, 3.0, 256.0, 4096.0)
+EXACT = 64.0  # times are multiples of 1/64 day, which moved by some of those keep their distances to the last bit
+SHIFTS = (1.0, 3.484375, 256.0, 4096.984375)
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    events = [event.moved(_exact) for event in pick.claims(pick.by_turns((2, 4, 1)))]
+    count = pick.by_turns((2, 4, 1, 0))
+    events = [event.moved(_exact) for event in (pick.claims(count) if count else pick.story())]
     for _ in range(pick.count(0, 3)):
         events.append(Event(_exact(events[-1].t + pick.time(0.1, 60.0)), pick.one(("tick", "read"))))
     return [*events, Event(_exact(events[-1].t + pick.time(MINUTE, 90.0)), "peek")]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from malsim.adapters import Edge
 from malsim.axioms.engine.compare import always, differs, is_stream, last, without
 from malsim.axioms.engine.events import MINUTE, Event, Pick
 from malsim.axioms.engine.subject import Subject
@@ -11,8 +12,13 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    claims = pick.claims(pick.by_turns((1, 2, 3)))
-    place = pick.count(0, len(claims) - 1)
+    claims = pick.by_turns((pick.claims(pick.count(1, 2)), pick.claims(3), pick.story()))
+    claims = [event for event in claims if event.do == "write"]
+    if subject.edges and pick.count(0, 1):
+        claims.append(
+            Event(claims[-1].t + 1.0, "write", "y", "C", "eve", edges=(Edge("contradicts", f"x is {claims[0].value}"),))
+        )
+    place = pick.one((pick.count(0, len(claims) - 1), len(claims) - 1))
     twice = claims[place].moved(lambda t: t)
     claims.insert(place + 1, twice)
     return [*claims, Event(claims[-1].t + pick.time(MINUTE, 30.0), "peek")]

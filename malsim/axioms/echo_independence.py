@@ -8,13 +8,14 @@ from malsim.axioms.engine.subject import Subject
 
 needs = always
 MOST, DAY = 20, 1.0
+SPANS = {"again": (MINUTE, 1.0), "weeks": (7.5, 20.0)}  # between claims, days
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """The honest one again after the echo, or two honest ones and an echo that ends the day; or one that begins it too."""
-    kind, count = pick.by_turns(("again", "two", "between")), pick.count(1, MOST)
-    gap = pick.time(MINUTE, 1.0) if kind == "again" else DAY * pick.share() / (count + 4)
-    order = {"again": "A" + "B" * count + "A", "two": "AC" + "B" * count, "between": "BAC" + "B" * count}[kind]
+    """The honest one again after the echo, of a day or of weeks; or two and an echo that ends the day; or begins it too."""
+    kind, count = pick.by_turns(("again", "two", "between", "weeks")), pick.count(1, MOST)
+    gap = DAY * pick.share() / (count + 4) if kind in ("two", "between") else pick.time(*SPANS[kind])
+    order = {"two": "AC" + "B" * count, "between": "BAC" + "B" * count}.get(kind, "A" + "B" * count + "A")
     claims = [_claim(round((gap + MINUTE) * place, 6), who) for place, who in enumerate(order)]
     end = round(claims[-1].t + gap + MINUTE, 6)
     return [*claims, *([Event(end, "tick")] if pick.count(0, 1) else []), Event(end, "peek")]

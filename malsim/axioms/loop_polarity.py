@@ -18,9 +18,7 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:
     attacks = Event(
         1.0, "write", value="B", writer="bob", stated=pick.one((0.5, 0.9)), edges=(Edge("contradicts", "x is A"),)
     )
-    defends = Event(
-        2.0, "write", value="C", writer="cid", stated=pick.one((0.5, 0.9)), edges=(Edge("contradicts", "x is B"),)
-    )
+    defends = Event(2.0, "write", "y", "C", "cid", stated=pick.one((0.5, 0.9)), edges=(Edge("contradicts", "x is B"),))
     sweeps = [Event(3.0 + day, "tick") for day in range(pick.count(30, 31))]
     return [claim, attacks, defends, *sweeps, Event(sweeps[-1].t, "peek")]
 

@@ -9,26 +9,36 @@ from malsim.axioms.engine.subject import Subject
 
 needs = always
 LONG = "the same long name, of which only the very last letter is another one: number"
-OTHERS: tuple[Mapping[str, str], ...] = (
-    {"A": "C", "B": "A", "C": "B"},
-    {"ann": "cid", "bob": "ann", "cid": "bob"},
-    {"x": "y", "y": "x"},
-    {"A": "port", "B": "Port", "C": "PORT"},
-    {"A": "1", "B": "1.0", "C": "01"},
-    {"A": "open", "B": "open door", "C": "not open"},
-    {"ann": "agent", "bob": "Agent", "cid": "AGENT"},
-    {"ann": "agent", "bob": "agent 2", "cid": "agent 21"},
-    {"A": "none", "B": "null", "C": "unknown"},
-    {"ann": f"{LONG} 1", "bob": f"{LONG} 2", "cid": f"{LONG} 3"},
-    {"A": f"{LONG} 1", "B": f"{LONG} 2", "C": f"{LONG} 3"},
-    {"x": "thing", "y": "Thing"},
-    {"x": "thing", "y": "thing 2"},
+WRITERS = ("ann", "bob", "cid", "zoe", "dan", "eve")
+ALIKE = (  # other names of values A, B, C; of writers; of x and y
+    (("C", "A", "B"), ("cid", "ann", "eve", "bob", "zoe", "dan"), ("y", "x")),
+    (("port", "Port", "PORT"), ("agent", "Agent", "AGENT", "agent 2", "agent 21", "agent-2"), ("thing", "Thing")),
+    (("1", "1.0", "1.9"), ("w1", "w2", "w11", "w21", "w3", "w12"), ("thing 1", "thing 2")),
+    (("open", "open door", "not open"), ("a", "b", "ab", "ba", "aa", "bb"), ("thing", "thing 2")),
+    (("none", "null", "unknown"), ("user", "system", "me", "nobody", "none", "admin"), ("night", "thing")),
+    (("false", "0", "no"), ("Jörg", "Jürg", "Jorg", "Jurg", "Jоrg", "J"), ("Straße", "Strasse")),
+    (("Осло", "Киев", "東京"), ("Анна", "Олег", "安娜", "奥列格", "آنا", "علي"), ("город", "порт")),
+    (("5 €", "5 £", "5 ¥"), ("x", "y", "A", "B", "ann", "bob"), ("a/b", "a.b")),
+    (("C++", "C#", "C"), ("x@y.eu", "x@y.uk", "x-y", "x_y", "x y", "xy"), ("A", "ann")),
+    (
+        ("2026-01-02", "2026-02-01", "2025-01-02"),
+        tuple(f"{LONG} {n}" for n in range(6)),
+        (f"{LONG} 1", f"{LONG} 2"),
+    ),
+    (tuple(f"{LONG} {n}" for n in range(3)), ("9", "10", "100", "0", "00", "-1"), ("10", "100")),
 )
-PERMUTED = 3  # of these only change places
+OTHERS: tuple[Mapping[str, str], ...] = tuple(
+    dict(zip(("A", "B", "C", *WRITERS, "x", "y"), (*values, *writers, *things), strict=True))
+    for values, writers, things in ALIKE
+)
+PERMUTED = 1  # of these only changes places
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Claims about two things, some at one instant."""
+    """Claims about two things, some at one instant; or a whole story."""
+    if pick.by_turns((False, False, True)):
+        told = pick.story()
+        return [*told, Event(told[-1].t + 1.0, "peek")]
     claims = [
         Event(round(0.5 * pick.count(0, 4), 1), "write", pick.one("xy"), pick.one("ABC"), pick.one(("ann", "bob", "cid")))
         for _ in range(pick.by_turns((2, 3, 5)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from malsim.axioms.engine.compare import always, differs, is_stream, last
+from malsim.axioms.engine.compare import always, differs, is_stream, keeps_clock, last, without
 from malsim.axioms.engine.events import MINUTE, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
@@ -10,9 +10,10 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    events = []
-    for claim in pick.claims(pick.count(1, 3)):
-        events += [claim, Event(claim.t + pick.time(MINUTE, 1.0), "peek")]
+    events, now = list[Event](), 0.0
+    for event in pick.by_turns((pick.claims(pick.count(1, 3)), pick.story())):
+        now = max(now, event.t)
+        events += [event, *[Event(now, "peek", event.object)][: pick.count(0, 3)]]
     events.append(Event(events[-1].t + 1.0, pick.one(("tick", "read"))))
     return [*events, Event(events[-1].t + pick.time(MINUTE, 60.0), "peek")]
 
@@ -21,5 +22,7 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     looks = [event for event in events[:-1] if event.do == "peek"]
     if not is_stream(events, "write") or not looks:
         return None
-    plain = [event for event in events[:-1] if event.do != "peek"]
-    return differs(last(subject, [*plain, events[-1]]), last(subject, events), "looked at before that")
+    plain = without(events, *looks)
+    return (
+        differs(last(subject, plain), last(subject, events), "looked at before that") if keeps_clock(events, plain) else None
+    )

@@ -2,23 +2,30 @@
 
 from collections.abc import Sequence
 
+from malsim.adapters import Edge
 from malsim.axioms.engine.compare import always, is_stream, last, number
-from malsim.axioms.engine.events import Event, Pick
+from malsim.axioms.engine.events import UNSTATED, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
 needs = always
+START = 2.0
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Uses and agreement, alone or against a rival that was there before."""
-    events, t = [Event(0.0, "write", value="A")], 0.0
+    """Uses and agreement, which may be of an earlier day, alone or against a rival that was there before."""
+    events, t = [Event(START, "write", value="A", stated=pick.by_turns((0.9, UNSTATED, 0.9)))], START
     if pick.by_turns((False, True)):
-        events.append(Event(pick.time(0.1, 1.0), "write", value="B", writer="zoe"))
+        events.append(Event(START + pick.time(0.1, 1.0), "write", value="B", writer="zoe"))
         t = events[-1].t
     for _ in range(pick.count(1, 3)):
         t += pick.time(0.01, 30.0)
-        again = Event(t, "write", value="A", writer=pick.one(("ann", "bob", "cid")))
-        events.append(pick.one((Event(t, "read"), again)))
+        writer = pick.one(("ann", "bob", "cid"))
+        stated = events[0].stated if writer == "ann" else pick.one((UNSTATED, 0.3, 0.3, 0.95))
+        again = Event(t, "write", value="A", writer=writer, stated=stated)
+        if writer != "ann" and pick.by_turns((False, True, False, False, True)):
+            again = again.moved(lambda _: START - 1.0)
+        backs = Event(t, "write", "y", "A", "cid", edges=(Edge("supports", "x is A"),))
+        events.append(pick.one((Event(t, "read"), again, backs if subject.edges else again)))
     events += [Event(t + pick.time(1.0, 60.0), "tick")][: pick.count(0, 1)]
     return [*events, Event(events[-1].t + pick.time(0.1, 30.0), "peek")]
 

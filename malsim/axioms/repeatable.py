@@ -10,7 +10,7 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    events = pick.claims(pick.by_turns((1, 3, 5)))
+    events = pick.by_turns((pick.claims(1), pick.claims(5), pick.story()))
     for _ in range(pick.count(0, 3)):
         events.append(Event(events[-1].t + pick.time(), pick.one(("tick", "read"))))
     return [*events, Event(events[-1].t + pick.time(MINUTE, 60.0), "peek")]

@@ -26,7 +26,7 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     if not is_stream(events, "write") or len(claims) != 1:
         return None
     doubtful, look = claims[0].stated, last(subject, events)
-    for surer in (round((doubtful + MOST) / 2.0, 2), MOST):
+    for surer in (round((doubtful + MOST) / 2.0, 2), MOST, 1.0):
         sure = last(subject, [replace(event, stated=surer) if event is claims[0] else event for event in events])
         if surer > doubtful and sure.score("A") < look.score("A") - subject.tolerance:
             return f"A, stated at {doubtful:g}, is {number(look.score('A'))}; stated at {surer:g}, {number(sure.score('A'))}"

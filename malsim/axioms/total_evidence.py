@@ -7,13 +7,14 @@ from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
 
 needs = always
+LONG = 1000.0  # the day from which late claims go back
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
     events: list[Event] = []
-    kind = pick.by_turns(("apart", "at once", "swept"))
+    kind = pick.by_turns(("apart", "at once", "swept", "late"))
     for claim in pick.claims(pick.count(1, 5), values=pick.one(("AB", "ABC"))):
-        t = 0.0 if kind == "at once" else claim.t
+        t = 0.0 if kind == "at once" else LONG - claim.t if kind == "late" else claim.t
         events += [claim.moved(lambda _, t=t: t), *([Event(t, "tick")] if kind == "swept" else []), Event(t, "peek")]  # type: ignore[misc]
     return events
 

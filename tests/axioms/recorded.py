@@ -17,11 +17,13 @@ FRESH = "the newest leads, whoever says it"
 SPLIT = "a vote: where one of two voices returns, the votes tie"
 OWN = "a liar is always agreed with by himself where nobody else speaks, and earns a record there"
 DERIVED = "derived_from has the weight 0"
+CONFIDENCE = "a second voice that states less lowers the value"
 
 KNOWN: dict[str, dict[str, str]] = {
     "mal": {
         "consistency": EDGES,
         "derived-falls": DERIVED,
+        "edge-target": "a contradiction is mutual in these streams, so it lowers the claim that makes it too",
         "last-word": EDGES,
         "outvoted": EDGES,
         "self-support": "the support of a claim by its own writer counts; guarded rules leave it out",
@@ -45,6 +47,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "cadence": SWEEP,
         "consistency": ADDS,
         "echo-independence": ECHO,
+        "last-word": FORMER,
         "survival-floor": "at .995 an hour a lesson of .7 is gone within days",
         "truth-may-return": FORMER,
     },
@@ -53,6 +56,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "echo-independence": ECHO,
         "last-word": ECHO,
         "read-idempotence": "by design: a use is a presentation",
+        "read-keeps-lead": "the same",
     },
     "agentmemory_lessons": {
         "cadence": "a sweep waits for a whole week",
@@ -60,6 +64,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "delivered-twice": TWICE,
         "echo-independence": ECHO,
         "last-word": ADDS,
+        "long-history": FORMER,
         "reachability": "its floor lies below what a query shows",
         "survival-floor": "what nobody repeats is gone in three months",
         "truth-may-return": ADDS,
@@ -68,6 +73,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "echo-independence": FRESH,
         "half-life-halves": "what halves is recency, a fifth of the score",
         "outvoted": TIE,
+        "reinforcement": CONFIDENCE,
         "survival-floor": "records end after 90 days",
         "truth-may-return": "a claim that comes again keeps its age, and its end",
     },
@@ -77,11 +83,13 @@ KNOWN: dict[str, dict[str, str]] = {
         "echo-independence": ECHO,
         "last-word": FORMER,
         "outvoted": FORMER,
+        "reinforcement": CONFIDENCE,
         "truth-may-return": FORMER,
     },
     "caura": {
         "batching": ORDER,
         "echo-independence": ECHO,
+        "last-word": "what was marked as outdated stays marked",
         "read-idempotence": USE,
         "truth-may-return": "what was marked as outdated stays marked",
     },
@@ -92,8 +100,10 @@ KNOWN: dict[str, dict[str, str]] = {
     },
     "dawid_skene": {
         "consistency": UNSWEPT,
+        "locality": "values are one set of classes for all objects",
         "own-facts": OWN,
         "polarity": "a lone dissenter is taken for one who is always wrong",
+        "track-record": "of two who err it takes the wrong one for the one that inverts",
         "truth-may-return": SPLIT,
     },
     "e_folding": {
@@ -112,7 +122,9 @@ KNOWN: dict[str, dict[str, str]] = {
     },
     "engram": {
         "batching": ORDER,
+        "consistency": ADDS,
         "delivered-twice": TWICE,
+        "last-word": FORMER,
         "outvoted": FORMER,
         "read-idempotence": USE,
         "truth-may-return": FORMER,
@@ -120,6 +132,7 @@ KNOWN: dict[str, dict[str, str]] = {
     "evolvemem": {
         "anchor": SWEEP,
         "cadence": SWEEP,
+        "echo-independence": ECHO,
         "last-word": TIE,
         "outvoted": TIE,
         "truth-may-return": TIE,
@@ -127,10 +140,12 @@ KNOWN: dict[str, dict[str, str]] = {
     "fsrs": {
         "batching": ORDER,
         "delivered-twice": TWICE,
+        "echo-independence": ECHO,
         "last-word": TIE,
         "late-arrival": LAST,
         "outvoted": TIE,
         "polarity": "a failed review renews the item that failed",
+        "reinforcement": "a review that arrives late sets the clock back",
         "truth-may-return": "a tie within a day",
     },
     "generative_agents_code": {
@@ -143,20 +158,25 @@ KNOWN: dict[str, dict[str, str]] = {
         "newer-not-below-older": "nodes are sorted oldest first",
         "outvoted": "the same",
         "polarity": "scores are normalised over all items",
+        "read-idempotence": USE,
+        "read-keeps-lead": USE,
         "truth-may-return": "the same",
     },
     "generative_agents_paper": {
         "echo-independence": FRESH,
         "read-idempotence": USE,
+        "read-keeps-lead": USE,
     },
     "graphiti": {
         "consistency": "of two values of one instant neither ends the other",
         "echo-independence": "what was said once is never said anew",
+        "last-word": "what was said once is never said anew",
         "truth-may-return": "the same",
     },
     "graphiti_everywhere": {
         "consistency": "of two values of one instant neither ends the other",
         "echo-independence": "what was said once is never said anew",
+        "last-word": "what was said once is never said anew",
         "locality": "it looks for contradictions in the whole graph",
         "truth-may-return": "the same",
         "vacuity": "the same",
@@ -165,6 +185,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "delivered-twice": TWICE,
         "echo-independence": ECHO,
         "last-word": ECHO,
+        "long-history": FORMER,
     },
     "last_write": {
         "batching": LAST,
@@ -184,6 +205,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "delivered-twice": "a delivery after a deletion puts it back",
         "echo-independence": "the second repetition is added, after the first deleted the rival",
         "last-word": "nothing is left of it",
+        "late-arrival": "a late claim deletes the newer fact and adds nothing",
         "total-evidence": "the contradiction deletes the old fact and adds nothing",
         "truth-may-return": "the same",
     },
@@ -214,10 +236,12 @@ KNOWN: dict[str, dict[str, str]] = {
     "memorybank_intended": {
         "anchor": SWEEP,
         "cadence": SWEEP,
+        "last-word": "a tie within a day",
     },
     "memorybank_shipped": {
         "anchor": SWEEP,
         "cadence": SWEEP,
+        "last-word": "a tie within a day",
         "reinforcement": "the exponent has strength above and not below: a recall speeds forgetting",
     },
     "mma": {
@@ -225,6 +249,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "consistency": ADDS,
         "delivered-twice": TWICE,
         "echo-independence": ECHO,
+        "last-word": ECHO,
         "late-arrival": ORDER,
         "locality": "it weighs the whole memory",
         "polarity": "similarity counts as support, a contradiction's too",
@@ -255,6 +280,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "cadence": "a sweep resets the clock",
         "delivered-twice": TWICE,
         "echo-independence": ECHO,
+        "last-word": ECHO,
     },
     "stored_score": {
         "consistency": "by design: a score is never recomputed",
@@ -263,6 +289,7 @@ KNOWN: dict[str, dict[str, str]] = {
     },
     "truthfinder": {
         "consistency": UNSWEPT,
+        "outvoted": "beliefs saturate: eleven voices and twelve both give 1 in floating point",
         "truth-may-return": SPLIT,
     },
     "yourmemory": {

@@ -15,49 +15,53 @@ if TYPE_CHECKING:
 
 WITHOUT_EDGES = {
     # axiom: writers, values, objects, deeds beside writes and peeks, fewest and most events
-    "anchor": (3, "ABC", "x", "tick", 4, 6),
+    "anchor": (6, "ABC", "xy", "read tick", 4, 17),
     "batching": (12, "AB", "xy", "", 3, 13),
     "bounds": (33, "AB", "x", "read tick", 2, 36),
-    "cadence": (2, "AB", "x", "tick", 6, 44),
-    "calendar": (3, "ABC", "x", "read tick", 2, 8),
-    "consistency": (6, "ABCDE", "x", "tick", 3, 7),
-    "delivered-twice": (3, "ABC", "x", "", 3, 5),
+    "cadence": (6, "ABC", "xy", "read tick", 6, 44),
+    "calendar": (6, "ABC", "xy", "read tick", 2, 16),
+    "consistency": (11, "ABCDE", "x", "tick", 3, 12),
+    "delivered-twice": (6, "ABC", "xy", "", 3, 11),
     "echo-independence": (3, "AB", "x", "tick", 5, 24),
-    "last-word": (1, "ABC", "x", "tick", 4, 15),
-    "late-arrival": (2, "AB", "x", "", 3, 3),
-    "locality": (13, "ABC", "txy", "", 3, 134),
+    "last-word": (1, "ABCDE", "x", "tick", 4, 15),
+    "late-arrival": (2, "AB", "xy", "", 3, 4),
+    "locality": (15, "ABC", "txy", "read tick", 4, 139),
+    "long-history": (3, "ABCDE", "x", "tick", 6, 41),
     "monotone-age": (3, "ABC", "x", "", 3, 5),
-    "names": (3, "ABC", "xy", "", 3, 6),
-    "neutral": (3, "ABC", "x", "nothing", 3, 4),
+    "names": (6, "ABC", "xy", "read tick", 3, 14),
+    "neutral": (6, "ABC", "xy", "nothing read tick", 3, 17),
     "newer-not-below-older": (1, "A", "xy", "", 4, 4),
-    "outvoted": (15, "AB", "x", "tick", 5, 17),
+    "outvoted": (33, "ABCDE", "x", "tick", 5, 35),
     "own-facts": (5, "AB", "fox", "tick", 36, 102),
-    "peek": (3, "ABC", "x", "read tick", 4, 8),
+    "peek": (6, "ABC", "xy", "read tick", 3, 26),
     "reachability": (1, "AB", "x", "read tick", 5, 35),
-    "read-idempotence": (2, "AB", "xy", "read", 3, 7),
+    "read-idempotence": (6, "ABC", "xy", "read tick", 3, 16),
+    "read-keeps-lead": (4, "AB", "x", "read tick", 4, 11),
     "reinforcement": (4, "AB", "x", "read tick", 3, 7),
-    "repeatable": (3, "ABC", "x", "read tick", 2, 9),
+    "repeatable": (6, "ABC", "xy", "read tick", 2, 17),
     "stated": (2, "AB", "x", "", 2, 3),
     "success": (6, "A", "x", "tick", 2, 8),
     "survival-floor": (1, "A", "fxy", "tick", 6, 120),
     "total-evidence": (3, "ABC", "x", "tick", 2, 15),
+    "track-record": (8, "ABCDE", "fx", "tick", 20, 84),
     "truth-may-return": (3, "ABC", "x", "tick", 5, 17),
     "unsaid": (3, "ABC", "xy", "read tick", 3, 8),
     "vacuity": (3, "ABC", "xy", "", 3, 5),
 }
 WITH_EDGES = {
-    "derived-falls": (3, "AB", "xy", "contradicts derived_from", 7, 10),
-    "loop-polarity": (3, "ABC", "x", "contradicts", 34, 35),
+    "derived-falls": (4, "AB", "xyz", "contradicts derived_from", 7, 11),
+    "edge-target": (5, "11011AB", "xyz", "contradicts", 5, 11),
+    "loop-polarity": (3, "ABC", "xy", "contradicts", 34, 35),
     "polarity": (4, "AB", "x", "contradicts", 3, 6),
     "self-support": (1, "ABC", "xy", "supports", 5, 7),
     "settling": (3, "ABC", "x", "contradicts", 3, 4),
-    "superseded": (1, "AB", "x", "supersedes", 4, 4),
+    "superseded": (2, "ABC", "xy", "contradicts supersedes", 4, 5),
 }
 CASES = 60
 
 
 def streams(axiom: str) -> list[list[Event]]:
-    subject = subject_of(Halves) if axiom == "half-life-halves" else subject_of("mal")
+    subject = subject_of(Halves if axiom == "half-life-halves" else "mal" if axiom in WITH_EDGES else "majority")
     return [find_axiom(axiom).module.stream(subject.pick(0, axiom, case), subject) for case in range(CASES)]
 
 

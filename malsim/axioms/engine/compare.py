@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from malsim.axioms.engine.subject import TOLERANCE
@@ -47,6 +47,20 @@ def leads(look: PeekResult, value: str) -> bool:
     return own > most + noise and not math.isclose(own, most, rel_tol=TOLERANCE, abs_tol=0.0)
 
 
+def overtaken(plain: PeekResult, look: PeekResult, what: str, *, those: Sequence[str] = ()) -> str | None:
+    """A value that leads, or one of `those` that nothing leads, at first, and scores below a rival then, in a sentence."""
+    for value in sorted(plain.scores):
+        if not (
+            leads(plain, value) or (value in those and plain.score(value) >= max(plain.scores.values()) - plain.tolerance)
+        ):
+            continue
+        for rival, score in sorted(look.scores.items()):
+            if score > look.score(value) + look.tolerance:
+                before, after = number(plain.score(value)), number(look.score(value))
+                return f"{value} is {before} and leads; once {what}, it is {after} and {rival} {number(score)}"
+    return None
+
+
 def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -> PeekResult:
     """What the last peek shows."""
     return subject.play(events, together=together)[-1]
@@ -55,6 +69,14 @@ def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -
 def without(events: Sequence[Event], *omit: Event) -> list[Event]:
     """The events but for some (the very ones, not their equals)."""
     return [event for event in events if not any(event is one for one in omit)]
+
+
+def keeps_clock(events: Sequence[Event], rest: Sequence[Event]) -> bool:
+    """Whether each of the rest happens at the same time, late or not, where only the rest happens."""
+    times, alone = (
+        dict(zip(map(id, those), accumulate((one.t for one in those), max), strict=True)) for those in (events, rest)
+    )
+    return all(times[one] == alone[one] for one in alone)
 
 
 def number(score: float) -> str:

@@ -12,7 +12,8 @@ from malsim.sim.world.draws import Draws
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-MINUTE, YEARS = 1.0 / 1440.0, 730.0  # the shortest and the longest time, days
+MINUTE, HOUR, YEARS = 1.0 / 1440.0, 1.0 / 24.0, 730.0  # the shortest time, an hour, and the longest, days
+LATE, OTHER = 0.2, 0.25  # of a story's claims, how many arrive late, and how many something else follows
 OBJECTS, VALUES, WRITERS = ("x", "y"), ("A", "B", "C"), ("ann", "bob", "cid", "zoe")
 UNSTATED = 0.7
 One = TypeVar("One")
@@ -95,6 +96,18 @@ class Pick:
             claims.append(Event(t, "write", value=self.one(values), writer=self.one(WRITERS[:3])))
             t += self.time(MINUTE, 60.0)
         return claims
+
+    def story(self) -> list[Event]:
+        """Anything at all: several voices about two things, at once, late or again, with sweeps, reads and looks between."""
+        events, t = list[Event](), self.one((0.0, 0.97, self.time(HOUR, 30.0)))
+        for _ in range(self.count(4, 9)):
+            dated = max(0.0, t - self.time(HOUR, 40.0)) if self.share() < LATE else t
+            about, value, who = self.one("xxxy"), self.one("AABC"), self.one(("ann", "bob", "cid", "zoe", "dan", "eve"))
+            events.append(Event(round(dated, 6), "write", about, value, who, self.one((UNSTATED, UNSTATED, 0.3, 0.95))))
+            if self.share() < OTHER:
+                events.append(Event(round(t, 6), self.one(("tick", "read", "peek")), about))
+            t += self.one((0.0, self.time(MINUTE, HOUR), self.time(HOUR, 1.0), self.time(1.0, 60.0)))
+        return [*events, Event(round(t, 6), "tick")]
 
 
 def event_table(events: Sequence[Event]) -> str:

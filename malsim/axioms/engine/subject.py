@@ -145,12 +145,18 @@ def _vocabulary(events: Iterable[Event]) -> Vocabulary | None:
     objects = list(dict.fromkeys([*OBJECTS, *(event.object for event in several)]))
     writers = list(dict.fromkeys([*WRITERS, *(event.writer for event in several)]))
     values = _values(several)
-    more = {*objects, *writers, *values} > {*OBJECTS, *WRITERS, *VALUES}
+    more = {*objects, *writers, *values} - {*OBJECTS, *WRITERS, *VALUES}
     return Vocabulary(writers, objects, [values] * len(objects)) if more else None
 
 
 def _values(events: Iterable[Event]) -> list[str]:
-    return list(dict.fromkeys([*VALUES, *(event.value for event in events if event.value)]))
+    """The values that are used and, up to the usual number, the usual ones: other names do not make it another number."""
+    used = list(dict.fromkeys(event.value for event in events if event.value))
+    return (
+        list(VALUES)
+        if {*used} <= {*VALUES}
+        else [*used, *(value for value in VALUES if value not in used)][: max(len(VALUES), len(used))]
+    )
 
 
 def happen(

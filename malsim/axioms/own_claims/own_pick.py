@@ -50,6 +50,11 @@ class OwnPick(Pick):
             if claim.value in what and claim.writer in who
         ]
 
+    def story(self) -> list[Event]:
+        """A stretch, and a sweep at its end."""
+        claims = self.claims(MOST)
+        return [*claims, Event(claims[-1].t, "tick")]
+
 
 def on_claims(subjects: Sequence[Subject], path: str | Path) -> list[Subject]:
     """The memories under test, with claims and gaps of a store; raises `UsageError` for one that says nothing of objects."""

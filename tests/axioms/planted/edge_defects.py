@@ -31,7 +31,7 @@ class DefenceHurts(Edged):
     axiom = "loop-polarity"
 
     def scores(self, about: str, now: float) -> dict[str, float]:
-        attacks = sum(edge.relation == "contradicts" for claim in self.about(about) for edge in claim.edges)
+        attacks = sum(edge.relation == "contradicts" for claim in self.claims for edge in claim.edges)
         return {value: score * 0.8**attacks for value, score in super().scores(about, now).items()}
 
 

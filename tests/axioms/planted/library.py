@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tests.axioms.planted.sound import Doubts, Edged, Halves, Sound, Winner
+from tests.axioms.planted.sound import Doubts, Edged, Halves, Records, Sound, Winner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +16,16 @@ if TYPE_CHECKING:
 
 __all__ = ["SOUND", "Planted", "planted_defects"]
 
-FILES = ("order_defects", "voice_defects", "count_defects", "upkeep_defects", "edge_defects")
-SOUND: tuple[type[Sound], ...] = (Sound, Halves, Winner, Doubts, Edged)
+FILES = (
+    "order_defects",
+    "voice_defects",
+    "count_defects",
+    "upkeep_defects",
+    "edge_defects",
+    "missed_defects",
+    "missed_edge_defects",
+)
+SOUND: tuple[type[Sound], ...] = (Sound, Halves, Winner, Doubts, Edged, Records)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from malsim.adapters import Claim, Query
 
-__all__ = ["Doubts", "Edged", "Halves", "Sound", "Winner"]
+__all__ = ["SURE", "Doubts", "Edged", "Halves", "Records", "Sound", "Winner"]
 
 NEWER, SURE = 0.05, 0.9  # what the newest of all votes counts more, and the belief of a value that nobody contests
 
@@ -129,32 +129,62 @@ class Doubts(Sound):
 
 
 class Edged(Sound):
-    """It reads edges, and holds a value against its strongest rival.
+    """It reads edges.
 
     What a claim contradicts that nothing contradicts falls a little, and what was derived from a value falls with it.
+    What its own writer superseded contradicts nothing.
     """
 
     edges = True
 
     def scores(self, about: str, now: float) -> dict[str, float]:
         weights = self.weights(about, now)
-        scores = {value: SURE * weight / (weight + _most(weights, value) or 1.0) for value, weight in weights.items()}
-        for claim in self.about(about):
-            for edge in claim.edges:
-                if edge.relation == "derived_from":
-                    scores[claim.value] *= self.stands(edge.target, now)
-        return {value: score * (0.9 if self.is_attacked(f"{about} is {value}") else 1.0) for value, score in scores.items()}
+        total = sum(weights.values()) or 1.0
+        return {value: self.grounded(SURE * weight / total, f"{about} is {value}", now) for value, weight in weights.items()}
+
+    def grounded(self, score: float, text: str, now: float) -> float:
+        """A score, less where the text is attacked and where what it was derived from does not stand."""
+        for source in self.targets(text, "derived_from"):
+            score *= self.stands(source, now)
+        return score * (0.9 if self.is_attacked(text) else 1.0)
+
+    def targets(self, text: str, relation: str) -> set[str]:
+        """What claims of this text are related to so."""
+        return {
+            edge.target for claim in self.claims if claim.text == text for edge in claim.edges if edge.relation == relation
+        }
 
     def is_attacked(self, text: str) -> bool:
-        """Whether a claim that is not attacked itself contradicts this text."""
-        against = [claim for claim in self.claims if ("contradicts", text) in {(e.relation, e.target) for e in claim.edges}]
-        return any(not self.is_attacked(claim.text) for claim in against if claim.text != text)
+        """Whether a claim that is not attacked itself, nor superseded by its writer, contradicts this text."""
+        against = [claim for claim in self.claims if text in self.targets(claim.text, "contradicts") and claim.text != text]
+        return any(not self.is_superseded(claim) and not self.is_attacked(claim.text) for claim in against)
+
+    def is_superseded(self, claim: Claim) -> bool:
+        later = [one for one in self.claims if one.writer == claim.writer and one.time > claim.time]
+        return any(claim.text in self.targets(one.text, "supersedes") for one in later)
 
     def stands(self, text: str, now: float) -> float:
         """How a claim of this text stands; 1 where nothing contests it."""
         source = next((claim for claim in self.claims if claim.text == text), None)
-        return Sound.scores(self, source.object, now)[source.value] / SURE if source else 1.0
+        return self.scores(source.object, now)[source.value] / SURE if source else 1.0
 
 
-def _most(weights: dict[str, float], value: str) -> float:
-    return max((weight for other, weight in weights.items() if other != value), default=0.0)
+class Records(Sound):
+    """A vote counts more the more often its writer agreed, on other things, with what most of the others say of them."""
+
+    def weight(self, claim: Claim, now: float) -> float:
+        judged = self.judged(claim.writer, claim.object)
+        return (2.0 + sum(judged)) / (4.0 + len(judged))
+
+    def judged(self, writer: str, besides: str) -> list[bool]:
+        """Whether a writer agrees with the others, of each other thing where most of them agree, in order."""
+        found = []
+        for name in dict.fromkeys(
+            claim.object for claim in self.claims if claim.writer == writer and claim.object != besides
+        ):
+            words = self.last_words(name)
+            own = [claim.value for claim in words.pop(writer)]
+            said = Counter(claim.value for claims in words.values() for claim in claims).most_common(2)
+            if said and (len(said) == 1 or said[0][1] > said[1][1]):
+                found.append(said[0][0] in own)
+        return found
