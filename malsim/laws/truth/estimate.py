@@ -96,7 +96,7 @@ def estimate_truth(
 
 
 def _form(forms: tuple[tuple[ItemEvidence, TruthEstimate], ...], facts: Array) -> Ints:
-    """Of each replication the place of its form: the first, but another where enough facts are ten times likelier under it."""
+    """Of each replication the place of its form: the first, or another under which enough facts are ten times likelier."""
     likely = np.stack([np.zeros(len(facts)) if one.left_out is None else one.left_out for _, one in forms])
     likely[1:] -= LIKELIER
     return np.where(facts >= ENOUGH, likely.argmax(axis=0), 0)
