@@ -16,7 +16,11 @@ from malsim.base.errors import UsageError
 from malsim.base.outputs import save_table
 
 if TYPE_CHECKING:
-    from malsim.lab.suite.mutation import MutationScore
+    from collections.abc import Sequence
+
+    from malsim.base.limits import Limits
+    from malsim.lab.suite.mutation import Fate, MutationScore
+    from malsim.sim.settings.scenario import Scenario
 
 EACH, RULES, TRIED = 6, 40, 12
 SAID = {"broke off": "broke off", "equivalent": "change nothing that is recorded", "impossible": "cannot be made"}
@@ -39,29 +43,55 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Judge, break, count; exit 1 where a scenario does not pass as it is, which is left out."""
-    from tqdm import tqdm
-
     from malsim.base.limits import Limits
-    from malsim.lab.suite.mutation import sample_mutants, score, suite_mutants
-    from malsim.scenario.file.scenario_file import read
-    from malsim.scenario.judge.judge import judge
+    from malsim.lab.suite.mutation import MutationScore
     from malsim.scenario.judge.suite_summary import scenario_files
 
     limits, paths = Limits.of(args), scenario_files(args.paths)
-    results = [judge(read(path), limits=limits) for path in tqdm(paths, unit="scenario", disable=None)]
-    suite = [one for one in results if one.status == "pass" and one.scenario.checks]
-    for one in results:
-        if one.status != "pass":
-            why = f"left out, as it does not pass as it is{one.error and f': {one.error}'}"
-            print(f"{one.scenario.path}: {why}", file=sys.stderr if args.json else sys.stdout)
-    if not suite:
+    fates, passed = _of_scenarios(paths, args, limits)
+    if not any(one.checks for one in passed):
         raise UsageError("no scenario with checks that pass", given=", ".join(map(str, args.paths)))
-    mutants = sample_mutants(suite_mutants(suite), each=args.each, rules=args.rules, tries=args.tried, seed=args.seed)
-    result = score(suite, limits=limits, cases=tqdm(mutants, unit="mutant", disable=None))
+    result = MutationScore((*fates, *_of_rules(passed, args, limits)))
     print(json.dumps(result.shares) if args.json else "\n".join(_lines(result, args.worst)))
     if args.output:
         save_table(args.output, result.frame)
-    return int(any(one.status != "pass" for one in results))
+    return int(len(passed) < len(paths))
+
+
+def _of_scenarios(paths: Sequence[Path], args: argparse.Namespace, limits: Limits) -> tuple[list[Fate], list[Scenario]]:
+    """The fates of scenarios' own mutants, one scenario's runs in memory at a time, and the scenarios that pass."""
+    from tqdm import tqdm
+
+    from malsim.lab.suite.mutation import sample_mutants, score, suite_mutants
+    from malsim.scenario.file.scenario_file import read
+    from malsim.scenario.judge.judge import judge
+
+    fates: list[Fate] = []
+    passed: list[Scenario] = []
+    for path in tqdm(paths, unit="scenario", disable=None):
+        base = judge(read(path), limits=limits)
+        if base.status != "pass":
+            why = f"left out, as it does not pass as it is{base.error and f': {base.error}'}"
+            print(f"{base.scenario.path}: {why}", file=sys.stderr if args.json else sys.stdout)
+            continue
+        passed.append(base.scenario)
+        if base.scenario.checks:
+            own = sample_mutants(suite_mutants([base]), each=args.each, rules=0, tries=0, seed=args.seed)
+            fates += score([base], limits=limits, cases=own).fates
+    return fates, passed
+
+
+def _of_rules(passed: Sequence[Scenario], args: argparse.Namespace, limits: Limits) -> Sequence[Fate]:
+    """The fates of mutants of the rules, in the quickest of the scenarios that pass."""
+    from tqdm import tqdm
+
+    from malsim.lab.suite.mutation import quickest, sample_mutants, score, suite_mutants
+    from malsim.scenario.judge.judge import judge
+
+    tried = quickest(one for one in passed if one.checks)[: args.tried]
+    suite = [judge(scenario, limits=limits) for scenario in tried] if args.rules else []
+    rules = sample_mutants(suite_mutants(suite), each=0, rules=args.rules, tries=args.tried, seed=args.seed)
+    return score(suite, limits=limits, cases=tqdm(rules, unit="mutant", disable=None)).fates
 
 
 def _lines(result: MutationScore, worst: int) -> list[str]:
