@@ -10,7 +10,7 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    claims = pick.by_turns((pick.claims(pick.count(1, 3)), pick.story()))
+    claims = pick.by_turns((pick.claims(pick.count(1, 3)), pick.claims(2), pick.story()))
     now = claims[-1].t + pick.time(1.0, 120.0)
     return [*claims, Event(now, "tick"), Event(now, "tick"), Event(now, "peek")]
 

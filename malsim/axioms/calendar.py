@@ -8,7 +8,7 @@ from malsim.axioms.engine.subject import Subject
 
 needs = always
 EXACT = 64.0  # times are multiples of 1/64 day, which moved by some of those keep their distances to the last bit
-SHIFTS = (1.0, 3.484375, 256.0, 4096.984375)
+SHIFTS = (3.484375, 256.0, 4096.984375)
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:

@@ -1,4 +1,4 @@
-"""Of two claims of two values, the older one arriving last, the older does not lead, and the newer stays."""
+"""Of two claims, the older one arriving last: a rival does not lead, and the newer stays; agreement does not lower it."""
 
 from collections.abc import Sequence
 
@@ -10,12 +10,14 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Days apart, or on one day; by one writer, or by two."""
+    """Days apart, or on one day; by one writer, or by two; now and then the older one agrees."""
     older, apart = pick.time(0.1, 30.0), pick.time(0.1, 120.0)
     if pick.by_turns((False, False, True, True)):
         older, apart = float(pick.count(1, 30)), pick.time(MINUTE, 0.9)
     newer = older + apart
     claims = [Event(newer, "write", value="B"), Event(older, "write", value="A", writer=pick.by_turns(("ann", "bob")))]
+    if pick.by_turns((False, False, False, False, True)):
+        claims[1] = Event(older, "write", value="B", writer="cid")
     now = newer + pick.time(1.0, 30.0)
     waits = [Event(now, "peek", "y")] if pick.by_turns((False, True, True)) else []
     return [claims[0], *waits, claims[1], Event(now + pick.time(MINUTE, 30.0), "peek")]
@@ -23,13 +25,15 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:
 
 def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     claims = [event for event in events if event.do == "write"]
-    if [event.value for event in claims] != ["B", "A"] or not is_stream(events, "write") or claims[1].t >= claims[0].t:
+    values, writers = [event.value for event in claims], {event.writer for event in claims}
+    if not is_stream(events, "write") or values not in (["B", "A"], ["B", "B"]) or (values[1] == "B" and len(writers) < 2):  # noqa: PLR2004
         return None
-    if claims[0].t > events[-1].t:
+    if not claims[1].t < claims[0].t <= events[-1].t:
         return None
-    look = last(subject, events)
+    alone, look = last(subject, without(events, claims[1])).score("B"), last(subject, events)  # a script shows the last
+    if values[1] == "B":
+        lower = look.score("B") < alone - subject.tolerance
+        return f"B is {number(alone)}, and {number(look.score('B'))} when an older claim of it arrives" if lower else None
     if look.score("A") > look.score("B") + subject.tolerance:
         return f"A, the older claim, is {number(look.score('A'))}, and B {number(look.score('B'))}"
-    if look.score("B") == NOWHERE and last(subject, without(events, claims[1])).score("B") != NOWHERE:
-        return "B is gone when A, an older claim, arrives"
-    return None
+    return "B is gone when A, an older claim, arrives" if look.score("B") == NOWHERE != alone else None

@@ -15,11 +15,9 @@ ALIKE = (  # other names of values A, B, C; of writers; of x and y
     (("port", "Port", "PORT"), ("agent", "Agent", "AGENT", "agent 2", "agent 21", "agent-2"), ("thing", "Thing")),
     (("1", "1.0", "1.9"), ("w1", "w2", "w11", "w21", "w3", "w12"), ("thing 1", "thing 2")),
     (("open", "open door", "not open"), ("a", "b", "ab", "ba", "aa", "bb"), ("thing", "thing 2")),
-    (("none", "null", "unknown"), ("user", "system", "me", "nobody", "none", "admin"), ("night", "thing")),
+    (("none", "null", "unknown"), ("x@y.eu", "x@y.uk", "x-y", "x_y", "x y", "xy"), ("a/b", "a.b")),
     (("false", "0", "no"), ("Jörg", "Jürg", "Jorg", "Jurg", "Jоrg", "J"), ("Straße", "Strasse")),
-    (("Осло", "Киев", "東京"), ("Анна", "Олег", "安娜", "奥列格", "آنا", "علي"), ("город", "порт")),
-    (("5 €", "5 £", "5 ¥"), ("x", "y", "A", "B", "ann", "bob"), ("a/b", "a.b")),
-    (("C++", "C#", "C"), ("x@y.eu", "x@y.uk", "x-y", "x_y", "x y", "xy"), ("A", "ann")),
+    (("5 €", "5 £", "5 ¥"), ("Анна", "Олег", "安娜", "奥列格", "آنا", "علي"), ("город", "порт")),
     (
         ("2026-01-02", "2026-02-01", "2025-01-02"),
         tuple(f"{LONG} {n}" for n in range(6)),

@@ -10,7 +10,7 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    claims = pick.by_turns((pick.claims(pick.count(1, 2)), pick.story()))
+    claims = pick.by_turns((pick.claims(pick.count(1, 2)), pick.claims(1), pick.story()))
     t = claims[-1].t + pick.time()
     return [*claims, Event(t, "nothing"), Event(t, "peek")]
 

@@ -8,22 +8,19 @@ from malsim.axioms.engine.events import UNSTATED, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
 needs = always
-START = 2.0
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Uses and agreement, which may be of an earlier day, alone or against a rival that was there before."""
-    events, t = [Event(START, "write", value="A", stated=pick.by_turns((0.9, UNSTATED, 0.9)))], START
+    """Uses and agreement, alone or against a rival that was there before."""
+    events, t = [Event(0.0, "write", value="A", stated=pick.by_turns((0.9, UNSTATED, 0.9)))], 0.0
     if pick.by_turns((False, True)):
-        events.append(Event(START + pick.time(0.1, 1.0), "write", value="B", writer="zoe"))
+        events.append(Event(pick.time(0.1, 1.0), "write", value="B", writer="zoe"))
         t = events[-1].t
     for _ in range(pick.count(1, 3)):
         t += pick.time(0.01, 30.0)
         writer = pick.one(("ann", "bob", "cid"))
         stated = events[0].stated if writer == "ann" else pick.one((UNSTATED, 0.3, 0.3, 0.95))
         again = Event(t, "write", value="A", writer=writer, stated=stated)
-        if writer != "ann" and pick.by_turns((False, True, False, False, True)):
-            again = again.moved(lambda _: START - 1.0)
         backs = Event(t, "write", "y", "A", "cid", edges=(Edge("supports", "x is A"),))
         events.append(pick.one((Event(t, "read"), again, backs if subject.edges else again)))
     events += [Event(t + pick.time(1.0, 60.0), "tick")][: pick.count(0, 1)]

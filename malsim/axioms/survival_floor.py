@@ -7,12 +7,12 @@ from malsim.axioms.engine.events import UNSTATED, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
 needs = always
-PERIODS = ((1.0 / 24.0, 12), (1.0, 50), (7.0, 34), (1.0, 110), (60.0, 4))  # of sweeps, days, and how many
+PERIODS = ((1.0 / 24.0, 12), (30.0, 8), (7.0, 34), (1.0, 110), (60.0, 4))  # of sweeps, days, and how many
 FACTS = ("x", "y", "fact 3", "fact 4", "fact 5")
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """One thing that is known, or several, and sweeps by the hour, the day, the week or two months."""
+    """One thing that is known, or several, and sweeps by the hour, the day, the week, the month or two."""
     period, count = pick.by_turns(PERIODS)
     sweeps = [Event(round(period * (place + 1), 6), "tick") for place in range(count)]
     facts = FACTS[: pick.one((1, 2, 5))]

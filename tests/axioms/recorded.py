@@ -145,7 +145,6 @@ KNOWN: dict[str, dict[str, str]] = {
         "late-arrival": LAST,
         "outvoted": TIE,
         "polarity": "a failed review renews the item that failed",
-        "reinforcement": "a review that arrives late sets the clock back",
         "truth-may-return": "a tie within a day",
     },
     "generative_agents_code": {
@@ -281,6 +280,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "delivered-twice": TWICE,
         "echo-independence": ECHO,
         "last-word": ECHO,
+        "late-arrival": "an agreement of an earlier day sets the clock back",
     },
     "stored_score": {
         "consistency": "by design: a score is never recomputed",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 WITHOUT_EDGES = {
     # axiom: writers, values, objects, deeds beside writes and peeks, fewest and most events
-    "anchor": (6, "ABC", "xy", "read tick", 4, 17),
+    "anchor": (6, "ABC", "xy", "read tick", 4, 16),
     "batching": (12, "AB", "xy", "", 3, 13),
     "bounds": (33, "AB", "x", "read tick", 2, 36),
     "cadence": (6, "ABC", "xy", "read tick", 6, 44),
@@ -24,12 +24,12 @@ WITHOUT_EDGES = {
     "delivered-twice": (6, "ABC", "xy", "", 3, 11),
     "echo-independence": (3, "AB", "x", "tick", 5, 24),
     "last-word": (1, "ABCDE", "x", "tick", 4, 15),
-    "late-arrival": (2, "AB", "xy", "", 3, 4),
+    "late-arrival": (3, "AB", "xy", "", 3, 4),
     "locality": (15, "ABC", "txy", "read tick", 4, 139),
     "long-history": (3, "ABCDE", "x", "tick", 6, 41),
     "monotone-age": (3, "ABC", "x", "", 3, 5),
     "names": (6, "ABC", "xy", "read tick", 3, 14),
-    "neutral": (6, "ABC", "xy", "nothing read tick", 3, 17),
+    "neutral": (6, "ABC", "xy", "nothing read tick", 3, 16),
     "newer-not-below-older": (1, "A", "xy", "", 4, 4),
     "outvoted": (33, "ABCDE", "x", "tick", 5, 35),
     "own-facts": (5, "AB", "fox", "tick", 36, 102),
@@ -43,7 +43,7 @@ WITHOUT_EDGES = {
     "success": (6, "A", "x", "tick", 2, 8),
     "survival-floor": (1, "A", "fxy", "tick", 6, 120),
     "total-evidence": (3, "ABC", "x", "tick", 2, 15),
-    "track-record": (8, "ABCDE", "fx", "tick", 20, 84),
+    "track-record": (8, "ABCDE", "fx", "tick", 20, 56),
     "truth-may-return": (3, "ABC", "x", "tick", 5, 17),
     "unsaid": (3, "ABC", "xy", "read tick", 3, 8),
     "vacuity": (3, "ABC", "xy", "", 3, 5),

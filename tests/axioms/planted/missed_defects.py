@@ -71,6 +71,17 @@ class LateEnds(Sound):
         return scores
 
 
+class LateAges(Halves):
+    """An agreement of an earlier day, arriving late, sets the date back."""
+
+    axiom = "late-arrival"
+
+    def scores(self, about: str, now: float) -> dict[str, float]:
+        dates = {claim.value: claim.time for claim in self.about(about)}
+        scores = Sound.scores(self, about, now)
+        return {value: score * math.exp2(-(now - dates[value]) / self.half_life) for value, score in scores.items()}
+
+
 class OnePercent(Doubts):
     """A confidence of 1 is taken for one in a hundred."""
 
