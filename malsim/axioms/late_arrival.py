@@ -30,10 +30,17 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
         return None
     if not claims[1].t < claims[0].t <= events[-1].t:
         return None
-    alone, look = last(subject, without(events, claims[1])).score("B"), last(subject, events)  # a script shows the last
     if values[1] == "B":
-        lower = look.score("B") < alone - subject.tolerance
-        return f"B is {number(alone)}, and {number(look.score('B'))} when an older claim of it arrives" if lower else None
+        return _lower(subject, events, claims[1])
+    look = last(subject, events)
     if look.score("A") > look.score("B") + subject.tolerance:
         return f"A, the older claim, is {number(look.score('A'))}, and B {number(look.score('B'))}"
-    return "B is gone when A, an older claim, arrives" if look.score("B") == NOWHERE != alone else None
+    gone = look.score("B") == NOWHERE != last(subject, without(events, claims[1])).score("B")
+    return "B is gone when A, an older claim, arrives" if gone else None
+
+
+def _lower(subject: Subject, events: Sequence[Event], late: Event) -> str | None:
+    alone, both = (last(subject, those).score("B") for those in (without(events, late), events))
+    if both >= alone - subject.tolerance:
+        return None
+    return f"B is {number(alone)}, and {number(both)} when an older claim of it arrives"
