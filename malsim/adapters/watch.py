@@ -74,9 +74,9 @@ class WatchedMemory:
         """Use what is known about an object; None where the memory says nothing."""
         return self._items("read", query, now)
 
-    def peek(self, query: Query, now: float) -> list[Item]:
+    def peek(self, query: Query, now: float, limit: int = MANY) -> list[Item]:
         """Look at what is known about an object."""
-        return self._items("peek", query, now) or []
+        return self._items("peek", query, now, limit) or []
 
     def perform(self, call: str, **arguments: Any) -> None:
         """Make one of the optional calls that do something, with its arguments in the contract's order."""
@@ -95,8 +95,8 @@ class WatchedMemory:
         with suppress(AdapterError) if self._failed else nullcontext():
             self._ask(Ask(self._number, CLOSE))
 
-    def _items(self, call: str, query: Query, now: float) -> list[Item] | None:
-        items = self._ask(Ask(self._number, call, now, query, MANY))
+    def _items(self, call: str, query: Query, now: float, limit: int = MANY) -> list[Item] | None:
+        items = self._ask(Ask(self._number, call, now, query, limit))
         return None if items is None else [item._asdict() for item in items]
 
     def _ask(self, ask: Ask) -> Any:

@@ -15,8 +15,8 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:
         for place in range(pick.count(1, 3))
     ]
     if pick.by_turns((False, False, True)):
-        told = pick.story()
-        return [*told, Event(told[-1].t + 1.0, "tick"), Event(told[-1].t + 1.0, "peek")]
+        story = pick.story()
+        return [*story, Event(story[-1].t + 1.0, "tick"), Event(story[-1].t + 1.0, "peek")]
     period, count = pick.by_turns(((pick.time(0.05, 14.0), pick.count(2, 8)), (10.0, 12), (0.15, 5), (1.0, 40)))
     sweeps = [Event(round(0.3 + period * (place + 1), 3), "tick") for place in range(count)]
     return [*claims, *sweeps, Event(sweeps[-1].t, "peek")]

@@ -12,20 +12,20 @@ from malsim.axioms.engine.events import Event, Pick
 from malsim.axioms.engine.subject import Subject
 
 needs = has_edges
-VALUES = ("1", "10", "11", "A")
+THINGS, VALUES = ("x", "x", "x 2", "y"), ("1", "10", "11", "A")
+SHARED = (("x", "1"), ("y", "1"), ("y", "2"))  # a value that two things have
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Claims about x and things named alike, the target among them or never said, and a look at each."""
-    things = ("x", "x", "x 2", "y")[: pick.count(1, 4)]
-    values = [*VALUES]
+    """Claims about x and things named or valued alike, the target among them or never said, and a look at each."""
+    alike = pick.one((SHARED, tuple(zip(THINGS, VALUES, strict=True))[: pick.count(1, 4)]))
     claims = [
-        Event(float(place), "write", about, values[place], f"w{place}", pick.one((0.5, 0.7)))
-        for place, about in enumerate(things)
+        Event(float(place), "write", about, value, f"w{place}", pick.one((0.5, 0.7)))
+        for place, (about, value) in enumerate(alike)
     ]
     target = pick.by_turns((claims[0].claim.text, "x is gone", claims[0].claim.text))
     against = Event(5.0, "write", pick.by_turns(("z", "x")), "B", "bob", edges=(Edge("contradicts", target),))
-    looks = [Event(7.0, "peek", about) for about in dict.fromkeys((*things, against.object))]
+    looks = [Event(7.0, "peek", about) for about in dict.fromkeys((*(about for about, _ in alike), against.object))]
     return [*claims, against, Event(6.0, "tick"), Event(7.0, "tick"), *looks]
 
 

@@ -35,8 +35,8 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     look = last(subject, events)
     if look.score("A") > look.score("B") + subject.tolerance:
         return f"A, the older claim, is {number(look.score('A'))}, and B {number(look.score('B'))}"
-    gone = look.score("B") == NOWHERE != last(subject, without(events, claims[1])).score("B")
-    return "B is gone when A, an older claim, arrives" if gone else None
+    missing = look.score("B") == NOWHERE != last(subject, without(events, claims[1])).score("B")
+    return "B is gone when A, an older claim, arrives" if missing else None
 
 
 def _lower(subject: Subject, events: Sequence[Event], late: Event) -> str | None:

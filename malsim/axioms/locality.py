@@ -1,4 +1,4 @@
-"""Claims by new writers about new things, however many, and reads of those, move nothing about another."""
+"""Claims by new writers about new things, however many or late, and reads of those, move nothing about another."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +12,7 @@ PRIOR = 0.02  # by how much a prior that a sweep learns from everybody may move 
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
+    """Strangers speak of other things after, before, or before claims about x that are older and arrive late."""
     claims = pick.by_turns(
         (
             pick.claims(pick.count(1, 3)),
@@ -26,8 +27,11 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:
     ]
     new += [Event(t, "read", new[0].object)] * pick.one((0, 3))
     end = t + pick.time(MINUTE, 30.0)
-    if pick.count(0, 1):
+    order = pick.one(("after", "before", "late"))
+    if order == "after":
         return [*claims, *new, Event(end, "peek")]
+    if order == "late":
+        return [Event(t, "peek"), *new, *claims, Event(end, "peek")]
     return [*(event.moved(lambda _: 0.0) for event in new), *claims, Event(end, "peek")]
 
 

@@ -35,8 +35,8 @@ PERMUTED = 1  # of these only changes places
 def stream(pick: Pick, subject: Subject) -> list[Event]:
     """Claims about two things, some at one instant; or a whole story."""
     if pick.by_turns((False, False, True)):
-        told = pick.story()
-        return [*told, Event(told[-1].t + 1.0, "peek")]
+        story = pick.story()
+        return [*story, Event(story[-1].t + 1.0, "peek")]
     claims = [
         Event(round(0.5 * pick.count(0, 4), 1), "write", pick.one("xy"), pick.one("ABC"), pick.one(("ann", "bob", "cid")))
         for _ in range(pick.by_turns((2, 3, 5)))

@@ -12,9 +12,9 @@ needs = always
 def stream(pick: Pick, subject: Subject) -> list[Event]:
     """One claim, with a rival or without, and reads about it, or about another thing; or a story that ends in reads."""
     if pick.by_turns((False, True)):
-        told = pick.story()
-        reads = [Event(told[-1].t + 1.0, "read", pick.one("xxy")) for _ in range(pick.count(1, 3))]
-        return [*told, *reads, Event(reads[0].t, "peek")]
+        story = pick.story()
+        reads = [Event(story[-1].t + 1.0, "read", pick.one("xxy")) for _ in range(pick.count(1, 3))]
+        return [*story, *reads, Event(reads[0].t, "peek")]
     claims = [Event(0.0, "write", value="A"), Event(0.0, "write", "y", "B", "bob")][: pick.count(1, 2)]
     claims += [Event(0.05, "write", value="B", writer="bob")] if pick.count(0, 1) else []
     now = pick.time(0.1, 60.0)

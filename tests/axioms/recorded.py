@@ -18,6 +18,7 @@ SPLIT = "a vote: where one of two voices returns, the votes tie"
 OWN = "a liar is always agreed with by himself where nobody else speaks, and earns a record there"
 DERIVED = "derived_from has the weight 0"
 CONFIDENCE = "a second voice that states less lowers the value"
+KEEPS_AGE = "a claim that comes again keeps the age of the first"
 
 KNOWN: dict[str, dict[str, str]] = {
     "mal": {
@@ -70,6 +71,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "truth-may-return": ADDS,
     },
     "arw": {
+        "earlier-support": KEEPS_AGE,
         "echo-independence": FRESH,
         "half-life-halves": "what halves is recency, a fifth of the score",
         "outvoted": TIE,
@@ -88,6 +90,7 @@ KNOWN: dict[str, dict[str, str]] = {
     },
     "caura": {
         "batching": ORDER,
+        "earlier-support": KEEPS_AGE,
         "echo-independence": ECHO,
         "last-word": "what was marked as outdated stays marked",
         "read-idempotence": USE,
@@ -124,6 +127,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "batching": ORDER,
         "consistency": ADDS,
         "delivered-twice": TWICE,
+        "earlier-support": KEEPS_AGE,
         "last-word": FORMER,
         "outvoted": FORMER,
         "read-idempotence": USE,
@@ -132,6 +136,7 @@ KNOWN: dict[str, dict[str, str]] = {
     "evolvemem": {
         "anchor": SWEEP,
         "cadence": SWEEP,
+        "earlier-support": KEEPS_AGE,
         "echo-independence": ECHO,
         "last-word": TIE,
         "outvoted": TIE,
@@ -247,6 +252,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "batching": ORDER,
         "consistency": ADDS,
         "delivered-twice": TWICE,
+        "earlier-support": "an old claim lends its age to what agrees with it",
         "echo-independence": ECHO,
         "last-word": ECHO,
         "late-arrival": ORDER,

@@ -15,6 +15,7 @@ import pytest
 import malsim as ms
 from malsim.axioms import check
 from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom, shipped_axioms
+from malsim.axioms.engine.events import event_table
 from malsim.axioms.engine.matrix import matrix
 from malsim.axioms.engine.page import write_page
 from malsim.axioms.engine.search import judge
@@ -24,6 +25,7 @@ from malsim.base.errors import AdapterError, LawError, ScenarioError, UsageError
 from malsim.cli import main
 from tests.axioms.planted.detection import detection
 from tests.axioms.planted.library import SOUND, planted_defects
+from tests.axioms.planted.missed_defects import PageShares
 from tests.axioms.planted.sound import Sound
 from tests.axioms.recorded import KNOWN
 
@@ -104,6 +106,13 @@ def test_a_witness_is_shown_again_by_the_lines_it_prints(capsys: pytest.CaptureF
         verdict = ms.axioms(law, axiom=axiom).broken[0]
         exec(replay_code(verdict), {})  # noqa: S102  # what a reader would paste
         assert capsys.readouterr().out.strip() == verdict.why
+
+
+def test_a_look_that_asks_for_fewer_is_shown_so() -> None:
+    verdict = ms.axioms(PageShares, axiom="limit").broken[0]
+    assert "peek x, 1 at most" in event_table(verdict.witness)
+    assert "limit=1" in replay_code(verdict)
+    assert ", 1))" in verdict.script
 
 
 def test_the_lines_name_parameters_rules_and_a_memory_of_ones_own(

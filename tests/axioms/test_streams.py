@@ -22,10 +22,12 @@ WITHOUT_EDGES = {
     "calendar": (6, "ABC", "xy", "read tick", 2, 16),
     "consistency": (11, "ABCDE", "x", "tick", 3, 12),
     "delivered-twice": (6, "ABC", "xy", "", 3, 11),
+    "earlier-support": (4, "AB", "x", "tick", 3, 6),
     "echo-independence": (3, "AB", "x", "tick", 5, 24),
     "last-word": (1, "ABCDE", "x", "tick", 4, 15),
     "late-arrival": (3, "AB", "xy", "", 3, 4),
-    "locality": (15, "ABC", "txy", "read tick", 4, 139),
+    "limit": (6, "ABC", "xy", "read tick", 6, 17),
+    "locality": (15, "ABC", "txy", "read tick", 4, 140),
     "long-history": (3, "ABCDE", "x", "tick", 6, 41),
     "monotone-age": (3, "ABC", "x", "", 3, 5),
     "names": (6, "ABC", "xy", "read tick", 3, 14),
@@ -50,12 +52,12 @@ WITHOUT_EDGES = {
 }
 WITH_EDGES = {
     "derived-falls": (4, "AB", "xyz", "contradicts derived_from", 7, 11),
-    "edge-target": (5, "11011AB", "xyz", "contradicts", 5, 11),
+    "edge-target": (5, "110112AB", "xyz", "contradicts", 5, 11),
     "loop-polarity": (3, "ABC", "xy", "contradicts", 34, 35),
     "polarity": (4, "AB", "x", "contradicts", 3, 6),
     "self-support": (1, "ABC", "xy", "supports", 5, 7),
     "settling": (3, "ABC", "x", "contradicts", 3, 4),
-    "superseded": (2, "ABC", "xy", "contradicts supersedes", 4, 5),
+    "superseded": (4, "ABC", "xy", "contradicts supersedes", 4, 8),
 }
 CASES = 60
 

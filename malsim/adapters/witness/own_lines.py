@@ -10,9 +10,8 @@ from typing import Any
 
 from malsim.adapters.contract import OPTIONAL_CALLS
 from malsim.adapters.engine.host import Source
-from malsim.adapters.watch import WatchedMemories
+from malsim.adapters.watch import MANY, WatchedMemories
 
-MANY = 1000
 RECORDS = """\
 from types import SimpleNamespace
 def Claim(time, writer, object, value, text='', stated=None, edges=(), scope='', source='', valid_from=None, valid_to=None):
@@ -51,7 +50,7 @@ class OwnLines:
         """A call; a look is printed, and where a use is something else, a question that is asked is one too."""
         one = several[0]
         if do in ("peek", "ask"):
-            peek = f"print({self._look('peek', one.query, now)})"
+            peek = f"print({self._look('peek', one.query, now, getattr(one, 'limit', MANY))})"
             return [peek, self._look("read", one.query, now)] if do == "ask" and self._of("reads") else [peek]
         if do == "read":
             return [self._look(do, one.query, now)]
@@ -70,8 +69,8 @@ class OwnLines:
             return [f"print({self._call(do, '')})"]
         return [self._call(do, ", ".join(map(repr, one.arguments.values())))]
 
-    def _look(self, call: str, query: Any, now: str) -> str:
-        limit = f", {MANY}" if call in self._of("limited") else ""
+    def _look(self, call: str, query: Any, now: str, many: int = MANY) -> str:
+        limit = f", {many}" if call in self._of("limited") else ""
         return self._call(call, f"{_code(query)}, {now}{limit}")
 
     def _call(self, call: str, arguments: str) -> str:

@@ -13,7 +13,8 @@ from typing import Any, Protocol, TypeAlias
 
 from malsim.adapters.contract import SETTLE_TICKS
 from malsim.adapters.engine.host import Source
-from malsim.adapters.witness.own_lines import own_lines
+from malsim.adapters.watch import MANY
+from malsim.adapters.witness.own_lines import OwnLines, own_lines
 from malsim.adapters.witness.package_lines import package_lines
 from malsim.adapters.witness.server_lines import server_lines
 
@@ -46,9 +47,13 @@ Each happening has `t`, `do` (write, tick, read, peek, ask or an optional call),
 
 
 def package_script(source: Source, plays: Sequence[Play]) -> str | None:
-    """Lines that make the package's own calls, play by play, and print each look; None where there are none."""
+    """Lines that make the package's own calls, play by play, and print each look; None where there are none.
+
+    The templates of packages and servers ask for a fixed number of items: for a look that asks for fewer they have none.
+    """
     lines = _lines_of(source)
-    return None if lines is None else script_of(lines, plays)
+    fewer = any(getattr(event, "limit", MANY) < MANY for events, _ in plays for event in events)
+    return None if lines is None or (fewer and not isinstance(lines, OwnLines)) else script_of(lines, plays)
 
 
 def script_of(lines: Lines, plays: Sequence[Play]) -> str:

@@ -7,6 +7,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, TypeVar
 
 from malsim.adapters import Claim, Edge, Query
+from malsim.adapters.watch import MANY
 from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ One = TypeVar("One")
 class Event:
     """What happens on a day: a claim is written, `nothing` is, a `tick`, a `read`, a `peek`.
 
-    `words` is what a store's claim said, where it is one.
+    `words` is what a store's claim said, where it is one; `limit` is how many items a peek asks for.
     """
 
     t: float
@@ -34,6 +35,7 @@ class Event:
     stated: float = UNSTATED
     edges: tuple[Edge, ...] = ()
     words: str = ""
+    limit: int = MANY
 
     @property
     def claim(self) -> Claim:
@@ -59,7 +61,8 @@ class Event:
             own = f"  [{shorten(self.words, 70, placeholder='…')}]" if self.words else ""
             return f"{self.writer} says {self.object} is {self.value} ({self.stated:g}){edges}{own}"
         names = {"tick": "a sweep", "nothing": "a write without claims"}
-        return names.get(self.do, f"{self.do} {self.object}")
+        few = f", {self.limit} at most" if self.limit < MANY else ""
+        return names.get(self.do, f"{self.do} {self.object}{few}")
 
 
 class Pick:

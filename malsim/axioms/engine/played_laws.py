@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from malsim.adapters.watch import MANY
 from malsim.axioms.engine.events import OBJECTS, VALUES, WRITERS
 from malsim.laws.engine.graph_plant import Graph
 from malsim.laws.truth.believed_graph import BelievedGraph
@@ -70,8 +71,8 @@ class LawMemory:
     def _opened(self, query: Query) -> Ints:  # noqa: ARG002  # items are not opened
         return np.array([NONE])
 
-    def peek(self, query: Query, now: float) -> list[Item]:
-        """The items about an object, best first; what a law gives no belief at all is a former one."""
+    def peek(self, query: Query, now: float, limit: int = MANY) -> list[Item]:
+        """The items about an object, best first, so many; what a law gives no belief at all is a former one."""
         view, about = self._plant.view(self._state, now), self._words.objects.index(query.object)
         rows = np.flatnonzero(view.active & (view.object == about))
         rank, belief, values = view.rank, view.belief, self._words.values[about]
@@ -82,7 +83,7 @@ class LawMemory:
                 "belief": None if belief is None else float(belief[row]),
                 "status": "former" if belief is not None and belief[row] == 0.0 else "current",
             }
-            for row in rows.tolist()
+            for row in rows[:limit].tolist()
         ]  # fmt: skip
 
     def close(self) -> None:

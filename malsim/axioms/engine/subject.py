@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from malsim.adapters import Query
 from malsim.adapters.engine.adapter import Phrases
+from malsim.adapters.watch import MANY
 from malsim.axioms.engine.events import OBJECTS, VALUES, WRITERS, Event, Pick
 from malsim.memory.port import Vocabulary
 
@@ -36,7 +37,7 @@ class Playable(Protocol):
     def read(self, query: Query, now: float) -> Sequence[Item] | None:
         """A use."""
 
-    def peek(self, query: Query, now: float) -> Sequence[Item]:
+    def peek(self, query: Query, now: float, limit: int = MANY) -> Sequence[Item]:
         """A look."""
 
     def close(self) -> object:
@@ -67,6 +68,10 @@ class PeekResult:
     def score(self, value: str) -> float:
         """The largest score of a value: the belief, or the rank where there is none; −∞ where nothing says it."""
         return max((_score(item) for item in self.items if item["value"] == value), default=NOWHERE)
+
+    def first(self, value: str) -> float:
+        """The score of the first item of a value; −∞ where nothing says it."""
+        return next((_score(item) for item in self.items if item["value"] == value), NOWHERE)
 
     @property
     def scores(self) -> dict[str, float]:
@@ -173,7 +178,7 @@ def happen(
         items = memory.read(query, now)
         return None if items is None else tuple(_valued(items, values))
     else:
-        items = [item for item in memory.peek(query, now) if item.get("active", True)]
+        items = [item for item in memory.peek(query, now, part[0].limit) if item.get("active", True)]
         looks.append(PeekResult(tuple(_valued(items, values)), answer))
     return answer
 

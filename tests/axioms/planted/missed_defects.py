@@ -246,3 +246,45 @@ class DissentIsError(Records):
     def judged(self, writer: str, besides: str) -> list[bool]:
         names = {claim.object for claim in self.claims if claim.writer == writer and claim.object != besides}
         return [len({claim.value for claim in self.about(name)}) == 1 for name in names]
+
+
+class PageShares(Sound):
+    """A value's share is of the items that are asked for."""
+
+    axiom = "limit"
+
+    def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
+        page = super().peek(query, now, limit)
+        whole = sum(item["rank"] for item in page) or 1.0
+        return [{**item, "rank": item["rank"] / whole, "belief": item["rank"] / whole} for item in page]
+
+
+class FirstSaid(Sound):
+    """A word is forgotten sixty days after its writer first gave it, however often it is repeated."""
+
+    axiom = "earlier-support"
+
+    def weight(self, claim: Claim, now: float) -> float:
+        own = [one.time for one in self.about(claim.object) if (one.writer, one.value) == (claim.writer, claim.value)]
+        return 1.0 if now - min(own) <= 60.0 else 0.0
+
+
+class SweepsAll(Sound):
+    """A sweep that finds one word older than sixty days about a thing deletes all about it."""
+
+    axiom = "earlier-support"
+
+    def tick(self, now: float) -> None:
+        old = {claim.object for claim in self.claims if now - claim.time > 60.0}
+        self.claims = [claim for claim in self.claims if claim.object not in old]
+
+
+class Watermark(Sound):
+    """A claim dated before the newest that was seen, about whatever thing, is dropped."""
+
+    axiom = "locality"
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:
+        for claim in claims:
+            if claim.time >= max((one.time for one in self.claims), default=claim.time):
+                super().write([claim], now)

@@ -88,3 +88,24 @@ class SupportAdds(Edged):
     def grounded(self, score: float, text: str, now: float) -> float:
         backed = sum(text in self.targets(claim.text, "supports") for claim in self.claims)
         return super().grounded(score, text, now) + 0.05 * backed
+
+
+class Tombstones(Edged):
+    """A value that was superseded once stays dead, whoever says it again."""
+
+    axiom = "superseded"
+
+    def grounded(self, score: float, text: str, now: float) -> float:
+        dead = any(text in self.targets(claim.text, "supersedes") for claim in self.claims)
+        return 0.0 if dead else super().grounded(score, text, now)
+
+
+class ByValue(Edged):
+    """An edge hits the value of its target, of whatever thing it is."""
+
+    axiom = "edge-target"
+
+    def targets(self, text: str, relation: str) -> set[str]:
+        named = super().targets(text, relation)
+        values = {claim.value for claim in self.claims if claim.text in named}
+        return {claim.text for claim in self.claims if claim.value in values and claim.text != text}
