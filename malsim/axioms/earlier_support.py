@@ -7,7 +7,7 @@ from malsim.axioms.engine.events import HOUR, MINUTE, WRITERS, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
 needs = always
-DAY, LONGEST, LOOK = 5.0, 400.0, 50.0  # the shortest and the longest silence, and the longest wait for a look, days
+SHORTEST, LONG, LONGEST, LOOK = 5.0, 60.0, 400.0, 50.0  # silences, and the longest wait for a look, days
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
@@ -16,8 +16,8 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:
     for writer in WRITERS[: pick.count(1, 2)]:
         events.append(Event(t, "write", value="A", writer=writer))
         t = round(t + pick.time(HOUR, 1.0), 3)
-    t = round(t + pick.time(DAY, LONGEST), 3)
-    events.append(Event(t, "write", value="A", writer=pick.one(("ann", "cid"))))
+    t = round(t + pick.time(pick.one((SHORTEST, LONG)), LONGEST), 3)
+    events.append(Event(t, "write", value="A", writer=pick.one(("ann", "ann", "cid"))))
     if pick.by_turns((False, False, True)):
         events.append(Event(t + MINUTE, "write", value="B", writer="zoe"))
     end = round(t + pick.time(HOUR, LOOK), 3)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from malsim.axioms.engine.compare import always, differs, is_stream, last, without
-from malsim.axioms.engine.events import MINUTE, UNSTATED, Event, Pick
+from malsim.axioms.engine.events import MINUTE, UNSTATED, YEARS, Event, Pick
 from malsim.axioms.engine.subject import Subject
 
 needs = always
@@ -20,14 +20,14 @@ def stream(pick: Pick, subject: Subject) -> list[Event]:
             [replace(event, stated=UNSTATED) for event in pick.story() if _about_x(event)] or pick.claims(1),
         )
     )
-    t = claims[-1].t + pick.time()
+    order = pick.by_turns(("after", "late", "before", "after", "before"))
+    t = claims[-1].t + pick.time(MINUTE, 30.0 if order == "late" else YEARS)
     new = [
         Event(t, "write", "y" if not place else f"thing {place}", pick.one("ABC"), "zoe" if not place else f"w{place % 9}")
         for place in range(pick.by_turns((1, 130, 2, 12)))
     ]
     new += [Event(t, "read", new[0].object)] * pick.one((0, 3))
     end = t + pick.time(MINUTE, 30.0)
-    order = pick.one(("after", "before", "late"))
     if order == "after":
         return [*claims, *new, Event(end, "peek")]
     if order == "late":
