@@ -12,7 +12,8 @@ import malsim as ms
 from malsim.base.intervals import SHARE, difference_interval, mean_interval
 from malsim.lab.space.settings import scenario_of
 from malsim.sim import bench
-from malsim.sim.record.metrics import by_replication, metric_bounds
+from malsim.sim.record.measurement import Measurement
+from malsim.sim.record.metrics import by_replication, measurements, metric_bounds
 
 LEAST = 0.92
 SEED = 20_251  # of no scenario
@@ -32,28 +33,28 @@ def test_ends_stay_within_bounds_around_the_mean(*, values: list[float], others:
 
 
 def coverage(name: str, law: str, *, size: int, blocks: int, metrics: tuple[str, ...] = ()) -> dict[str, float]:
-    """How often the interval of `size` replications holds the mean of all, by figure; figures with rare jumps left out."""
+    """How often the interval of `size` replications holds the figure of all, as printed; those with rare jumps left out."""
     scenario = scenario_of(f"scenarios/{name}.toml").replace(law=law, seed=SEED, record="bands", replications=size * blocks)
-    each = by_replication(bench.run(scenario))
     return {
-        metric: _held(values, metric, size)
-        for metric, values in each.items()
-        if (not metrics or metric in metrics) and not np.isnan(values).any() and not _rare(values, size)
+        metric: _held(one, size)
+        for metric, one in measurements(bench.run(scenario)).items()
+        if (not metrics or metric in metrics) and not np.isnan(one.each).any() and not _rare(one.each, size)
     }
 
 
-def _held(values: Array, metric: str, size: int) -> float:
-    ends = np.array([mean_interval(block, metric_bounds(metric)) for block in values.reshape(-1, size)])
-    return float(((ends[:, 1] <= values.mean() + 1e-9) & (values.mean() - 1e-9 <= ends[:, 2]) | np.isnan(ends[:, 1])).mean())
+def _held(one: Measurement, size: int) -> float:
+    value, blocks = one.mean()[0], np.arange(len(one.each)).reshape(-1, size)
+    ends = np.array([one.take(block).mean()[1:] for block in blocks])
+    return float(((ends[:, 0] <= value + 1e-9) & (value - 1e-9 <= ends[:, 1]) | np.isnan(ends[:, 0])).mean())
 
 
 def _rare(values: Array, size: int) -> bool:
-    """Whether half of what sets the mean apart from the median lies in values too seldom for `size` of them to show."""
-    away = np.abs(values - np.median(values))
-    jumps = np.sort(away)[::-1][: int(FEW / size * len(values))]
-    return bool(away.sum() > 0.0) and bool(
-        jumps.sum() > 0.5 * away.sum() and np.ptp(np.sort(away)[: -len(jumps)]) < jumps.min()
-    )
+    """Whether values apart from all others, too seldom for `size` to show them, set the mean off by a tenth of its error."""
+    away = np.sort(np.abs(values - np.median(values)))[::-1]
+    few = np.arange(1, int(FEW / size * len(values)) + 1)
+    apart = away[few - 1] > 2.0 * away[few]
+    shift = away.cumsum()[few - 1] / len(values)
+    return bool((apart & (shift > 0.1 * values.std() / np.sqrt(size))).any())
 
 
 def slack(blocks: int) -> float:
@@ -64,7 +65,7 @@ def slack(blocks: int) -> float:
 def test_a_figure_with_a_usual_value_is_covered() -> None:
     usual, draws = 0.0278, np.random.default_rng(SEED)
     values = usual + np.where(draws.random(8 * 500) < 0.25, 0.024, 0.001 * draws.random(8 * 500))  # as brier of `records`
-    assert _held(values, "brier", 8) >= LEAST
+    assert _held(Measurement(values, metric_bounds("brier")), 8) >= LEAST
 
 
 def test_accuracy_is_covered_by_few_and_by_many() -> None:
