@@ -42,8 +42,8 @@ def mean_interval(values: Array, bounds: Bounds = ANY, *, stopped: bool = False)
       bounds there are no ends then: NaN.
 
     `stopped` is for samples that end at the first narrow interval, which costs coverage: the level is 96.5 %, of 64 values
-    or more 95 %. That of shares and of Hall's is 97.5 % throughout. Of fewer than two values the ends are NaN. No sample of n values knows of jumps
-    in fewer than 2.5 of n: where these set the mean off, the interval holds it less often than it says.
+    or more 95 %. That of shares and of Hall's is 97.5 % throughout. Of fewer than two values the ends are NaN. No sample
+    of n values knows of jumps in fewer than 2.5 of n: where these set the mean off, it is held less often.
     Sources: Clopper and Pearson, 1934; Hall, 1992; Korn and Graubard, 1998.
 
     >>> [round(end, 3) for end in mean_interval(np.array([0.0] * 9 + [1.0]))]
