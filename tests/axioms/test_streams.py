@@ -18,7 +18,7 @@ WITHOUT_EDGES = {
     "anchor": (6, "ABC", "xy", "read tick", 4, 16),
     "batching": (12, "AB", "xy", "", 3, 13),
     "bounds": (33, "AB", "x", "read tick", 2, 36),
-    "cadence": (6, "ABC", "xy", "read tick", 6, 44),
+    "cadence": (6, "ABC", "xy", "tick", 6, 44),
     "calendar": (6, "ABC", "xy", "read tick", 2, 16),
     "consistency": (11, "ABCDE", "x", "tick", 3, 12),
     "delivered-twice": (6, "ABC", "xy", "", 3, 11),

