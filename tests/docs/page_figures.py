@@ -13,8 +13,8 @@ names its seed, or the row is `undrawn`: its figures are the same on every seed,
 JSON rows: words, `value`, `low`, `high`; other numbers of a row are taken one by one, with their name as a word. Further
 keys:
 
-- `add` has further options, `again` another seed than the usual, `packages` and `programs` what has to be
-  installed, `data` which folders of real claims take the place of FOLDER in the command;
+- `add` has further options, `packages` and `programs` what has to be installed, `data` which folders of real claims take
+  the place of FOLDER in the command;
 - `order` has the names of the rows where their labels are sentences, `names` labels that the command calls otherwise;
 - `where` has what neither label says, `parts` what tells several numbers of a cell apart;
 - `value` is the figure of a row that is meant, where it has several with ends (`gain`, `gain_low`, `gain_high`),
@@ -40,6 +40,7 @@ DATA = ROOT.parent / "shared" / "data"
 NUMBER = re.compile(r"[-−+]?\d[\d,]*\.?\d*|[-−+]?\.\d+")
 INTERVAL = re.compile(rf"\[({NUMBER.pattern}), ({NUMBER.pattern})\]")
 CODE = re.compile(r"`[^`]*`")
+INLINE = re.compile(r"(?<!`)`[^`]+`(?!`)")  # and no fence
 FENCE = re.compile(r"^```.*?^```\n", flags=re.DOTALL | re.MULTILINE)
 MEASURED = re.compile(
     r"(?<![\w.])[-−+]?\d*\.\d+\b(?!\.\d)|\d+ %|\b\d[\d,]* (?:of|in) \d[\d,]*\b|\b\d[\d,]* (?:times|ms|s|KB|MB|GB)\b"
@@ -62,8 +63,7 @@ def read_rows() -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {"table": [], "sentence": [], "fixed": [], "price": []}
     for path in sorted((HERE / "figures").glob("*.toml")):
         for kind, rows in tomllib.loads(path.read_text(encoding="utf-8")).items():
-            if kind != "page":
-                found[kind] += [{"page": page_name(path.stem), **row} for row in rows]
+            found[kind] += [{"page": page_name(path.stem), **row} for row in rows]
     return found
 
 
@@ -136,7 +136,7 @@ def flat(text: str) -> str:
 
 def commands(row: Mapping[str, Any]) -> list[list[str]]:
     """The commands in the page that made the figures, each without its comment, and what the row adds."""
-    text = re.sub(r"\s*\\\n\s*|\n\s*(?=--)", " ", page_text(row).replace("\nmal,", " mal,"))
+    text = INLINE.sub(lambda code: flat(code[0]), re.sub(r"\s*\\\n\s*", " ", page_text(row)))
     beginnings = [row["command"]] if isinstance(row["command"], str) else row["command"]
     found = [re.search(re.escape(begins) + r"[^`\n]*", text) for begins in beginnings]
     assert all(found), f"{row['page']} has no command {beginnings}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 import malsim as ms
@@ -32,5 +31,5 @@ def rows(seed: int) -> list[Row]:
     for what, (part, whole) in SHARES.items():
         for number, when in enumerate(WHEN):
             each = sums.filter(stretch=number).sort("rep").select(pl.col(part) / pl.col(whole)).to_series()
-            found.append(mean_row(each.fill_nan(np.nan).to_numpy(), SHARE, what=what, when=when))
+            found.append(mean_row(each.to_numpy(), SHARE, what=what, when=when))
     return found

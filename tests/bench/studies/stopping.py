@@ -41,7 +41,7 @@ METRICS: dict[str, tuple[Draw, float, tuple[float, float]]] = {
 
 
 def rows(seed: int) -> list[Row]:
-    """Of each metric and half-width: coverage, the share not promised, and the replications that a run took."""
+    """Of each metric and half-width: coverage, the share promised, and the replications that a run took."""
     return [row for name in METRICS for width in ("wide", "narrow") for row in _of(name, width, seed)]
 
 
