@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from malsim.api import Run, fork, read, run
-    from malsim.axioms.engine.check import axioms
     from malsim.base.errors import MalsimError
+    from malsim.judging.axioms.engine.check import axioms
+    from malsim.judging.prices import price
     from malsim.lab.cadence.cadence import cadence
     from malsim.lab.decay import fit_decay, histories
     from malsim.lab.falsify.falsify import falsify
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.study.validate import compare_tripwires, validate
     from malsim.lab.tuning import Tuner, tune
     from malsim.memory import Memory, Rules
-    from malsim.price import price
     from malsim.sim.replay.feed import replay
     from malsim.sim.settings.scenario import Scenario
 
@@ -46,7 +46,7 @@ _HOMES = {
     "malsim.base.errors": ("MalsimError",),
     "malsim.api": ("Run", "fork", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
-    "malsim.price.pricing": ("price",),
+    "malsim.judging.prices.pricing": ("price",),
     "malsim.sim.replay.feed": ("replay",),
     "malsim.sim.settings.scenario": ("Scenario",),
     "malsim.lab.cadence": ("cadence",),
@@ -66,11 +66,14 @@ _HOMES = {
     "malsim.lab.tuning": ("Tuner", "tune"),
 }
 
+_CALLABLE = {"axioms": "malsim.judging.axioms", "price": "malsim.judging.prices"}
+"""Packages that can be called."""
+
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is first asked for, so that `malsim --help` loads nothing heavy."""
-    if name in ("axioms", "price"):  # packages that can be called
-        return importlib.import_module(f"malsim.{name}")
+    if name in _CALLABLE:
+        return importlib.import_module(_CALLABLE[name])
     for home, names in _HOMES.items():
         if name in names:
             return getattr(importlib.import_module(home), name)

@@ -13,12 +13,12 @@ from malsim.base.errors import ScenarioError, UsageError
 from malsim.base.finite import finite
 from malsim.base.outputs import save_files
 from malsim.base.progress import progress
-from malsim.plot.runs.answer_lines import answers, turns
-from malsim.plot.runs.scope_screen import scope
-from malsim.plot.runs.staleness import staleness
-from malsim.plot.runs.trajectories import trajectories
-from malsim.plot.runs.waterfall import waterfall
 from malsim.scenario.file.scenario_file import read
+from malsim.showing.plots.runs.answer_lines import answers, turns
+from malsim.showing.plots.runs.scope_screen import scope
+from malsim.showing.plots.runs.staleness import staleness
+from malsim.showing.plots.runs.trajectories import trajectories
+from malsim.showing.plots.runs.waterfall import waterfall
 from malsim.sim import bench
 from malsim.sim.agent.netlist_runner import ALARMS
 from malsim.sim.record.bands import bands_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from malsim.lab.scope import Capture, Channel
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
 
 __all__ = ["Checkpoint", "Figures", "Run", "fork", "read", "run"]
 
@@ -70,7 +70,7 @@ class Run(BareRun):
 
     def page(self) -> str:
         """The run as one HTML page that opens offline: a time slider, lines on and off, zoom, and why? at any point."""
-        from malsim.report.run_page import run_page
+        from malsim.showing.pages.run_page import run_page
 
         return run_page(self)
 

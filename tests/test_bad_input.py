@@ -18,8 +18,8 @@ from malsim.cli import main
 from malsim.importers.reading.git import repository
 from malsim.lab.scope.channels import Channel
 from malsim.memory.store import Store, open_memory
-from malsim.shadow import webhook
-from malsim.shadow.webhook import Webhook
+from malsim.scenario.history import webhook
+from malsim.scenario.history.webhook import Webhook
 
 ROOT = Path(__file__).parents[1]
 DERIVES = 'why = "x"\n[[derive.netlist.input]]\nsignal = "a"\n'

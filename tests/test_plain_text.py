@@ -16,9 +16,9 @@ import malsim as ms
 from malsim.base.errors import MalsimError
 from malsim.base.outputs import folder_of_files, save_text
 from malsim.base.plain_text import PlainStream, one_line, plain_text
+from malsim.base.screen.credentials import stand_in
 from malsim.cli import main
-from malsim.plot.style import sheet
-from malsim.screen.credentials import stand_in
+from malsim.showing.plots.style import sheet
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,6 +13,7 @@ import ops
 from malsim.adapters import Claim
 from malsim.adapters.judges import Judge
 from malsim.base.errors import MalsimError
+from malsim.judging.prices.worlds import closed_world
 from malsim.lab.stability.loop import TickLoop
 from malsim.lab.studies.replications import half_widths
 from malsim.lab.studies.warmup import mser5
@@ -20,7 +21,6 @@ from malsim.memory import Memory, Rules, admit
 from malsim.memory.gate.edit import check_author
 from malsim.netlist.language.address import address
 from malsim.netlist.language.handles import handle
-from malsim.price.worlds import closed_world
 from malsim.records.embedding import embed
 from malsim.records.lanes import one_of
 from malsim.records.packing import PackBudget

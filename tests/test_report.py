@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 from matplotlib.image import imread
 
-from malsim.plot.runs.checked import checked
-from malsim.report.suite import report
 from malsim.scenario.file.scenario_file import parse
 from malsim.scenario.judge.judge import judge
 from malsim.scenario.judge.suite_summary import Suite
 from malsim.scenario.picture import picture
+from malsim.showing.pages.suite import report
+from malsim.showing.plots.runs.checked import checked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +105,7 @@ def test_a_figure_of_no_values_is_none() -> None:
 
 
 def test_thirty_scenarios_fit_in_five_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("malsim.report.suite._figure", lambda _: bytes(200_000))
+    monkeypatch.setattr("malsim.showing.pages.suite._figure", lambda _: bytes(200_000))
     page = report(suite(30))
     assert 4 * 2**20 < len(page.encode()) <= 5 * 2**20
     assert page.count("<section") == 30

@@ -66,7 +66,7 @@ def test_words_of_claims_cannot_end_the_script() -> None:
 
 def test_what_is_left_out_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, most in (("MOST_LINES", 2), ("MOST_VALUES", 40), ("MOST_REASONS", 6), ("MOST_EVENTS", 3)):
-        monkeypatch.setattr(f"malsim.report.run_page.{name}", most)
+        monkeypatch.setattr(f"malsim.showing.pages.run_page.{name}", most)
     page = run.page()
     data = data_of(page)
     for reason in (

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import malsim as ms
 import ops
 from malsim.base.errors import UsageError
-from malsim.notebook import widgets
-from malsim.plot.runs.live import Screen
+from malsim.showing.notebook import widgets
+from malsim.showing.plots.runs.live import Screen
 from ops.pin.declare import bound
 
 A, D = "obs_a1a1-scores-eff", "obs_d4d4-scores-eff"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.agents.tool_calls import CallEvent, events_of, item_name
 from malsim.base.errors import UsageError
-from malsim.screen import withheld
+from malsim.base.screen import withheld
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ def plain_text(text: str) -> str:
     >>> plain_text("a\x1b[31mb\u202ec")
     'a\\u001b[31mb\\u202ec'
     """
-    from malsim.screen import withheld  # its patterns are compiled when first needed
+    from malsim.base.screen import withheld  # its patterns are compiled when first needed
 
     return withheld(_QUOTED.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from malsim.adapters.engine.adapter import Adapter
 from malsim.adapters.foreign_code import before_loading
 from malsim.adapters.load import load_factory
-from malsim.axioms.engine.subjects import subject_of
 from malsim.base.errors import MalsimError, UsageError, nearest
 from malsim.board.code_hash import code_hash, hash_of_file, hash_of_text
+from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.laws import find_law, shipped_laws
 from malsim.memory import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.axioms.engine.subject import Subject
+    from malsim.judging.axioms.engine.subject import Subject
 
 LAW, PRESET, PACKAGE, OWN = "law", "preset", "package", "own"
 PRESETS = {"guarded": "guarded", "governed": "malsim.adapters.store:governed"}  # and what their duties are asked of

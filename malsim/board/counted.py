@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING
 
 from malsim.adapters import Claim, Query
 from malsim.adapters.witness.script import BENCH_ONLY
-from malsim.axioms.engine.axiom import BROKEN, N_A
-from malsim.axioms.engine.axiom import ERROR as AXIOM_ERROR
-from malsim.axioms.engine.events import event_table
-from malsim.axioms.engine.matrix import matrix
-from malsim.axioms.engine.show import replay_code
 from malsim.base.errors import MalsimError
 from malsim.board.figures import CellWitness, Figure, Metric
-from malsim.conformance.engine.assessment import ERROR as DUTY_ERROR
-from malsim.conformance.engine.assessment import FAILS, HOLDS, NOT_OFFERED, assess_all, memory_of
-from malsim.conformance.engine.duty import OBLIGATION, PROHIBITION
+from malsim.judging.axioms.engine.axiom import BROKEN, N_A
+from malsim.judging.axioms.engine.axiom import ERROR as AXIOM_ERROR
+from malsim.judging.axioms.engine.events import event_table
+from malsim.judging.axioms.engine.matrix import matrix
+from malsim.judging.axioms.engine.show import replay_code
+from malsim.judging.duties.engine.assessment import ERROR as DUTY_ERROR
+from malsim.judging.duties.engine.assessment import FAILS, HOLDS, NOT_OFFERED, assess_all, memory_of
+from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION
+from malsim.judging.prices.pricing import price_of
+from malsim.judging.prices.worlds import closed_world
 from malsim.memory.port import Vocabulary
-from malsim.price.pricing import price_of
-from malsim.price.worlds import closed_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from malsim.axioms.engine.axiom import AxiomVerdict
-    from malsim.axioms.engine.subject import Playable, Subject
     from malsim.board.board_rows import BoardRow
     from malsim.board.figures import BoardSize
+    from malsim.judging.axioms.engine.axiom import AxiomVerdict
+    from malsim.judging.axioms.engine.subject import Playable, Subject
 
 HONEST, MOST = 3, 12
 OBJECTS, WRITERS, DAYS, WAIT = 20, 5, 10, 30

@@ -57,9 +57,9 @@ def _data(name: str, size: BoardSize) -> list[str]:
 FAMILIES = {
     family.name: family
     for family in (
-        Family("duties", counted.DUTIES, counted.duties, ("malsim.conformance",), "malsim conformance {keeper}"),
+        Family("duties", counted.DUTIES, counted.duties, ("malsim.judging.duties",), "malsim conformance {keeper}"),
         Family("prices", counted.PRICES, counted.prices, (), "malsim price {memory}"),
-        Family("axioms", counted.AXIOMS, counted.axioms, ("malsim.axioms",), "malsim axioms {memory}"),
+        Family("axioms", counted.AXIOMS, counted.axioms, ("malsim.judging.axioms",), "malsim axioms {memory}"),
         Family("headline", chances.HEADLINE, chances.headline),
         Family("poisoning", chances.POISONING, chances.poisoning),
         Family("loop", chances.LOOP, chances.loop),

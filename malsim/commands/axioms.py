@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from malsim.axioms.engine.axiom import Axiom
-    from malsim.axioms.engine.matrix import Matrix
-    from malsim.axioms.engine.subject import Subject
+    from malsim.judging.axioms.engine.axiom import Axiom
+    from malsim.judging.axioms.engine.matrix import Matrix
+    from malsim.judging.axioms.engine.subject import Subject
 
 
 HEADING = "judge"
@@ -43,10 +43,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Search, show, say."""
-    from malsim.axioms.engine.axiom import find_axiom, shipped_axioms
-    from malsim.axioms.engine.matrix import matrix
     from malsim.base.errors import UsageError
     from malsim.base.progress import progress
+    from malsim.judging.axioms.engine.axiom import find_axiom, shipped_axioms
+    from malsim.judging.axioms.engine.matrix import matrix
 
     if args.list:
         for axiom in shipped_axioms().values():
@@ -62,7 +62,7 @@ def main(args: argparse.Namespace) -> int:
     subjects = _subjects(args)
     verdicts = matrix(subjects, axioms, seed=args.seed, watch=lambda those: progress(those, what="axioms", unit="law"))
     if args.html:
-        from malsim.axioms.engine.page import write_page
+        from malsim.judging.axioms.engine.page import write_page
 
         write_page(verdicts, subjects, args.html, figures=_prices(subjects))
     _print(verdicts, json=args.json)
@@ -73,8 +73,8 @@ def _prices(subjects: list[Subject]) -> dict[str, dict[str, str]]:
     """What a lie and the truth cost, in claims (see `malsim price`), of each memory that can be priced."""
     from malsim.base.errors import MalsimError
     from malsim.base.progress import progress
-    from malsim.price.pricing import price_of
-    from malsim.price.worlds import closed_world
+    from malsim.judging.prices.pricing import price_of
+    from malsim.judging.prices.worlds import closed_world
 
     world, lie, truth = closed_world(3, most=12), dict[str, str](), dict[str, str]()
     for subject in progress(subjects, what="prices", unit="law"):
@@ -88,8 +88,8 @@ def _prices(subjects: list[Subject]) -> dict[str, dict[str, str]]:
 
 
 def _subjects(args: argparse.Namespace) -> list[Subject]:
-    from malsim.axioms.engine.subjects import every_subject, subject_of
     from malsim.base.errors import UsageError
+    from malsim.judging.axioms.engine.subjects import every_subject, subject_of
     from malsim.lab.space.scenario_options import law_settings
 
     if args.set and not args.law:
@@ -97,7 +97,7 @@ def _subjects(args: argparse.Namespace) -> list[Subject]:
     settings = law_settings(args.set)
     subjects = [subject_of(name, settings=settings, limit=args.limit) for name in args.law] or every_subject()
     if args.on:
-        from malsim.axioms.own_claims import on_claims
+        from malsim.judging.axioms.own_claims import on_claims
 
         subjects = on_claims(subjects, args.on)
     return [replace(each, cases=args.streams or each.cases) for each in subjects]
@@ -124,7 +124,7 @@ def _planted(args: argparse.Namespace) -> int:
 
 def _zoo(args: argparse.Namespace) -> int:
     """Each defect beside its repair; exit 1 where the checks do not tell them apart."""
-    from malsim.axioms.zoo import DEFECTS, find_defect, sides
+    from malsim.judging.axioms.zoo import DEFECTS, find_defect, sides
 
     results = [sides(defect) for defect in (map(find_defect, args.law) if args.law else DEFECTS)]
     for each in results:
@@ -143,6 +143,6 @@ def _print(verdicts: Matrix, *, json: bool) -> None:
 
         print(dumps(verdicts.frame.to_dicts(), indent=1, ensure_ascii=False))
         return
-    from malsim.axioms.engine.show import verdict_text
+    from malsim.judging.axioms.engine.show import verdict_text
 
     print(verdict_text(verdicts))

@@ -11,7 +11,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from malsim.axioms.engine.subject import Subject
+    from malsim.judging.axioms.engine.subject import Subject
 
 
 HEADING = "judge"
@@ -42,9 +42,9 @@ def main(args: argparse.Namespace) -> int:
     from malsim.base.errors import UsageError
     from malsim.base.outputs import save_text
     from malsim.base.progress import progress
-    from malsim.conformance.engine.assessment import ERROR, FAILS, assess_all
-    from malsim.conformance.engine.duty import every_duty, find_duty
-    from malsim.conformance.engine.reports import junit, page, text
+    from malsim.judging.duties.engine.assessment import ERROR, FAILS, assess_all
+    from malsim.judging.duties.engine.duty import every_duty, find_duty
+    from malsim.judging.duties.engine.reports import junit, page, text
 
     if args.list:
         for cell in every_duty().values():
@@ -73,10 +73,10 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _subjects(args: argparse.Namespace) -> list[Subject]:
-    from malsim.axioms.engine.subjects import every_subject
-    from malsim.axioms.own_claims import on_claims
     from malsim.base.errors import UsageError
-    from malsim.conformance.engine.assessment import memory_of
+    from malsim.judging.axioms.engine.subjects import every_subject
+    from malsim.judging.axioms.own_claims import on_claims
+    from malsim.judging.duties.engine.assessment import memory_of
     from malsim.lab.space.scenario_options import law_settings
 
     if args.set and not args.memory:

@@ -22,8 +22,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """List, show or write."""
-    from malsim.docs import page, pages
-    from malsim.docs.pages import SECTIONS
+    from malsim.showing.manual import page, pages
+    from malsim.showing.manual.pages import SECTIONS
 
     if args.schema:
         import json
@@ -32,7 +32,7 @@ def main(args: argparse.Namespace) -> int:
 
         print(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
     elif args.html:
-        from malsim.docs.site import build
+        from malsim.showing.manual.site import build
 
         paths = build(args.html)
         print(f"{args.html}: {len(paths)} pages; open {paths[0]}")

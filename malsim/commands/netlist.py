@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from malsim.base.finite import day
 from malsim.base.outputs import save_table, save_text
 from malsim.base.table_files import read_table
-from malsim.proof.options import proof_arguments, prove_each, prove_law, prove_same
+from malsim.scenario.proof.options import proof_arguments, prove_each, prove_law, prove_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +150,7 @@ def _diff(args: argparse.Namespace) -> int:
 def _draw(args: argparse.Namespace) -> int:
     from malsim.netlist.wiring import link
     from malsim.netlist.wiring.diagram import diagram
-    from malsim.plot.wiring.netlist import netlist
+    from malsim.showing.plots.wiring.netlist import netlist
 
     (path,) = _exactly(args, 1, "one netlist")
     laid = diagram(link(_document(path)), hal=args.hal)

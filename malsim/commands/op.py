@@ -114,7 +114,7 @@ def _with_sizes(sheet: Sheet, settings: dict[str, Any]) -> tuple[Sheet, dict[str
 
 def _draw(sheet: Sheet, settings: dict[str, Any], args: argparse.Namespace) -> int:
     import ops
-    from malsim.plot.wiring.op_response import by_frequency, to_signal
+    from malsim.showing.plots.wiring.op_response import by_frequency, to_signal
 
     tick = args.tick or "1d"
     values = ", ".join(f"{name} {value}" for name, value in settings.items())
@@ -147,7 +147,7 @@ def _over(args: argparse.Namespace) -> int:
         return 0
     path = _with_suffix(Path(args.output), ".parquet", ".csv", ".png")
     if path.suffix == ".png":
-        from malsim.plot.wiring.op_response import of_record
+        from malsim.showing.plots.wiring.op_response import of_record
 
         outs = [name for name in answer.columns if name not in frame.columns]
         time = "t" if "t" in frame.columns and frame["t"].dtype.is_numeric() else None

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from malsim.price.prices import PriceTable
+    from malsim.judging.prices.prices import PriceTable
 
 HEADING = "judge"
 
@@ -48,7 +48,7 @@ def main(args: argparse.Namespace) -> int:
     if args.search is not None:
         _search(args, table)
     if args.html:
-        from malsim.price.price_page import write_page
+        from malsim.judging.prices.price_page import write_page
 
         write_page(table, args.html)
     if args.output:
@@ -72,10 +72,10 @@ def _search(args: argparse.Namespace, table: PriceTable) -> None:
     """Look for cheaper lies in the closed world, one memory after the other."""
     import sys
 
-    from malsim.axioms.engine.subjects import subject_of
     from malsim.base.errors import UsageError
+    from malsim.judging.axioms.engine.subjects import subject_of
+    from malsim.judging.prices import closed_world
     from malsim.lab.falsify.price_search import search_price
-    from malsim.price import closed_world
 
     if args.on or args.search < 1:
         raise UsageError("needs the closed world and a budget", where="--search", given=args.search, allowed="1 and more")
@@ -86,10 +86,10 @@ def _search(args: argparse.Namespace, table: PriceTable) -> None:
 
 
 def _prices(args: argparse.Namespace) -> PriceTable:
-    from malsim.axioms.engine.subjects import every_subject
     from malsim.base.errors import UsageError
     from malsim.base.progress import progress
-    from malsim.price import price, price_on
+    from malsim.judging.axioms.engine.subjects import every_subject
+    from malsim.judging.prices import price, price_on
 
     if not args.memory and not args.all:
         raise UsageError("which memory?", where="price", hint="name one, or --all")

@@ -188,7 +188,7 @@ def _cell(score: Score, name: str) -> str:
 
 def _write(result: Replay | LawReplay, folder: Path) -> list[str]:
     """Answers and, with truth, the reliability diagram; of a graph of claims also contested trajectories."""
-    from malsim.plot.runs.reliability import reliability
+    from malsim.showing.plots.runs.reliability import reliability
     from malsim.sim.replay.feed import Replay
 
     contents = {"answers.parquet": result.answers, **(_contested(result) if isinstance(result, Replay) else {})}
@@ -201,7 +201,7 @@ def _write(result: Replay | LawReplay, folder: Path) -> list[str]:
 def _contested(result: Replay) -> dict[str, Any]:
     import polars as pl
 
-    from malsim.plot.runs.trajectories import trajectories
+    from malsim.showing.plots.runs.trajectories import trajectories
 
     if not result.labels.height:
         return {}

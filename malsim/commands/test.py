@@ -14,8 +14,8 @@ from malsim.lab.space.scenario_options import memory_arguments, set_arguments, u
 if TYPE_CHECKING:
     from malsim.lab.suite.mutation import MutationScore
     from malsim.memory import Rules
+    from malsim.scenario.history.judge_history import HistorySource
     from malsim.scenario.judge.suite_summary import Suite
-    from malsim.shadow.judge_history import HistorySource
     from malsim.sim.settings.scenario import Scenario
 
 
@@ -68,7 +68,7 @@ def main(args: argparse.Namespace) -> int:
     if args.junit:
         save_text(args.junit, suite.junit())
     if args.html:
-        from malsim.report.suite import report
+        from malsim.showing.pages.suite import report
 
         save_text(args.html, report(suite))
     if (args.mutate or args.mutants is not None) and not suite.exit_code:
@@ -129,9 +129,9 @@ def _suite(args: argparse.Namespace) -> Suite:
     from malsim.base.errors import MalsimError
     from malsim.memory import Rules
     from malsim.scenario.file.scenario_file import read
+    from malsim.scenario.history.judge_history import judge_history
     from malsim.scenario.judge.judge import judge
     from malsim.scenario.judge.suite_summary import Suite, scenario_files
-    from malsim.shadow.judge_history import judge_history
 
     rules = Rules.read(args.rules) if args.rules else None
     limits = Limits.of(args)
@@ -165,7 +165,7 @@ def _recording(args: argparse.Namespace, scenario: Scenario) -> HistorySource | 
     """What really happened, where that is to be judged; None where the scenario is to be run."""
     from malsim.base.errors import UsageError
     from malsim.scenario.file.scenario_file import holds_checks_alone
-    from malsim.shadow.judge_history import HistorySource
+    from malsim.scenario.history.judge_history import HistorySource
 
     if not args.events and not (args.on and holds_checks_alone(scenario)):
         return None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from malsim.base.outputs import save_text
 from malsim.lab.space.scenario_options import set_arguments, under_law
-from malsim.proof.options import proof_arguments, prove_each
+from malsim.scenario.proof.options import proof_arguments, prove_each
 
 if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
@@ -93,7 +93,7 @@ def _prove(args: argparse.Namespace) -> int:
 
 def _compare(args: argparse.Namespace, scenario: Scenario) -> int:
     from malsim.lab.tripwire.study.validate import compare_tripwires
-    from malsim.report.tripwire_text import score_lines
+    from malsim.showing.pages.tripwire_text import score_lines
 
     print("\n".join(score_lines(compare_tripwires(args.netlists, scenario, alarm=args.alarm))))
     return 0

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from malsim.shadow.follow import Follower, Sighting
-    from malsim.shadow.webhook import Webhook
+    from malsim.scenario.history.follow import Follower, Sighting
+    from malsim.scenario.history.webhook import Webhook
     from malsim.sim.settings.scenario import Scenario
 
 UNASKED = 2
@@ -54,9 +54,9 @@ def main(args: argparse.Namespace) -> int:
     """Look, tell, wait, look again."""
     from malsim.base.errors import UsageError
     from malsim.base.limits import Limits
-    from malsim.shadow.follow import Follower
-    from malsim.shadow.judge_history import HistorySource
-    from malsim.shadow.webhook import Webhook
+    from malsim.scenario.history.follow import Follower
+    from malsim.scenario.history.judge_history import HistorySource
+    from malsim.scenario.history.webhook import Webhook
     from malsim.sim.world.clock import span
 
     if (args.store is None) == (args.events is None):

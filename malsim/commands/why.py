@@ -40,7 +40,7 @@ def main(args: argparse.Namespace) -> int:
     for line in rewritten:
         print(line)
     if args.output:
-        from malsim.plot.runs.waterfall import waterfall
+        from malsim.showing.plots.runs.waterfall import waterfall
 
         title = f'{explanation.handle} "{explanation.title}" on day {explanation.t:g}'
         waterfall(explanation.terms, explanation.effective, title=title).savefig(args.output)

@@ -12,14 +12,14 @@ import pytest
 
 import malsim as ms
 from malsim.adapters.witness.script import BENCH_ONLY
-from malsim.axioms.engine.axiom import find_axiom
-from malsim.axioms.engine.matrix import matrix
-from malsim.axioms.engine.show import verdict_text
-from malsim.axioms.engine.subjects import subject_of
-from malsim.conformance import assess
-from malsim.conformance.engine.assessment import FAILS
-from malsim.conformance.engine.duty import OBLIGATION
-from malsim.price import price
+from malsim.judging.axioms.engine.axiom import find_axiom
+from malsim.judging.axioms.engine.matrix import matrix
+from malsim.judging.axioms.engine.show import verdict_text
+from malsim.judging.axioms.engine.subjects import subject_of
+from malsim.judging.duties import assess
+from malsim.judging.duties.engine.assessment import FAILS
+from malsim.judging.duties.engine.duty import OBLIGATION
+from malsim.judging.prices import price
 
 OWN = """
 class Latest:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from malsim.agents.tool_calls import events_of
 from malsim.agents.traffic_log import TrafficLog
 from malsim.cli import main
-from malsim.shadow.log_history import read_log
+from malsim.scenario.history.log_history import read_log
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import malsim as ms
-from malsim.axioms import check
-from malsim.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom, shipped_axioms
-from malsim.axioms.engine.events import event_table
-from malsim.axioms.engine.matrix import matrix
-from malsim.axioms.engine.page import write_page
-from malsim.axioms.engine.search import judge
-from malsim.axioms.engine.show import replay_code
-from malsim.axioms.engine.subjects import every_subject, subject_of
 from malsim.base.errors import AdapterError, LawError, ScenarioError, UsageError
 from malsim.cli import main
+from malsim.judging.axioms import check
+from malsim.judging.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom, shipped_axioms
+from malsim.judging.axioms.engine.events import event_table
+from malsim.judging.axioms.engine.matrix import matrix
+from malsim.judging.axioms.engine.page import write_page
+from malsim.judging.axioms.engine.search import judge
+from malsim.judging.axioms.engine.show import replay_code
+from malsim.judging.axioms.engine.subjects import every_subject, subject_of
 from tests.axioms.planted.detection import detection
 from tests.axioms.planted.library import SOUND, planted_defects
 from tests.axioms.planted.missed_defects import PageShares

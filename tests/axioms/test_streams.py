@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from malsim.axioms.engine.axiom import find_axiom, shipped_axioms
-from malsim.axioms.engine.subjects import subject_of
+from malsim.judging.axioms.engine.axiom import find_axiom, shipped_axioms
+from malsim.judging.axioms.engine.subjects import subject_of
 from tests.axioms.planted.sound import Halves
 
 if TYPE_CHECKING:
-    from malsim.axioms.engine.events import Event
+    from malsim.judging.axioms.engine.events import Event
 
 WITHOUT_EDGES = {
     # axiom: writers, values, objects, deeds beside writes and peeks, fewest and most events

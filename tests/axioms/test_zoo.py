@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from malsim.axioms.engine.axiom import BROKEN, HOLDS, find_axiom
-from malsim.axioms.engine.search import judge
-from malsim.axioms.engine.subjects import subject_of
-from malsim.axioms.own_claims import histories, on_claims
-from malsim.axioms.zoo import DEFECTS, Defect, sides
 from malsim.base.errors import UsageError
 from malsim.cli import main
+from malsim.judging.axioms.engine.axiom import BROKEN, HOLDS, find_axiom
+from malsim.judging.axioms.engine.search import judge
+from malsim.judging.axioms.engine.subjects import subject_of
+from malsim.judging.axioms.own_claims import histories, on_claims
+from malsim.judging.axioms.zoo import DEFECTS, Defect, sides
 
 if TYPE_CHECKING:
-    from malsim.axioms.engine.subject import Subject
+    from malsim.judging.axioms.engine.subject import Subject
     from malsim.scenario.judge.judge import Judged
 
 FOLDER = Path(__file__).parents[2] / "scenarios" / "zoo"

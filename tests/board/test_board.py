@@ -21,8 +21,8 @@ from malsim.board.pages.board_page import index_page, page_name
 from malsim.board.pages.shown_columns import columns_of
 from malsim.board.places import noise_grid, standing
 from malsim.cli import main
-from malsim.conformance.engine.assessment import memory_of
-from malsim.conformance.engine.duty import every_duty
+from malsim.judging.duties.engine.assessment import memory_of
+from malsim.judging.duties.engine.duty import every_duty
 
 SHIPPED = Path(__file__).parents[2] / "scenarios/board/board.json"
 CORNER, FEW, SMALL = ["majority", "last_write"], ["prices", "headline", "loop"], BoardSize(replications=2)

@@ -12,9 +12,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from malsim.cli import main
-from malsim.conformance import assess, check
-from malsim.conformance.engine.assessment import ERROR, HOLDS, NOT_OFFERED
-from malsim.conformance.references import Append, Governed
+from malsim.judging.duties import assess, check
+from malsim.judging.duties.engine.assessment import ERROR, HOLDS, NOT_OFFERED
+from malsim.judging.duties.references import Append, Governed
 from tests.conformance.planted import KeepsTheSummary
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def test_a_law_a_store_and_a_memory_of_ones_own(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "own_duties.py").write_text("from malsim.conformance.references import Overwrite as Last")
+    (tmp_path / "own_duties.py").write_text("from malsim.judging.duties.references import Overwrite as Last")
     entity = {"type": "entity", "name": "api", "entityType": "service", "observations": ["listens on 1", "listens on 2"]}
     (tmp_path / "memory.jsonl").write_text(json.dumps(entity) + "\n")
     names = ["own_duties:Last", "last_write", "mal"]

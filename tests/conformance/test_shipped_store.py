@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from malsim.adapters.store import governed
-from malsim.conformance import check
+from malsim.judging.duties import check
 
 test_it_keeps_every_duty = check(governed)

@@ -8,7 +8,7 @@ from io import StringIO
 
 import pytest
 
-from malsim.conformance.engine.assessment import (
+from malsim.judging.duties.engine.assessment import (
     ERROR,
     FAILS,
     HOLDS,
@@ -18,8 +18,8 @@ from malsim.conformance.engine.assessment import (
     assess_all,
     memory_of,
 )
-from malsim.conformance.engine.duty import OBLIGATION, PROHIBITION, every_duty
-from malsim.conformance.references import REFERENCES
+from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION, every_duty
+from malsim.judging.duties.references import REFERENCES
 from tests.conformance.keeper import FLAWS, Keeper
 from tests.conformance.planted import PLANTED
 

@@ -1,12 +1,12 @@
 """Figures of pages: which row of `figures/` each belongs to, and what its command says on another seed.
 
-A file of `figures/` is about one page: README.md or one of malsim/docs. It has rows of four kinds.
+A file of `figures/` is about one page: README.md or one of malsim/showing/manual. It has rows of four kinds.
 
 - `[[table]]`: `table` is how the table's first line begins.
 - `[[sentence]]`: `text` is a part of the page; `of` has, for each number in it, what it is about ([]: a setting).
 - `[[fixed]]`: `text` is a part of the page, or `table` how a table begins, whose numbers nothing
   draws; `why` says what they are.
-- `[[price]]`: a table of `malsim.price`; `order` has the memories of each row.
+- `[[price]]`: a table of `malsim.judging.prices`; `order` has the memories of each row.
 
 In `[[table]]` and `[[sentence]]`, `command` is how the command in the page begins that makes the figures, or several. It
 names its seed, or the row is `undrawn`: its figures are the same on every seed, whatever their intervals are. It prints
@@ -71,14 +71,14 @@ def page_name(stem: str) -> str:
     """The page that a file of figures is about."""
     if stem == "README":
         return "README.md"
-    (path,) = (ROOT / "malsim/docs").glob(f"*/{stem}.md")
+    (path,) = (ROOT / "malsim/showing/manual").glob(f"*/{stem}.md")
     return f"{path.parent.name}/{path.name}"
 
 
 def page_text(row: Mapping[str, Any]) -> str:
     """The text of a row's page."""
     name = row["page"]
-    return (ROOT / (name if name == "README.md" else f"malsim/docs/{name}")).read_text(encoding="utf-8")
+    return (ROOT / (name if name == "README.md" else f"malsim/showing/manual/{name}")).read_text(encoding="utf-8")
 
 
 def label(text: str) -> str:

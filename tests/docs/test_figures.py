@@ -17,7 +17,7 @@ import pytest
 from scipy.stats import norm
 
 from malsim.cli import main
-from malsim.price import price
+from malsim.judging.prices import price
 from tests.docs import page_figures as figures
 from tests.docs.page_figures import DATA, ROOT, Cell, Row
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ROWS = figures.read_rows()
 MADE = [*ROWS["table"], *ROWS["sentence"]]
-PAGES = ["README.md", *sorted(f"{path.parent.name}/{path.name}" for path in (ROOT / "malsim/docs").glob("*/*.md"))]
+PAGES = ["README.md", *sorted(f"{path.parent.name}/{path.name}" for path in (ROOT / "malsim/showing/manual").glob("*/*.md"))]
 AGAIN = 31_337  # a seed that no page was made with
 
 

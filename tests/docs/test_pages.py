@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from malsim.cli import main
-from malsim.docs import page, pages
 from malsim.examples import copy, examples
 from malsim.parsers import command_parsers
 from malsim.scenario.properties.parse import parse
+from malsim.showing.manual import page, pages
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from malsim.docs import page
+from malsim.showing.manual import page
 
 NAMES = {
     "malsim": """
@@ -16,8 +16,8 @@ NAMES = {
     """,
     "malsim.memory": "Admission Memory Rules Settled admit effective_at settle tick",
     "malsim.adapters": "Claim DutifulMemory Edge Item Query UserMemory",
-    "malsim.axioms": "Matrix axioms check",
-    "malsim.conformance": "Conformance assess check",
+    "malsim.judging.axioms": "Matrix axioms check",
+    "malsim.judging.duties": "Conformance assess check",
     "ops": "OpError Sheet call frequency load names over respond restore run save sheets start step",
 }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from malsim.docs import site
-from malsim.docs.pages import pages
+from malsim.showing.manual import site
+from malsim.showing.manual.pages import pages
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -31,7 +31,7 @@ READERS = [
     "malsim.netlist.language",
     "malsim.netlist.hal",
     "malsim.scenario",
-    "malsim.screen",
+    "malsim.base.screen",
 ]
 
 LOG = b"""{"t": 0.0, "event": "write", "item": "m1", "object": "pump", "value": "runs", "writer": "ann", "rank": 1.0, "belief": 0.8}
@@ -55,7 +55,7 @@ class Fuzzer:
         from malsim.base.errors import MalsimError
         from malsim.importers.building.bring import bring
         from malsim.netlist import NetlistError
-        from malsim.shadow.log_history import read_log
+        from malsim.scenario.history.log_history import read_log
         from tests.fuzz.test_hostile_inputs import Format, file_of, formats_in
 
         logs = {

@@ -22,6 +22,7 @@ import pytest
 
 import malsim as ms
 from malsim.base.errors import MalsimError
+from malsim.base.screen import credentials, personal_data
 from malsim.cli import main
 from malsim.importers.building.bring import bring
 from malsim.lab.scope import Capture
@@ -35,7 +36,6 @@ from malsim.scenario.checks.alarms import series
 from malsim.scenario.file.scenario_file import parse
 from malsim.scenario.properties import Trace, check
 from malsim.scenario.rerun import rerun
-from malsim.screen import credentials, personal_data
 from malsim.sim.settings.size import check_size
 from malsim.sim.writers.engine.claim_files import read_claims
 from tests.fuzz.hostile import hostile_bytes, hostile_text

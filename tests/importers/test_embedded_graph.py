@@ -10,7 +10,7 @@ import pytest
 
 from malsim.importers.building.bring import bring
 
-PAGE = Path(__file__).parents[2] / "malsim/docs/memories/import.md"
+PAGE = Path(__file__).parents[2] / "malsim/showing/manual/memories/import.md"
 FACT = """CREATE (s:Entity {{uuid: 's{n}', name: 'pump', group_id: 'g'}})-[:RELATES_TO]->(e:RelatesToNode_ {{uuid: 'e{n}',
     group_id: 'g', name: 'IS', fact: 'the pump {value}', created_at: timestamp('2026-01-0{n} 00:00:00'),
     valid_at: timestamp('2026-01-0{n} 00:00:00'), {end} episodes: ['p1']}})-[:RELATES_TO]->(t:Entity {{uuid: 't{n}',

@@ -17,7 +17,7 @@ from malsim.lab.scope import Capture, Channel, Recording, Trigger, capture
 from malsim.lab.scope.trigger import fires
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
-from malsim.plot.runs.scope_screen import stairs
+from malsim.showing.plots.runs.scope_screen import stairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,12 +18,12 @@ from scipy.sparse.linalg import eigs
 import malsim as ms
 from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
-from malsim.docs.pages import page
 from malsim.lab.stability.loop import TickLoop
 from malsim.lab.stability.simulate import measured_ceiling, rings
 from malsim.lab.stability.spectrum import growth, spectrum
 from malsim.memory import Memory, Rules, admit, settle, tick
 from malsim.memory.gate.edit import connect_rows
+from malsim.showing.manual.pages import page
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,9 +19,9 @@ from malsim.lab.tripwire.study.faulty import FAULTS, faulty
 from malsim.lab.tripwire.study.netlist_mutants import mutants
 from malsim.netlist import parse as parse_netlist
 from malsim.netlist.wiring import link
-from malsim.report.tripwire_text import score_lines
 from malsim.scenario.file.scenario_file import parse
 from malsim.scenario.judge.judge import Judged, judge
+from malsim.showing.pages.tripwire_text import score_lines
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,11 @@ import pytest
 
 import malsim as ms
 from malsim.base.errors import DataError
+from malsim.base.screen import holds_secret, redacted
+from malsim.base.screen.credentials import stand_in
 from malsim.memory import Memory, admit, tick
 from malsim.memory.gate.edit import connect
 from malsim.scenario.file.scenario_file import parse
-from malsim.screen import holds_secret, redacted
-from malsim.screen.credentials import stand_in
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from malsim.base.errors import UsageError
+from malsim.base.screen.credentials import stand_in
 from malsim.memory import Memory, admit, tick
 from malsim.memory.gate.edit import update
 from malsim.memory.store import Store
-from malsim.screen.credentials import stand_in
 
 if TYPE_CHECKING:
     from pathlib import Path

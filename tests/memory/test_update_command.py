@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 from malsim.base.errors import StoreError, UsageError
+from malsim.base.screen.credentials import stand_in
 from malsim.cli import main
 from malsim.memory.gate.edit import update
 from malsim.memory.store import Store
-from malsim.screen.credentials import stand_in
-from malsim.shadow.store_history import store_history
+from malsim.scenario.history.store_history import store_history
 from malsim.sim.settings.scenario import Scenario
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
 from malsim.netlist.wiring.diagram import diagram
-from malsim.plot.wiring.netlist import APART, WIDE, netlist
-from malsim.plot.wiring.wire_routes import Ends, routes
+from malsim.showing.plots.wiring.netlist import APART, WIDE, netlist
+from malsim.showing.plots.wiring.wire_routes import Ends, routes
 
 if TYPE_CHECKING:
     from matplotlib.path import Path

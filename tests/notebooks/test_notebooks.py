@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from malsim.notebook.exercise import Grade, graded
+from malsim.showing.notebook.exercise import Grade, graded
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb"))

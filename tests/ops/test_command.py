@@ -10,7 +10,7 @@ import pytest
 
 import ops
 from malsim.cli import main
-from malsim.plot.wiring.op_response import by_frequency, of_record, to_signal
+from malsim.showing.plots.wiring.op_response import by_frequency, of_record, to_signal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import malsim as ms
-from malsim.axioms.engine.subjects import subject_of
 from malsim.base.errors import UsageError
 from malsim.cli import main
+from malsim.judging.axioms.engine.subjects import subject_of
+from malsim.judging.prices import STRATEGIES, WAYS, closed_world, price_of, price_on
+from malsim.judging.prices.counting import Stage
+from malsim.judging.prices.worlds import with_ticks
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.store import save_memory
-from malsim.price import STRATEGIES, WAYS, closed_world, price_of, price_on
-from malsim.price.counting import Stage
-from malsim.price.worlds import with_ticks
 from tests.axioms.planted.order_defects import PlainVote
 from tests.axioms.planted.sound import Sound
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.adapters import Claim
-    from malsim.axioms.engine.events import Event
-    from malsim.price import ClaimWorld
+    from malsim.judging.axioms.engine.events import Event
+    from malsim.judging.prices import ClaimWorld
 
 SLOW = ("recall_v5",)  # the graph takes seconds; mal stays
 TABLE: dict[str, Any] = json.loads((Path(__file__).parents[1] / "vectors" / "price" / "k3.json").read_text())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from malsim.axioms.engine.subjects import subject_of
+from malsim.judging.axioms.engine.subjects import subject_of
+from malsim.judging.prices import closed_world, price_of
+from malsim.judging.prices.counting import Stage
 from malsim.lab.falsify.price_search import search_price
-from malsim.price import closed_world, price_of
-from malsim.price.counting import Stage
 from tests.axioms.planted.order_defects import PlainVote
 
 

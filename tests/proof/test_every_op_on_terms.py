@@ -9,9 +9,9 @@ import pytest
 
 import ops
 from malsim.base.errors import DataError
-from malsim.proof.terms.elements import is_constant, term
-from malsim.proof.terms.solver import OutsideError
-from malsim.proof.terms.term_array import TermArray
+from malsim.scenario.proof.terms.elements import is_constant, term
+from malsim.scenario.proof.terms.solver import OutsideError
+from malsim.scenario.proof.terms.term_array import TermArray
 from ops.pin.declare import Param, bound
 from ops.pin.sheet import spell
 from ops.pin.units import is_time

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from malsim.cli import main
 from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.law import effective
-from malsim.proof.questions.law_influence import SmallGraph, influences, stays_bounded
-from malsim.proof.terms.solver import OutsideError
+from malsim.scenario.proof.questions.law_influence import SmallGraph, influences, stays_bounded
+from malsim.scenario.proof.terms.solver import OutsideError
 
 pytest.importorskip("z3")
 WEIGHTS = st.sampled_from([0.0, 0.0, 0.0, 1.0, 0.5, -1.0, -2.0])

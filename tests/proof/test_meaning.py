@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from malsim.proof.ticks.meaning import Meaning, Truth
+from malsim.scenario.proof.ticks.meaning import Meaning, Truth
 from malsim.scenario.properties import Trace
 from malsim.scenario.properties.margins import Margins
 from tests.scenario.test_properties_margins import DAY, Array, columns, formulas

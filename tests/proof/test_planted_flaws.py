@@ -6,9 +6,9 @@ import pytest
 
 from malsim.base.errors import UsageError
 from malsim.netlist import load
-from malsim.proof.prove import prove
-from malsim.proof.questions.least import least
-from malsim.proof.questions.safety import safety
+from malsim.scenario.proof.prove import prove
+from malsim.scenario.proof.questions.least import least
+from malsim.scenario.proof.questions.safety import safety
 
 pytest.importorskip("z3")
 

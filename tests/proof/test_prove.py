@@ -10,9 +10,9 @@ import pytest
 from malsim.base.errors import MalsimError, ScenarioError, UsageError
 from malsim.cli import main
 from malsim.netlist import load
-from malsim.proof.broken_run import drawing
-from malsim.proof.prove import prove
-from malsim.proof.terms.solver import OutsideError, z3
+from malsim.scenario.proof.broken_run import drawing
+from malsim.scenario.proof.prove import prove
+from malsim.scenario.proof.terms.solver import OutsideError, z3
 
 pytest.importorskip("z3")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from malsim.adapters.engine.adapter import Adapter
-from malsim.conformance.references import Governed
+from malsim.judging.duties.references import Governed
 from malsim.lab.suite.mutants import mutated
 from malsim.scenario.checks.checks import Goal
 from malsim.scenario.file.scenario_file import read

@@ -6,8 +6,8 @@ import base64
 import string
 from typing import TYPE_CHECKING
 
-from malsim.screen.credentials import formats, seed_words
-from malsim.screen.samples import sample
+from malsim.base.screen.credentials import formats, seed_words
+from malsim.base.screen.samples import sample
 
 if TYPE_CHECKING:
     import random

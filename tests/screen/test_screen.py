@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.screen import credentials, holds_secret, personal_data, redacted, withheld
-from malsim.screen.credentials import IDENTIFIER, formats, stand_in
-from malsim.screen.disguises import views
+from malsim.base.screen import credentials, holds_secret, personal_data, redacted, withheld
+from malsim.base.screen.credentials import IDENTIFIER, formats, stand_in
+from malsim.base.screen.disguises import views
 from tests.screen.corpus import assigned_texts, benign_texts, format_texts, other_texts, personal_texts
 from tests.screen.held_out import MADE_UP, harmless_texts, made_up_texts
 

@@ -9,8 +9,8 @@ import pytest
 
 from malsim.base.errors import DataError
 from malsim.cli import main
+from malsim.scenario.history.log_history import log_history, read_log
 from malsim.scenario.properties import check
-from malsim.shadow.log_history import log_history, read_log
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:

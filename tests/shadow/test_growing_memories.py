@@ -11,8 +11,8 @@ import pytest
 
 from malsim.cli import main
 from malsim.scenario.file.scenario_file import parse
-from malsim.shadow.follow import Follower
-from malsim.shadow.judge_history import HistorySource
+from malsim.scenario.history.follow import Follower
+from malsim.scenario.history.judge_history import HistorySource
 
 if TYPE_CHECKING:
     from pathlib import Path

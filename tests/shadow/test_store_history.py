@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from malsim.cli import main
 from malsim.memory.gate.edit import annex, update
 from malsim.memory.store import Store
+from malsim.scenario.history.store_history import store_history
 from malsim.scenario.properties import check
-from malsim.shadow.store_history import store_history
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:

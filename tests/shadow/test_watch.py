@@ -23,13 +23,13 @@ from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.memory.store import Store
 from malsim.scenario.file.scenario_file import parse as scenario_of
+from malsim.scenario.history.follow import Follower
+from malsim.scenario.history.judge_history import HistorySource
+from malsim.scenario.history.prospects import most
+from malsim.scenario.history.webhook import Webhook
 from malsim.scenario.properties import Trace
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.parse import parse
-from malsim.shadow.follow import Follower
-from malsim.shadow.judge_history import HistorySource
-from malsim.shadow.prospects import most
-from malsim.shadow.webhook import Webhook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

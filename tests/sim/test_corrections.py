@@ -11,7 +11,7 @@ import pytest
 
 import malsim as ms
 from malsim.base.errors import ScenarioError
-from malsim.conformance.references import Append, Governed
+from malsim.judging.duties.references import Append, Governed
 from malsim.sim.record.correction_scores import CorrectionScores
 from malsim.sim.record.metrics import by_replication
 from malsim.sim.world.correction import Correction

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from malsim.board.pages.page_sections import noise_section, odds_section, plan_section, ranking_section
 from malsim.board.pages.pictures import LEADING
 from malsim.board.pages.shown_columns import columns_of
-from malsim.report.page_parts import text
+from malsim.showing.pages.page_parts import text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from malsim.report.page_parts import text
+from malsim.showing.pages.page_parts import text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

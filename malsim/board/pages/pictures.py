@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.board.pages.shown_columns import columns_of, number_of
-from malsim.plot.style import dress, headline, sheet
+from malsim.showing.plots.style import dress, headline, sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
 
 LEADING = "accuracy"
 DARK = 0.8  # of the best: from here on white is read more easily than black

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.memory import Memory
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
     from malsim.sim.settings.scenario import Scenario
 
 PERIODS = ("1min", "10min", "1h", "6h", "1d", "1w")
@@ -57,7 +57,7 @@ class Cadence:
 
     def plot(self, title: str = "") -> Sheet:
         """The cell the clocks disagree on most, and how far the ends differ."""
-        from malsim.plot.studies.clocks import clocks
+        from malsim.showing.plots.studies.clocks import clocks
 
         return clocks(self.frame, self.paths, reference=self.reference, title=title)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.decay.log import Log
     from malsim.memory.graph.arrays import Array
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
 
 POINTS = 200
 NOTHING = (0.0, np.inf)
@@ -84,7 +84,7 @@ class Decay:
 
     def figure(self, *, title: str = "How long claims stay true") -> Sheet:
         """What was observed, what each law says, and how many claims were in sight."""
-        from malsim.plot.studies.decay import decay
+        from malsim.showing.plots.studies.decay import decay
 
         return decay(self.curves, self.labels, self.at_risk, title=title)
 

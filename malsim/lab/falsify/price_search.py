@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.axioms.engine.events import event_table
-from malsim.axioms.engine.subject import TOLERANCE
+from malsim.judging.axioms.engine.events import event_table
+from malsim.judging.axioms.engine.subject import TOLERANCE
+from malsim.judging.prices.counting import Stage
 from malsim.lab.falsify.margin_search import search
-from malsim.price.counting import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from malsim.axioms.engine.events import Event
-    from malsim.axioms.engine.subject import Subject
+    from malsim.judging.axioms.engine.events import Event
+    from malsim.judging.axioms.engine.subject import Subject
+    from malsim.judging.prices.prices import Price
+    from malsim.judging.prices.worlds import ClaimWorld
     from malsim.memory.graph.arrays import Array
-    from malsim.price.prices import Price
-    from malsim.price.worlds import ClaimWorld
 
 CHOICES = 5  # numbers that make a claim: days since the last, writer, value, confidence, edge
 EDGES = ("", "supports", "contradicts", "supersedes", "refines")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
 
 SAMPLES = {"t": pl.Float64, "channel": pl.String, "value": pl.Float64}
 CHANNELS = {
@@ -83,7 +83,7 @@ class Capture:
     @property
     def figure(self) -> Sheet:
         """The screen as a matplotlib figure."""
-        from malsim.plot.runs.scope_screen import scope
+        from malsim.showing.plots.runs.scope_screen import scope
 
         return scope(
             self.samples,

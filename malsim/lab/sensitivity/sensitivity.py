@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.studies.measure import Array, Measure
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
     from malsim.sim.settings.scenario import Scenario
 
     Runner = Callable[[Sequence[Mapping[str, Any]]], list[Array]]
@@ -46,13 +46,13 @@ class SensitivityFigures:
 
     def tornado(self, title: str = "") -> Sheet:
         """How far each setting, moved alone, takes the metric."""
-        from malsim.plot.studies.tornado import tornado
+        from malsim.showing.plots.studies.tornado import tornado
 
         return tornado(self.moves, base=self.base, label=label_of(self.metric), title=title)
 
     def indices(self, title: str = "") -> Sheet:
         """First and total Sobol indices; raises `UsageError` where no space was given to estimate them over."""
-        from malsim.plot.studies.tornado import indices
+        from malsim.showing.plots.studies.tornado import indices
 
         if self.sobol is None:
             raise UsageError("no indices were estimated", where="plot.indices", hint="give sensitivity a space")

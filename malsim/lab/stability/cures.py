@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.stability.analysis import Stability
     from malsim.lab.stability.loop import Array
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
     from malsim.sim.run import Run
 
 PUSHES = ("supports", "contradicts")
@@ -68,7 +68,7 @@ class Cures:
 
     def figure(self, *, title: str = "What can be done about a loop that rings") -> Sheet:
         """How a cell answers under each cure, what goes on moving, and the accuracy on real claims if there are any."""
-        from malsim.plot.studies.cure_comparison import cures as draw
+        from malsim.showing.plots.studies.cure_comparison import cures as draw
 
         return draw(self.table, self.response, self.real, cell=self.cell, title=title)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.lab.stability.loop import Array, TickLoop
     from malsim.lab.stability.spectrum import Spectrum
     from malsim.memory import Memory, Rules
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
 
 CEILINGS = ("challenge_ceiling", "support_ceiling")
 
@@ -46,7 +46,7 @@ class LoopFigures:
 
     def return_map(self, cell: str | None = None, *, rep: int = 0) -> Sheet:
         """One tick against the next for a cell (the one that swings most, if None), with the path as a cobweb."""
-        from malsim.plot.studies import loop_portraits as draw
+        from malsim.showing.plots.studies import loop_portraits as draw
 
         row = self._row(cell, rep)
         name, radius = self.cells["cell"][row], self.cells["radius"][row] or 0.0
@@ -55,7 +55,7 @@ class LoopFigures:
 
     def bifurcation(self, cell: str | None = None, *, rep: int = 0, ceiling: str = CEILINGS[0]) -> Sheet:
         """What a cell visits in the long run as a ceiling rises from 0 to 1."""
-        from malsim.plot.studies import loop_portraits as draw
+        from malsim.showing.plots.studies import loop_portraits as draw
 
         if ceiling not in CEILINGS:
             raise UsageError("no such ceiling", where="bifurcation", given=ceiling, allowed=", ".join(CEILINGS))
@@ -72,7 +72,7 @@ class LoopFigures:
 
     def stability_map(self, *, points: int = 31) -> Sheet:
         """The spectral radius over both ceilings, hatched where simulated ticks ring."""
-        from malsim.plot.studies import loop_portraits as draw
+        from malsim.showing.plots.studies import loop_portraits as draw
 
         present = self.rules.support_ceiling, self.rules.challenge_ceiling
         title = f"{len(self.fixed_point)} cells: where the fixed point loses its stability"
@@ -80,7 +80,7 @@ class LoopFigures:
 
     def phase(self, one: str, other: str, *, rep: int = 0) -> Sheet:
         """Two cells against each other, all others at the fixed point."""
-        from malsim.plot.studies import loop_portraits as draw
+        from malsim.showing.plots.studies import loop_portraits as draw
 
         rows = [self._row(cell, rep) for cell in (one, other)]
         if rows[0] == rows[1]:
@@ -92,13 +92,13 @@ class LoopFigures:
 
     def nyquist(self) -> Sheet:
         """The open loop of the modes that the margins are of, in the complex plane; where one circles −1 it rings."""
-        from malsim.plot.studies.loop_frequency import nyquist
+        from malsim.showing.plots.studies.loop_frequency import nyquist
 
         return nyquist(self._responses(), gain=self.margins[0], phase=self.margins[1], title=self.verdict)
 
     def bode(self) -> Sheet:
         """Magnitude and phase of the open loop of the modes that the margins are of, over frequency."""
-        from malsim.plot.studies.loop_frequency import bode
+        from malsim.showing.plots.studies.loop_frequency import bode
 
         return bode(self._responses(), gain=self.margins[0], phase=self.margins[1], title=self.verdict)
 

@@ -16,7 +16,7 @@ from malsim.sim.record.measurement import Paired
 if TYPE_CHECKING:
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.studies.measure import Array, Measure
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
     from malsim.sim.record.measurement import Measurement
 
 
@@ -65,7 +65,7 @@ class PairedComparison:
 
     def plot(self, title: str = "") -> Sheet:
         """The two, replication by replication, and the difference paired and unpaired."""
-        from malsim.plot.studies.narrowing import paired
+        from malsim.showing.plots.studies.narrowing import paired
 
         return paired(self.each, self.frame, label=label_of(self.metric), title=title)
 

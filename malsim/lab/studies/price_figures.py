@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from malsim.axioms.engine.subjects import subject_of
 from malsim.base.errors import UsageError
+from malsim.judging.axioms.engine.subjects import subject_of
+from malsim.judging.prices.pricing import price_of
+from malsim.judging.prices.worlds import closed_world
 from malsim.laws import find_law
 from malsim.memory import Rules
-from malsim.price.pricing import price_of
-from malsim.price.worlds import closed_world
 
 if TYPE_CHECKING:
-    from malsim.price.prices import Price
-    from malsim.price.worlds import ClaimWorld
+    from malsim.judging.prices.prices import Price
+    from malsim.judging.prices.worlds import ClaimWorld
     from malsim.sim.settings.scenario import Scenario
 
 PRICES = {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.studies.measure import Array, Measure
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
     from malsim.sim.record.measurement import Paired
 
     Sample = Callable[[int, int], Sequence[Array | Measurement | Paired]]
@@ -86,7 +86,7 @@ class ReplicationResult:
 
     def plot(self, title: str = "") -> Sheet:
         """The interval at each look, beside the half-width asked."""
-        from malsim.plot.studies.narrowing import narrowing
+        from malsim.showing.plots.studies.narrowing import narrowing
 
         return narrowing(self.rounds, labels={name: label_of(name) for name in self.targets}, title=title)
 

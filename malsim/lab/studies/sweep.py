@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from malsim.lab.space.design import Design, Given
     from malsim.lab.space.settings import ScenarioOrPath
     from malsim.lab.studies.measure import Measure
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
     from malsim.sim.settings.scenario import Scenario
 
 SWEPT, WITHOUT_TRUTH = ("brier", "accuracy"), ("challenge_density", "cells")
@@ -62,7 +62,7 @@ class SweepResult:
 
         Over one setting a line with its interval as a band; over two a line for each value of `by`, or shades over x and y.
         """
-        from malsim.plot.studies.sweep_curves import curves, shades
+        from malsim.showing.plots.studies.sweep_curves import curves, shades
 
         metric = metric or self.metrics[0]
         points = self.frame.filter(metric=metric)

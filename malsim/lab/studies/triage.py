@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from malsim.lab.studies.measure import Array
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
     from malsim.sim.run import Run
     from malsim.sim.settings.reviewers import Triage
     from malsim.sim.settings.scenario import Scenario
@@ -51,7 +51,7 @@ class TriageTable:
 
     def figure(self) -> Sheet:
         """What a review avoids by policy, and the load on people against the reader's autonomy."""
-        from malsim.plot.runs.review_load import review_load
+        from malsim.showing.plots.runs.review_load import review_load
 
         return review_load(self.frame, avoided=AVOIDED, load=LOAD, autonomy=AUTONOMY)
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import ScenarioError
-from malsim.plot.runs.checked import checked
 from malsim.scenario.baseline import storage
 from malsim.scenario.baseline.recording import against_baseline, place, recorded_columns
 from malsim.scenario.checks.checks import BaselineCheck
 from malsim.scenario.file.scenario_file import read
 from malsim.scenario.judge.judge import Judged, Outcome
 from malsim.scenario.picture import picture
+from malsim.showing.plots.runs.checked import checked
 from malsim.sim import bench
 
 if TYPE_CHECKING:

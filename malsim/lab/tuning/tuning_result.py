@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from malsim.lab.tuning.trials import Triple
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
 
 PREFIX = "rules."
 
@@ -90,7 +90,7 @@ class TuningResult:
 
     def figure(self, *, title: str = "") -> Sheet:
         """The loss over each setting, with the best and its interval; of two objectives the front."""
-        from malsim.plot.studies.tuning import slices
+        from malsim.showing.plots.studies.tuning import slices
 
         if len(self.objectives) > 1:
             return self.pareto(title=title)
@@ -102,7 +102,7 @@ class TuningResult:
 
     def pareto(self, *, title: str = "") -> Sheet:
         """The two losses of every point tried, and the front."""
-        from malsim.plot.studies.tuning import pareto
+        from malsim.showing.plots.studies.tuning import pareto
 
         if len(self.objectives) < 2:  # noqa: PLR2004  # a front has two sides
             raise UsageError("one objective has no front", where="pareto", given=self.objectives, hint="tune with two")

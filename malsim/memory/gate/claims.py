@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import DataError, nearest
+from malsim.base.screen import holds_secret
 from malsim.memory import schema
 from malsim.memory.graph.frames import LazyRows, with_columns
-from malsim.screen import holds_secret
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from malsim.base.screen.credentials import CANDIDATE, IDENTIFIER, credentials
+from malsim.base.screen.personal import CANDIDATE as _PERSONAL_CANDIDATE
+from malsim.base.screen.personal import personal_data
 from malsim.memory.graph.frames import format_expr
-from malsim.screen.credentials import CANDIDATE, IDENTIFIER, credentials
-from malsim.screen.personal import CANDIDATE as _PERSONAL_CANDIDATE
-from malsim.screen.personal import personal_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from malsim.memory.rules import Rules
 
-# What the reference gate looks for, where rules ask for it alone; the full screen is `malsim.screen`.
+# What the reference gate looks for, where rules ask for it alone; the full screen is `malsim.base.screen`.
 _REFERENCE = {
     "API key": r"\bsk-[A-Za-z0-9_-]{20,}\b",
     "AWS access key id": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import MalsimError
-from malsim.screen import holds_secret
+from malsim.base.screen import holds_secret
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

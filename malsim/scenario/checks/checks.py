@@ -256,7 +256,7 @@ def _baseline(given: dict[str, Any], line: int, where: str) -> BaselineCheck:
 
 def _proofs(tables: Sequence[Mapping[str, Any]], lines: Lines, where: str) -> list[Check]:
     """What is asked of the netlist for all inputs; the kind stands above scenarios and comes only where a file has one."""
-    kind: type[KindCheck] | None = import_module("malsim.proof.proof_check").ProofCheck if tables else None
+    kind: type[KindCheck] | None = import_module("malsim.scenario.proof.proof_check").ProofCheck if tables else None
     places = [line_of(lines, ("proof", number, "property")) for number in range(len(tables))]
     named = [f"{where}:{line}: proof[{number}]" for number, line in enumerate(places)]
     return [kind.read(*each) for each in zip(tables, places, named, strict=True)] if kind else []

@@ -1,6 +1,6 @@
 """Axioms that a history can be asked: they need no experiment, only what every write left behind.
 
-The others of `malsim.axioms` compare what happened with what would have happened; a history cannot be asked that.
+The others of `malsim.judging.axioms` compare what happened with what would have happened; a history cannot be asked that.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KEYS = ("t", "rep", "object")
 
 @runtime_checkable
 class Recorded(Protocol):
-    """What these axioms read: see `malsim.shadow.history_frames.History`."""
+    """What these axioms read: see `malsim.scenario.history.history_frames.History`."""
 
     @property
     def cells(self) -> pl.DataFrame:

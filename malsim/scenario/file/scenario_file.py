@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from malsim.adapters.engine.adapter import Adapter, Phrases
 from malsim.base.errors import RulesError, ScenarioError, nearest
 from malsim.base.finite import in_days
+from malsim.base.screen import holds_secret
 from malsim.base.toml_text import toml_table
 from malsim.examples import where_shipped
 from malsim.laws import shipped_laws
@@ -27,7 +28,6 @@ from malsim.scenario.file.initial_store import initial_memory_of
 from malsim.scenario.file.json_schema import scenario_schema
 from malsim.scenario.file.netlist_table import netlist_of
 from malsim.scenario.toml_lines import line_of, lines_of
-from malsim.screen import holds_secret
 from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world.clock import DAY, days, span

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
+from malsim.base.screen.frames import without_credentials
 from malsim.memory.schema import NONE
-from malsim.screen.frames import without_credentials
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:

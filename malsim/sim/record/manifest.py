@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.screen import redacted
+from malsim.base.screen import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

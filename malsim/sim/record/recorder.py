@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.base.screen.frames import without_credentials
 from malsim.memory import schema
 from malsim.memory.gate.verdicts import KINDS
 from malsim.memory.graph.frames import format_expr, frame_of, places
 from malsim.memory.schema import NONE
-from malsim.screen.frames import without_credentials
 from malsim.sim.context import observables
 from malsim.sim.context.event_log import EVENTS, EventLog
 from malsim.sim.record.attack_scores import AttackScores

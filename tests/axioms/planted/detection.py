@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.axioms.engine.axiom import find_axiom, shipped_axioms
-from malsim.axioms.engine.search import breaks_at
-from malsim.axioms.engine.subjects import subject_of
 from malsim.base.intervals import wilson
+from malsim.judging.axioms.engine.axiom import find_axiom, shipped_axioms
+from malsim.judging.axioms.engine.search import breaks_at
+from malsim.judging.axioms.engine.subjects import subject_of
 from tests.axioms.planted.library import SOUND, planted_defects
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.plot.style import dress, mark, sheet
+from malsim.showing.plots.style import dress, mark, sheet
 
 if TYPE_CHECKING:
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
 
 __all__ = ["gossips", "said_and_right"]
 

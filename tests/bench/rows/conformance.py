@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.conformance.engine.assessment import assess_all, memory_of
+from malsim.judging.duties.engine.assessment import assess_all, memory_of
 from malsim.memory.push.ask import ask
 from tests.bench.rows.memory import graph
 from tests.bench.rows.ratios import compare

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from malsim.judging.prices.pricing import price
 from malsim.laws import plant_of
 from malsim.laws.truth.closed import closed
 from malsim.laws.truth.evidence import BINS, Evidence, stated_bins
 from malsim.memory.port import Claims, Vocabulary
-from malsim.price.pricing import price
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
 from tests.bench.rows.ratios import Ratio, compare

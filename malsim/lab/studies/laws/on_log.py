@@ -14,7 +14,7 @@ from malsim.importers.building.claim_stream import stream
 from malsim.lab.studies.laws.stream import Stream, arrived, ask
 from malsim.laws import find_law, plant_of
 from malsim.laws.engine.graph_plant import Graph
-from malsim.shadow.log_history import read_log
+from malsim.scenario.history.log_history import read_log
 from malsim.sim.replay.feed import replay
 
 if TYPE_CHECKING:

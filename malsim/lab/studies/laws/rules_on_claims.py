@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.lab.studies.measure import Array
     from malsim.memory import Rules
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
 
 MAJORITY, MEAN = "majority", "mean"
 SCORES = ("accuracy", "brier")
@@ -37,7 +37,7 @@ class LawComparison:
 
     def figure(self, *, title: str = "On objects whose truth tuning did not see") -> Sheet:
         """Accuracy and Brier score of each law on each data set, and on their mean."""
-        from malsim.plot.studies.law_table import law_table
+        from malsim.showing.plots.studies.law_table import law_table
 
         return law_table(self.frame, lines="data", marks="law", labels=LABELS, title=title)
 

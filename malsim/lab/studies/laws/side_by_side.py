@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from malsim.memory.graph.arrays import Array, Bools
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
 
 RESAMPLES = 1_000
 DIFFERENCE = ("difference", "difference_low", "difference_high")
@@ -57,7 +57,7 @@ class LawTable:
 
     def figure(self) -> Sheet:
         """A panel a metric, a row a law, with intervals; where an echo was named, the two questions against each other."""
-        from malsim.plot.studies.law_table import law_plane, law_table
+        from malsim.showing.plots.studies.law_table import law_plane, law_table
 
         if self.plane is None:
             return law_table(self.frame, title=self.title)
@@ -72,8 +72,8 @@ class LawTable:
 
     def write(self, folder: Path) -> list[Path]:
         """Write laws.parquet, laws.json, laws.png and laws.html; returns the paths."""
-        from malsim.report.law_page import law_page
-        from malsim.report.page_parts import png
+        from malsim.showing.pages.law_page import law_page
+        from malsim.showing.pages.page_parts import png
 
         image = png(self.figure(), dpi=130)
         page = law_page(self.frame, image, title=self.title, left_out=(*self.left_out, *self.failures))

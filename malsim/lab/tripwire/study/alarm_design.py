@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.netlist.wiring import Net
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
 
     Floats = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ class AlarmDesign:
     @property
     def figure(self) -> Sheet:
         """How fast each structure is at the target ARL0, and the choice."""
-        from malsim.plot.wiring.structure_curves import design
+        from malsim.showing.plots.wiring.structure_curves import design
 
         title = f"ARL0 {self.arl0:g} ticks, shift of {self.shift:g}"
         return design(self.candidates, gain=self.gain, hold=self.hold, delay=self.delay, title=title)

@@ -10,10 +10,10 @@ import polars as pl
 from malsim.base.errors import MalsimError
 from malsim.lab.tripwire.runs.observation import netlist_of
 from malsim.lab.tripwire.study.netlist_mutants import mutants
-from malsim.proof.prove import prove
-from malsim.proof.questions.safety import safety
-from malsim.proof.same_outputs import beside, same
 from malsim.scenario.judge.judge import judge
+from malsim.scenario.proof.prove import prove
+from malsim.scenario.proof.questions.safety import safety
+from malsim.scenario.proof.same_outputs import beside, same
 
 if TYPE_CHECKING:
     from malsim.lab.tripwire.runs.observation import Observation

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.report import tripwire_page as html
-from malsim.report.tripwire_text import coverage_lines, entry, fault_lines, mutant_lines, score_lines
+from malsim.showing.pages import tripwire_page as html
+from malsim.showing.pages.tripwire_text import coverage_lines, entry, fault_lines, mutant_lines, score_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.card import Card
     from malsim.lab.tripwire.boolean.statics import Finding
     from malsim.lab.tripwire.runs.silence import Receipt
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
     from malsim.sim.settings.scenario import Scenario
 
 
@@ -82,7 +82,7 @@ class Scorecard:
     @property
     def figure(self) -> Sheet:
         """What it watched and when it rang, its truth table, operating points, mutants and faults."""
-        from malsim.plot.wiring.tripwire import scorecard
+        from malsim.showing.plots.wiring.tripwire import scorecard
 
         card = self.card
         frames = {name: getattr(self, name) for name in ("timeline", "watched", "scores", "mutants", "faults")}

@@ -28,8 +28,8 @@ from malsim.lab.tripwire.study.mutation_results import mutation_results
 from malsim.lab.tripwire.study.scorecard import Scorecard
 from malsim.netlist import Document, parse, read
 from malsim.netlist.lint import lint
-from malsim.proof.questions.safety import safety
 from malsim.scenario.checks.checks import Goal
+from malsim.scenario.proof.questions.safety import safety
 from malsim.scenario.properties import Property
 from malsim.sim.settings.netlist_config import NetlistConfig
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 from malsim.base.errors import AddressError
+from malsim.base.screen import holds_secret
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.handles import handle
 from malsim.netlist.language.statements import Word
 from malsim.netlist.language.values import number, unquote
-from malsim.screen import holds_secret
 
 if TYPE_CHECKING:
     from lark import Token

@@ -14,7 +14,7 @@ from malsim.lab.studies.laws.headline.world import SIGHTS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from malsim.plot.style import Sheet
+    from malsim.showing.plots.style import Sheet
 
 BAR = 0.9  # of the answers
 HONEST, WAYS = (1, 3, 4), len(SIGHTS)
@@ -47,7 +47,7 @@ class HeadlineTable:
 
     def figure(self) -> Sheet:
         """A row a law, a column a question and number of honest writers: how many of the ways of seeing it passes."""
-        from malsim.plot.studies.headline_table import headline_figure
+        from malsim.showing.plots.studies.headline_table import headline_figure
 
         return headline_figure(self.passes, bar=BAR, ways=list(SIGHTS), passed=PASSED)
 

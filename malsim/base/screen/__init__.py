@@ -1,0 +1,6 @@
+"""What looks like a credential or like personal data in a text; the gate, the errors and the reports ask here."""
+
+from malsim.base.screen.credentials import credentials, holds_secret, redacted, withheld
+from malsim.base.screen.personal import personal_data
+
+__all__ = ["credentials", "holds_secret", "personal_data", "redacted", "withheld"]

@@ -1,0 +1,163 @@
+"""Values assigned to names like password, secret, token and key: in code, settings, headers, commands and sentences."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING
+
+from malsim.base.screen.names import CUE, name_kind
+from malsim.base.screen.randomness import is_password, is_reference, is_token
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Span = tuple[str, int, int]
+CUES = (
+    r"(?i:pass|pwd|\bpw\b|secret|token|key|auth|cred|cookie|sess|sid|jwt|basic|bearer|login|kennwort|senha|contrase|"
+    r"\bpin\b|dsn|connectionstring|identified|\s-u|--user|\bpat\b|mysql|mariadb|sshpass|remember|li_at|sso)"
+)
+_CUES = re.compile(CUES)
+_NAME = rf"(?P<name>[\w.-]{{0,60}}?(?:{CUE})[\w.-]{{0,30}})"
+_VALUE = (
+    r"(?:(?P<quote>\\?[\"'`]{1,3})(?P<quoted>(?:(?!(?P=quote))[^\n]){1,4096}?)(?P=quote)|(?P<plain>[^\s\"'`,;<>]{1,4096}))"
+)
+_TYPE = r"(?::\s?[A-Za-z_][\w\[\]. |*?]{0,30}\s{0,3}(?==))?"
+_BETWEEN = rf"[\"'`\]\)]{{0,3}}\s{{0,6}}{_TYPE}(?:=>|:=|={{1,3}}|:(?!:))\s{{0,6}}"
+_OPENED = r"(?:(?:[brfu]|@|new\s+\w+\(|[A-Za-z.]{1,20}\()(?=[\"']))?"
+_EDGE = r"(?<![A-Za-z0-9])"
+_NAMED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"{_EDGE}{_NAME}{_BETWEEN}{_OPENED}{_VALUE}",
+        rf"<{_NAME}(?:\s[^<>]{{0,80}})?>\s*(?P<plain>[^<>\s]{{1,4096}})(?P<quoted>(?!))?\s*</",
+        rf"\b(?:name|key)[\"']?\s*[:=]\s*[\"']?{_NAME}[\"']?[\s,]+[\"']?value[\"']?\s*[:=]\s*{_VALUE}",
+        rf"(?:(?<=\s)|^)(?:--?|/|ENV\s|ARG\s|setx?\s|requirepass\s|\$){_NAME}\s+{_VALUE}",
+        rf"\bmachine\s+\S+\s+login\s+\S+\s+(?P<name>password)\s+{_VALUE}",
+        rf"\b(?P<name>identified\s+(?:with\s+\w+\s+)?by|with\s+password)\s+{_VALUE}",
+    )
+)
+_LOGIN = re.compile(
+    r"(?:(?<=\s)|^)(?:-u|--user|--proxy-user|-U|--basic|-a|--auth)[\s=]*[\"']?(?P<user>[^\s\"':$/]{1,64}):(?P<plain>[^\s\"']{3,256})"
+)
+_COMMAND = re.compile(
+    r"\b(?:mysql\w*|mariadb\w*|sshpass|mongo\w*|redis-cli|docker\s+login|smbclient|ftp|7z|zip|unzip|openssl|ldap\w+|rdesktop)\b"
+    r"[^\n]{0,120}?\s(?:-p|-a|-P|-w|-passin\s+pass:|-pass\s+pass:|-k\s)\s?[\"']?(?P<plain>[^\s\"'-][^\s\"']{3,128})"
+)
+_BASIC = re.compile(r"\bbasic\s+(?P<plain>[A-Za-z0-9+/_-]{8,}={0,2})", re.IGNORECASE)
+_HEADER = re.compile(
+    r"\b(?:authorization|x-[\w-]{0,30}(?:key|token|auth|secret)|[a-z-]{0,20}-token|[a-z-]{0,30}api-?key|ocp-apim-subscription-key)"
+    r"[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|token|basic|apikey|digest|ssws|key|bot|geniekey|splunk)[\s=]+)?"
+    r"(?P<plain>[A-Za-z0-9._~+/=:-]{8,4096})",
+    re.IGNORECASE,
+)
+_COOKIE = re.compile(
+    r"(?<![A-Za-z0-9])(?P<name>[\w.-]{0,40}?(?:sess|sid|auth|token|remember|jwt|login|identity|cf_clearance|li_at|sso)[\w.-]{0,24})"
+    r"\s?=\s?[\"']?(?P<plain>[A-Za-z0-9%._~+/=:-]{12,4096})",
+    re.IGNORECASE,
+)
+_COOKIES_ONLY = re.compile(r"(?i)sess|sid\b|remember|aspxauth|li_at|cf_clearance")
+_SENTENCE = re.compile(
+    r"\b(?P<name>password|passwd|pwd|passphrase|passcode|pass|kennwort|passwort|senha|contrase[nñ]a|pin(?:\s+code)?|"
+    r"(?:api|access|secret|private|auth|recovery|backup|licen[cs]e)[ -](?:key|token|code|phrase)|token|secret|credentials?|login)"
+    r"(?:\s+(?:for|of|to|on|at|in)\s+[^\n.:]{1,60}?)?"
+    r"\s*(?:(?:is|was|are|will\s+be|set\s+to|changed\s+to|reset\s+to|to|becomes|equals|es|ist|est)\b|=>|→|:)"
+    r"\s*(?:now|still|currently|simply|just)?\s*:?\s*"
+    r"(?:[\"'`“‘«](?P<quoted>[^\"'`”’»\n]{4,128})[\"'`”’»]|(?P<plain>[^\s\"'`,;“‘«]{4,256}))",
+    re.IGNORECASE,
+)
+_COMMON = {"password", "pass", "passwd", "pwd", "secret", "token", "user", "x", "xxx"}
+SHORT_SECRET = 8
+
+
+def assigned_secrets(text: str) -> Iterator[Span]:
+    """Each credential that stands beside a name that tells what it is: kind, and start and end of the value."""
+    if not _CUES.search(text):
+        return
+    for pattern in _NAMED:
+        for match in pattern.finditer(text):
+            yield from _assignment(match)
+    for match in _LOGIN.finditer(text):
+        if not is_reference(match["plain"]) and match["plain"].lower() not in _COMMON:
+            yield "login and password", *match.span("plain")
+    for match in _COMMAND.finditer(text):
+        if is_password(match["plain"]):
+            yield "assigned secret", *match.span("plain")
+    yield from _headers(text)
+    for match in _SENTENCE.finditer(text):
+        yield from _sentence(match)
+
+
+def _headers(text: str) -> Iterator[Span]:
+    """Authorization headers and session cookies."""
+    for match in _BASIC.finditer(text):
+        if _is_login(match["plain"]):
+            yield "basic authorization", *match.span("plain")
+    for match in _HEADER.finditer(text):
+        if is_token(match["plain"]):
+            yield "authorization header", *match.span("plain")
+    for match in _COOKIE.finditer(text):
+        is_session = (
+            _COOKIES_ONLY.search(match["name"]) or "cookie" in text[max(0, match.start() - 400) : match.start()].lower()
+        )
+        if is_session and is_token(match["plain"].replace("s%3A", "").replace(".", "")):
+            yield "session cookie", *match.span("plain")
+
+
+def _assignment(match: re.Match[str]) -> Iterator[Span]:
+    quoted = match["quoted"] is not None
+    start, end = match.span("quoted" if quoted else "plain")
+    value = match.string[start:end]
+    if not quoted and re.match(r"\(|<[A-Z]", match.string[end : end + 2]):  # a call
+        return
+    if not quoted:
+        value = re.split(r"&(?=[\w.-]+=)", value)[0].rstrip(")]}|&")
+    bare = value.strip()
+    if _is_secret(match["name"], bare, quoted=quoted):
+        start += len(value) - len(value.lstrip())
+        yield "assigned secret", start, start + len(bare)
+
+
+def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
+    """Whether such a value under such a name is a credential."""
+    kind = name_kind(name)
+    if kind == "password" or name.lower().startswith("identified"):
+        return is_password(value, quoted=quoted)
+    if kind is None or (kind == "key" and is_identifier(value)):
+        return False
+    if is_token(value, digests=kind == "secret"):
+        return True
+    return kind == "secret" and len(value) >= SHORT_SECRET and _is_mixed(value) and is_password(value)
+
+
+def is_identifier(value: str) -> bool:
+    """Whether a value is the kind of thing that keys of caches, rows and buckets are: words and dates in pieces."""
+    pieces = re.split(r"[#:/_.\- ]+", value)
+    return len(pieces) > 1 and all(re.fullmatch(r"[A-Za-z]{0,14}|\d{1,8}T?|[A-Za-z]\d{1,4}|v\d+", piece) for piece in pieces)
+
+
+def _is_mixed(value: str) -> bool:
+    kinds = (r"[a-z]", r"[A-Z]", r"\d", r"[^\w\s.:/-]")
+    return sum(bool(re.search(kind, value)) for kind in kinds) >= 3  # noqa: PLR2004
+
+
+def _is_login(text: str) -> bool:
+    """Whether a text is base64 of `user:password`."""
+    try:
+        plain = base64.b64decode(text + "=" * (-len(text) % 4)).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return False
+    user, colon, password = plain.partition(":")
+    return bool(colon and password) and plain.isprintable() and user.strip() == user
+
+
+def _sentence(match: re.Match[str]) -> Iterator[Span]:
+    which = "quoted" if match["quoted"] is not None else "plain"
+    value = match[which].rstrip(".!?)")
+    if is_reference(value) or " " in value:
+        return
+    name = match["name"].lower()
+    pin = name.startswith("pin") and value.isdigit() and len(value) in range(4, 9)
+    if pin or is_password(value):
+        yield "assigned secret", match.start(which), match.start(which) + len(value)

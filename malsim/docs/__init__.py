@@ -1,5 +1,0 @@
-"""The documentation that ships with malsim: pages in Markdown, and reference pages made from the code's own declarations."""
-
-from malsim.docs.pages import Page, page, pages
-
-__all__ = ["Page", "page", "pages"]

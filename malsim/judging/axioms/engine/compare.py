@@ -1,0 +1,93 @@
+"""What an axiom's file needs to compare two playings of a stream."""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from malsim.judging.axioms.engine.subject import TOLERANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.judging.axioms.engine.events import Event
+    from malsim.judging.axioms.engine.subject import PeekResult, Subject
+
+
+def always(_: Subject) -> str | None:
+    """An axiom that applies to every memory."""
+    return None
+
+
+def believes(subject: Subject) -> str | None:
+    """An axiom about beliefs."""
+    return None if subject.belief else "it has no belief"
+
+
+def has_edges(subject: Subject) -> str | None:
+    """An axiom about edges."""
+    return None if subject.edges else "it has no edges"
+
+
+def is_stream(events: Sequence[Event], *does: str) -> bool:
+    """Whether a stream ends with a peek and before that holds at least one of each of these."""
+    return bool(events) and events[-1].do == "peek" and all(any(event.do == each for event in events) for each in does)
+
+
+def in_order(events: Sequence[Event]) -> bool:
+    """Whether each event comes after the one before, none at the same time."""
+    return all(one.t < other.t for one, other in pairwise(events))
+
+
+def leads(look: PeekResult, value: str) -> bool:
+    """Whether a value scores above every other, by more than rounding; a tie is no lead."""
+    own, most = look.score(value), max((each for other, each in look.scores.items() if other != value), default=-math.inf)
+    noise = look.tolerance if look.tolerance > TOLERANCE else 0.0
+    return own > most + noise and not math.isclose(own, most, rel_tol=TOLERANCE, abs_tol=0.0)
+
+
+def overtaken(plain: PeekResult, look: PeekResult, what: str, *, those: Sequence[str] = ()) -> str | None:
+    """A value that leads, or one of `those` that nothing leads, at first, and scores below a rival then, in a sentence."""
+    for value in sorted(plain.scores):
+        if not (
+            leads(plain, value) or (value in those and plain.score(value) >= max(plain.scores.values()) - plain.tolerance)
+        ):
+            continue
+        for rival, score in sorted(look.scores.items()):
+            if score > look.score(value) + look.tolerance:
+                before, after = number(plain.score(value)), number(look.score(value))
+                return f"{value} is {before} and leads; once {what}, it is {after} and {rival} {number(score)}"
+    return None
+
+
+def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -> PeekResult:
+    """What the last peek shows."""
+    return subject.play(events, together=together)[-1]
+
+
+def without(events: Sequence[Event], *omit: Event) -> list[Event]:
+    """The events but for some (the very ones, not their equals)."""
+    return [event for event in events if not any(event is one for one in omit)]
+
+
+def keeps_clock(events: Sequence[Event], rest: Sequence[Event]) -> bool:
+    """Whether each of the rest happens at the same time, late or not, where only the rest happens."""
+    times, alone = (
+        dict(zip(map(id, those), accumulate((one.t for one in those), max), strict=True)) for those in (events, rest)
+    )
+    return all(times[one] == alone[one] for one in alone)
+
+
+def number(score: float) -> str:
+    """A score as it is printed."""
+    return "gone" if score == float("-inf") else f"{score:.6g}"
+
+
+def differs(one: PeekResult, other: PeekResult, what: str) -> str | None:
+    """The first value whose score is not the same in both, in a sentence that ends with `what`."""
+    for value in sorted(one.scores.keys() | other.scores.keys()):
+        a, b = one.score(value), other.score(value)
+        if a != b and not abs(a - b) <= max(one.tolerance, other.tolerance):
+            return f"{value} is {number(a)}, {what} {number(b)}"
+    return None

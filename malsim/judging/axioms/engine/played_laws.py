@@ -1,0 +1,132 @@
+"""Laws of items and the graph's law, as memories that events are played to."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.adapters.watch import MANY
+from malsim.judging.axioms.engine.events import OBJECTS, VALUES, WRITERS
+from malsim.laws.engine.graph_plant import Graph
+from malsim.laws.truth.believed_graph import BelievedGraph
+from malsim.memory.gate.claims import as_claims
+from malsim.memory.port import Claims, Vocabulary
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from malsim.adapters import Claim, Item, Query
+    from malsim.memory import Rules
+    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.port import Plant
+
+VOCABULARY = Vocabulary(WRITERS, OBJECTS, [VALUES] * len(OBJECTS))
+
+
+class LawMemory:
+    """A law of items behind the four calls, one replication, over the names of a vocabulary."""
+
+    def __init__(self, plant: Plant[Any], vocabulary: Vocabulary | None = None) -> None:
+        self._plant, self._words, self._sequence = plant, vocabulary or VOCABULARY, 0
+        self._state = plant.init([0], self._words)
+
+    def fork(self) -> Self:
+        """The same memory once more; what happens to one does not touch the other."""
+        return copy(self)  # a state is never changed, only replaced
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002  # a law goes by a claim's own time
+        """Hand claims over in their order."""
+        self._state, _ = self._plant.admit(self._state, self._batch(claims))
+
+    def _batch(self, claims: Sequence[Claim]) -> Claims:
+        """Claims as columns of places in the vocabulary, numbered on."""
+        words = self._words
+        abouts = [words.objects.index(claim.object) for claim in claims]
+        columns = {
+            "rep": [0] * len(claims),
+            "writer": [words.writers.index(claim.writer) for claim in claims],
+            "sequence": [self._sequence + place for place in range(len(claims))],
+            "object": abouts,
+            "value": [words.values[about].index(claim.value) for about, claim in zip(abouts, claims, strict=True)],
+        }
+        self._sequence += len(claims)
+        places: dict[str, Any] = {name: np.array(numbers, dtype=np.int64) for name, numbers in columns.items()}
+        stated = np.array([np.nan if claim.stated is None else claim.stated for claim in claims], dtype=np.float64)
+        return Claims(**places, t=np.array([claim.time for claim in claims], dtype=np.float64), stated=stated)
+
+    def tick(self, now: float) -> None:
+        """Sweep."""
+        self._state = self._plant.tick(self._state, now)
+
+    def read(self, query: Query, now: float) -> None:
+        """Use what is known about an object; what is shown is for `peek` to say."""
+        place = np.array([self._words.objects.index(query.object)])
+        self._state = self._plant.read(self._state, np.zeros(1, dtype=np.int64), place, self._opened(query), now)
+
+    def _opened(self, query: Query) -> Ints:  # noqa: ARG002  # items are not opened
+        return np.array([NONE])
+
+    def peek(self, query: Query, now: float, limit: int = MANY) -> list[Item]:
+        """The items about an object, best first, so many; what a law gives no belief at all is a former one."""
+        view, about = self._plant.view(self._state, now), self._words.objects.index(query.object)
+        rows = np.flatnonzero(view.active & (view.object == about))
+        rank, belief, values = view.rank, view.belief, self._words.values[about]
+        rows = rows[np.argsort(-rank[rows], kind="stable")]
+        return [
+            {
+                "id": row, "object": query.object, "value": values[view.value[row]], "rank": float(rank[row]),
+                "belief": None if belief is None else float(belief[row]),
+                "status": "former" if belief is not None and belief[row] == 0.0 else "current",
+            }
+            for row in rows[:limit].tolist()
+        ]  # fmt: skip
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+class GraphMemory(LawMemory):
+    """The graph of claims under some rules, behind the same calls; an edge is about every active claim that says its text.
+
+    Claims are verified from outside and contradictions mutual, or, `verified` off, neither.
+    """
+
+    def __init__(self, rules: Rules, vocabulary: Vocabulary | None = None, *, verified: bool = True) -> None:
+        believed = BelievedGraph if rules.effective == "records" else Graph
+        super().__init__(believed(rules=rules), vocabulary)
+        self._verified = verified
+
+    def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002  # the gate goes by a claim's own time
+        """Take claims through the gate."""
+        if not claims:
+            return
+        batch = self._batch(claims)
+        numbers = zip(batch.sequence.tolist(), batch.value.tolist(), strict=True)
+        rows = [self._row(claim, *places) for claim, places in zip(claims, numbers, strict=True)]
+        self._state, _ = self._plant.admit(self._state, replace(batch, words=lambda: as_claims(rows)))
+
+    def _row(self, claim: Claim, sequence: int, value: int) -> dict[str, Any]:
+        cells, active = self._state.memory.cells, self._state.memory.is_active
+        titles = list(zip(cells["title"].to_list(), cells["handle"].to_list(), active.tolist(), strict=True))
+        edges = [
+            {"relation": edge.relation, "target": handle, "mutual": self._verified and edge.relation == "contradicts"}
+            for edge in claim.edges
+            for title, handle, here in titles
+            if here and title == edge.target
+        ]
+        return {
+            "t": claim.time, "writer": claim.writer, "sequence": sequence, "kind": "obs", "object": claim.object,
+            "title": claim.text, "body": f"by {claim.writer}, {sequence}", "confidence": claim.stated, "edges": edges,
+            "value": float(value), "verification": "external" if self._verified else "unverified",
+        }  # fmt: skip
+
+    def _opened(self, query: Query) -> Ints:
+        """The best cell about it, the first of several."""
+        view, about = self._plant.view(self._state, 0.0), self._words.objects.index(query.object)
+        rows = np.flatnonzero(view.active & (view.object == about))
+        return rows[np.argmax(view.rank[rows])][None] if rows.size else rows

@@ -1,0 +1,197 @@
+"""A memory that axioms are put to: how one is made anew, what it declares, and how events are played to it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Protocol
+
+from malsim.adapters import Query
+from malsim.adapters.engine.adapter import Phrases
+from malsim.adapters.watch import MANY
+from malsim.judging.axioms.engine.events import OBJECTS, VALUES, WRITERS, Event, Pick
+from malsim.memory.port import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from malsim.adapters import Claim, Item
+    from malsim.adapters.engine.host import Source
+
+NOWHERE = float("-inf")
+LOOKS, NOISE = 3, 1e-4
+SAID = ((0, "A", "ann"), (1, "B", "bob"), (2, "A", "cid"))
+TOLERANCE = 1e-9  # of scores, where two looks at one state show the same
+
+
+class Playable(Protocol):
+    """What events are played to; see `malsim.adapters.contract`."""
+
+    def write(self, claims: Sequence[Claim], now: float) -> object:
+        """Take claims."""
+
+    def tick(self, now: float) -> object:
+        """Let time do what it does."""
+
+    def read(self, query: Query, now: float) -> Sequence[Item] | None:
+        """A use."""
+
+    def peek(self, query: Query, now: float, limit: int = MANY) -> Sequence[Item]:
+        """A look."""
+
+    def close(self) -> object:
+        """Let go."""
+
+
+class Fresh(Protocol):
+    """Makes a memory anew, for the names that will be used (None: those of the axioms).
+
+    The claims of a graph are verified from outside and contradict mutually, unless `verified` is off.
+    """
+
+    def __call__(self, vocabulary: Vocabulary | None = None, *, verified: bool = True) -> Playable:
+        """An empty memory."""
+
+
+@dataclass(frozen=True)
+class PeekResult:
+    """What a peek showed, active items only, and what the last read before it gave (None: none, or it said nothing).
+
+    Scores nearer than `tolerance` are equal.
+    """
+
+    items: tuple[Item, ...]
+    answer: tuple[Item, ...] | None = None
+    tolerance: float = TOLERANCE
+
+    def score(self, value: str) -> float:
+        """The largest score of a value: the belief, or the rank where there is none; −∞ where nothing says it."""
+        return max((_score(item) for item in self.items if item["value"] == value), default=NOWHERE)
+
+    def first(self, value: str) -> float:
+        """The score of the first item of a value; −∞ where nothing says it."""
+        return next((_score(item) for item in self.items if item["value"] == value), NOWHERE)
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The score of each value."""
+        return {str(item["value"]): self.score(item["value"]) for item in self.items}
+
+    @property
+    def beliefs(self) -> list[float]:
+        """The beliefs that it shows."""
+        return [float(item["belief"]) for item in self.items if item.get("belief") is not None]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A memory under test: its name, what makes one, whether it has beliefs and edges, the half-life it declares (days).
+
+    `offers` names what of the contract it has: the optional calls, and of belief, edges, scopes and clocks what it keeps;
+    `user` says that it is an object of the user's own, which `source` makes. Scores nearer than `tolerance` are equal: see
+    `measured`.
+
+    `cases` is how many streams an axiom tries, `pick` what draws one from seed, axiom and case; `code` is what `subject_of`
+    is given to make it again, as Python (its name, if empty).
+    """
+
+    name: str
+    fresh: Fresh
+    belief: bool = True
+    edges: bool = False
+    half_life: float | None = None
+    cases: int = 20
+    pick: Callable[[int, str, int], Pick] = Pick
+    code: str = ""
+    offers: frozenset[str] = frozenset()
+    user: bool = False
+    tolerance: float = TOLERANCE
+    source: Source | None = None
+
+    def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
+        """What each peek shows; `together` hands claims of one instant over in one call."""
+        looks: list[PeekResult] = []
+        several = list(events)
+        values = _values(several)
+        with closing(self.fresh(_vocabulary(several))) as memory:
+            now, answer = 0.0, None
+            for (do, t), group in groupby(several, key=lambda event: (event.do, event.t)):
+                now = max(now, t)
+                at_once = list(group)
+                for part in [at_once] if together and do == "write" else [[event] for event in at_once]:
+                    answer = happen(memory, do, part, now, looks, answer, values=values)
+        return [replace(look, tolerance=self.tolerance) for look in looks]
+
+
+def measured(subject: Subject) -> Subject:
+    """The same with a tolerance of twice what looks at one state differ by: at one memory, and at another made alike.
+
+    What differs by more than rounding does, 1e-4, is no noise, and is left for the axioms to find.
+    """
+    if not subject.user:
+        return subject
+    claims = [Event(float(day), "write", value=value, writer=writer) for day, value, writer in SAID]
+    events = [*claims, *[Event(3.0, "peek")] * LOOKS]
+    looks = subject.play(events) + subject.play(events)
+    scores = [[look.score(value) for look in looks] for value in sorted({value for _, value, _ in SAID})]
+    apart = max((max(each) - min(each) for each in scores if NOWHERE not in each), default=0.0)
+    return replace(subject, tolerance=max(TOLERANCE, 2.0 * apart) if apart <= NOISE else TOLERANCE)
+
+
+def tolerance_text(name: str, tolerance: float) -> str:
+    """What was measured of a memory and is used."""
+    return f"{name}: looks at one state differ by up to {tolerance / 2.0:.2g}; scores within {tolerance:.2g} count as equal"
+
+
+def _vocabulary(events: Iterable[Event]) -> Vocabulary | None:
+    """The names of a stream that says more than the axioms' own names."""
+    several = list(events)
+    objects = list(dict.fromkeys([*OBJECTS, *(event.object for event in several)]))
+    writers = list(dict.fromkeys([*WRITERS, *(event.writer for event in several)]))
+    values = _values(several)
+    more = {*objects, *writers, *values} - {*OBJECTS, *WRITERS, *VALUES}
+    return Vocabulary(writers, objects, [values] * len(objects)) if more else None
+
+
+def _values(events: Iterable[Event]) -> list[str]:
+    """The values that are used and, up to the usual number, the usual ones: other names do not make it another number."""
+    used = list(dict.fromkeys(event.value for event in events if event.value))
+    return (
+        list(VALUES)
+        if {*used} <= {*VALUES}
+        else [*used, *(value for value in VALUES if value not in used)][: max(len(VALUES), len(used))]
+    )
+
+
+def happen(
+    memory: Playable, do: str, part: Sequence[Event], now: float, looks: list[PeekResult], answer: Any,
+    *, values: Sequence[str] = VALUES,
+) -> Any:  # fmt: skip
+    """Let one event, or the claims of one call, happen; returns what the last read gave."""
+    query = part[0].query
+    if do in ("write", "nothing"):
+        memory.write([event.claim for event in part if do == "write"], now)
+    elif do == "tick":
+        memory.tick(now)
+    elif do == "read":
+        items = memory.read(query, now)
+        return None if items is None else tuple(_valued(items, values))
+    else:
+        items = [item for item in memory.peek(query, now, part[0].limit) if item.get("active", True)]
+        looks.append(PeekResult(tuple(_valued(items, values)), answer))
+    return answer
+
+
+def _valued(items: Iterable[Item], values: Sequence[str]) -> Iterator[Item]:
+    """Items, each with its value: the one its text says where it has none; what says none or several is left out."""
+    for item in items:
+        if item.get("value") is not None:
+            yield item
+        elif len(matches := Phrases().values_in(str(item.get("text")), values)) == 1:
+            yield {**item, "value": matches[0], "read": True}
+
+
+def _score(item: Item) -> float:
+    belief = item.get("belief")
+    return float(item["rank"] if belief is None else belief)

@@ -1,0 +1,105 @@
+"""What can be put to the axioms: laws by name, rules of the graph's law, a user's own memory."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import fields
+from functools import partial
+from typing import TYPE_CHECKING
+
+from malsim.adapters.contract import FEATURES, OPTIONAL_CALLS
+from malsim.adapters.watch import LIMIT, WatchedMemories
+from malsim.base.errors import UsageError
+from malsim.base.parameters import checked
+from malsim.judging.axioms.engine.played_laws import GraphMemory, LawMemory
+from malsim.judging.axioms.engine.subject import Subject
+from malsim.laws import Law, find_law, plant_of, shipped_laws
+from malsim.memory import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from malsim.adapters.engine.host import Source
+    from malsim.adapters.watch import WatchedMemory
+    from malsim.memory.port import Vocabulary
+
+PRESETS: dict[str, Callable[[], Rules]] = {"mal": Rules, "recall_v5": Rules.recall_v5, "guarded": Rules.guarded}
+GRAPH_CASES = 4  # a graph takes longer over a claim than a law of items
+
+
+def subject_of(
+    given: object, *, settings: Mapping[str, object] | None = None, limit: float = LIMIT, trusted: bool = False
+) -> Subject:
+    """A law's name, `package.module:factory`, `Rules`, a `Law` or a factory of memories as what axioms are put to.
+
+    `settings` are parameters of a law of items; a factory that is `trusted` makes its memories in this process, any other in
+    a sandbox. Raises `LawError` for an unknown law, `ScenarioError` for a parameter that is unknown or out of bounds,
+    `AdapterError` for a memory that cannot be loaded or made.
+    """
+    if settings and not isinstance(given, Law) and (not isinstance(given, str) or ":" in given or given in PRESETS):
+        raise UsageError("only a law of items has parameters", where="axioms", given=", ".join(settings))
+    if isinstance(given, Subject):
+        return given
+    if isinstance(given, Rules):
+        return _graph("rules", given)
+    if isinstance(given, Law):
+        return _law(given, settings)
+    if isinstance(given, str):
+        if ":" in given:
+            return _user(given, given, limit)
+        return _graph(given, PRESETS[given]()) if given in PRESETS else _law(find_law(given, where="axioms"), settings)
+    if callable(given):
+        return _user(getattr(given, "__name__", type(given).__name__), given, limit, trusted=trusted)
+    hint = "name a law, or give Rules, or what makes a memory"
+    raise UsageError("nothing that axioms can be put to", where="axioms", given=type(given).__name__, hint=hint)
+
+
+def every_subject() -> list[Subject]:
+    """The graph's law and its presets, then every shipped law."""
+    own = [_graph(name, preset()) for name, preset in PRESETS.items()]
+    return own + [_law(law) for name, law in shipped_laws().items() if name not in PRESETS]
+
+
+def _graph(name: str, rules: Rules) -> Subject:
+    code = "" if name in PRESETS else f"Rules({', '.join(_settings(rules))})"
+    offers = frozenset(("belief", "edges"))
+    return Subject(name, partial(GraphMemory, rules), edges=True, cases=GRAPH_CASES, code=code, offers=offers)
+
+
+def _settings(rules: Rules) -> list[str]:
+    """The rules that are not as by default, as Python; a formula by its name."""
+    usual = Rules()
+    values = [(each.name, getattr(rules, each.name)) for each in fields(rules)]
+    return [
+        f"{name}={getattr(value, '__name__', None) or repr(value)}"
+        for name, value in values
+        if value != getattr(usual, name)
+    ]
+
+
+def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
+    params = checked(settings or {}, law.params, where=law.name)
+    half_life = float(params["half_life"]) if "half_life" in params else None
+    code = f"{law.name!r}, settings={dict(settings)!r}" if settings else ""
+
+    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> LawMemory:  # laws of items ask no one
+        return LawMemory(plant_of(law, params), vocabulary)
+
+    offers = frozenset(("belief",) if law.belief else ())
+    return Subject(law.name, fresh, belief=law.belief, half_life=half_life, code=code, offers=offers)
+
+
+def _user(name: str, source: Source, limit: float, *, trusted: bool = False) -> Subject:
+    memories = WatchedMemories(source, name, limit=limit, trusted=trusted)
+    declares = memories.declares()
+    offers = {part for part in FEATURES if declares[part] is not False}
+    offers |= {call for call in OPTIONAL_CALLS if declares[call]}
+
+    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> WatchedMemory:  # it reads names
+        return memories.make()
+
+    weakref.finalize(fresh, memories.close)  # with the last who can make one
+    return Subject(
+        name, fresh, belief=declares["belief"] is not False, edges=bool(declares["edges"]),
+        half_life=declares["half_life"], offers=frozenset(offers), user=True, source=source,
+    )  # fmt: skip

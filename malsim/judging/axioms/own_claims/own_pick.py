@@ -1,0 +1,75 @@
+"""Draws that take claims, and the gaps between events, from a store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from malsim.judging.axioms.engine.events import MINUTE, VALUES, WRITERS, YEARS, Event, Pick
+from malsim.judging.axioms.own_claims.own_histories import histories
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from malsim.judging.axioms.engine.subject import Subject
+    from malsim.judging.axioms.own_claims.own_histories import ObjectClaims, OwnClaim
+
+CASES = 40  # streams of a law of items; a store has more to show than a made-up stream
+MOST = 6  # claims of a stream
+
+
+class OwnPick(Pick):
+    """Draws as `Pick`, but claims are a stretch of one object's history, and times are gaps that the store has.
+
+    The first three values and writers of a stretch are called A, B, C and ann, bob, cid; claims of others are left out.
+    """
+
+    def __init__(self, objects: Sequence[ObjectClaims], seed: int, axiom: str, case: int) -> None:
+        super().__init__(seed, axiom, case)
+        self._objects, self._gaps = objects, [gap for each in objects for gap in each.gaps]
+
+    def time(self, low: float = MINUTE, high: float = YEARS) -> float:
+        """A gap of the store between these bounds; drawn as without a store where it has none."""
+        fitting = [gap for gap in self._gaps if low <= gap <= high]
+        return float(f"{self.one(fitting):.3g}") if fitting else super().time(low, high)
+
+    def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:  # noqa: ARG002  # the store says how many
+        """A stretch of the claims about one object, which is x."""
+        history = self.one(self._objects)
+        first = self.count(0, len(history.claims) - 1)
+        stretch = history.claims[first : first + self.count(1, MOST)]
+        what, who = (
+            _names([claim.value for claim in stretch], values),
+            _names([claim.writer for claim in stretch], WRITERS[:3]),
+        )
+        return [
+            _event(history, claim, value=what[claim.value], writer=who[claim.writer], t=start + claim.t - stretch[0].t)
+            for claim in stretch
+            if claim.value in what and claim.writer in who
+        ]
+
+    def story(self) -> list[Event]:
+        """A stretch, and a sweep at its end."""
+        claims = self.claims(MOST)
+        return [*claims, Event(claims[-1].t, "tick")]
+
+
+def on_claims(subjects: Sequence[Subject], path: str | Path) -> list[Subject]:
+    """The memories under test, with claims and gaps of a store; raises `UsageError` for one that says nothing of objects."""
+    objects = histories(path)
+    pick = partial(OwnPick, objects)
+    return [replace(each, pick=pick, cases=max(each.cases, CASES if each.cases > 10 else 10)) for each in subjects]  # noqa: PLR2004
+
+
+def _names(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """A short name for each word, in order, for as many as there are names."""
+    return dict(zip(dict.fromkeys(words), names, strict=False))
+
+
+def _event(history: ObjectClaims, claim: OwnClaim, *, value: str, writer: str, t: float) -> Event:
+    return Event(
+        round(t, 6), "write", value=value, writer=writer, stated=claim.stated,
+        words=f"{claim.writer} on {history.object}: {claim.value}",
+    )  # fmt: skip

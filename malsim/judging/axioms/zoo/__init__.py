@@ -1,0 +1,6 @@
+"""The defect zoo: defects that shipped, each as a scenario that a repaired law passes and the shipped one fails."""
+
+from malsim.judging.axioms.zoo.defects import DEFECTS, Defect, find_defect
+from malsim.judging.axioms.zoo.sides import Sides, sides
+
+__all__ = ["DEFECTS", "Defect", "Sides", "find_defect", "sides"]

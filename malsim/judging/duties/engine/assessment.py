@@ -1,0 +1,173 @@
+"""Verdicts of memories on cells: play the draws, stop at the first that fails, and make its plot small."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
+
+from malsim.base.errors import MalsimError, UsageError
+from malsim.judging.axioms.engine.search import smallest
+from malsim.judging.axioms.engine.subjects import subject_of
+from malsim.judging.duties.engine.draw import plot_of
+from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION, every_duty
+from malsim.judging.duties.engine.playing import BelieflessError, play
+from malsim.judging.duties.engine.replay_lines import witness_code
+from malsim.judging.duties.references import REFERENCES, Governed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from malsim.judging.axioms.engine.subject import Subject
+    from malsim.judging.duties.engine.duty import Duty
+    from malsim.judging.duties.engine.playing import Look
+    from malsim.judging.duties.engine.step import Step
+
+HOLDS, FAILS, VACUOUS, NOT_OFFERED, ERROR = "holds", "fails", "vacuous", "not offered", "error"
+DRAWS = 20
+COLUMNS = ("memory", "cell", "kind", "verdict", "why", "witness")
+
+
+@dataclass(frozen=True)
+class CellVerdict:
+    """The verdict on one memory in one cell: why, in a sentence, and the smallest plot found that fails, as Python."""
+
+    memory: str
+    cell: str
+    kind: str
+    verdict: str
+    why: str = ""
+    witness: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Conformance:
+    """Verdicts, memory by memory and cell by cell; `frame` has memory, cell, kind, verdict, why, witness."""
+
+    verdicts: tuple[CellVerdict, ...]
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row a memory and cell."""
+        rows = [tuple(getattr(one, column) for column in COLUMNS) for one in self.verdicts]
+        return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
+
+    @property
+    def memories(self) -> list[str]:
+        """The memories, in order."""
+        return list(dict.fromkeys(one.memory for one in self.verdicts))
+
+    def of(self, memory: str, verdict: str = FAILS) -> list[str]:
+        """The cells of one memory with a verdict."""
+        return [one.cell for one in self.verdicts if (one.memory, one.verdict) == (memory, verdict)]
+
+    def having(self, verdict: str) -> list[CellVerdict]:
+        """All of one verdict."""
+        return [one for one in self.verdicts if one.verdict == verdict]
+
+    def at(self, memory: str, cell: str) -> CellVerdict:
+        """One cell."""
+        return next(one for one in self.verdicts if (one.memory, one.cell) == (memory, cell))
+
+    def counts(self, memory: str) -> str:
+        """How many obligations and prohibitions it kept of those that it offers, and how many it does not offer."""
+        own = [one for one in self.verdicts if one.memory == memory]
+        numbers = Counter((one.kind, one.verdict) for one in own)
+        parts = []
+        for kind in (OBLIGATION, PROHIBITION):
+            offered = sum(count for (each, verdict), count in numbers.items() if each == kind and verdict != NOT_OFFERED)
+            parts.append(f"{kind}s kept {numbers[kind, HOLDS]}/{offered}")
+        others = Counter(one.verdict for one in own)
+        parts += [f"{others[verdict]} {verdict}" for verdict in (VACUOUS, NOT_OFFERED, ERROR) if others[verdict]]
+        return ", ".join(parts)
+
+    def figure(self) -> Any:
+        """A row a memory, a column a cell, a colour and a sign a verdict."""
+        from malsim.showing.plots.studies.law_table import verdict_matrix
+
+        return verdict_matrix(self.frame, title="What memories owe: which duties hold, and which fail")
+
+    def __repr__(self) -> str:
+        """A line a memory."""
+        return "\n".join(
+            f"{name}: {self.counts(name)}; fails {', '.join(self.of(name)) or 'none'}" for name in self.memories
+        )
+
+
+def memory_of(given: object, **settings: object) -> Subject:
+    """A reference by name, or whatever axioms can be put to."""
+    if isinstance(given, str) and given in REFERENCES:
+        if settings.get("settings"):
+            raise UsageError("a reference has no parameters", where="conformance", given=given)
+        reference = REFERENCES[given]
+        return subject_of(cast("object", type(given, (reference,), {})), trusted=True)
+    return subject_of(given, **settings)  # type: ignore[arg-type]  # its own keywords
+
+
+def assess_all(
+    subjects: Sequence[Subject], cells: Iterable[Duty] | None = None, *, seed: int = 0, draws: int = DRAWS,
+    watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
+) -> Conformance:  # fmt: skip
+    """Every memory in every cell; what goes wrong in one does not touch the others."""
+    those = list(cells) if cells is not None else list(every_duty().values())
+    return Conformance(tuple(judge(subject, cell, seed=seed, draws=draws) for subject in watch(subjects) for cell in those))
+
+
+def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) -> CellVerdict:
+    """The verdict on one memory in one cell: it holds where it holds on every draw."""
+    verdict = partial(CellVerdict, subject.name, cell.name, cell.kind)
+    missing = [need for need in cell.needs if need not in subject.offers]
+    if missing:
+        return verdict(NOT_OFFERED, f"it offers no {', '.join(missing)}")
+    vacuous = ""
+    try:
+        for case in range(draws):
+            steps = plot_of(cell, subject.pick, seed, case)
+            looks = play(subject, steps)
+            outcome = _outcome(looks)
+            if outcome == FAILS:
+                least = smallest(list(steps), partial(_fails_alone, subject, cell), halve=False)  # its own days read best
+                why = next(_sentence(look) for look in play(subject, least) if not look.holds)
+                return verdict(FAILS, why, witness_code(subject, least))
+            if outcome == VACUOUS:
+                vacuous = vacuous or next(_sentence(look) for look in looks if not look.holds and look.step.twin)
+    except BelieflessError:
+        return verdict(NOT_OFFERED, "its items carry no belief")
+    except MalsimError as problem:
+        return verdict(ERROR, str(problem))
+    return verdict(VACUOUS, vacuous) if vacuous else verdict(HOLDS)
+
+
+def _outcome(looks: Sequence[Look]) -> str:
+    if not all(look.holds for look in looks if look.step.twin):
+        return VACUOUS
+    return HOLDS if all(look.holds for look in looks) else FAILS
+
+
+def _fails_alone(subject: Subject, cell: Duty, steps: Sequence[Step]) -> bool:
+    """Whether a shorter plot is still a case: one that keeps every duty passes it, twins and all, and this memory fails."""
+    if sum(step.twin for step in steps) < sum(step.twin for step in cell.steps):
+        return False
+    try:
+        return _outcome(play(_keeper(), steps)) == HOLDS and _outcome(play(subject, steps)) == FAILS
+    except MalsimError:
+        return False
+
+
+@cache
+def _keeper() -> Subject:
+    return subject_of(Governed, trusted=True)
+
+
+def _sentence(look: Look) -> str:
+    step = look.step
+    about = {"ask": f"asked about {step.object}", "texts": "its texts", "log": "its log"}[step.do]
+    within = f" in {step.scope}" if step.scope else ""
+    times = "".join(
+        f", {name.replace('_', ' ')} {day:.6g}" for name in ("at", "as_of") if (day := getattr(step, name)) is not None
+    )
+    what = f"{step.value} is to be {step.want}" if step.value else f"what {step.by} did is to be {step.want}"
+    return f"day {step.t:.6g}, {about}{within}{times}: {what}; it shows {look.answer}"

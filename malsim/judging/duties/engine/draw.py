@@ -1,0 +1,73 @@
+"""A plot as it is played: made-up words for its symbols, drawn gaps between its days, and unrelated claims in between."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from malsim.adapters.contract import SETTLE_TICKS
+from malsim.judging.axioms.engine.events import MINUTE
+from malsim.judging.duties.engine.step import says
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from malsim.judging.axioms.engine.events import Pick
+    from malsim.judging.duties.engine.duty import Duty
+    from malsim.judging.duties.engine.step import Step
+
+LONGEST_GAP = 60.0  # days
+CONSONANTS, VOWELS, SYLLABLES = "bdfgklmnprstvz", "aeiou", 3
+PLAIN = {"likes", "dislikes"}  # words of a value that are no symbol
+MOST_TRAFFIC = 4
+MOST_KEPT = 2000  # plots
+
+
+@lru_cache(MOST_KEPT)  # every memory is put to the same
+def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case: int) -> tuple[Step, ...]:
+    """A cell's plot with names, and but for case 0 with other gaps and unrelated claims; the order of its days stays."""
+    played, pick = list(cell.steps), picks(seed, f"conformance {cell.name}", case)
+    if case:
+        days = _days(played, pick)
+        played = [step.moved(days.__getitem__) for step in played]
+        played = sorted([*_traffic(played[-1].t, pick), *played], key=lambda step: step.t)
+    names = _names(played, pick)
+    return tuple(step.named(names) for step in played)
+
+
+def _days(steps: Sequence[Step], pick: Pick) -> dict[float, float]:
+    """A new day for each that the plot names; before a background job there is time for daily ticks."""
+    old = sorted({day for step in steps for day in step.days})
+    new = [old[0]]
+    for _, day in pairwise(old):
+        room = float(SETTLE_TICKS) if any(step.do == "settle" and step.t == day for step in steps) else 0.0
+        new.append(new[-1] + room + pick.time(MINUTE, LONGEST_GAP))
+    return dict(zip(old, new, strict=True))
+
+
+def _traffic(last: float, pick: Pick) -> list[Step]:
+    """Claims about something else, before the last day."""
+    claims = pick.claims(pick.count(1, MOST_TRAFFIC), start=last * pick.share())
+    return [says(each.t, each.writer, "other", f"other{each.value}") for each in claims if each.t < last]
+
+
+def _names(steps: Iterable[Step], pick: Pick) -> dict[str, str]:
+    """A word for each symbol, each of as many letters, so that none holds another."""
+    fields = (field for step in steps for field in (step.object, step.value, step.by, step.scope, step.instead, step.to))
+    symbols = dict.fromkeys(word for field in fields for word in field.split() if word not in PLAIN)
+    names: dict[str, str] = {}
+    for symbol in symbols:
+        while (word := _word(pick)) in names.values():
+            pass
+        names[symbol] = word
+    return names
+
+
+def _word(pick: Pick) -> str:
+    pairs = len(CONSONANTS) * len(VOWELS)
+    number, word = pick.count(0, pairs**SYLLABLES - 1), ""
+    for _ in range(SYLLABLES):
+        number, place = divmod(number, pairs)
+        word += CONSONANTS[place // len(VOWELS)] + VOWELS[place % len(VOWELS)]
+    return word

@@ -1,0 +1,52 @@
+"""A cell of the matrix: what is asked, of which kind, by which plot; and every cell, family by family."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from malsim.adapters.contract import OPTIONAL_CALLS
+from malsim.base.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from malsim.judging.duties.engine.step import Step
+
+OBLIGATION, PROHIBITION = "obligation", "prohibition"
+FAMILIES = ("correction", "forgetting", "apart", "clocks", "authority")
+SPARED = ("settle", "share")  # 30 daily ticks stand for the one; what needs the other says so
+
+
+@dataclass(frozen=True)
+class Duty:
+    """A duty: its name, its kind, what it asks in a sentence, its plot, and what it needs beside the calls of the plot."""
+
+    name: str
+    kind: str
+    sentence: str
+    steps: tuple[Step, ...]
+    extra: tuple[str, ...] = ()
+
+    @property
+    def needs(self) -> list[str]:
+        """What a memory must offer for the cell to be asked."""
+        calls = [each for each in OPTIONAL_CALLS if each not in SPARED and any(step.do == each for step in self.steps)]
+        return [*calls, *self.extra]
+
+
+@cache
+def every_duty() -> dict[str, Duty]:
+    """Every cell by its name, in the order of the families."""
+    modules = [import_module(f"malsim.judging.duties.{family}") for family in FAMILIES]
+    return {cell.name: cell for module in modules for cell in module.cells()}
+
+
+def find_duty(name: str) -> Duty:
+    """The cell of a name; raises `UsageError` with the nearest names."""
+    cells = every_duty()
+    if name not in cells:
+        raise UsageError(
+            "unknown cell", where="conformance", given=name, hint=nearest(name, cells, f"one of {', '.join(cells)}")
+        )
+    return cells[name]

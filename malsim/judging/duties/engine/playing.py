@@ -1,0 +1,182 @@
+"""Play a plot to a memory, and judge each look by what the memory shows."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from malsim.adapters.contract import SETTLE_TICKS
+from malsim.adapters.engine.adapter import Phrases
+from malsim.adapters.watch import words_of
+from malsim.base.errors import AdapterError
+from malsim.judging.duties.engine.step import CURRENT, FIRST, LOOKS, NOT_CURRENT, NOT_FIRST, NOT_SHOWN, SHOWN
+from malsim.memory.port import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.adapters import Claim, Item
+    from malsim.judging.axioms.engine.subject import Subject
+    from malsim.judging.duties.engine.step import Step
+
+PHRASES = Phrases()
+SAME = 1e-6  # of days and beliefs
+GROUPS = {FIRST: 0, NOT_FIRST: 0, CURRENT: 1, NOT_CURRENT: 1, SHOWN: 2, NOT_SHOWN: 2}
+
+
+class BelieflessError(Exception):
+    """A look at a belief that the items do not carry."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """A look: its step, whether it holds, and what was shown, in words."""
+
+    step: Step
+    holds: bool
+    answer: str
+
+
+def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
+    """Make a memory, let everything happen to it, and judge each look.
+
+    Raises `AdapterError` where a call goes wrong or an answer cannot be: it names call, day and the last claim.
+    """
+    with closing(subject.fresh(vocabulary(steps))) as memory:
+        played = _Play(memory, subject.offers)
+        try:
+            return [look for step in steps if (look := played.step(step)) is not None]
+        except AdapterError as problem:
+            call = (problem.where or "factory").removeprefix(f"{subject.name}: ")
+            after = f", last claim: {words_of(played.last)}" if played.last else ""
+            at = getattr(memory, "failed_at", "") or f", day {played.now:.6g}{after}"
+            where = f"{subject.name}: {call}{at}"
+            allowed, hint = problem.allowed, problem.hint
+            raise AdapterError(problem.problem, where=where, given=problem.given, allowed=allowed, hint=hint) from problem
+
+
+@dataclass
+class _Play:
+    """A memory in the course of a plot: what it was told, and the beliefs to compare with."""
+
+    memory: Any
+    offers: frozenset[str]
+    now: float = 0.0
+    last: Claim | None = None
+    values: dict[str, None] = field(default_factory=dict)
+    beliefs: dict[tuple[str, str], float] = field(default_factory=dict)
+    days: set[float] = field(default_factory=lambda: {0.0})  # on which anything happened, or was said to
+
+    def step(self, step: Step) -> Look | None:
+        """Let a step happen; of a look, what came of it."""
+        before, self.now = self.now, max(self.now, step.t)
+        self.days |= {self.now, *step.days}
+        if step.do in LOOKS:
+            return getattr(self, f"_{step.do}")(step)  # type: ignore[no-any-return]  # one of three below
+        if step.do == "write":
+            self.last = step.claim
+            self.values[step.value] = None
+            self.memory.write([step.claim], self.now)
+        elif step.do in self.offers:
+            self.values |= {step.instead: None} if step.instead else {}
+            self.memory.perform(step.do, **step.arguments | {"now": self.now})
+        elif step.do == "settle":
+            for day in range(SETTLE_TICKS - 1, -1, -1):
+                self.now = max(before, step.t - day)
+                self.days.add(self.now)
+                self.memory.tick(self.now)
+        return None
+
+    def _ask(self, step: Step) -> Look:
+        """Look twice, which changes nothing, then use it: both are to show what is wanted."""
+        items = self.memory.peek(step.query, self.now)
+        if list(map(_face, self.memory.peek(step.query, self.now))) != list(map(_face, items)):
+            raise AdapterError("changed under a look", where="peek", hint="a peek changes nothing")
+        answered = self.memory.read(step.query, self.now)
+        verdicts = [self._wanted(step, each) for each in (items, answered) if each is not None]
+        return Look(step, all(verdicts), self._summary(items if not verdicts[0] or answered is None else answered))
+
+    def _wanted(self, step: Step, items: Sequence[Item]) -> bool:
+        for item in items:
+            if item.get("value") is not None and str(item["value"]) not in self.values:
+                raise AdapterError("answered with a value that nobody said", where="peek", given=item["value"])
+        if step.want not in GROUPS:
+            return self._believed(step, items)
+        active = [item for item in items if item.get("active", True)]
+        about = [self._says(item) for item in active if str(item["object"]) == step.object]
+        group = (
+            about[:1],
+            [self._says(item) for item in active if item.get("status", CURRENT) == CURRENT],
+            [self._says(item) | self._in_text(item) for item in items],
+        )[GROUPS[step.want]]
+        if step.want in (FIRST, NOT_FIRST):
+            return (group == [{step.value}]) == (step.want == FIRST)
+        return any(step.value in values for values in group) == (step.want in (CURRENT, SHOWN))
+
+    def _believed(self, step: Step, items: Sequence[Item]) -> bool:
+        """Compare the belief in a value with the one that was remembered."""
+        beliefs = [item.get("belief") for item in items if step.value in self._says(item)]
+        if None in beliefs:
+            raise BelieflessError
+        belief, key = max((float(belief or 0.0) for belief in beliefs), default=0.0), (step.object, step.scope)
+        before = self.beliefs.setdefault(key, belief)
+        if step.want == "remembered":
+            return True
+        return belief > before + SAME if step.want == "believed more" else abs(belief - before) <= SAME
+
+    def _says(self, item: Item) -> set[str]:
+        """The values that an item says: its value, or those in its text."""
+        return self._in_text(item) if item.get("value") is None else {str(item["value"])}
+
+    def _in_text(self, item: Item) -> set[str]:
+        text = str(item.get("text") or "")
+        lower = text.lower()
+        return set(PHRASES.values_in(text, [value for value in self.values if value in lower]))
+
+    def _summary(self, items: Sequence[Item]) -> str:
+        parts = [f"{' and '.join(sorted(self._says(item))) or 'no value'} ({_state(item)})" for item in items]
+        return ", ".join(parts) or "nothing"
+
+    def _texts(self, step: Step) -> Look:
+        texts = [text for text in self.memory.texts() if _holds(text, step.value)]
+        return Look(step, bool(texts) == (step.want == SHOWN), "; ".join(map(repr, texts[:3])) or "no such text")
+
+    def _log(self, step: Step) -> Look:
+        """An event with who and when, or a value that is nowhere in it."""
+        events = self.memory.log()
+        if any(event["at"] > self.now + SAME for event in events):
+            raise AdapterError("logged an event of a day to come", where="log", given=max(event["at"] for event in events))
+        for event in events:
+            if not any(abs(event["at"] - day) <= SAME for day in self.days):
+                given = f"{event['event']} by {event['by']} on day {event['at']:.6g}"
+                raise AdapterError("logged an event of a day on which nothing happened", where="log", given=given)
+        if step.want == NOT_SHOWN:
+            matches = [event for event in events if _holds(repr(dict(event)), step.value)]
+            return Look(step, not matches, "; ".join(repr(dict(event)) for event in matches[:3]) or "no such event")
+        day = step.t if step.dated is None else step.dated
+        matches = [event for event in events if event["by"] == step.by and abs(event["at"] - day) <= SAME and event["event"]]
+        return Look(step, bool(matches), f"{len(events)} events, {len(matches)} by {step.by} on day {day:.6g}")
+
+
+def _holds(text: str, value: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _face(item: Item) -> tuple[Any, ...]:
+    parts = ("object", "value", "text", "active", "status", "valid_from", "valid_to")
+    belief = item.get("belief")
+    return *(item.get(part) for part in parts), None if belief is None else round(float(belief), 6)
+
+
+def _state(item: Item) -> str:
+    return str(item.get("status", CURRENT)) if item.get("active", True) else "inactive"
+
+
+def vocabulary(steps: Sequence[Step]) -> Vocabulary:
+    """The names that a law of items is to know."""
+    claims = [step for step in steps if step.do == "write"]
+    objects = list(dict.fromkeys(step.object for step in steps if step.object))
+    values = list(dict.fromkeys([step.value for step in claims] + [step.instead for step in steps if step.instead]))
+    return Vocabulary(list(dict.fromkeys(step.by for step in claims)), objects, [values] * len(objects))

@@ -1,0 +1,108 @@
+"""The least number of steps after which a memory doubts what it answered, and after which it answers something else."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+
+from malsim.base.errors import UsageError
+from malsim.judging.axioms.engine.compare import number
+from malsim.judging.axioms.engine.events import Event
+from malsim.judging.axioms.engine.subject import Playable, happen
+from malsim.judging.prices.worlds import PEEK, with_ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from malsim.judging.axioms.engine.subject import PeekResult, Subject
+    from malsim.judging.prices.worlds import ClaimWorld
+
+
+@runtime_checkable
+class Forkable(Playable, Protocol):
+    """A memory that can be had once more, as it stands."""
+
+    def fork(self) -> Playable:
+        """Another one; what happens to one does not touch the other."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """The least steps to doubt and to belief, None for more than were tried, and the stream that brought belief about."""
+
+    doubt: int | None
+    price: int | None
+    witness: tuple[Event, ...] = ()
+
+
+class Stage:
+    """A memory in a world, whose past is played to it; a stream that goes on from the one before goes on from its memory.
+
+    Raises `UsageError` for a memory that never answers the truth before the lie begins.
+    """
+
+    def __init__(self, subject: Subject, world: ClaimWorld) -> None:
+        self._subject, self._world, self._vocabulary = subject, world, world.vocabulary
+        self._snapshots: list[tuple[list[Event], Forkable]] = []  # of the past, and of the latest stream
+        looks = self._watch_past(with_ticks(world))
+        if not any(self._lead(look) > subject.tolerance for look in looks):
+            scores = next((look.scores for look in reversed(looks) if look.items), {})
+            given = ", ".join(f"{value}: {number(score)}" for value, score in scores.items()) or "nothing"
+            problem = f"never answers {world.truth} about {world.about} before the lie begins"
+            hint = "a price is counted from a memory that has answered the truth"
+            raise UsageError(problem, where=subject.name, given=given, hint=hint)
+
+    def _watch_past(self, past: list[Event]) -> list[PeekResult]:
+        """Play the past and look after each tick; what was made is where every stream begins."""
+        looks: list[PeekResult] = []
+        memory = self._subject.fresh(self._vocabulary, verified=False)
+        for event in past:
+            happen(memory, event.do, [event], event.t, looks, None)
+            if event.do == "tick":
+                looks.append(self._peek(memory, event.t))
+        if isinstance(memory, Forkable):
+            self._snapshots = [(past, memory)]
+        else:
+            memory.close()
+        return looks
+
+    def count(self, steps: Callable[[ClaimWorld, int], list[Event]]) -> Count:
+        """Ask after each number of steps who leads, until the lie does."""
+        doubt: int | None = None
+        for n in range(1, self._world.most + 1):
+            events = steps(self._world, n)
+            lead = self.lead(events)
+            if doubt is None and lead <= self._subject.tolerance:
+                doubt = n
+            if lead < -self._subject.tolerance:
+                return Count(doubt, n, tuple(events))
+        return Count(doubt, None)
+
+    def lead(self, events: Sequence[Event]) -> float:
+        """By how much the truth leads after the first tick that follows these events; NaN where neither is shown."""
+        stream = with_ticks(self._world, events)
+        with closing(self._memory_after(stream[:-1])) as memory:
+            end = stream[-1].t
+            happen(memory, "tick", stream[-1:], end, [], None)
+            return self._lead(self._peek(memory, end))
+
+    def _lead(self, look: PeekResult) -> float:
+        return look.score(self._world.truth) - look.score(self._world.lie)
+
+    def _peek(self, memory: Playable, now: float) -> PeekResult:
+        looks: list[PeekResult] = []
+        peek = Event(now + PEEK, "peek", self._world.about)
+        happen(memory, "peek", [peek], peek.t, looks, None)
+        return looks[0]
+
+    def _memory_after(self, events: list[Event]) -> Playable:
+        before = [each for each in self._snapshots if events[: len(each[0])] == each[0]]
+        played, memory = before[-1] if before else ([], self._subject.fresh(self._vocabulary, verified=False))
+        memory = cast("Forkable", memory).fork() if before else memory
+        for event in events[len(played) :]:
+            happen(memory, event.do, [event], event.t, [], None)
+        if isinstance(memory, Forkable):
+            self._snapshots[1:] = [(events, memory)]
+            return memory.fork()
+        return memory

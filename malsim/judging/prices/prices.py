@@ -1,0 +1,150 @@
+"""The prices of doubt, of the lie and of the truth of one memory, and the table of many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.judging.axioms.engine.events import event_table
+from malsim.judging.axioms.engine.subject import TOLERANCE, tolerance_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from malsim.judging.axioms.engine.events import Event
+    from malsim.judging.prices.counting import Count
+
+
+@dataclass(frozen=True)
+class Price:
+    """What it takes to make one memory answer something else: counts by strategy of a liar, and by way of the truth.
+
+    A price is None where it is over `most` steps; scores within `tolerance` counted as equal;
+    `script` shows the shortest lie that is believed against the package alone, empty where there is no package.
+    """
+
+    memory: str
+    most: int
+    lie: Mapping[str, Count]
+    truth: Mapping[str, Count]
+    tolerance: float = TOLERANCE
+    script: str = ""
+
+    @property
+    def lie_claims(self) -> int | None:
+        """The least claims, over strategies; those that earn a record count."""
+        return min((_claims(one.witness) for one in self.lie.values() if one.price), default=None)
+
+    @property
+    def lie_identities(self) -> int | None:
+        """The least number of writers that a liar needs."""
+        return min(
+            (len({event.writer for event in _writes(one.witness)}) for one in self.lie.values() if one.price), default=None
+        )
+
+    @property
+    def lie_days(self) -> float | None:
+        """The least days from a liar's first step to its last."""
+        return min((one.witness[-1].t - one.witness[0].t for one in self.lie.values() if one.price), default=None)
+
+    @property
+    def doubt_claims(self) -> int | None:
+        """The least steps after which the truth no longer leads."""
+        return min((one.doubt for one in self.lie.values() if one.doubt), default=None)
+
+    @property
+    def truth_claims(self) -> int | None:
+        """The least claims of the honest, over ways."""
+        return min((one.price for one in self.truth.values() if one.price), default=None)
+
+    @property
+    def gap(self) -> float | None:
+        """Price of the lie over price of the truth, in claims; infinite where no lie is believed, None where no truth is."""
+        if self.truth_claims is None:
+            return None
+        return float("inf") if self.lie_claims is None else self.lie_claims / self.truth_claims
+
+    @property
+    def witness(self) -> tuple[Event, ...]:
+        """The shortest stream that makes the memory answer the lie."""
+        return min((one.witness for one in self.lie.values() if one.price), key=_claims, default=())
+
+    def counts(self) -> dict[str, dict[str, list[int | None]]]:
+        """`[doubt, price]` by strategy, and by way."""
+        return {
+            kind: {name: [one.doubt, one.price] for name, one in counts.items()}
+            for kind, counts in (("lie", self.lie), ("truth", self.truth))
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class PriceTable:
+    """The prices of several memories."""
+
+    prices: tuple[Price, ...]
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row a memory: doubt, lie (claims), identities, days, truth (claims), gap; null is over the most tried."""
+        kinds = {
+            "memory": pl.String, "doubt": pl.Int64, "lie": pl.Int64, "identities": pl.Int64, "days": pl.Float64,
+            "truth": pl.Int64, "gap": pl.Float64,
+        }  # fmt: skip
+        rows = [
+            (one.memory, one.doubt_claims, one.lie_claims, one.lie_identities, one.lie_days, one.truth_claims, one.gap)
+            for one in self.prices
+        ]
+        return pl.DataFrame(rows, schema=kinds, orient="row")
+
+    def counts(self) -> dict[str, dict[str, dict[str, list[int | None]]]]:
+        """`{memory: {"lie": {strategy: [doubt, price]}, "truth": {way: [doubt, price]}}}`."""
+        return {one.memory: one.counts() for one in self.prices}
+
+    def figure(self, *, without: Sequence[str] = ()) -> Any:
+        """The price of the truth to the right, that of the lie upwards, the diagonal drawn; some memories left out."""
+        from malsim.showing.plots.studies.price_plane import price_figure
+
+        frame = self.frame.filter(~pl.col("memory").is_in(list(without)))
+        return price_figure(frame, most=max((one.most for one in self.prices), default=12))
+
+    def __repr__(self) -> str:
+        """Doubt and price by strategy and way, then the least of each."""
+        return price_text(self)
+
+
+def price_text(table: PriceTable) -> str:
+    """A row a memory; of a single memory its witness besides."""
+    if not table.prices:
+        return "no memories"
+    first = table.prices[0]
+    wide = max(len(one.memory) for one in table.prices) + 2
+    names = [*first.lie, *(f"t:{way}" for way in first.truth), "lie", "who", "truth", "gap"]
+    lines = [f"doubt/price in steps, - is over {first.most}; t: the truth's ways; lie, truth in claims, who in identities",
+             " " * wide + " ".join(f"{name:>10}" for name in names)]  # fmt: skip
+    for one in table.prices:
+        cells = [*map(_cell, one.lie.values()), *map(_cell, one.truth.values())]
+        cells += [_number(one.lie_claims), _number(one.lie_identities), _number(one.truth_claims), _number(one.gap)]
+        lines.append(f"{one.memory:<{wide}}" + " ".join(f"{cell:>10}" for cell in cells))
+    lines += [tolerance_text(one.memory, one.tolerance) for one in table.prices if one.tolerance > TOLERANCE]
+    if len(table.prices) == 1:
+        lines += ["", "the shortest lie that is believed:", event_table(first.witness) or "  none was found"]
+        lines += ["", "in the package alone:", first.script] * bool(first.script)
+    return "\n".join(lines)
+
+
+def _cell(one: Count) -> str:
+    return f"{_number(one.doubt)}/{_number(one.price)}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
+
+
+def _writes(events: Sequence[Event]) -> list[Event]:
+    return [event for event in events if event.do == "write"]
+
+
+def _claims(events: Sequence[Event]) -> int:
+    return len(_writes(events))

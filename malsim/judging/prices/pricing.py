@@ -1,0 +1,99 @@
+"""Count what it takes to make memories believe a lie, and the truth, in the closed world or from a store's claims."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from malsim.adapters.witness.script import BENCH_ONLY, package_script
+from malsim.base.errors import UsageError, nearest
+from malsim.judging.axioms.engine.events import Event
+from malsim.judging.axioms.engine.subject import measured
+from malsim.judging.axioms.engine.subjects import subject_of
+from malsim.judging.prices.counting import Stage
+from malsim.judging.prices.prices import Price, PriceTable
+from malsim.judging.prices.standing import standing_world
+from malsim.judging.prices.strategies import STRATEGIES, USUAL, WAYS
+from malsim.judging.prices.worlds import PEEK, closed_world, with_ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from malsim.adapters.engine.host import Source
+    from malsim.judging.axioms.engine.subject import Subject
+    from malsim.judging.prices.worlds import ClaimWorld
+
+
+def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] = (), ways: Sequence[str] = ()) -> Price:
+    """The prices of one memory in one world, of some strategies and ways or, if none are named, of all."""
+    subject = measured(subject)
+    stage = Stage(subject, world)
+    lie = {name: stage.count(STRATEGIES[name]) for name in strategies or USUAL}
+    truth = {name: stage.count(WAYS[name]) for name in ways or WAYS}
+    price = Price(subject.name, world.most, lie, truth, subject.tolerance)
+    source = subject.source
+    return replace(price, script=_script(source, world, price.witness)) if source and price.witness else price
+
+
+def _script(source: Source, world: ClaimWorld, lie: Sequence[Event]) -> str:
+    """The world's past and the lie in the package's own calls, and a look."""
+    stream = with_ticks(world, lie)
+    look = Event(stream[-1].t + PEEK, "peek", world.about)
+    return package_script(source, [((*stream, look), False)]) or BENCH_ONLY
+
+
+def price(
+    *memories: object, honest: int = 3, most: int = 12, strategies: Sequence[str] = (), limit: float = 10.0,
+    watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter, **world: float,
+) -> PriceTable:  # fmt: skip
+    """Count what it takes to make each memory believe a lie, and the truth.
+
+    Parameters
+    ----------
+    memories
+        Laws and presets by name, `package.module:factory`, `mcp:COMMAND`, `Rules`, or what makes a memory.
+    honest, most
+        How many honest writers say A, and how many steps of each strategy are tried; 1 and more.
+    strategies
+        Of a liar, those of `STRATEGIES`; if none, those of `USUAL`, which are all but `floods`.
+    limit
+        Seconds that a call of a memory of your own may take.
+    world
+        Other numbers of the world: `stated`, `lie_stated`, `gap` (days), `start` (day).
+
+    Raises `UsageError` for a memory that never answers the truth before the lie begins, and for what is out of bounds.
+
+    >>> price("majority", strategies=["sybils"]).prices[0].lie["sybils"].price
+    4
+    """
+    here = closed_world(honest, most=most, **world)
+    names = strategies_of(strategies)
+    subjects = [subject_of(memory, limit=limit) for memory in memories]
+    return PriceTable(tuple(price_of(each, here, strategies=names) for each in watch(subjects)))
+
+
+def price_on(
+    store: str | Path, fact: str, *memories: object, most: int = 12, strategies: Sequence[str] = (), limit: float = 10.0,
+    watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
+) -> PriceTable:  # fmt: skip
+    """Count what it takes, from the claims that stand in a store, to overturn what each memory answers about a fact.
+
+    Raises `UsageError` for a fact that the store does not have, and as `price` does.
+    """
+    names = strategies_of(strategies)
+    subjects = [subject_of(memory, limit=limit) for memory in memories]
+    return PriceTable(
+        tuple(price_of(each, standing_world(store, fact, each, most=most), strategies=names) for each in watch(subjects))
+    )
+
+
+def strategies_of(names: Sequence[str]) -> Sequence[str]:
+    """The names, each of a strategy; raises `UsageError` with the nearest."""
+    for name in names:
+        if name not in STRATEGIES:
+            allowed = ", ".join(STRATEGIES)
+            raise UsageError(
+                "unknown strategy", where="--strategy", given=name, allowed=allowed, hint=nearest(name, STRATEGIES, "")
+            )
+    return names

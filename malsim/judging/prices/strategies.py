@@ -1,0 +1,84 @@
+"""What a liar may do, and what the honest may who know better: the first n steps of each, as events of a world."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from malsim.judging.axioms.engine.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.judging.prices.worlds import ClaimWorld
+
+YEAR = 365.0
+
+
+def _time(world: ClaimWorld, place: int) -> float:
+    return world.start + world.gap * place
+
+
+def _liar(world: ClaimWorld, n: int, *, relation: str = "", later: float = 0.0) -> list[Event]:
+    """One writer says the lie n times, each time with an edge to the truth that stands, if any."""
+    edges = ((relation, world.truth),) if relation else ()
+    return [world.says(_time(world, place) + later, "liar", world.lie, *edges) for place in range(n)]
+
+
+def _sybils(world: ClaimWorld, n: int) -> list[Event]:
+    return [world.says(_time(world, place), f"s{place + 1}", world.lie) for place in range(n)]
+
+
+def _earns(world: ClaimWorld, n: int) -> list[Event]:
+    writers = [f"s{number}" for number in range(1, n + 1)]
+    facts = [(writer, name, value) for writer in writers for name, value in world.facts]
+    true = [
+        Event(_time(world, place), "write", name, value, writer, world.stated)
+        for place, (writer, name, value) in enumerate(facts)
+    ]
+    return true + [world.says(_time(world, len(true) + place), writer, world.lie) for place, writer in enumerate(writers)]
+
+
+def _floods(world: ClaimWorld, n: int) -> list[Event]:
+    """N facts that nobody else speaks about, then the lie."""
+    own = [Event(_time(world, place), "write", *fact, "liar", world.lie_stated) for place, fact in enumerate(world.own(n))]
+    return [*own, world.says(_time(world, n), "liar", world.lie)]
+
+
+def _cites(world: ClaimWorld, n: int) -> list[Event]:
+    edges = [("supports", world.lie)]
+    return [world.says(_time(world, place), "liar", world.lie, *(edges if place else ())) for place in range(n)]
+
+
+def _reads(world: ClaimWorld, n: int) -> list[Event]:
+    reads = [Event(_time(world, place), "read", world.about) for place in range(n - 1)]
+    return [world.says(world.start, "liar", world.lie), *reads]
+
+
+def _truth(world: ClaimWorld, n: int, *, relation: str = "", each: bool = True) -> list[Event]:
+    """The honest say the other value, in turn or the first alone."""
+    edges, writers = (((relation, world.truth),) if relation else ()), world.honest if each else world.honest[:1]
+    return [
+        world.says(_time(world, place), writers[place % len(writers)], world.lie, *edges, stated=world.stated)
+        for place in range(n)
+    ]
+
+
+STRATEGIES: dict[str, Callable[[ClaimWorld, int], list[Event]]] = {
+    "repeats": _liar,
+    "sybils": _sybils,
+    "earns": _earns,
+    "floods": _floods,
+    "denies": partial(_liar, relation="contradicts"),
+    "supersedes": partial(_liar, relation="supersedes"),
+    "cites": _cites,
+    "waits": partial(_liar, later=YEAR),
+    "reads": _reads,
+}
+USUAL = tuple(name for name in STRATEGIES if name != "floods")  # of the published table; to flood is named
+WAYS: dict[str, Callable[[ClaimWorld, int], list[Event]]] = {
+    "each": _truth,
+    "one": partial(_truth, each=False),
+    "denies": partial(_truth, relation="contradicts"),
+    "corrects": partial(_truth, relation="supersedes"),
+}

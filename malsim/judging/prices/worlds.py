@@ -1,0 +1,112 @@
+"""The world of a price: what honest writers said before, and who may speak from then on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+from malsim.adapters import Edge
+from malsim.base.errors import UsageError
+from malsim.judging.axioms.engine.events import Event
+from malsim.memory.port import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OTHERS = tuple(f"o{number}" for number in range(1, 7))
+DAILY, WEEK, TICK, PEEK = 40, 7, 0.97, 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimWorld:
+    """A past in which `about` is `truth`, honest writers, what they know of other objects, and a lie from day `start` on.
+
+    `stated` and `lie_stated` are the confidences of the honest and of a liar, `gap` the days between steps, `most` the
+    number of steps a strategy is given; `shared` says that every object has the values of all. Raises `UsageError` for a
+    number out of bounds.
+    """
+
+    past: tuple[Event, ...]
+    honest: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    about: str = "x"
+    truth: str = "A"
+    lie: str = "B"
+    stated: float = 0.8
+    lie_stated: float = 0.95
+    gap: float = 0.5
+    start: float = 40.0
+    most: int = 12
+    shared: bool = True
+
+    def __post_init__(self) -> None:
+        if self.most < 1:
+            raise UsageError("too few", where="most", given=self.most, allowed="1 and more")
+        for name in ("stated", "lie_stated"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise UsageError("out of bounds", where=name, given=getattr(self, name), allowed="0 to 1")
+        if not self.gap > 0.0:
+            raise UsageError("not above 0", where="gap", given=self.gap, allowed="days above 0")
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The names of all who may speak, and all that they may say of each object."""
+        liars = ["liar", *(f"s{number}" for number in range(1, self.most + 1))]
+        writers = dict.fromkeys([*self.honest, *(event.writer for event in self.past), *liars])
+        values: dict[str, dict[str, None]] = {self.about: dict.fromkeys((self.truth, self.lie))}
+        past = ((event.object, event.value) for event in self.past)
+        for name, value in [*past, *self.facts, *self.own(self.most)]:
+            values.setdefault(name, {})[value] = None
+        every = list(dict.fromkeys(word for words in values.values() for word in words))
+        return Vocabulary(list(writers), list(values), [every if self.shared else list(words) for words in values.values()])
+
+    def own(self, n: int) -> list[tuple[str, str]]:
+        """N facts that only a liar speaks about: an object and its value, one of x's where all share their values."""
+        return [(f"own {number}", self.truth if self.shared else f"own {number}") for number in range(n)]
+
+    def says(self, t: float, writer: str, value: str, *edges: tuple[str, str], stated: float | None = None) -> Event:
+        """A claim of a value of `about`, with edges (relation, value) to every claim that it is that value."""
+        about = tuple(Edge(relation, f"{self.about} is {word}") for relation, word in edges)
+        stated = self.lie_stated if stated is None else stated
+        return Event(t, "write", self.about, value, writer, stated, about)
+
+
+def closed_world(honest: int = 3, *, stated: float = 0.8, **numbers: float) -> ClaimWorld:
+    """The world of the published table: each honest writer says twice that x is A and once of six objects what is true.
+
+    Raises `UsageError` for fewer than one honest writer.
+    """
+    if honest < 1:
+        raise UsageError("too few", where="honest", given=honest, allowed="1 and more")
+    writers = tuple(f"h{number}" for number in range(1, honest + 1))
+    supports = (Edge("supports", "x is A"),)
+    first = [
+        Event(10.0 * r + 0.1 * w, "write", "x", "A", writer, stated, supports if r or w else ())
+        for r in range(2)
+        for w, writer in enumerate(writers)
+    ]
+    rest = [
+        Event(20.0 + place + 0.1 * w, "write", name, "T", writer, stated)
+        for place, name in enumerate(OTHERS, start=1)
+        for w, writer in enumerate(writers)
+    ]
+    facts = tuple((name, "T") for name in OTHERS)
+    return ClaimWorld(past=tuple(first + rest), honest=writers, facts=facts, stated=stated, **numbers)  # type: ignore[arg-type]
+
+
+def with_ticks(world: ClaimWorld, events: Sequence[Event] = ()) -> list[Event]:
+    """The past, these events, and the ticks between them and after the last.
+
+    A tick ends each day, but each seventh only more than forty days before the lie may begin, and from forty days after
+    that to these events.
+    """
+    stream = [*world.past, *events]
+    begin, daily = floor(min(event.t for event in stream)), ceil(world.start) + DAILY
+    first = floor(min((event.t for event in events), default=world.start - 1.0))
+    last = max(event.t for event in stream) if events else first
+    end = floor(last) if last < floor(last) + TICK else floor(last) + 1
+    near = max(begin, daily - 2 * DAILY)
+    days = {*range(begin, near, WEEK), *range(near, daily), *range(daily, first, WEEK), *range(first, end + 1)}
+    ticks = [Event(day + TICK, "tick") for day in sorted(days) if day <= end]
+    return sorted([*stream, *ticks], key=lambda event: event.t)

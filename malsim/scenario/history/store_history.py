@@ -1,0 +1,265 @@
+"""A store's own history: what each write replaced is kept, so what every cell was at every write can be read back."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.base.errors import StoreError
+from malsim.base.limits import Limits
+from malsim.memory import Memory, schema
+from malsim.memory.gate.verdicts import verdict_events
+from malsim.memory.tables import past, read
+from malsim.memory.tables.connect import connect, is_made, is_store, refusing, sound
+from malsim.memory.tables.layout import MOVING, RECORD
+from malsim.memory.tables.layout import SCORES as ALL_SCORES
+from malsim.scenario.history.history_frames import CHANGES, CLAIMS, STATE, History, about_objects, as_columns
+from malsim.sim.record.recorder import EVENTS, WRITERS
+from malsim.sim.world.clock import DAY
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from malsim.sim.settings.scenario import Scenario
+
+SCORES = ("effective", "currency")
+SAYS = pl.coalesce(pl.col("value").cast(pl.String), "title")
+_WORD = {"admit": "write", "tick": "tick", "expand": "read", "update": "write", "save": "write"}
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """One snapshot of a store that others may be writing; nothing is written to it, and no writer waits for it.
+
+    Where a log lies beside it, the file is opened so that closing it cannot play the log in: it is left as it was found.
+    """
+    if path.exists() and not is_store(path):
+        raise StoreError("no store of malsim's", where=str(path), hint="malsim import makes one; --events reads a log")
+    log = Path(f"{path}-wal")
+    connection = None
+    with refusing(path):
+        if log.exists() and log.stat().st_size:
+            import sqlite3
+
+            uri = f"{path.resolve().as_uri()}?mode=ro"
+            connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0)
+    connection = connection or connect(path)
+    try:
+        with refusing(path), sound(path):
+            connection.execute("BEGIN")
+            if not is_made(connection):
+                raise StoreError("nothing was written to it yet", where=str(path))
+            yield connection
+            connection.execute("ROLLBACK")
+    finally:
+        connection.close()
+
+
+def writes(path: Path) -> int:
+    """How many writes a store has on record."""
+    with reading(path) as file:
+        return int(file.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0])
+
+
+def store_history(
+    path: Path,
+    scenario: Scenario,
+    *,
+    cells: frozenset[str] | None = None,
+    snapshots: bool = False,
+    objects: bool = False,
+    limits: Limits | None = None,
+) -> History:
+    """Read what a store went through, at every instant at which it was written to.
+
+    Parameters
+    ----------
+    path
+        The store; only read.
+    scenario
+        Whose checks and netlist are asked.
+    cells
+        The handles that are asked about; None for all.
+    snapshots
+        Whether the whole memory is wanted at each instant at which a netlist scans: its ticks, or every write where none
+        ticked.
+    objects
+        Whether the signals `belief(OBJECT)` and `rivals(OBJECT)` are wanted.
+    limits
+        How much may be read.
+
+    Raises
+    ------
+    StoreError
+        For a file that is no store, damaged, or busy.
+    ScenarioError
+        For more instants × cells than the limits allow.
+    """
+    with reading(path) as file:
+        now, deeds = read.present(file), read.ticks(file)
+        instants = _instants(now, deeds)
+        rows = _rows(now)
+        if cells is not None and not (snapshots or objects):
+            rows = rows.filter(pl.col("handle").is_in(list(cells)))
+        states = instants.height * rows.height
+        (limits or Limits()).check({"cells": states, "memory": states * STATE}, where=str(path))
+        grid = _before_supersession(_grid(file, rows, instants), now)
+        writers = _writers(file, now, instants)
+        verdicts, changes, updates = read.verdicts(file), _changes(file, now, deeds), read.updates(file)
+    frame = grid.with_columns(
+        pl.col("handle").alias("cell"), now.cells["handle"].gather(grid["successor"]).alias("successor"), SAYS.alias("says"),
+        pl.col("effective").alias("score"), pl.lit(value=True).alias("score_is_belief"),
+    ).drop("row", "deed", "handle", "key", "content")  # fmt: skip
+    reps = sorted(now.cells["rep"].unique().to_list()) or [0]
+    return History(
+        scenario=scenario.replace(first=reps[0], replications=reps[-1] - reps[0] + 1), cells=frame, writers=writers,
+        events=_events(now, verdicts, updates), changes=changes, memory=now,
+        signals=about_objects(frame if objects else frame.clear()), claims=_claims(now, verdicts),
+        snapshots=tuple(_snapshots(now, grid, instants, deeds)) if snapshots else (),
+    )  # fmt: skip
+
+
+def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
+    """Each instant once, with the last write of its millisecond: t, deed, cells, edges, scanned.
+
+    Of what stood before the first write, as in an imported memory, the days on which its cells came are instants too.
+    """
+    instants = deeds.select("t", pl.col("row").alias("deed"), "cells", "edges", "scanned")
+    if deeds.height:
+        first = deeds.row(0, named=True)
+        created = now.cells["created"].head(first["cells"])
+        days = created.filter(created < first["t"]).drop_nulls().unique().sort()
+        earlier = pl.DataFrame({"t": days}).with_columns(
+            deed=pl.lit(first["row"]), cells=pl.lit(first["cells"]), edges=pl.lit(first["edges"]), scanned=pl.lit(0)
+        )
+        instants = pl.concat([as_columns(earlier, instants.schema), instants])
+    at = (pl.col("t") * DAY).round().cast(pl.Int64).alias("at")
+    return instants.with_columns(at).group_by("at", maintain_order=True).last().drop("at").sort("deed", "t")
+
+
+def _rows(now: Memory) -> pl.DataFrame:
+    """The cells as they are now, each with its `row`."""
+    return now.cells.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+
+
+def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) -> pl.DataFrame:
+    """Every one of the cells at every instant from its first on, with the values of then: t, deed, row, columns of cells."""
+    grid = instants.select("t", "deed", "cells").join(rows, how="cross")
+    first = instants["deed"].min() if instants.height else 0
+    here = (pl.col("row") < pl.col("cells")) & ((pl.col("deed") > first) | (pl.col("created") <= pl.col("t")))
+    grid = grid.filter(here).drop("cells").sort("deed", "t", "row")
+    grid = _as_of(grid, past.past_cells(file), (*MOVING, *ALL_SCORES))
+    for name, old in past.past_fields(file).items():
+        grid = _as_of(grid, old, (name,))
+    return grid
+
+
+def _as_of(grid: pl.DataFrame, old: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
+    """The grid with the values that were valid after each write: the earliest that were replaced by a later one."""
+    if old.is_empty():
+        return grid
+    until = old.with_columns((pl.col("until") - 1).alias("deed"), there=pl.lit(value=True)).drop("until")
+    earliest = grid.select("deed", "row").join_asof(
+        until.sort("deed", maintain_order=True), on="deed", by="row", strategy="forward", check_sortedness=False
+    )
+    here = earliest["there"].fill_null(value=False)
+    return grid.with_columns(earliest[name].zip_with(here, grid[name]).alias(name) for name in names)
+
+
+def _before_supersession(grid: pl.DataFrame, now: Memory) -> pl.DataFrame:
+    """Cells that another superseded were active until that one came, also before the first write."""
+    heir = now.cells["created"].gather(grid["successor"])
+    early = pl.Series((grid["status"] == "superseded") & (heir > grid["t"])).fill_null(value=False)
+    if not early.any():
+        return grid
+    active = pl.Series("status", ["active"], dtype=schema.CELLS["status"]).new_from_index(0, grid.height)
+    return grid.with_columns(
+        active.zip_with(early, grid["status"]).alias("status"), grid["successor"].set(early, None).alias("successor")
+    )
+
+
+def _writers(file: sqlite3.Connection, now: Memory, instants: pl.DataFrame) -> pl.DataFrame:
+    """What was on record of each writer at each instant."""
+    author = now.cells["author"].to_numpy()
+    first = np.full(now.writers.height, np.iinfo(np.int64).max)
+    np.minimum.at(first, author, np.arange(len(author)))
+    writers = now.writers.with_columns(row=pl.Series(np.arange(now.writers.height)), first=pl.Series(first))
+    grid = instants.select("t", "deed", "cells").join(writers, how="cross").filter(pl.col("first") < pl.col("cells"))
+    return as_columns(_as_of(grid.sort("deed", "t", "row"), past.past_records(file), RECORD), WRITERS)
+
+
+def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.DataFrame:
+    """What the gate said, cells that came without its word or were updated, and those that another took the place of."""
+    cells = _rows(now)
+    silent = cells.join(verdicts.select(row="cell").drop_nulls(), on="row", how="anti", maintain_order="left")
+    by = pl.format("by {}", "writer").alias("detail")
+    heir = now.cells.select(pl.col("created").alias("t"), pl.col("handle").alias("cause"), by)
+    superseded = cells.filter(pl.col("successor").is_not_null())
+    fields = updates.group_by("t", "row", "writer", maintain_order=True).agg(pl.col("field").str.join(", ").alias("detail"))
+    updated = fields.select(
+        "t", now.cells["rep"].gather(fields["row"]), pl.lit("updated").alias("kind"),
+        now.cells["handle"].gather(fields["row"]).alias("subject"), "detail", pl.col("writer").alias("cause"),
+    )  # fmt: skip
+    frames = [
+        *verdict_events(verdicts),
+        updated,
+        silent.select("t" if "t" in silent.columns else pl.col("created").alias("t"), "rep",
+                      pl.lit("admitted").alias("kind"), pl.col("handle").alias("subject"), by,
+                      pl.lit("it came without a verdict").alias("cause")),
+        pl.concat([superseded.select("rep", pl.lit("superseded").alias("kind"), pl.col("handle").alias("subject")),
+                   heir[superseded["successor"]]], how="horizontal"),
+    ]  # fmt: skip
+    return pl.concat([as_columns(frame, EVENTS) for frame in frames]).sort("t", maintain_order=True)
+
+
+def _changes(file: sqlite3.Connection, now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
+    """Each score that a write replaced, with what took its place; the first score of each cell comes from nothing."""
+    old = past.past_cells(file).select("row", "until", *SCORES, "touched")
+    last = _rows(now).select("row", pl.lit(None, pl.Int64).alias("until"), *SCORES, "touched")
+    heights = deeds["cells"].to_numpy()
+    rows = np.arange(now.cells.height)
+    first = pl.Series(np.searchsorted(heights, rows, side="right") + 1 if len(heights) else rows * 0 + 1)
+    states = pl.concat([old, last]).sort("row", "until", nulls_last=True, maintain_order=True)
+    states = states.with_columns(
+        write=pl.coalesce(pl.col("until").shift(1).over("row"), first.cast(pl.Int64).gather(states["row"]))
+    )
+    parts = [
+        states.select(
+            "row", "write", pl.lit(name).alias("score"), pl.col(name).shift(1).over("row").alias("before"),
+            pl.col(name).alias("after"), (pl.col("touched") != pl.col("touched").shift(1).over("row")).alias("touched"),
+        )
+        for name in SCORES
+    ]  # fmt: skip
+    names = _rows(now).select("row", "rep", pl.col("handle").alias("cell"))
+    words = deeds.select(pl.col("row").alias("write"), "t", pl.col("deed").replace_strict(_WORD, default="write"))
+    changes = pl.concat(parts).join(names, on="row").join(words, on="write")
+    deed = pl.when("touched").then(pl.lit("write")).otherwise("deed").alias("deed")
+    return as_columns(changes.with_columns(deed), CHANGES).sort("write", maintain_order=True)
+
+
+def _claims(now: Memory, verdicts: pl.DataFrame) -> pl.DataFrame:
+    """What was said of objects: each claim that the gate took, and each cell that came without its word."""
+    cells = _rows(now).select("row", "rep", "object", SAYS.alias("says"), "created")
+    times = verdicts.select("t", row="cell").drop_nulls()
+    claims = cells.join(times, on="row", how="left", maintain_order="left").with_columns(t=pl.coalesce("t", "created"))
+    return as_columns(claims.sort("t", maintain_order=True), CLAIMS)
+
+
+def _snapshots(
+    now: Memory, grid: pl.DataFrame, instants: pl.DataFrame, deeds: pl.DataFrame
+) -> Iterator[tuple[float, Memory]]:
+    """The memory after each tick; after every write where nothing ticked."""
+    ticks = set(deeds.filter(deeds["deed"] == "tick")["t"].to_list())
+    columns = list(schema.CELLS)
+    for at in instants.rows(named=True):
+        if not ticks or at["t"] in ticks:
+            cells = grid.filter((pl.col("t") == at["t"]) & (pl.col("deed") == at["deed"])).select(columns)
+            if cells.height == at["cells"]:
+                authors = int(cells["author"].max() or 0) + 1 if cells.height else 0  # type: ignore[arg-type]
+                edges, writers = now.edges.head(at["edges"]), now.writers.head(authors)
+                yield at["t"], Memory(read.whole(cells), edges, writers, at["scanned"])

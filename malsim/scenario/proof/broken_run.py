@@ -1,0 +1,111 @@
+"""The run that refutes a property: drawn as on a scope, or as a scenario file that was read back, run, and failed again."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.base.errors import UsageError
+from malsim.base.toml_text import toml_text
+from malsim.netlist.engine.engine import DAY
+from malsim.netlist.language.lexicon import LOOP_WRITES
+from malsim.netlist.language.render import text_of
+from malsim.netlist.language.statements import Load, Wire
+from malsim.netlist.wiring.blocks import inlined
+from malsim.scenario.file.scenario_file import parse as parse_scenario
+from malsim.scenario.judge.judge import judge
+from malsim.scenario.properties.formula import Read
+from malsim.scenario.properties.parse import parse
+from malsim.scenario.properties.render import render
+from malsim.showing.plots.runs.scope_screen import scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from malsim.netlist import Document
+    from malsim.netlist.language.statements import Statement
+    from malsim.scenario.proof.proof import Proof
+    from malsim.showing.plots.style import Sheet
+
+
+def drawing(proof: Proof) -> Sheet:
+    """Every signal of the refuting run, numbers as steps and bits as lanes."""
+    trace = _trace(proof)
+    names = [name for name in trace.columns if name != "t"]
+    samples = trace.with_columns(pl.col(names).cast(pl.Float64)).unpivot(names, index="t", variable_name="channel")
+    bits = [trace[name].dtype == pl.Boolean for name in names]
+    channels = pl.DataFrame({"channel": names, "address": names, "gain": 1.0, "offset": 0.0, "digital": bits})
+    events = pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String})
+    return scope(samples, channels, events, title=f"{proof.verdict}: {proof.text}")
+
+
+def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str:
+    """A scenario file in which the refuting inputs stand for the cells and the loop, and the property is its check.
+
+    Raises
+    ------
+    UsageError
+        Where its run does not fail as the trace did.
+    """
+    trace = _trace(proof)
+    sources = {one.source: one.name for one in proof.inputs if one.source}
+    table = {
+        "why": f"It breaks: {proof.text}",
+        "seed": 0,
+        "run": {"days": trace["t"][-1], "turn_every": f"{tick / DAY:.17g}d"},
+        "rules": {"calibration": "none"},
+        "netlist": {"text": _open(document, sources), "input": list(_changes(proof, trace))},
+        "check": [{"name": "refuted", "property": render(_renamed(parse(proof.text), sources))}],
+    }
+    text = toml_text(table)
+    outcomes = judge(parse_scenario(text)).outcomes
+    if [one.status for one in outcomes] != ["fail"]:
+        raise UsageError("the scenario does not fail as the trace did", given=", ".join(one.message for one in outcomes))
+    return text
+
+
+def _trace(proof: Proof) -> pl.DataFrame:
+    if proof.trace is None:
+        raise UsageError("only a refutation has a run to show", given=proof.verdict)
+    return proof.trace
+
+
+def _open(document: Document, sources: Mapping[str, str]) -> str:
+    """The netlist with the ends taken off by which cells feed it, on one row."""
+    statements, _ = inlined(document)
+    return text_of(list(_without(statements.statements, {one for one in sources if one not in LOOP_WRITES})))
+
+
+def _without(statements: tuple[Statement, ...], sources: set[str]) -> Iterator[Statement]:
+    for one in statements:
+        if isinstance(one, Wire):
+            ends = tuple(end for end in one.ends if end.address not in sources)
+            if ends:
+                yield replace(one, ends=ends)
+        else:
+            yield replace(one, domain="") if isinstance(one, Load) else one
+
+
+def _changes(proof: Proof, trace: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Each input, where it changes, from half a tick before."""
+    times = trace["t"].to_list()
+    for one in proof.inputs:
+        values = trace[one.name].to_list()
+        signal = one.source if one.source in LOOP_WRITES else one.name
+        for place, value in enumerate(values):
+            if not place or value != values[place - 1]:
+                at = times[place] - 0.5 * times[0]
+                yield {"signal": signal, "at": f"{at:.17g}d", "value": value}
+
+
+def _renamed(part: Any, names: Mapping[str, str]) -> Any:
+    """A formula that reads signals where it read the cells that fed them."""
+    if isinstance(part, Read):
+        return Read(names.get(part.address, part.address))
+    if isinstance(part, tuple):
+        return tuple(_renamed(each, names) for each in part)
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    return replace(part, **{each.name: _renamed(getattr(part, each.name), names) for each in fields(part)})

@@ -1,0 +1,117 @@
+"""The options of the commands that prove: `--prove`, `--assume`, `--ticks`, `--timeout`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from malsim.memory import Memory
+    from malsim.netlist import Document
+    from malsim.netlist.wiring import Net
+    from malsim.scenario.proof.proof import Proof
+
+
+def proof_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare them."""
+    group = parser.add_argument_group("proofs, for all inputs (pip install 'malsim[prove]'; malsim docs proofs)")
+    add = group.add_argument
+    add(
+        "--prove",
+        action="append",
+        default=[],
+        metavar="PROPERTY",
+        help="settle it for all inputs; safety: ready-made questions",
+    )
+    add("--assume", action="append", default=[], metavar="PROPERTY", help="only for inputs that keep: always (…); repeat")
+    add("--least", metavar="PIN=LOW:HIGH", help="the least value of a setting at which it is proved: weak.level=0:1")
+    add("--ticks", type=int, default=40, metavar="N", help="follow runs so far where induction does not close (40)")
+    add("--timeout", type=float, default=60.0, metavar="SECONDS", help="for each property (60)")
+
+
+def prove_each(net: Net, document: Document, properties: Sequence[str], args: argparse.Namespace) -> int:
+    """Print each answer, and show the first run that breaks what it should keep; 1 where one does or is not decided."""
+    from malsim.base.progress import progress
+    from malsim.scenario.proof.prove import prove
+    from malsim.scenario.proof.questions.least import least
+    from malsim.scenario.proof.questions.safety import safety
+
+    options = _options(args)
+    bad: list[Proof] = []
+    for text in progress(list(properties), what="prove", unit="property"):
+        if text == "safety":
+            answers = safety(net, **options)
+            print(*answers, sep="\n")  # noqa: T201  # the commands' own words
+            bad += [one.proof for one in answers if not one.sound]
+            continue
+        if args.least:
+            print(least(net, text, *_range(args.least), **options))  # noqa: T201
+            continue
+        proof = prove(net, text, **options)
+        print(proof)  # noqa: T201
+        bad += [] if proof.result.startswith("proved") else [proof]
+    if args.output:
+        _show(next((one for one in bad if one.trace is not None), None), document, Path(args.output))
+    return 1 if bad else 0
+
+
+def prove_law(memory: Memory) -> int:
+    """Print what each claim of a small memory can do to each other; 1 where something is not decided."""
+    from malsim.scenario.proof.questions.law_influence import SmallGraph, influences, stays_bounded
+
+    graph = SmallGraph.of(memory)
+    bounded, every = stays_bounded(graph), influences(graph)
+    print(f"{'proved by induction over 1 tick' if bounded else 'not decided'}: every effective stays from 0 to 1")  # noqa: T201
+    print(*every, sep="\n")  # noqa: T201
+    return 0 if bounded and all(one.effect != "not decided" for one in every) else 1
+
+
+def _range(text: str) -> tuple[str, tuple[str, str]]:
+    """`weak.level=0:1` as name, low, high."""
+    from malsim.base.errors import UsageError
+
+    name, _, ends = text.partition("=")
+    low, colon, high = ends.partition(":")
+    if not (name and low and colon and high):
+        raise UsageError("a setting and its range are needed", given=text, hint="--least weak.level=0:1")
+    return name, (low, high)
+
+
+def _show(proof: Proof | None, document: Document, path: Path) -> None:
+    """Write the run that refutes as a scenario, or draw it."""
+    from malsim.base.outputs import save_text
+    from malsim.scenario.proof.broken_run import drawing, scenario_text
+
+    if proof is None:
+        print(f"nothing was refuted, so {path} is not written")  # noqa: T201
+        return
+    if path.suffix == ".toml":
+        save_text(path, scenario_text(proof, document))
+    else:
+        drawing(proof).savefig(path)
+    print(f"wrote {path}")  # noqa: T201
+
+
+def prove_same(before: Net, after: Net, args: argparse.Namespace) -> int:
+    """Print whether what leaves two nets is ever different; 1 where it is, or that is not decided."""
+    from malsim.base.errors import UsageError
+    from malsim.scenario.proof.prove import prove
+    from malsim.scenario.proof.same_outputs import beside, same
+
+    if args.prove != ["same"]:
+        raise UsageError("two netlists are proved the same", given=" ".join(args.prove), hint="--prove same")
+    proof = prove(beside(before, after), same(before, after), **_options(args))
+    print(proof)  # noqa: T201
+    return 0 if proof.result.startswith("proved") else 1
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    from malsim.base.errors import UsageError
+
+    if args.ticks < 1 or not 0 < args.timeout < float("inf"):
+        given = f"--ticks {args.ticks} --timeout {args.timeout:g}"
+        raise UsageError("a proof looks at some ticks, for some time", given=given, allowed="above 0")
+    return {"assume": args.assume, "ticks": args.ticks, "timeout": args.timeout}

@@ -1,0 +1,96 @@
+"""Two nets on the same inputs: whether what leaves them is ever different."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from malsim.base.errors import UsageError
+from malsim.netlist.language.address import Pin
+from malsim.scenario.proof.ticks.cut import Cut, cut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from malsim.netlist.wiring import Link, Net, Signal
+
+OTHER = "other-"
+
+
+def beside(one: Net, other: Net) -> Cut:
+    """Both as one net; the second's names begin with `other-`, save those of inputs that both have.
+
+    Inputs are one where the same cell, pin of the loop or, for what nothing writes, name feeds them.
+    """
+    first, second = cut(one), cut(other)
+    names = {each.source or each.name: each.name for each in first.inputs}
+    shared = {each.name: names[key] for each in second.inputs if (key := each.source or each.name) in names}
+    signals = dict(first.net.signals)
+    for name, signal in second.net.signals.items():
+        copy = replace(signal, name=shared.get(name, OTHER + name), links=tuple(map(_renamed, signal.links)))
+        old = signals.get(copy.name)
+        signals[copy.name] = replace(old, links=(*old.links, *copy.links)) if old else copy
+    instances = {OTHER + name: replace(each, name=OTHER + name) for name, each in second.net.instances.items()}
+    threads = [replace(each, functions=tuple(OTHER + name for name in each.functions)) for each in second.net.threads]
+    both = replace(
+        first.net,
+        instances={**first.net.instances, **instances},
+        signals=signals,
+        threads=(*first.net.threads, *threads),
+        initial={**first.net.initial, **{OTHER + name: value for name, value in second.net.initial.items()}},
+    )
+    own = [replace(each, name=OTHER + each.name) for each in second.inputs if each.name not in shared]
+    return Cut(both, (*first.inputs, *own))
+
+
+def _renamed(link: Link) -> Link:
+    pin = link.address
+    return replace(link, address=Pin(OTHER + pin.instance, pin.name)) if isinstance(pin, Pin) else link
+
+
+def leaving(net: Net) -> tuple[str, ...]:
+    """The signals that do something outside, or that no op reads: alarms, flags, pins of the loop, read-outs."""
+    inner = {name: one for name, one in net.signals.items() if one.writer and _within(one.writer, net)}
+    alarms = {signal.name for signal in net.alarms}
+    return tuple(
+        name
+        for name, one in inner.items()
+        if name in alarms or not one.readers or any(not _within(link, net) for link in one.readers)
+    )
+
+
+def _within(link: Link, net: Net) -> bool:
+    return isinstance(link.address, Pin) and link.address.instance in net.instances
+
+
+def same(one: Net, other: Net) -> str:
+    """The property that all that leaves both nets under one name is the same.
+
+    Raises
+    ------
+    UsageError
+        Where nothing of one name leaves them.
+    """
+    names = [name for name in leaving(one) if name in leaving(other)]
+    if not names:
+        given = f"{' '.join(leaving(one))} and {' '.join(leaving(other))}"
+        raise UsageError("these netlists have no output of one name", given=given, hint="name what is to be compared alike")
+    return f"always ({' and '.join(f'{name} == {OTHER}{name}' for name in names)})"
+
+
+def stuck(net: Net, signals: Iterable[str]) -> Net:
+    """The net with signals that hold for ever what they hold at the start."""
+    initial: dict[str, float | bool] = dict(net.initial)
+    changed: dict[str, Signal] = dict(net.signals)
+    for name in signals:
+        signal = net.signals[name]
+        initial.setdefault(name, _first(net, signal))
+        changed[name] = replace(signal, links=signal.readers)
+    return replace(net, signals=changed, initial=initial)
+
+
+def _first(net: Net, signal: Signal) -> float | bool:
+    pin = signal.writer.address if signal.writer else None
+    if isinstance(pin, Pin) and pin.instance in net.instances:
+        return net.instances[pin.instance].sheet.slots[pin.name].pin.first
+    return 0.0

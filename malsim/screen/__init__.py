@@ -1,6 +1,0 @@
-"""What looks like a credential or like personal data in a text; the gate, the errors and the reports ask here."""
-
-from malsim.screen.credentials import credentials, holds_secret, redacted, withheld
-from malsim.screen.personal import personal_data
-
-__all__ = ["credentials", "holds_secret", "personal_data", "redacted", "withheld"]

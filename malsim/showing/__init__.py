@@ -1,0 +1,1 @@
+"""Show results to people: plots, HTML pages, notebook widgets and the manual."""

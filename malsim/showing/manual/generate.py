@@ -1,0 +1,149 @@
+"""Reference pages made from declarations: what the code declares is written once, there."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from malsim.showing.manual.markdown import parameters, table
+from malsim.showing.manual.scenario_keys import scenario
+
+
+def rules() -> str:
+    """Every rule of the graph memory."""
+    import dataclasses
+
+    from malsim.memory import Rules
+
+    rows = []
+    for rule in dataclasses.fields(Rules):
+        meta = rule.metadata
+        if not {"unit", "choices"} & meta.keys() and rule.type != "str":  # a derived value: see the page on signals
+            continue
+        unit = meta.get("unit", "word" if "choices" in meta else "words")
+        rows.append((f"`{rule.name}`", rule.default, unit, _bounds(meta), meta["why"], meta["source"]))
+    text = (
+        "Set one with `--set rules.NAME=VALUE`, many with `--rules FILE` or a `[rules]` table in a "
+        "scenario; `--rules recall_v5` takes the reference implementation's. Times are in days, "
+        'or text with a unit: `tau_volatile = "36h"`.\n\n'
+    )
+    return text + table(("rule", "default", "unit", "allowed", "why", "source"), rows) + "\n"
+
+
+def _bounds(meta: Mapping[str, Any]) -> str:
+    if "choices" in meta:
+        return ", ".join(meta["choices"])
+    if "unit" not in meta:
+        return "apart by blanks"
+    above = "above " if meta["above"] else ""
+    return f"{above}{meta['low']:g} or more" if math.isinf(meta["high"]) else f"{above}{meta['low']:g} to {meta['high']:g}"
+
+
+def ops() -> str:
+    """Every op with its sentence, and its data sheet's pins and parameters."""
+    from ops import sheets
+
+    parts = ["`malsim op NAME` prints one data sheet; `malsim op NAME --step` draws its answer to a step.\n"]
+    parts += [f"## {name}\n\n```text\n{sheet}\n```\n" for name, sheet in sorted(sheets().items())]
+    return "\n".join(parts)
+
+
+def writers() -> str:
+    """Behaviours of writers, with their equations and parameters."""
+    from malsim.sim.writers import behaviours
+
+    parts = ['A population is a behaviour, a size and a schedule: `[[writers]] behaviour = "honest"`.\n']
+    parts += [
+        f"## {one.name}\n\n{one.sentence}\n\n```text\n{one.equation}\n```\n\n{parameters(one.params)}\n"
+        for one in behaviours().values()
+    ]
+    return "\n".join(parts)
+
+
+def commands() -> str:
+    """Every command with its help."""
+    from malsim.parsers import command_parsers
+
+    parts = ["Exit codes: 0 done or yes, 1 the answer is no, 2 bad input.\n"]
+    parts += [f"## malsim {name}\n\n```text\n{sub.format_help()}```\n" for name, sub in sorted(command_parsers().items())]
+    return "\n".join(parts)
+
+
+def limits() -> str:
+    """What may be asked for before it is refused, and what raises each limit."""
+    from dataclasses import fields
+
+    from malsim.base.limits import Limits
+
+    head = (
+        "Every command refuses what asks for more, before it is run, in whichever process; pytest has the same flags as "
+        "`--malsim-…`. From Python nothing is limited unless you say so: `with Limits().hold(): …`.\n\n"
+    )
+    rows = [
+        (one.metadata["says"], f"{one.default:,}", f"`--{one.metadata['flag']} {one.metadata['unit']}`")
+        for one in fields(Limits)
+        if one.metadata
+    ]
+    return head + table(("limit", "default", "raised by"), rows) + "\n"
+
+
+def metrics() -> str:
+    """Figures of a run, with their meaning."""
+    from malsim.sim.record.metrics import METRICS
+
+    head = "`run.metrics()` gives each with its interval over replications.\n\n"
+    return head + table(("metric", "meaning"), METRICS.items()) + "\n"
+
+
+def events() -> str:
+    """Kinds of events, with what stands in their cause."""
+    from malsim.sim.record.event_kinds import KINDS
+
+    return "`run.events` has one row an event.\n\n" + table(("kind", "its cause"), KINDS.items()) + "\n"
+
+
+PUBLIC = ("malsim.memory", "malsim.adapters", "malsim.judging.axioms", "malsim.judging.duties", "ops")
+
+
+def python() -> str:
+    """The names that stay: what `import malsim as ms` gives, and the packages beside it, from the docstrings."""
+    import importlib
+    import inspect
+
+    import malsim
+
+    packages = ", ".join(f"`{package}`" for package in PUBLIC)
+    parts = [f"What `import malsim as ms` gives, then the public names of {packages}. All else may change.\n"]
+    for name in malsim.__all__:
+        item = getattr(malsim, name)
+        text = inspect.cleandoc(item.__doc__ or "")
+        parts.append(f"## ms.{name}\n\n```text\n{name}{_signature(item)}\n\n{text}\n```\n")
+    for package in PUBLIC:
+        module = importlib.import_module(package)
+        rows = ((f"`{name}`", (inspect.getdoc(getattr(module, name)) or "").partition("\n")[0]) for name in module.__all__)
+        parts.append(f"## {package}\n\n{table(('name', 'what it is'), rows)}\n")
+    return "\n".join(parts)
+
+
+def _signature(item: Any) -> str:
+    import inspect
+
+    try:
+        return re.sub(r"(: |-> )(['\"])(.*?)\2(?=[,) ]|$)", r"\1\3", str(inspect.signature(item)))
+    except (TypeError, ValueError):  # a built-in has none
+        return "(…)"
+
+
+GENERATED: dict[str, tuple[str, Callable[[], str]]] = {
+    "rules": ("Rules of the memory", rules),
+    "ops": ("Ops", ops),
+    "writers": ("Writers", writers),
+    "scenario-files": ("Scenario files", scenario),
+    "metrics": ("Metrics", metrics),
+    "events": ("Events", events),
+    "commands": ("Commands", commands),
+    "limits": ("Limits", limits),
+    "python": ("Python", python),
+}

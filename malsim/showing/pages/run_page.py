@@ -1,0 +1,173 @@
+"""A run as one HTML file that opens from a disk without a network: lines over time, and why each is where it is."""
+
+from __future__ import annotations
+
+import json
+import math
+from importlib import resources
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.base.errors import MalsimError
+from malsim.base.plain_text import plain_text
+from malsim.showing.pages.page_parts import text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.sim.run import Run
+
+MOST_LINES = 150  # a panel; those that moved most stay
+MOST_VALUES = 300_000  # of all panels; beyond, ticks are left out evenly
+MOST_REASONS = 1_000  # each takes some milliseconds
+MOST_EVENTS = 5_000
+DIGITS = 5
+STILL = 1e-9
+
+Lines = dict[str, list[float | None]]
+
+
+def run_page(run: Run) -> str:
+    """The page: effective, currency and signals of the first replication recorded, or means over all where none is.
+
+    The page says what it leaves out: lines beyond 150 a panel, ticks beyond 300,000 values, reasons beyond 1,000.
+    """
+    notes: list[str] = []
+    rep = run.scenario.first
+    panels = _panels(run, rep, notes)
+    times = _times(panels, notes)
+    events = run.events.filter(pl.col("rep") == rep).select("t", "kind", "subject", "detail", "cause")
+    if events.height > MOST_EVENTS:
+        notes.append(f"the first {MOST_EVENTS:,} of {events.height:,} events")
+    shapes = [_panel(title, family, frame, times, notes) for title, family, frame in panels]
+    data = {
+        "times": times,
+        "panels": shapes,
+        "labels": _labels(run, rep),
+        "reasons": _reasons(run, rep, times, shapes, notes),
+        "events": events.head(MOST_EVENTS).rows(),
+    }
+    template = resources.files("malsim.showing.pages").joinpath("run.html").read_text(encoding="utf-8")
+    script = resources.files("malsim.showing.pages").joinpath("run.js").read_text(encoding="utf-8")
+    facts = f"{run.scenario.days:g} days, seed {run.scenario.seed}, " + (
+        f"replication {rep}" if run.cells.height or run.signals.height else f"{run.scenario.replications} replications"
+    )
+    return Template(template).substitute(
+        name=text(run.scenario.name),
+        why=text(run.scenario.why),
+        facts=text("; ".join([facts, *notes])),
+        data=json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+        script=script,
+    )
+
+
+def _panels(run: Run, rep: int, notes: list[str]) -> list[tuple[str, str, pl.DataFrame]]:
+    """Title, family and frame (t, name, value, and low, high of bands) of each panel."""
+    columns = [name for name in dict.fromkeys((run.score, "currency")) if name in run.cells.columns]
+    cells = run.cells.filter(pl.col("rep") == rep)
+    parts: dict[str, tuple[str, list[pl.DataFrame]]] = {}
+    for column in columns:
+        lines = cells.select("t", pl.col("cell").alias("name"), pl.col(column).alias("value")).drop_nulls("value")
+        parts[column] = ("claims", [lines])
+    frame = run.signals.filter(pl.col("rep") == rep).select("t", _name(), "signal", "value")
+    if not run.cells.height and not run.signals.height and run.bands.height:
+        frame = run.bands.select("t", _name(), "signal", value="mean", low="q05", high="q95")
+        notes.append("means, with bands from the 5th to the 95th percentile")
+    frame = frame.filter(pl.col("value").is_finite())
+    for (signal,), lines in frame.group_by("signal", maintain_order=True):
+        lowest, highest = lines["value"].min(), lines["value"].max()
+        unit = isinstance(lowest, float) and isinstance(highest, float) and 0.0 <= lowest <= highest <= 1.0
+        title = "signals from 0 to 1" if unit and "low" not in frame.columns else str(signal)
+        parts.setdefault(title, ("signals", []))[1].append(lines)
+    panels = [(title, family, pl.concat(frames)) for title, (family, frames) in parts.items()]
+    return [panel for panel in panels if panel[2].height]
+
+
+def _name() -> pl.Expr:
+    with_row = pl.format("{}({})", "signal", "row")
+    return pl.when(pl.col("row").is_null()).then("signal").otherwise(with_row).alias("name")
+
+
+def _times(panels: Sequence[tuple[str, str, pl.DataFrame]], notes: list[str]) -> list[float]:
+    """The ticks that the page shows, the last always among them."""
+    if not panels:
+        return []
+    times = np.unique(np.concatenate([frame["t"].to_numpy() for _, _, frame in panels]))
+    lines = sum(min(MOST_LINES, frame["name"].n_unique()) for _, _, frame in panels)
+    every = math.ceil(len(times) * lines / MOST_VALUES)
+    if every > 1:
+        notes.append(f"one tick in {every} of {len(times):,}")
+    return [float(t) for t in times[::-1][:: max(every, 1)][::-1]]
+
+
+def _panel(title: str, family: str, frame: pl.DataFrame, times: list[float], notes: list[str]) -> dict[str, Any]:
+    spread = frame.group_by("name", maintain_order=True).agg(moved=pl.col("value").max() - pl.col("value").min())
+    names = spread.sort("moved", descending=True, maintain_order=True)["name"].head(MOST_LINES)
+    if spread.height > MOST_LINES:
+        notes.append(f"{title}: the {MOST_LINES} of {spread.height:,} lines that moved most")
+    shape: dict[str, Any] = {"title": title, "family": family, "lines": _values(frame, names, "value", times)}
+    if "low" in frame.columns:
+        shape |= {edge: _values(frame, names, edge, times) for edge in ("low", "high")}
+    return shape
+
+
+def _values(frame: pl.DataFrame, names: pl.Series, column: str, times: list[float]) -> Lines:
+    """The values of each line at each of the times, None where it has none."""
+    values = frame.filter(pl.col("name").is_in(names.implode())).pivot(
+        on="name", index="t", values=column, aggregate_function="last"
+    )
+    ticks = pl.DataFrame({"t": times}, schema={"t": pl.Float64})
+    table = ticks.join(values, on="t", how="left", maintain_order="left")
+    return {name: table[name].round(DIGITS).to_list() for name in names}
+
+
+def _labels(run: Run, rep: int) -> dict[str, str]:
+    if not run.cells.height:
+        return {}
+    labels = run.labels.filter(pl.col("rep") == rep)
+    return {row["cell"]: plain_text(" · ".join(filter(None, (row["object"], row["title"])))) for row in labels.to_dicts()}
+
+
+def _reasons(
+    run: Run, rep: int, times: list[float], panels: list[dict[str, Any]], notes: list[str]
+) -> dict[str, list[tuple[int, str]]]:
+    """Why each line is where it is: a place among the times and a sentence, wherever it moved."""
+    lines: Lines = {
+        name: values for panel in reversed(panels) if "low" not in panel for name, values in panel["lines"].items()
+    }
+    moves, reasons = dict[str, list[int]](), dict[str, list[tuple[int, str]]]()
+    for name, values in lines.items():
+        try:
+            places = _moves(values)
+            run.why(name, times[places[0]], rep)
+            moves[name] = places
+        except MalsimError as error:  # a memory or a signal that cannot be asked
+            reasons[name] = [(0, f"This run cannot say why: {plain_text(str(error))}")]
+    most = _share([len(places) for places in moves.values()])
+    if any(len(places) > most for places in moves.values()):
+        notes.append(f"why? is told of at most {most} days a line, evenly chosen among those on which it moved")
+    for name, places in moves.items():
+        some = sorted({places[round(at)] for at in np.linspace(0, len(places) - 1, min(most, len(places)))})
+        reasons[name] = [(place, plain_text(run.why(name, times[place], rep))) for place in some]
+    return reasons
+
+
+def _share(counts: list[int]) -> int:
+    """The most that each may have for all together to stay within the reasons that a page holds."""
+    fits = (
+        most for most in range(max(counts, default=1), 0, -1) if sum(min(most, count) for count in counts) <= MOST_REASONS
+    )
+    return next(fits, 1)
+
+
+def _moves(values: list[float | None]) -> list[int]:
+    """The places where a line has another value than it had last, its first among them."""
+    places, last = list[int](), math.inf
+    for place, value in enumerate(values):
+        if value is not None and abs(value - last) > STILL:
+            places.append(place)
+            last = value
+    return places

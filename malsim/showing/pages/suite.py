@@ -1,0 +1,95 @@
+"""A suite's verdicts as one HTML file that opens from a disk without a network: margins, seeds, and a figure each."""
+
+from __future__ import annotations
+
+from importlib import resources
+from string import Template
+from typing import TYPE_CHECKING
+
+from malsim.scenario.judge.suite_summary import details
+from malsim.scenario.picture import picture
+from malsim.showing.pages.page_parts import image, png, text
+from malsim.showing.plots.runs.checked import checked
+
+if TYPE_CHECKING:
+    from malsim.scenario.judge.judge import Judged, Outcome, Status
+    from malsim.scenario.judge.suite_summary import Suite
+
+RESOLUTION = 80
+MOST_FIGURES = 5 * 2**20 * 3 // 4 - 2**19
+WORDS: dict[Status, str] = {"pass": "passed", "fail": "failed", "error": "error"}
+
+
+def report(suite: Suite) -> str:
+    """The page. Figures are PNG inside it; beyond 4 MB of them, failing scenarios keep theirs and others go without."""
+    order = sorted(suite.judged, key=lambda one: ("error", "fail", "pass").index(one.status))
+    figures, left = dict[str, bytes](), MOST_FIGURES
+    for one in order:
+        figure = _figure(one)
+        if figure and len(figure) <= left:
+            figures[one.scenario.path or one.scenario.name] = figure
+            left -= len(figure)
+    rows = list(suite.outcomes())
+    sections = [_section(one, suite, rows, figures) for one in suite.judged]
+    unread = [_failure("error", path, [problem]) for path, problem in suite.unread]
+    counts = " ".join(f'<span class="{status}">{suite.count(status)} {word}</span>' for status, word in WORDS.items())
+    page = Template(resources.files("malsim.showing.pages").joinpath("suite.html").read_text(encoding="utf-8"))
+    links = "".join(f"<li>{_mark(one.status)} <a href='#{_anchor(one)}'>{text(one.scenario.name)}</a></li>" for one in order)
+    return page.substitute(counts=counts, links=links, unread="\n".join(unread), sections="\n".join(sections))
+
+
+def _section(judged: Judged, suite: Suite, rows: list[tuple[Judged, Outcome]], figures: dict[str, bytes]) -> str:
+    scenario = judged.scenario
+    mine = [outcome for owner, outcome in rows if owner is judged]
+    table = "".join(_row(outcome) for outcome in mine)
+    failures = [
+        _failure(
+            outcome.status,
+            outcome.check.name,
+            [outcome.message.partition("\n")[0], *details(judged, outcome, suite.options)],
+        )
+        for outcome in mine
+        if outcome.status != "pass"
+    ]
+    if judged.error:
+        failures.append(_failure("error", scenario.name, [judged.error]))
+    figure = figures.get(scenario.path or scenario.name)
+    tag = image(figure, alt="the values checked over time") if figure else ""
+    last = scenario.first + scenario.replications - 1
+    facts = f"seed {scenario.seed}, {scenario.days:g} days, replications {scenario.first} to {last}"
+    head = "<tr><th></th><th>check</th><th>asked</th><th>margin</th><th>said</th></tr>"
+    return (
+        f'<section id="{_anchor(judged)}"><h2>{_mark(judged.status)} {text(scenario.name)}</h2><p>{text(scenario.why)}</p>'
+        f'<p class="facts">{text(scenario.path)} · {text(facts)}</p>'
+        f"<div class='wide'><table>{head}{table}</table></div>{''.join(failures)}{tag}</section>"
+    )
+
+
+def _row(outcome: Outcome) -> str:
+    cells = (
+        _mark(outcome.status),
+        text(outcome.check.name),
+        f"<code>{text(outcome.check.property)}</code>",
+        "" if outcome.margin is None else f"{outcome.margin:.4g}",
+        text(outcome.message.partition("\n")[0]),
+    )
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def _failure(status: str, name: str, lines: list[str]) -> str:
+    return f'<div class="told {status}"><b>{text(name)}</b><pre>{text(chr(10).join(lines))}</pre></div>'
+
+
+def _figure(judged: Judged) -> bytes | None:
+    data = picture(judged)
+    figure = data and checked(data.lines, data.regions, data.tubes, data.events, data.witnesses)
+    return png(figure, dpi=RESOLUTION) if figure else None
+
+
+def _anchor(judged: Judged) -> str:
+    name = judged.scenario.path or judged.scenario.name
+    return "".join(letter if letter.isalnum() else "-" for letter in name)
+
+
+def _mark(status: Status) -> str:
+    return f'<span class="{status}">{WORDS[status]}</span>'

@@ -1,0 +1,148 @@
+"""The answer to each fact over time: the best claim of the true value against the best of any other, with its bands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.showing.plots.style import COLOURS, GREY, dress, headline, sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from malsim.showing.plots.style import Sheet
+
+MOST_PANELS = 6
+TRUE, FALSE = COLOURS[0], COLOURS[5]
+LINES = (
+    ("for_truth", TRUE, "-", "best claim of the true value"),
+    ("against_truth", FALSE, (0, (5, 1.5)), "best claim of another value"),
+)
+TURNS = (
+    ("acted_false", FALSE, "-", "acted on a claim that was never true"),
+    ("acted_stale", COLOURS[1], (0, (5, 1.5)), "acted on a claim no longer true"),
+    ("declined", GREY, (0, (1, 1)), "declined to act"),
+    ("withheld", COLOURS[6], (0, (5, 1, 1, 1)), "never released"),
+)
+WINDOW = 10  # turns averaged, so that single turns of 0 and 1 make a line
+
+
+def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | None = None) -> Sheet:
+    """Draw a panel a fact: median over replications, with bands of 25 % to 75 % and 5 % to 95 %.
+
+    Parameters
+    ----------
+    bands
+        t (days), row (the fact), signal (`for_truth`, `against_truth`, `right`), count, mean, q05, q25, q50, q75, q95.
+    changes
+        t and subject of the changes of truth to mark, of one replication.
+    """
+    facts = bands.filter(pl.col("signal") == "right")["row"].unique(maintain_order=True).to_list()
+    rows = max(1, min(len(facts), MOST_PANELS))
+    figure = sheet(8.6, 1.3 + 2.2 * rows)
+    panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+    for axes, fact in zip(panels, facts, strict=False):
+        here = bands.filter(pl.col("row") == fact)
+        times = here.select(pl.col("t").unique().sort())
+        for signal, colour, dash, label in LINES:
+            line = here.filter(pl.col("signal") == signal)
+            _band(axes, times.join(line, on="t", how="left", maintain_order="left"), colour, dash, label)  # gaps stay gaps
+        _right(axes, here.filter(pl.col("signal") == "right"))
+        if changes is not None:
+            for at in changes.filter(pl.col("subject") == fact)["t"]:
+                axes.axvline(at, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)), label="the truth changes")
+        axes.set_ylim(-0.03, 1.05)
+        dress(axes, x="", y="effective (0 to 1)", title=fact)
+    _legend(panels)
+    panels[-1].set_xlabel("time (days)")
+    left = len(facts) - rows
+    _headline(figure, title + (f" — {left} more facts not shown" if left > 0 else ""))
+    return figure
+
+
+def turns(bands: pl.DataFrame, *, title: str = "", compactions: Sequence[float] = ()) -> Sheet:
+    """Draw the reader's turns: how many did harm, declined or were withheld, and how much was opened and blocked.
+
+    Where its context is emptied (`compactions`, days), a third panel has the share of cells that came with the memory.
+
+    `bands` has the reader's signals, whose row is null; each line is the mean over replications, averaged over ten turns.
+    """
+    mine = bands.filter(pl.col("row").is_null())
+    cells = mine.filter(signal="shown").join(mine.filter(signal="shown_init"), on="t", suffix="_init")
+    figure = sheet(8.6, 5.4 + 2.4 * bool(cells.height))
+    upper, lower, *third = figure.subplots(2 + bool(cells.height), 1, sharex=True)
+    for signal, colour, dash, label in TURNS:
+        _mean(upper, mine.filter(pl.col("signal") == signal), colour, dash, label)
+    _mean(lower, mine.filter(pl.col("signal") == "expanded"), COLOURS[0], "-", "cells opened")
+    _mean(lower, mine.filter(pl.col("signal") == "blocks"), COLOURS[5], (0, (5, 1.5)), "times refused by the stop hook")
+    _mean(lower, mine.filter(pl.col("signal") == "lost"), COLOURS[6], (0, (1, 1)), "lessons lost")
+    upper.set_ylim(bottom=0.0)
+    lower.set_ylim(bottom=0.0)
+    dress(upper, x="", y="share of turns (0 to 1)", title=f"what became of the reader's turns, mean of the last {WINDOW}")
+    dress(lower, x="time (days)", y="how many a turn", title=f"what they cost, mean of the last {WINDOW}")
+    for axes in third:
+        _from_memory(axes, cells, compactions)
+    for axes in (upper, lower, *third):
+        axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    _headline(figure, title)
+    return figure
+
+
+def _from_memory(axes: Axes, cells: pl.DataFrame, compactions: Sequence[float]) -> None:
+    """The share of the cells pushed and opened that came with the memory, and when the context was emptied."""
+    for at in compactions:
+        axes.axvline(at, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)), label="_the context is emptied")
+    share = cells.filter(pl.col("mean") > 0.0).with_columns(mean=pl.col("mean_init") / pl.col("mean"))
+    _mean(axes, share, COLOURS[2], "-", "of cells pushed and opened")
+    axes.set_ylim(-0.03, 1.05)
+    what = "what still stems from the memory's beginning; dashed: the context is emptied"
+    dress(axes, x="time (days)", y="share (0 to 1)", title=what)
+
+
+def _legend(panels: Iterable[Axes]) -> None:
+    """One entry for each thing that some panel shows, beside the first panel."""
+    panels = list(panels)
+    lines: dict[str, Artist] = {}
+    for axes in panels:
+        lines |= {label: line for line, label in zip(*axes.get_legend_handles_labels(), strict=True) if label not in lines}
+    panels[0].legend(lines.values(), lines.keys(), fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+
+
+def _right(axes: Axes, right: pl.DataFrame) -> None:
+    """Of one replication, when its answer was false; of many, the share whose answer was the truth."""
+    if _replications(right) > 1:
+        look: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (1, 1)), "drawstyle": "steps-post"}
+        axes.plot(right["t"], right["mean"], label="share of replications whose answer is true", **look)
+    elif (right["mean"] < 1.0).any():
+        wrong = (right["mean"] < 1.0).cast(pl.Float64)
+        axes.fill_between(right["t"], wrong, step="post", color="#dddddd", linewidth=0, label="the answer is false")
+
+
+def _replications(line: pl.DataFrame) -> int:
+    return int(line["count"].max() or 0)  # type: ignore[arg-type]  # counts are whole numbers
+
+
+def _band(axes: Axes, line: pl.DataFrame, colour: str, dash: object, label: str) -> None:
+    many = _replications(line) > 1
+    label = f"{label}, median of replications" if many else label
+    axes.plot(line["t"], line["q50"], color=colour, linestyle=dash, linewidth=1.5, label=label, drawstyle="steps-post")
+    if many:
+        for low, high, alpha, share in (("q05", "q95", 0.12, "90 %"), ("q25", "q75", 0.22, "50 %")):
+            axes.fill_between(line["t"], line[low], line[high], step="post", color=colour, alpha=alpha, linewidth=0)
+            axes.fill_between([], [], color=GREY, alpha=2 * alpha, linewidth=0, label=f"the middle {share} of replications")
+
+
+def _mean(axes: Axes, line: pl.DataFrame, colour: str, dash: object, label: str) -> None:
+    if line.height:
+        smooth = line["mean"].rolling_mean(min(WINDOW, line.height), min_samples=1).to_numpy()
+        axes.plot(line["t"], np.asarray(smooth), color=colour, linestyle=dash, linewidth=1.5, label=label)
+
+
+def _headline(figure: Sheet, title: str) -> None:
+    if title:
+        headline(figure, title)

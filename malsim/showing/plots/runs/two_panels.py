@@ -1,0 +1,52 @@
+"""One stream of claims under two laws, on one scale."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from malsim.showing.plots.style import COLOURS, DASHES, GREY, dress, headline, sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from malsim.showing.plots.style import Sheet
+
+MOST = 6  # lines a panel
+SHORT = 3.0  # days; a shorter run counts hours
+
+
+def two_panels(sides: Sequence[tuple[str, pl.DataFrame]], *, title: str = "") -> Sheet:
+    """Draw frames of cells (t in days, cell, rank or effective, status) in a panel each; one that goes ends in a cross."""
+    figure = sheet(8.6, 3.1)
+    panels = np.atleast_1d(figure.subplots(1, max(1, len(sides)), sharex=True, sharey=True))
+    for axes, (name, cells) in zip(panels, sides, strict=False):
+        column = "rank" if "rank" in cells.columns else "effective"
+        names = cells["cell"].unique(maintain_order=True).to_list() if cells.height else []
+        hours = cells["t"].to_numpy().max(initial=0.0) <= SHORT
+        for place, cell in enumerate(names[:MOST]):
+            _line(axes, cells.filter(pl.col("cell") == cell), column, place, scale=24.0 if hours else 1.0)
+        dress(axes, x="time (hours)" if hours else "time (days)", y="", title=textwrap.fill(name, 46))
+        if len(names) > MOST:
+            axes.plot([], [], color="none", label=f"and {len(names) - MOST} more")
+        axes.legend(frameon=False, fontsize=8)
+    panels[0].set_ylabel("score (rank, or effective)")
+    low, high = panels[0].get_ylim()
+    panels[0].set_ylim(min(low, 0.0), high)
+    headline(figure, title)
+    return figure
+
+
+def _line(axes: Axes, own: pl.DataFrame, column: str, place: int, *, scale: float) -> None:
+    live = own.filter(pl.col("status") == "active") if "status" in own.columns else own
+    colour, dash = COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)]
+    axes.plot(live["t"] * scale, live[column], color=colour, linestyle=dash, linewidth=1.6, label=own["cell"][0])
+    if live.height < own.height:
+        end = float(own.filter(pl.col("status") != "active")["t"].to_numpy().min()) * scale
+        axes.plot([end], [0.0], "x", color=GREY, markersize=9, markeredgewidth=2, clip_on=False)
+        axes.annotate(" gone", (end, 0.0), fontsize=8, color=GREY, va="bottom")

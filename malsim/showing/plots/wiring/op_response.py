@@ -1,0 +1,164 @@
+"""An op's answers: to a test signal, by frequency, and to a recorded signal."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.showing.plots.style import GREY, dress, headline, line_styles, sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+    from malsim.showing.plots.style import Sheet
+
+MOST_LINES = 6
+MOST_PANELS = 4
+SCALES = ((1 / 24, "minutes", 1440.0), (3.0, "hours", 24.0), (np.inf, "days", 1.0))
+
+
+def to_signal(answer: pl.DataFrame, units: Mapping[str, str], *, input_unit: str, title: str = "") -> Sheet:
+    """Draw an op's answer to a test signal.
+
+    Parameters
+    ----------
+    answer
+        t (days), input, and a column an output; a panel each unit, lanes for the bits. Outputs that never change are
+        named beneath, not drawn.
+    units
+        The unit of each output.
+    """
+    label, factor = _scale(float(answer["t"][-1]))
+    time = answer["t"].to_numpy() * factor
+    labels = {name: f"time ({label})" if unit == "ms" else unit for name, unit in units.items()}
+    answer = answer.with_columns(pl.col(name) * (factor / 8.64e7) for name in answer.columns if units.get(name) == "ms")
+    outs = [name for name in answer.columns if name not in ("t", "input")]
+    still = [name for name in outs if answer[name].n_unique() < 2]  # noqa: PLR2004  # it never changes
+    groups = _panels(answer, [name for name in outs if name not in still], labels, input_unit)
+    lanes = [name for name in outs if name not in still and answer[name].dtype == pl.Boolean]
+    heights = [2.0] * len(groups) + ([0.5 + 0.25 * len(lanes)] if lanes else [])
+    figure = sheet(8.6, 1.1 + sum(heights))
+    panels = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, (unit, names) in zip(panels, groups.items(), strict=False):
+        _lines(axes, time, answer, names, unit if unit.startswith("time") else f"value ({unit})")
+    if lanes:
+        _lanes(panels[-1], time, answer, lanes)
+    panels[-1].set_xlabel(f"time ({label})")
+    if still:
+        note = "\n".join(textwrap.wrap(f"unchanged throughout: {', '.join(still)}", 110))
+        figure.supxlabel(note, fontsize=8, color=GREY, x=0.01, ha="left")
+    headline(figure, title)
+    return figure
+
+
+def _panels(answer: pl.DataFrame, names: Sequence[str], units: Mapping[str, str], input_unit: str) -> dict[str, list[str]]:
+    """Names by unit, the input's own unit first; at most so many panels and lines."""
+    groups = {input_unit: ["input"]}
+    for name in names:
+        if answer[name].dtype != pl.Boolean:
+            counts = answer[name].dtype.is_integer() and answer["input"].dtype.is_float()
+            groups.setdefault(f"count, {units[name]}" if counts else units[name], []).append(name)
+    return {unit: group[:MOST_LINES] for unit, group in list(groups.items())[:MOST_PANELS]}
+
+
+def _lines(
+    axes: Axes, time: np.ndarray, answer: pl.DataFrame, names: Sequence[str], y: str, *, label: str = "input"
+) -> None:
+    outputs = [name for name in names if name != "input"]
+    if "input" in names:
+        look: dict[str, Any] = {"color": GREY, "linewidth": 3.5, "alpha": 0.35, "drawstyle": "steps-post"}
+        axes.plot(time, answer["input"].cast(pl.Float64), label=label, **look)
+    for name, style in zip(outputs, line_styles(len(outputs)), strict=True):
+        axes.plot(time, answer[name], label=name, linewidth=1.6, drawstyle="steps-post", **style)
+    dress(axes, x="", y=y)
+    axes.margins(y=0.12)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8, frameon=False)
+
+
+def _lanes(axes: Axes, time: np.ndarray, answer: pl.DataFrame, lanes: Sequence[str]) -> None:
+    for lane, name in enumerate(lanes):
+        level = len(lanes) - 1 - lane + 0.7 * answer[name].cast(pl.Float64).to_numpy()
+        axes.fill_between(time, len(lanes) - 1 - lane, level, step="post", color="#555555", alpha=0.55, linewidth=0)
+        axes.plot(time, level, color="#222222", linewidth=1.0, drawstyle="steps-post")
+    dress(axes, x="", y="")
+    axes.set_yticks([len(lanes) - 0.65 - lane for lane in range(len(lanes))], lanes, fontsize=8)
+    axes.grid(visible=False, axis="y")
+    axes.set_ylim(-0.15, len(lanes))
+
+
+def by_frequency(response: pl.DataFrame, *, title: str = "") -> Sheet:
+    """Draw a frequency response: `frequency` (cycles a day), `gain`, `phase` (degrees), both over log frequency."""
+    figure = sheet(8.0, 5.0)
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    style = {**line_styles(1)[0], "linewidth": 1.8}
+    decibels = 20 * np.log10(np.maximum(response["gain"].to_numpy(), 1e-15))
+    upper.semilogx(response["frequency"], decibels, **style)
+    dress(upper, x="", y="gain, out over in (dB)")
+    _corner(upper, response["frequency"].to_numpy(), decibels)
+    if np.ptp(decibels) < 1:
+        upper.set_ylim(decibels[0] - 6, decibels[0] + 6)
+    lower.semilogx(response["frequency"], response["phase"], **style)
+    dress(lower, x="frequency (cycles a day)", y="phase (degrees)")
+    if np.ptp(response["phase"].to_numpy()) < 1:
+        lower.set_ylim(-10, 10)
+    headline(figure, title)
+    return figure
+
+
+def _corner(axes: Axes, frequency: np.ndarray, decibels: np.ndarray) -> None:
+    """Mark where a low-pass has lost 3 dB of what it passes at the lowest frequency."""
+    below = decibels < decibels[0] - 20 * np.log10(np.sqrt(2))
+    level = np.abs(decibels[1] - decibels[0]) < 0.1  # noqa: PLR2004  # an integrator has no such level
+    if below.any() and level and below[below.argmax() :].all():
+        corner = frequency[below.argmax()]
+        axes.axvline(corner, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)))
+        axes.annotate(f" −3 dB at {corner:.3g} / d", (corner, decibels.min()), fontsize=8, color=GREY, va="bottom")
+
+
+def of_record(
+    frame: pl.DataFrame, *, x: str, outs: Sequence[str], by: Sequence[str], t: str | None, title: str = ""
+) -> Sheet:
+    """Draw an op's answer to a recorded signal: a panel for each of the first few groups, x and the outputs over time."""
+    groups = frame.partition_by(list(by), maintain_order=True) if by else [frame]
+    first = groups[:MOST_PANELS]
+    figure = sheet(8.6, 1.1 + 2.2 * max(1, len(first)))
+    panels = figure.subplots(max(1, len(first)), 1, sharex=True, squeeze=False)[:, 0]
+    floats = [name for name in outs if frame[name].dtype.is_float()][:MOST_LINES]
+    bits = [name for name in outs if frame[name].dtype == pl.Boolean][:MOST_LINES]
+    span = np.ptp(frame[t].to_numpy()) if t and frame.height else 0.0
+    label, factor = _scale(float(span))
+    for axes, group in zip(panels, first, strict=False):
+        here = group.sort(t) if t else group
+        time = here[t].to_numpy() * factor if t else np.arange(here.height)
+        _lines(axes, time, here.select(pl.col(x).alias("input"), *floats), ["input", *floats], "value", label=x)
+        _bands(axes, time, here, bits)
+        axes.set_title(", ".join(f"{key} {group[key][0]}" for key in by), loc="left", fontsize=9)
+    panels[-1].set_xlabel(f"time ({label})" if t else "row of the group")
+    more = len(groups) - len(first)
+    headline(figure, title + (f" — {more} more groups not shown" if more > 0 else ""))
+    return figure
+
+
+def _bands(axes: Axes, time: np.ndarray, answer: pl.DataFrame, bits: Sequence[str]) -> None:
+    """A thin band below the lines for each bit, dark where it is true."""
+    for lane, name in enumerate(bits):
+        low = -0.07 * (lane + 1)
+        across = axes.get_xaxis_transform()
+        high = low + 0.05 * answer[name].cast(pl.Float64).to_numpy()
+        look: dict[str, Any] = {"step": "post", "transform": across, "linewidth": 0, "clip_on": False}
+        axes.fill_between(time, low, low + 0.05, color="#dddddd", **look)
+        axes.fill_between(time, low, high, color="#222222", **look)
+        axes.text(1.01, low, name, transform=axes.transAxes, fontsize=7, va="bottom")
+    if bits:
+        axes.tick_params(axis="x", pad=4 + 10 * len(bits))
+        axes.spines["bottom"].set_visible(False)
+
+
+def _scale(days: float) -> tuple[str, float]:
+    """The unit a span of days is best read in, and how many of it make a day."""
+    return next((unit, factor) for longest, unit, factor in SCALES if days < longest)

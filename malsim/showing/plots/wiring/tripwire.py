@@ -1,0 +1,212 @@
+"""A tripwire's scorecard drawn: what it watched and when it rang, truth table, operating points, mutants, faults."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import LogLocator, MaxNLocator
+
+from malsim.showing.plots.style import COLOURS, GREY, dress, line_styles, sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from malsim.showing.plots.style import Sheet
+
+ALARM, TRUTH, BLIND = COLOURS[5], COLOURS[4], GREY
+MARKS = "osD^vP*"
+VERDICTS = {
+    "holds": (COLOURS[2], "holds"), "late": (COLOURS[1], "late"), "blinded": (COLOURS[5], "blinded"),
+    "false alarms": (COLOURS[3], "false alarms"), "nothing to lose": ("#dddddd", "–"), "error": ("#dddddd", "not run"),
+}  # fmt: skip
+FATES = {"killed": (COLOURS[0], ""), "survived": (COLOURS[1], "///"), "equal": ("white", ""), "crashed": ("#dddddd", "...")}
+
+
+def scorecard(
+    frames: dict[str, pl.DataFrame], columns: tuple[Sequence[str], Sequence[str], Sequence[str]], *, title: str = ""
+) -> Sheet:
+    """Draw a scorecard.
+
+    Parameters
+    ----------
+    frames
+        `timeline` (t, alarm, truth, blind: shares of replications), `watched` (signal, t, low, middle, high), `card` (see
+        `truth_table`), `scores` (tripwire, metric, value, low, high), `mutants` (kind, verdict), `faults` (fault, alarm,
+        verdict, later, lost, detected, false_alarms); an empty frame leaves its panel empty.
+    columns
+        Of the card: its states before, its inputs, its outputs.
+    """
+    figure = sheet(10.5, 8.6)
+    axes: dict[str, Axes] = figure.subplot_mosaic(
+        [["time", "time"], ["card", "points"], ["card", "mutants"], ["card", "faults"]],
+        height_ratios=[1.5, 1.5, 0.9, 0.9], width_ratios=[1.0, 1.25],
+    )  # fmt: skip
+    _timeline(axes["time"], frames["timeline"], frames["watched"])
+    _table(axes["card"], frames["card"], *columns)
+    _points(axes["points"], frames["scores"])
+    _mutants(axes["mutants"], frames["mutants"])
+    _faults(axes["faults"], frames["faults"])
+    if title:
+        figure.suptitle(fill(title, 115), x=0.01, ha="left", fontsize=11)
+    return figure
+
+
+def truth_table(
+    rows: pl.DataFrame, before: Sequence[str], inputs: Sequence[str], outputs: Sequence[str], *, title: str = ""
+) -> Sheet:
+    """Draw a truth table alone: filled is true, open is false, an orange ring marks an input that decides.
+
+    Parameters
+    ----------
+    rows
+        Columns `(NAME)` for each of `before`, one for each input and output, and `deciding`, a list of inputs.
+    """
+    wide = len(before) + len(inputs) + len(outputs)
+    figure = sheet(1.8 + 0.62 * wide, 1.5 + 0.23 * rows.height)
+    axes = figure.subplots()
+    _table(axes, rows, before, inputs, outputs)
+    if title:
+        axes.set_title(title, loc="left", fontsize=10, pad=12)
+    return figure
+
+
+def _timeline(axes: Axes, timeline: pl.DataFrame, watched: pl.DataFrame) -> None:
+    dress(axes, x="day", y="watched value", title="What it watched, and when it rang")
+    t = timeline["t"].to_numpy()
+    other = axes.twinx()
+    other.set_ylim(0, 1)
+    other.set_ylabel("share of replications", color=GREY)
+    other.spines[["top"]].set_visible(False)
+    other.fill_between(t, timeline["truth"], step="mid", color=TRUTH, alpha=0.3, lw=0, label="episode")
+    other.fill_between(
+        t, timeline["blind"], step="mid", fc="none", ec=BLIND, hatch="////", lw=0, label="blind: inputs stale"
+    )
+    other.step(t, timeline["alarm"], where="mid", color=ALARM, lw=2.0, label="alarm on")
+    names = watched["signal"].unique(maintain_order=True).to_list()
+    for name, style in zip(names, line_styles(len(names)), strict=True):
+        band = watched.filter(pl.col("signal") == name)
+        axes.fill_between(band["t"], band["low"], band["high"], color=style["color"], alpha=0.15, lw=0)
+        axes.plot(band["t"], band["middle"], lw=1.2, label=name, **style)
+    axes.set_zorder(other.get_zorder() + 1)
+    axes.patch.set_visible(False)
+    handles = [
+        one + two for one, two in zip(axes.get_legend_handles_labels(), other.get_legend_handles_labels(), strict=True)
+    ]
+    axes.legend(*handles, fontsize=7, ncols=6, loc="upper center", bbox_to_anchor=(0.5, -0.26), frameon=False)
+
+
+def _table(axes: Axes, rows: pl.DataFrame, before: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    names = [*(f"({name})" for name in before), *inputs, *outputs]
+    axes.set_axis_off()
+    if not rows.height:
+        axes.text(0.5, 0.5, "no Boolean part", ha="center", color=GREY)
+        return
+    xs = np.arange(len(names)) + (np.arange(len(names)) >= len(before)) * 0.35
+    xs = xs + (np.arange(len(names)) >= len(before) + len(inputs)) * 0.6
+    for x, name in zip(xs, names, strict=True):
+        column = rows[name].to_numpy()
+        decides = np.array([name in one for one in rows["deciding"].to_list()]) & (name in inputs)
+        for y, (value, ring) in enumerate(zip(column, decides, strict=True)):
+            if value in (0, 1):
+                face = "#333333" if value else "white"
+                axes.plot(x, y, "o", ms=6.5, mfc=face, mec="#333333", mew=0.8, zorder=3)
+            else:
+                axes.text(x, y, f"{value:g}", ha="center", va="center", fontsize=6)
+            if ring:
+                axes.plot(x, y, "s", ms=12, mfc="none", mec=COLOURS[1], mew=2.0, zorder=2)
+        axes.text(x, -0.9, name, rotation=55, ha="left", va="bottom", fontsize=7)
+    gap = xs[len(before) + len(inputs)] - 0.8 if len(outputs) else xs[-1] + 0.5
+    axes.plot([gap, gap], [-0.6, rows.height - 0.4], color=GREY, lw=0.8)
+    axes.set_xlim(-0.7, xs[-1] + 1.6)
+    axes.set_ylim(rows.height - 0.3, -0.9 - 0.22 * max(map(len, names)) * max(1.0, rows.height / 16))
+    axes.set_title("Truth table: ● true ○ false, framed inputs decide", loc="left", fontsize=10)
+
+
+def _points(axes: Axes, scores: pl.DataFrame) -> None:
+    """Average run lengths with and without an episode: far right and low is good."""
+    title = "Operating points with 95 % intervals: right and low is good"
+    dress(axes, x="ARL0, ticks to a false alarm", y="ARL1, ticks to detect", title=title)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("")
+    names = scores["tripwire"].unique(maintain_order=True).to_list()
+    far = _farthest(scores, "arl0")
+    for place, name in enumerate(names):
+        figures = {row["metric"]: row for row in scores.filter(pl.col("tripwire") == name).to_dicts()}
+        x, y = (
+            _range(figures[metric], far if metric == "arl0" else _farthest(scores, "arl1")) for metric in ("arl0", "arl1")
+        )
+        if x is None or y is None:
+            axes.plot([], [], MARKS[place], color=COLOURS[place], label=f"{name}: not told")
+            continue
+        style: dict[str, Any] = {"color": COLOURS[place], "lw": 1.1, "alpha": 0.85}
+        axes.plot([x[1], x[2]], [y[0], y[0]], **style)
+        axes.plot([x[0], x[0]], [y[1], y[2]], **style)
+        unbounded = figures["arl0"]["value"] is None
+        label = f"{name}{': no false alarm seen' if unbounded else ''}"
+        axes.plot(x[0], y[0], MARKS[place], color=COLOURS[place], mfc="white" if unbounded else COLOURS[place], label=label)
+    axes.set_ylim(0, None)
+    axes.legend(fontsize=6.5, frameon=False, loc="best")
+
+
+def _farthest(scores: pl.DataFrame, metric: str) -> float:
+    """A number beyond all that is known of a metric, where open ends are drawn to."""
+    rows = scores.filter(pl.col("metric") == metric)
+    values = [
+        value for name in ("value", "low", "high") for value in rows[name].drop_nulls().to_list() if np.isfinite(value)
+    ]
+    return 2.0 * max(values, default=10.0)
+
+
+def _range(row: dict[str, Any], far: float) -> tuple[float, float, float] | None:
+    if row["low"] is None:
+        return None
+    high = far if row["high"] is None or not np.isfinite(row["high"]) else row["high"]
+    value = row["value"] if row["value"] is not None else far
+    return value, max(row["low"], 0.1), high
+
+
+def _mutants(axes: Axes, mutants: pl.DataFrame) -> None:
+    ran = mutants.filter(pl.col("verdict").is_in(["killed", "survived"])).height
+    score = f": {mutants.filter(pl.col('verdict') == 'killed').height} of {ran} noticed" if ran else ": not run"
+    dress(axes, x="mutants", y="", title=f"Mutants{score}")
+    kinds = mutants["kind"].unique(maintain_order=True).to_list()
+    left = np.zeros(len(kinds))
+    for verdict, (colour, hatch) in FATES.items():
+        counts = [mutants.filter(pl.col("kind") == kind, pl.col("verdict") == verdict).height for kind in kinds]
+        if sum(counts):
+            axes.barh(kinds, counts, left=left, color=colour, hatch=hatch, ec="white", height=0.66, label=verdict)
+            left += counts
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", labelsize=7.5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if ran:
+        axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _faults(axes: Axes, faults: pl.DataFrame) -> None:
+    axes.set_title("Faults in the loop" if faults.height else "Faults in the loop: not run", loc="left", fontsize=10)
+    axes.set_axis_off()
+    alarms = faults["alarm"].unique(maintain_order=True).to_list()
+    names = faults["fault"].unique(maintain_order=True).to_list()
+    for row in faults.to_dicts():
+        x, y = names.index(row["fault"]), alarms.index(row["alarm"])
+        colour, word = VERDICTS[row["verdict"]]
+        axes.add_patch(Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, fc=colour, ec="white"))
+        dark = row["verdict"] in ("late", "error", "nothing to lose")
+        detail = {"late": f" {row['later'] or 0:.2g}", "blinded": f" {row['lost']}/{row['detected']}",
+                  "false alarms": f" +{row['false_alarms'] or 0:.2g}"}.get(row["verdict"], "")  # fmt: skip
+        axes.text(x, y, word + detail, ha="center", va="center", fontsize=6.5, color="black" if dark else "white")
+    for x, name in enumerate(names):
+        axes.text(x, len(alarms) - 0.42, name.replace(" ", "\n", 1), ha="center", va="top", fontsize=7)
+    for y, alarm in enumerate(alarms):
+        axes.text(-0.58, y, alarm, ha="right", va="center", fontsize=7)
+    axes.set_xlim(-0.6, max(len(names) - 0.4, 1))
+    axes.set_ylim(len(alarms) + 0.3, -0.55)
