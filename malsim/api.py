@@ -10,8 +10,8 @@ import polars as pl
 
 from malsim.adapters.engine.adapter import Adapter
 from malsim.base.errors import ScenarioError, UsageError
+from malsim.base.files.outputs import save_files
 from malsim.base.finite import finite
-from malsim.base.outputs import save_files
 from malsim.base.progress import progress
 from malsim.scenario.file.scenario_file import read
 from malsim.showing.plots.runs.answer_lines import answers, turns

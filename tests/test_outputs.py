@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from malsim.base.outputs import folder_of_files, save_text, whole_file
+from malsim.base.files.outputs import folder_of_files, save_text, whole_file
 from malsim.cli import main
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="asks the system which processes live")
 KILLED = """
 import os, signal, sys
-from malsim.base.outputs import whole_file
+from malsim.base.files.outputs import whole_file
 with whole_file(sys.argv[1]) as place:
     place.write_text("half")
     print(flush=True)

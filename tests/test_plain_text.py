@@ -14,7 +14,7 @@ from matplotlib.text import Text
 
 import malsim as ms
 from malsim.base.errors import MalsimError
-from malsim.base.outputs import folder_of_files, save_text
+from malsim.base.files.outputs import folder_of_files, save_text
 from malsim.base.plain_text import PlainStream, one_line, plain_text
 from malsim.base.screen.credentials import stand_in
 from malsim.cli import main

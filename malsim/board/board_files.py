@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.base.outputs import save_files
+from malsim.base.files.outputs import save_files
 from malsim.board.chances import LOOP
 from malsim.board.families import FAMILIES
 from malsim.board.figures import Figure

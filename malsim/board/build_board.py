@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import MalsimError, UsageError
-from malsim.base.outputs import save_text
+from malsim.base.files.outputs import save_text
 from malsim.board.chances import LOOP
 from malsim.board.families import FAMILIES, Family, find_families, metrics_of
 from malsim.board.figures import BoardSize, Figure

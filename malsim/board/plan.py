@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.base.errors import UsageError, nearest
-from malsim.base.outputs import save_text
-from malsim.base.toml_text import toml_table
+from malsim.base.files.outputs import save_text
+from malsim.base.files.toml_text import toml_table
 from malsim.board.board_rows import BoardRow, find_rows, own_row
 from malsim.board.code_hash import hash_of_text
 from malsim.board.families import Family, find_metric

@@ -132,7 +132,7 @@ def _plan(args: argparse.Namespace) -> int:
 
 
 def _add(args: argparse.Namespace) -> int:
-    from malsim.base.outputs import save_text
+    from malsim.base.files.outputs import save_text
     from malsim.board.board_rows import own_row
     from malsim.board.bundle import bundle_of
     from malsim.board.pages.badge import badge, job_summary

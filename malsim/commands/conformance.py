@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Play, judge, show."""
     from malsim.base.errors import UsageError
-    from malsim.base.outputs import save_text
+    from malsim.base.files.outputs import save_text
     from malsim.base.progress import progress
     from malsim.judging.duties.engine.assessment import ERROR, FAILS, assess_all
     from malsim.judging.duties.engine.duty import every_duty, find_duty

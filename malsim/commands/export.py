@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from malsim.base.outputs import whole_file
+from malsim.base.files.outputs import whole_file
 
 HEADING = "compare and bring memories"
 
@@ -25,7 +25,7 @@ def main(args: argparse.Namespace) -> int:
     import importlib
 
     from malsim.base.errors import UsageError
-    from malsim.base.sqlite_file import refusing_file
+    from malsim.base.files.sqlite_file import refusing_file
     from malsim.importers.writing.cells import opened
 
     if args.output.exists():

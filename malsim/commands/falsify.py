@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from malsim.base.outputs import save_text
+from malsim.base.files.outputs import save_text
 from malsim.lab.space.scenario_options import set_arguments, under_law
 
 HEADING = "judge"

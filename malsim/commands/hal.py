@@ -94,6 +94,6 @@ def opened(target: str | None, args: argparse.Namespace) -> SessionFile:
 
 
 def _draw(capture: Capture, path: str) -> None:
-    from malsim.base.outputs import drawable
+    from malsim.base.files.outputs import drawable
 
     capture.figure.savefig(drawable(path))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import UsageError
-from malsim.base.outputs import save_table
+from malsim.base.files.outputs import save_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

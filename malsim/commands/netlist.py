@@ -22,9 +22,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.base.files.outputs import save_table, save_text
+from malsim.base.files.table_files import read_table
 from malsim.base.finite import day
-from malsim.base.outputs import save_table, save_text
-from malsim.base.table_files import read_table
 from malsim.scenario.proof.options import proof_arguments, prove_each, prove_law, prove_same
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import UsageError
-from malsim.base.outputs import save_table
-from malsim.base.table_files import read_table
+from malsim.base.files.outputs import save_table
+from malsim.base.files.table_files import read_table
 
 if TYPE_CHECKING:
     from ops import Sheet

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from malsim.base.outputs import save_files
+from malsim.base.files.outputs import save_files
 
 if TYPE_CHECKING:
     import polars as pl

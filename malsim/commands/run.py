@@ -30,7 +30,7 @@ def main(args: argparse.Namespace) -> int:
     """Read, run, write, say."""
     from malsim import api
     from malsim.base.errors import ProcessError
-    from malsim.base.outputs import save_text
+    from malsim.base.files.outputs import save_text
     from malsim.lab.space.scenario_options import under_law, with_memory
     from malsim.memory import Rules
     from malsim.scenario.file.initial_store import initial_memory_from

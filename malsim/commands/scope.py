@@ -16,8 +16,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from malsim.base.files.outputs import drawable
 from malsim.base.finite import day
-from malsim.base.outputs import drawable
 from malsim.commands.hal import opened, session_options
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _recording(args: argparse.Namespace) -> tuple[Recording, str]:
     """The recording of a scenario run now, or of the frames a run left in a folder; and what it is about."""
     from malsim import api
     from malsim.base.errors import DataError
-    from malsim.base.table_files import read_table
+    from malsim.base.files.table_files import read_table
     from malsim.lab.scope import Recording
     from malsim.scenario.rerun import read_manifest
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from malsim.base.outputs import save_files
+from malsim.base.files.outputs import save_files
 from malsim.lab.space.scenario_options import set_arguments, under_law
 
 HEADING = "tune and study"

@@ -93,7 +93,7 @@ def _read(store: str, names: list[str], ticks: int, every: float, scope: str | N
 
 def _scorecard(names: list[str], args: argparse.Namespace) -> int:
     """Print the table; exit code 1 where a signal misses its fault or fires on what is benign."""
-    from malsim.base.outputs import save_table
+    from malsim.base.files.outputs import save_table
     from malsim.repository import from_repository
 
     measure = from_repository("tests.netlist.standing.scorecard", where="malsim signals --scorecard")

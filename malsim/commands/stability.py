@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.base.outputs import save_files
+from malsim.base.files.outputs import save_files
 
 if TYPE_CHECKING:
     from malsim.lab.stability import Cures, Stability

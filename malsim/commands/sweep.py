@@ -103,7 +103,7 @@ def _points(args: argparse.Namespace, scenario: Scenario) -> Given:
         given = " and ".join(f"--{name}" for name in names) or "none"
         raise UsageError("say one of --grid, --range, --design", given=given, hint="--grid rules.challenge_ceiling=0.3,0.6")
     if args.design:
-        from malsim.base.table_files import read_table
+        from malsim.base.files.table_files import read_table
 
         return read_table(args.design, default=".csv")
     if args.grid:

@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.base.files.outputs import save_text
 from malsim.base.limits import Limits
-from malsim.base.outputs import save_text
 from malsim.lab.space.scenario_options import memory_arguments, set_arguments, under_law, with_memory
 
 if TYPE_CHECKING:

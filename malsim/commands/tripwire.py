@@ -15,7 +15,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from malsim.base.outputs import save_text
+from malsim.base.files.outputs import save_text
 from malsim.lab.space.scenario_options import set_arguments, under_law
 from malsim.scenario.proof.options import proof_arguments, prove_each
 

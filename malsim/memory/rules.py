@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.base.errors import RulesError, nearest
+from malsim.base.files.toml_text import toml_table
 from malsim.base.finite import DURATION, LARGEST, typed_days
-from malsim.base.toml_text import toml_table
 from malsim.memory import schema
 
 if TYPE_CHECKING:

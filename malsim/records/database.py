@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from malsim.base.errors import MalsimError, StoreError
-from malsim.base.sqlite_file import OPENING, FileConnection, check_header, make_tables, refusing_file, transaction
+from malsim.base.files.sqlite_file import OPENING, FileConnection, check_header, make_tables, refusing_file, transaction
 from malsim.records.hashing import canonical
 
 Found = TypeVar("Found")

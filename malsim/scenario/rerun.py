@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.base.errors import DataError
-from malsim.base.table_files import read_table
+from malsim.base.files.table_files import read_table
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim import bench

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from malsim.base.files.outputs import save_files
 from malsim.base.finite import finite
-from malsim.base.outputs import save_files
 from malsim.memory.port import Explains, HoldsGraph
 from malsim.netlist.evaluate import Frames, edges_by_handle, evaluate
 from malsim.sim.record.bands import BANDS

@@ -185,7 +185,7 @@ def test_a_law_a_store_and_a_memory_of_ones_own(
 
 def test_the_page_names_the_lines_of_each_adapter() -> None:
     root = Path(__file__).parents[2]
-    page = (root / "malsim" / "docs" / "memories" / "conformance.md").read_text()
+    page = (root / "malsim" / "showing" / "manual" / "memories" / "conformance.md").read_text()
     places = re.findall(r"`(malsim/adapters/\w+\.py):(\d+)`", page)
     assert len(places) >= 8
     for path, line in places:

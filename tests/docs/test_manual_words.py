@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted((ROOT / "malsim" / "docs").glob("*/*.md"))
+PAGES = sorted((ROOT / "malsim" / "showing" / "manual").glob("*/*.md"))
 CODE = re.compile(r"^\s*```.*?^\s*```$|`[^`\n]+`|^ {4,}[^\n]*$", flags=re.DOTALL | re.MULTILINE)
 LONGEST_TITLE = 60
 

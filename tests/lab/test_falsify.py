@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import malsim as ms
 from malsim.base.errors import MalsimError, UsageError
-from malsim.base.toml_text import toml_text
+from malsim.base.files.toml_text import toml_text
 from malsim.cli import main
 from malsim.lab.falsify import WriteSchedule
 from malsim.lab.falsify.broken_scenario import Break, text_of

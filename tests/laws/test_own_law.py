@@ -18,7 +18,7 @@ from malsim.laws.engine.registry import plant_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PAGE = Path(__file__).parents[2] / "malsim" / "docs" / "memories" / "laws.md"
+PAGE = Path(__file__).parents[2] / "malsim" / "showing" / "manual" / "memories" / "laws.md"
 EXAMPLE = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
 EVENTS = [
     {"t": 0.0, "do": "write", "writer": "u", "object": "x", "value": "A", "stated": 0.7},

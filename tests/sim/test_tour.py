@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "malsim" / "docs" / "explanation" / "law.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "malsim" / "showing" / "manual" / "explanation" / "law.md").read_text(encoding="utf-8")
 STATIONS = re.findall(r"`(malsim/[\w/]+\.py):([\w.]+)`", TEXT)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from malsim.base.outputs import writing
+from malsim.base.files.outputs import writing
 from malsim.importers.building.assemble import day_0, with_masses
 from malsim.importers.building.completed_rows import completed, digests_of, with_short_handles
 from malsim.importers.building.key_index import KeyIndex

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from malsim.base.errors import StoreError
-from malsim.base.outputs import beside_it
+from malsim.base.files.outputs import beside_it
 from malsim.importers.building.assemble import ImportedMemory
 from malsim.importers.reading.records import EXTRAS
 from malsim.memory.store import Store, scopes

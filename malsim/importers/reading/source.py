@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from malsim.base.errors import StoreError
+from malsim.base.files.sqlite_file import MAGIC
 from malsim.base.limits import within
-from malsim.base.sqlite_file import MAGIC
 from malsim.memory.tables.connect import refusing
 
 MOST_BYTES = 1 << 30  # of a JSON document, which is read whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from malsim.base.outputs import save_text
+from malsim.base.files.outputs import save_text
 from malsim.judging.axioms.engine.events import event_table
 from malsim.showing.pages.page_parts import text
 

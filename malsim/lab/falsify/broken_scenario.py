@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.base.errors import MalsimError
-from malsim.base.toml_text import toml_text
+from malsim.base.files.toml_text import toml_text
 from malsim.lab.falsify.predicates import property_run
 from malsim.lab.falsify.schedule import Disturbance, table, with_disturbance
 from malsim.scenario.file.scenario_file import parse

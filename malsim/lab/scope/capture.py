@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.base.errors import DataError, MalsimError
+from malsim.base.files.outputs import whole_file
+from malsim.base.files.table_files import read_table
 from malsim.base.finite import finite
-from malsim.base.outputs import whole_file
-from malsim.base.table_files import read_table
 from malsim.lab.scope.trigger import Trigger
 
 if TYPE_CHECKING:

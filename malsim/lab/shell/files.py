@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import UsageError
-from malsim.base.outputs import save_text
+from malsim.base.files.outputs import save_text
 from malsim.lab.shell.session import WIRING, Session
 from malsim.memory.store import Store
 from malsim.netlist import Document, NetlistError, read, render, save

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.base.errors import UsageError
-from malsim.base.outputs import save_files
+from malsim.base.files.outputs import save_files
 from malsim.lab.stability import portraits
 from malsim.lab.stability.frequency import gain_margin, phase_margin, response
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.base.errors import MalsimError, UsageError
-from malsim.base.outputs import writing
+from malsim.base.files.outputs import writing
 from malsim.lab.space.settings import changed
 from malsim.lab.studies.measure import measurements_by_running, name_of
 from malsim.sim.record.manifest import constants

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
+from malsim.base.files.outputs import save_files
 from malsim.base.intervals import ANY, COUNT, SHARE, difference_interval, ends_if_any, mean_interval
-from malsim.base.outputs import save_files
 from malsim.memory.graph.arrays import ratio
 from malsim.sim import bench
 from malsim.sim.settings.reviewers import TRIAGE

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import UsageError
-from malsim.base.outputs import save_text
+from malsim.base.files.outputs import save_text
 from malsim.lab.studies.measure import label_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from malsim.base.sqlite_file import holds_table
+from malsim.base.files.sqlite_file import holds_table
 from malsim.memory.tables.write import index_words
 
 if TYPE_CHECKING:

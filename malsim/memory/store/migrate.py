@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import StoreError
-from malsim.base.outputs import whole_file
-from malsim.base.sqlite_file import check_header, transaction
+from malsim.base.files.outputs import whole_file
+from malsim.base.files.sqlite_file import check_header, transaction
 from malsim.memory.graph.frames import to_array
 from malsim.memory.tables import scores
 from malsim.memory.tables.connect import refusing

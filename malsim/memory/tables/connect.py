@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from polars.exceptions import PolarsError
 
 from malsim.base.errors import MalsimError, StoreError
-from malsim.base.sqlite_file import (
+from malsim.base.files.sqlite_file import (
     OPENING,
     FileConnection,
     belongs_to,

@@ -11,8 +11,8 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from malsim.base.errors import ScenarioError
+from malsim.base.files.outputs import whole_file
 from malsim.base.limits import Limits
-from malsim.base.outputs import whole_file
 from malsim.scenario.checks.tube import KEYS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from malsim.base.errors import ScenarioError
-from malsim.base.paths import inside
+from malsim.base.files.paths import inside
 from malsim.scenario.toml_lines import line_of
 from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.population import Population

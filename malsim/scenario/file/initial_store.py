@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import ScenarioError, StoreError
-from malsim.base.paths import inside
+from malsim.base.files.paths import inside
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.git import head_of, repository
 from malsim.importers.reading.notes import files

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import ScenarioError, UsageError
-from malsim.base.paths import inside
+from malsim.base.files.paths import inside
 from malsim.netlist import NetlistError, parse, read
 from malsim.netlist.shipped import signals_text
 from malsim.netlist.wiring.blocks import added_names

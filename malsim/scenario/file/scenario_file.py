@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.adapter import Adapter, Phrases
 from malsim.base.errors import RulesError, ScenarioError, nearest
+from malsim.base.files.toml_text import toml_table
 from malsim.base.finite import in_days
 from malsim.base.screen import holds_secret
-from malsim.base.toml_text import toml_table
 from malsim.examples import where_shipped
 from malsim.laws import shipped_laws
 from malsim.memory import Rules

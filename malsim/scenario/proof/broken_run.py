@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.base.errors import UsageError
-from malsim.base.toml_text import toml_text
+from malsim.base.files.toml_text import toml_text
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.render import text_of

@@ -14,7 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from malsim.base.outputs import whole_file
+from malsim.base.files.outputs import whole_file
 from malsim.base.plain_text import plain_text
 
 if TYPE_CHECKING:

@@ -120,7 +120,7 @@ def _text(name: str, table: pl.DataFrame) -> str:
 
 
 def _write(tables: dict[str, pl.DataFrame], folder: Path) -> None:
-    from malsim.base.outputs import folder_of_files
+    from malsim.base.files.outputs import folder_of_files
     from tests.bench.evidence.curves import gossips, said_and_right
 
     with folder_of_files(folder) as place:

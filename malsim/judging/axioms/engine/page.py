@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from malsim.base.outputs import save_text
+from malsim.base.files.outputs import save_text
 from malsim.judging.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
 from malsim.judging.axioms.engine.events import event_table
 from malsim.judging.axioms.engine.show import replay_code

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import UsageError
-from malsim.base.outputs import save_files
+from malsim.base.files.outputs import save_files
 from malsim.importers.building.claim_stream import stream
 from malsim.lab.studies.laws.stream import Stream, arrived, ask
 from malsim.laws import find_law, plant_of

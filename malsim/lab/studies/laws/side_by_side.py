@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.base.files.outputs import save_files
 from malsim.base.intervals import ends, resamples
-from malsim.base.outputs import save_files
 from malsim.memory.graph.arrays import ratio
 from malsim.sim.record.scoring import squared_error
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from malsim.base.errors import DataError
-from malsim.base.table_files import kind_of, read_table
+from malsim.base.files.table_files import kind_of, read_table
 
 DEFAULT_CONFIDENCE = 0.7
 SURE = 0.001  # a stated confidence of 0 or 1 is taken as this much less sure: neither can be learned from

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.base.outputs import save_files
+from malsim.base.files.outputs import save_files
 from malsim.lab.studies.laws.headline.world import SIGHTS
 
 if TYPE_CHECKING:
