@@ -111,7 +111,7 @@ def _planted(args: argparse.Namespace) -> int:
 
     if args.law:
         raise UsageError("asks the planted memories", where="--planted", given=", ".join(args.law), hint="leave the law out")
-    planted = from_repository("tests.axioms.planted.detection", where="malsim axioms --planted")
+    planted = from_repository("tests.judging.axioms.planted.detection", where="malsim axioms --planted")
     names, seeds = [args.axiom] if args.axiom else [], range(args.seed, args.seed + planted.SEARCHES)
     rates = planted.detection(names, streams=args.streams or 20, seeds=seeds,
                               watch=lambda those: progress(those, what="axioms", unit="defect"))  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tests.axioms.planted.sound import SURE, Sound
+from tests.judging.axioms.planted.sound import SURE, Sound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -54,7 +54,7 @@ addf weak tick
 addf alarm tick
 '''
 """
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WRITER = """
 import sys, time
 from malsim.memory.store import Store

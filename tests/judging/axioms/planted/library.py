@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tests.axioms.planted.sound import Doubts, Edged, Halves, Records, Sound, Winner
+from tests.judging.axioms.planted.sound import Doubts, Edged, Halves, Records, Sound, Winner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ def planted_defects() -> dict[str, Planted]:
     """Every planted defect by its name."""
     registry = {}
     for file in FILES:
-        module = importlib.import_module(f"tests.axioms.planted.{file}")
+        module = importlib.import_module(f"tests.judging.axioms.planted.{file}")
         for name, thing in vars(module).items():
             if isinstance(thing, type) and thing.__module__ == module.__name__ and hasattr(thing, "axiom"):
                 registry[name] = Planted(name, (thing.__doc__ or "").strip(), thing, thing.axiom)

@@ -20,8 +20,8 @@ from malsim.judging.duties.engine.assessment import (
 )
 from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION, every_duty
 from malsim.judging.duties.references import REFERENCES
-from tests.conformance.keeper import FLAWS, Keeper
-from tests.conformance.planted import PLANTED
+from tests.judging.duties.keeper import FLAWS, Keeper
+from tests.judging.duties.planted import PLANTED
 
 FEW = 3  # draws; the nightly tests take all
 OWN = ["nothing", "append", "overwrite"]

@@ -15,7 +15,7 @@ from malsim.cli import main
 from malsim.judging.duties import assess, check
 from malsim.judging.duties.engine.assessment import ERROR, HOLDS, NOT_OFFERED
 from malsim.judging.duties.references import Append, Governed
-from tests.conformance.planted import KeepsTheSummary
+from tests.judging.duties.planted import KeepsTheSummary
 
 if TYPE_CHECKING:
     from malsim.adapters import Query
@@ -184,7 +184,7 @@ def test_a_law_a_store_and_a_memory_of_ones_own(
 
 
 def test_the_page_names_the_lines_of_each_adapter() -> None:
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     page = (root / "malsim" / "showing" / "manual" / "memories" / "conformance.md").read_text()
     places = re.findall(r"`(malsim/adapters/\w+\.py):(\d+)`", page)
     assert len(places) >= 8

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from malsim.base.screen import credentials, holds_secret, personal_data, redacted, withheld
 from malsim.base.screen.credentials import IDENTIFIER, formats, stand_in
 from malsim.base.screen.disguises import views
-from tests.screen.corpus import assigned_texts, benign_texts, format_texts, other_texts, personal_texts
-from tests.screen.held_out import MADE_UP, harmless_texts, made_up_texts
+from tests.base.screen.corpus import assigned_texts, benign_texts, format_texts, other_texts, personal_texts
+from tests.base.screen.held_out import MADE_UP, harmless_texts, made_up_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ def test_look_alikes_ring_hardly_ever() -> None:
 def test_the_sources_of_this_project_ring_hardly_ever() -> None:
     lines = [
         line
-        for path in (Path(__file__).parents[2] / "malsim").rglob("*.py")
+        for path in (Path(__file__).parents[3] / "malsim").rglob("*.py")
         for line in path.read_text("utf-8").splitlines()
     ]
     assert share(lines) <= 0.001

@@ -23,11 +23,11 @@ from malsim.judging.axioms.engine.page import write_page
 from malsim.judging.axioms.engine.search import judge
 from malsim.judging.axioms.engine.show import replay_code
 from malsim.judging.axioms.engine.subjects import every_subject, subject_of
-from tests.axioms.planted.detection import detection
-from tests.axioms.planted.library import SOUND, planted_defects
-from tests.axioms.planted.missed_defects import PageShares
-from tests.axioms.planted.sound import Sound
-from tests.axioms.recorded import KNOWN
+from tests.judging.axioms.planted.detection import detection
+from tests.judging.axioms.planted.library import SOUND, planted_defects
+from tests.judging.axioms.planted.missed_defects import PageShares
+from tests.judging.axioms.planted.sound import Sound
+from tests.judging.axioms.recorded import KNOWN
 
 if TYPE_CHECKING:
     from pathlib import Path

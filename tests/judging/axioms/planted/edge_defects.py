@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.axioms.planted.sound import Edged, Sound
+from tests.judging.axioms.planted.sound import Edged, Sound
 
 
 class Unmoved(Edged):

@@ -19,8 +19,8 @@ from malsim.judging.prices.counting import Stage
 from malsim.judging.prices.worlds import with_ticks
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.store import save_memory
-from tests.axioms.planted.order_defects import PlainVote
-from tests.axioms.planted.sound import Sound
+from tests.judging.axioms.planted.order_defects import PlainVote
+from tests.judging.axioms.planted.sound import Sound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from malsim.judging.prices import ClaimWorld
 
 SLOW = ("recall_v5",)  # the graph takes seconds; mal stays
-TABLE: dict[str, Any] = json.loads((Path(__file__).parents[1] / "vectors" / "price" / "k3.json").read_text())
+TABLE: dict[str, Any] = json.loads((Path(__file__).parents[2] / "vectors" / "price" / "k3.json").read_text())
 
 
 @pytest.mark.parametrize("law", [pytest.param(law, marks=[pytest.mark.nightly] if law in SLOW else []) for law in TABLE])

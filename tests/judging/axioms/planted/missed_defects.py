@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tests.axioms.planted.sound import SURE, Doubts, Halves, Records, Sound
+from tests.judging.axioms.planted.sound import SURE, Doubts, Halves, Records, Sound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,12 +11,12 @@ from malsim.base.intervals import wilson
 from malsim.judging.axioms.engine.axiom import find_axiom, shipped_axioms
 from malsim.judging.axioms.engine.search import breaks_at
 from malsim.judging.axioms.engine.subjects import subject_of
-from tests.axioms.planted.library import SOUND, planted_defects
+from tests.judging.axioms.planted.library import SOUND, planted_defects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tests.axioms.planted.library import Planted
+    from tests.judging.axioms.planted.library import Planted
 
 __all__ = ["MOST", "Detection", "detection"]
 

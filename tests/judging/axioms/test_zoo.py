@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.judging.axioms.engine.subject import Subject
     from malsim.scenario.judge.judge import Judged
 
-FOLDER = Path(__file__).parents[2] / "scenarios" / "zoo"
+FOLDER = Path(__file__).parents[3] / "scenarios" / "zoo"
 DRAWN = [defect for defect in DEFECTS if defect.name in ("recall_speeds_forgetting", "unrelated_retired")]
 UNPAIRED = {"latecomer_wins"}  # what decides is how edges are written, and both ways stand in one file
 

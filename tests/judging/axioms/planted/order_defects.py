@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tests.axioms.planted.sound import Halves, Sound, Winner
+from tests.judging.axioms.planted.sound import Halves, Sound, Winner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

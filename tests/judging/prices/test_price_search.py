@@ -8,7 +8,7 @@ from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.judging.prices import closed_world, price_of
 from malsim.judging.prices.counting import Stage
 from malsim.lab.falsify.price_search import search_price
-from tests.axioms.planted.order_defects import PlainVote
+from tests.judging.axioms.planted.order_defects import PlainVote
 
 
 class TrustsTheModest(PlainVote):

@@ -8,7 +8,7 @@ import pytest
 
 from malsim.judging.axioms.engine.axiom import find_axiom, shipped_axioms
 from malsim.judging.axioms.engine.subjects import subject_of
-from tests.axioms.planted.sound import Halves
+from tests.judging.axioms.planted.sound import Halves
 
 if TYPE_CHECKING:
     from malsim.judging.axioms.engine.events import Event

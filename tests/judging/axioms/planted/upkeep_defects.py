@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.axioms.planted.sound import Sound
+from tests.judging.axioms.planted.sound import Sound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

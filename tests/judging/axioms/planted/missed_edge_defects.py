@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.axioms.planted.sound import Edged, Sound
+from tests.judging.axioms.planted.sound import Edged, Sound
 
 if TYPE_CHECKING:
     from malsim.adapters import Claim

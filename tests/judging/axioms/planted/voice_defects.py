@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tests.axioms.planted.sound import Sound
+from tests.judging.axioms.planted.sound import Sound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from malsim.scenario.proof.terms.solver import OutsideError, z3
 
 pytest.importorskip("z3")
 
-SHIPPED = Path(__file__).parents[2] / "scenarios" / "tripwire.malnet"
+SHIPPED = Path(__file__).parents[3] / "scenarios" / "tripwire.malnet"
 WIRE = """
 loadrt watch names=low
 loadrt ton names=lasting
