@@ -15,6 +15,7 @@ import numpy as np
 
 from malsim.base.errors import UsageError, nearest
 from malsim.base.files.outputs import save_text
+from malsim.base.files.toml_lines import line_of, lines_of
 from malsim.base.files.toml_text import toml_table
 from malsim.board.board_rows import BoardRow, find_rows, own_row
 from malsim.board.code_hash import hash_of_text
@@ -22,7 +23,6 @@ from malsim.board.families import Family, find_metric
 from malsim.board.figures import BoardSize, replication_means
 from malsim.board.places import ranking_of
 from malsim.lab.studies.paired_ranking import replications_for
-from malsim.scenario.toml_lines import line_of, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

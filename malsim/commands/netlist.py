@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from malsim.base.files.outputs import save_table, save_text
 from malsim.base.files.table_files import read_table
 from malsim.base.finite import day
-from malsim.scenario.proof.options import proof_arguments, prove_each, prove_law, prove_same
+from malsim.scenario.judge.proof_options import proof_arguments, prove_each, prove_law, prove_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable

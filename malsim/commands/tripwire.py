@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from malsim.base.files.outputs import save_text
 from malsim.lab.space.scenario_options import set_arguments, under_law
-from malsim.scenario.proof.options import proof_arguments, prove_each
+from malsim.scenario.judge.proof_options import proof_arguments, prove_each
 
 if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario

@@ -10,7 +10,8 @@ import polars as pl
 
 from malsim.base.errors import MalsimError
 from malsim.scenario.baseline.recording import LINES, TUBES, tube_frames
-from malsim.scenario.checks.checks import BaselineCheck, KindCheck, MetricCheck, value_of
+from malsim.scenario.checks.checks import BaselineCheck, MetricCheck, value_of
+from malsim.scenario.checks.kind import KindCheck
 from malsim.scenario.judge.safe_sets import Region, regions
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.formula import Number

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.base.errors import ScenarioError
+from malsim.base.files.toml_lines import line_of, lines_of
 from malsim.memory import Rules
 from malsim.scenario.file.json_schema import scenario_schema
 from malsim.scenario.file.scenario_file import parse, read
-from malsim.scenario.toml_lines import line_of, lines_of
 from malsim.sim.world.clock import span
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))

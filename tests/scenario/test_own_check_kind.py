@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from malsim.cli import main
-from malsim.scenario.checks.checks import KINDS, KindCheck
+from malsim.scenario.checks.checks import KINDS
+from malsim.scenario.checks.kind import KindCheck
 from malsim.scenario.file import json_schema
 from malsim.scenario.file.json_schema import scenario_schema
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, field, fields
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from malsim.base.errors import ScenarioError
+from malsim.base.files.toml_lines import line_of
 from malsim.scenario.checks.alarms import check_alarm
 from malsim.scenario.checks.history_axioms import HISTORY_AXIOMS, Recorded, check_axiom
+from malsim.scenario.checks.kind import KindCheck, parse_at
 from malsim.scenario.checks.metric_bounds import MetricEstimate
+from malsim.scenario.checks.proof_check import ProofCheck
 from malsim.scenario.checks.series_metrics import METRICS, STEPS, measure
 from malsim.scenario.checks.tube import KEYS, Tube
 from malsim.scenario.checks.value_bounds import OF_VALUE, bounds_of_metric
 from malsim.scenario.properties.formula import Compare, Number, about
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.parse import parse
-from malsim.scenario.toml_lines import line_of
 from malsim.sim.record.measurement import CalibrationErrors, Times
 from malsim.sim.record.metrics import METRICS as FIGURES
 from malsim.sim.record.metrics import measurements
@@ -26,44 +27,15 @@ from malsim.sim.settings.scenario import Check
 from malsim.sim.world.clock import DAY, span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from malsim.base.files.toml_lines import Lines
     from malsim.scenario.checks.alarms import AlarmVerdict
     from malsim.scenario.properties import Trace, Verdict
-    from malsim.scenario.properties.formula import Formula, Value
-    from malsim.scenario.toml_lines import Lines
+    from malsim.scenario.properties.formula import Value
     from malsim.sim.run import Run
 
 RUN_FIGURE = 'a figure of a whole run is no check; measure a value over time: metric = "mean", of = "right(FACT)"'
-Part = TypeVar("Part", bound="Formula | Value")
-
-
-class KindResult(Protocol):
-    """What came of a check, in one line as its text; it may have a `margin`, and the `replication` to look at."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether the check holds."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class KindCheck(Check):
-    """A check that is no property; its fields are the keys of its kind in a file, and one without a default is needed.
-
-    A kind is a class, its row in `KINDS`, and its keys in `malsim/scenario/file/data/check.schema.json`.
-    """
-
-    @classmethod
-    def read(cls, given: Mapping[str, Any], line: int, where: str) -> KindCheck:
-        """The check that a table of the file says.
-
-        `property` is it in a line; `reads` are the addresses it looks at (none: all cells): of a history no others are read.
-        """
-        raise NotImplementedError
-
-    def result(self, run: Run, trace: Trace) -> KindResult | Verdict:
-        """What came of it in a run or a history, whose frames `trace` reads; raises `MalsimError` if that cannot be told."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,21 +227,12 @@ def _baseline(given: dict[str, Any], line: int, where: str) -> BaselineCheck:
 
 
 def _proofs(tables: Sequence[Mapping[str, Any]], lines: Lines, where: str) -> list[Check]:
-    """What is asked of the netlist for all inputs; the kind stands above scenarios and comes only where a file has one."""
-    kind: type[KindCheck] | None = import_module("malsim.scenario.proof.proof_check").ProofCheck if tables else None
     places = [line_of(lines, ("proof", number, "property")) for number in range(len(tables))]
-    named = [f"{where}:{line}: proof[{number}]" for number, line in enumerate(places)]
-    return [kind.read(*each) for each in zip(tables, places, named, strict=True)] if kind else []
+    return [
+        ProofCheck.read(given, line, f"{where}:{line}: proof[{number}]")
+        for number, (given, line) in enumerate(zip(tables, places, strict=True))
+    ]
 
 
 def _property(text: str, where: str) -> tuple[str, ...]:
     return about(parse_at(parse, text, where))
-
-
-def parse_at(read: Callable[[str], Part], text: str, where: str) -> Part:
-    """What a text of a file says; an error in it names its place."""
-    try:
-        return read(text)
-    except ScenarioError as error:
-        problem = f"{error.where}: {error.problem}" if error.where else error.problem
-        raise ScenarioError(problem, where=where, given=error.given, allowed=error.allowed, hint=error.hint) from error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from malsim.base.errors import ScenarioError
 from malsim.base.files.paths import inside
-from malsim.scenario.toml_lines import line_of
+from malsim.base.files.toml_lines import line_of
 from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
@@ -21,7 +21,7 @@ from malsim.sim.writers.engine.user_process import UserProcess
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.scenario.toml_lines import Lines
+    from malsim.base.files.toml_lines import Lines
 
 ACTORS = frozenset(("corrections", "facts", "writers", "faults", "gap", "attack", "reader", "reviewers"))
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.base.errors import ScenarioError
+from malsim.base.files.toml_lines import line_of
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.parse import parse
-from malsim.scenario.toml_lines import line_of
 from malsim.sim.settings.scenario import Episode
 from malsim.sim.world.clock import span
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from malsim.base.files.toml_lines import Lines
     from malsim.scenario.properties import Trace
-    from malsim.scenario.toml_lines import Lines
 
 
 def episodes_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Episode, ...]:

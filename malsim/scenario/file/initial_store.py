@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import ScenarioError, StoreError
 from malsim.base.files.paths import inside
+from malsim.base.files.toml_lines import line_of
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.git import head_of, repository
 from malsim.importers.reading.notes import files
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.memory.tables.write import latest_day
-from malsim.scenario.toml_lines import line_of
 from malsim.sim.settings.initial_memory import InitialMemory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from malsim.base.files.toml_lines import Lines
     from malsim.memory import Memory
-    from malsim.scenario.toml_lines import Lines
 
 
 def initial_memory_of(

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import ScenarioError, UsageError
 from malsim.base.files.paths import inside
+from malsim.base.files.toml_lines import line_of
 from malsim.netlist import NetlistError, parse, read
 from malsim.netlist.shipped import signals_text
 from malsim.netlist.wiring.blocks import added_names
-from malsim.scenario.toml_lines import line_of
 from malsim.sim.settings.netlist_config import Input, NetlistConfig
 from malsim.sim.world.clock import span
 
 if TYPE_CHECKING:
+    from malsim.base.files.toml_lines import Lines
     from malsim.netlist import Document
-    from malsim.scenario.toml_lines import Lines
 
 
 def netlist_of(

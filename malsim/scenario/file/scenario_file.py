@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.adapter import Adapter, Phrases
 from malsim.base.errors import RulesError, ScenarioError, nearest
+from malsim.base.files.toml_lines import line_of, lines_of
 from malsim.base.files.toml_text import toml_table
 from malsim.base.finite import in_days
 from malsim.base.screen import holds_secret
@@ -27,7 +28,6 @@ from malsim.scenario.file.episodes import episodes_of
 from malsim.scenario.file.initial_store import initial_memory_of
 from malsim.scenario.file.json_schema import scenario_schema
 from malsim.scenario.file.netlist_table import netlist_of
-from malsim.scenario.toml_lines import line_of, lines_of
 from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world.clock import DAY, days, span
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from jsonschema_rs import ValidationError
 
-    from malsim.scenario.toml_lines import Lines
+    from malsim.base.files.toml_lines import Lines
 
 LARGEST = 64 * 2**20
 # JSON has no such numbers: what is beyond every bound and no integer, and what is held to no bound, stand in for them

@@ -10,7 +10,8 @@ import numpy as np
 from malsim.base.errors import AddressError, ScenarioError
 from malsim.base.limits import Limits
 from malsim.base.plain_text import one_line
-from malsim.scenario.checks.checks import AxiomCheck, Goal, KindCheck, kind_of
+from malsim.scenario.checks.checks import AxiomCheck, Goal, kind_of
+from malsim.scenario.checks.kind import KindCheck
 from malsim.scenario.history.judge_history import check_of_history, read_history
 from malsim.scenario.history.prospects import most
 from malsim.scenario.history.tripwires import reason, trips

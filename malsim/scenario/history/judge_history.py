@@ -18,7 +18,8 @@ from malsim.importers.reading.records import Options
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.netlist.evaluate import crosses
-from malsim.scenario.checks.checks import BaselineCheck, Goal, KindCheck
+from malsim.scenario.checks.checks import BaselineCheck, Goal
+from malsim.scenario.checks.kind import KindCheck
 from malsim.scenario.history.log_history import log_history
 from malsim.scenario.history.store_history import store_history, writes
 from malsim.scenario.history.tripwires import with_signals

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from malsim.base.errors import MalsimError
 from malsim.base.limits import Limits
 from malsim.scenario.baseline.recording import against_baseline
-from malsim.scenario.checks.checks import BaselineCheck, Goal, KindCheck
+from malsim.scenario.checks.checks import BaselineCheck, Goal
+from malsim.scenario.checks.kind import KindCheck
 from malsim.scenario.checks.metric_bounds import MetricEstimate
 from malsim.scenario.properties import Property, Verdict
 from malsim.scenario.properties import check as check_property
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.scenario.baseline.tube_compare import Comparison
-    from malsim.scenario.checks.checks import KindResult
+    from malsim.scenario.checks.kind import KindResult
     from malsim.scenario.properties import Trace
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Check, Scenario

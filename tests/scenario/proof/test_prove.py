@@ -10,7 +10,7 @@ import pytest
 from malsim.base.errors import MalsimError, ScenarioError, UsageError
 from malsim.cli import main
 from malsim.netlist import load
-from malsim.scenario.proof.broken_run import drawing
+from malsim.scenario.judge.broken_run import drawing
 from malsim.scenario.proof.prove import prove
 from malsim.scenario.proof.terms.solver import OutsideError, z3
 

@@ -83,7 +83,7 @@ def _range(text: str) -> tuple[str, tuple[str, str]]:
 def _show(proof: Proof | None, document: Document, path: Path) -> None:
     """Write the run that refutes as a scenario, or draw it."""
     from malsim.base.files.outputs import save_text
-    from malsim.scenario.proof.broken_run import drawing, scenario_text
+    from malsim.scenario.judge.broken_run import drawing, scenario_text
 
     if proof is None:
         print(f"nothing was refuted, so {path} is not written")  # noqa: T201

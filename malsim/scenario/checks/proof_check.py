@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import ScenarioError
-from malsim.scenario.checks.checks import KindCheck, parse_at
+from malsim.scenario.checks.kind import KindCheck, parse_at
 from malsim.scenario.proof.prove import assumption_of, prove
 from malsim.scenario.properties.parse import parse
 

@@ -1,0 +1,55 @@
+"""A kind of check: what a class of checks has to read from a file and to answer about a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from malsim.base.errors import ScenarioError
+from malsim.sim.settings.scenario import Check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from malsim.scenario.properties import Trace, Verdict
+    from malsim.scenario.properties.formula import Formula, Value
+    from malsim.sim.run import Run
+
+Part = TypeVar("Part", bound="Formula | Value")
+
+
+class KindResult(Protocol):
+    """What came of a check, in one line as its text; it may have a `margin`, and the `replication` to look at."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the check holds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KindCheck(Check):
+    """A check that is no property; its fields are the keys of its kind in a file, and one without a default is needed.
+
+    A kind is a class, its row in `KINDS`, and its keys in `malsim/scenario/file/data/check.schema.json`.
+    """
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any], line: int, where: str) -> KindCheck:
+        """The check that a table of the file says.
+
+        `property` is it in a line; `reads` are the addresses it looks at (none: all cells): of a history no others are read.
+        """
+        raise NotImplementedError
+
+    def result(self, run: Run, trace: Trace) -> KindResult | Verdict:
+        """What came of it in a run or a history, whose frames `trace` reads; raises `MalsimError` if that cannot be told."""
+        raise NotImplementedError
+
+
+def parse_at(read: Callable[[str], Part], text: str, where: str) -> Part:
+    """What a text of a file says; an error in it names its place."""
+    try:
+        return read(text)
+    except ScenarioError as error:
+        problem = f"{error.where}: {error.problem}" if error.where else error.problem
+        raise ScenarioError(problem, where=where, given=error.given, allowed=error.allowed, hint=error.hint) from error
