@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from malsim.lab.cadence.cadence import cadence
     from malsim.lab.decay import fit_decay, histories
     from malsim.lab.falsify.falsify import falsify
-    from malsim.lab.scope import Capture, Trigger, scope
     from malsim.lab.sensitivity.sensitivity import sensitivity
     from malsim.lab.space.design import design
     from malsim.lab.stability import cures, stability
@@ -36,9 +35,9 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = [
-    "Capture", "MalsimError", "Memory", "Rules", "Run", "Scenario", "Trigger", "Tuner", "axioms", "cadence", "compare",
+    "MalsimError", "Memory", "Rules", "Run", "Scenario", "Tuner", "axioms", "cadence", "compare",
     "compare_laws", "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "fit_decay", "fork",
-    "histories", "price", "read", "read_real", "replay", "replicate", "run", "scope", "sensitivity", "stability", "sweep",
+    "histories", "price", "read", "read_real", "replay", "replicate", "run", "sensitivity", "stability", "sweep",
     "tune", "validate",
 ]  # fmt: skip
 
@@ -52,7 +51,6 @@ _HOMES = {
     "malsim.lab.cadence": ("cadence",),
     "malsim.lab.decay": ("fit_decay", "histories"),
     "malsim.lab.falsify": ("falsify",),
-    "malsim.lab.scope": ("Capture", "Trigger", "scope"),
     "malsim.lab.sensitivity": ("sensitivity",),
     "malsim.lab.space.design": ("design",),
     "malsim.lab.stability": ("cures", "stability"),

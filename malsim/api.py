@@ -15,7 +15,7 @@ from malsim.base.finite import finite
 from malsim.base.progress import progress
 from malsim.scenario.file.scenario_file import read
 from malsim.showing.plots.runs.answer_lines import answers, turns
-from malsim.showing.plots.runs.scope_screen import scope
+from malsim.showing.plots.runs.signal_lanes import signal_lanes
 from malsim.showing.plots.runs.staleness import staleness
 from malsim.showing.plots.runs.trajectories import trajectories
 from malsim.showing.plots.runs.waterfall import waterfall
@@ -26,7 +26,7 @@ from malsim.sim.replay.fork import fork as forked_run
 from malsim.sim.replay.turn_push import TurnPush, push_on
 from malsim.sim.run import Run as BareRun
 from malsim.sim.settings.scenario import Scenario
-from malsim.sim.why.scope_channels import wired
+from malsim.sim.why.wired_signals import wired
 from malsim.sim.world.clock import DAY
 from malsim.sim.writers.engine.user_process import UserProcess
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from malsim.lab.scope import Capture, Channel
     from malsim.showing.plots.style import Sheet
 
 __all__ = ["Checkpoint", "Figures", "Run", "fork", "read", "run"]
@@ -74,12 +73,6 @@ class Run(BareRun):
 
         return run_page(self)
 
-    def scope(self, channels: Sequence[str | Channel], **options: Any) -> Capture:
-        """Capture signals or addresses as an oscilloscope does; options as of `malsim.lab.scope.capture`."""
-        from malsim.lab.scope import scope
-
-        return scope(self, channels, **options)
-
 
 class Figures:
     """Figures of one run; each returns a matplotlib figure that notebooks show and `savefig` writes."""
@@ -110,7 +103,7 @@ class Figures:
         if channels.is_empty():
             raise ScenarioError("no signal of this netlist was recorded", hint="wire one to a pin or a field that is there")
         events = run.events.filter((pl.col("rep") == rep) & pl.col("kind").is_in(ALARMS))
-        return scope(samples, channels, events, title=run.scenario.why)
+        return signal_lanes(samples, channels, events, title=run.scenario.why)
 
     def turns(self) -> Sheet:
         """The reader's turns over time: harm, refusals, what was opened."""

@@ -16,7 +16,6 @@ import pytest
 from malsim.base.errors import StoreError, UsageError
 from malsim.cli import main
 from malsim.importers.reading.git import repository
-from malsim.lab.scope.channels import Channel
 from malsim.memory.store import Store, open_memory
 from malsim.scenario.history import webhook
 from malsim.scenario.history.webhook import Webhook
@@ -50,11 +49,6 @@ def test_it_is_refused_in_a_sentence(words: str, said: str, place: Path, capsys:
     assert said in (error := capsys.readouterr().err)
     assert "this is a bug" not in error
     assert (place / "s.sqlite").read_bytes() == before
-
-
-def test_a_channel_has_an_address() -> None:
-    with pytest.raises(UsageError, match="without an address"):
-        Channel.read(" ")
 
 
 def test_a_store_is_not_ticked_beyond_time(place: Path) -> None:

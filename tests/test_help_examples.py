@@ -52,7 +52,7 @@ MADE = [
     "new my_memory.py --template memory", "new checks.toml --template checks",
     "run scenarios/tripwire.toml --no-plots -o out/tripwire",
     "run scenarios/mutual_dispute.toml --no-plots -o out/mutual_dispute",
-    "scope out/mutual_dispute -c obs_a1a1-scores-eff --save ring.parquet", "netlist load graph.malnet -o small.sqlite",
+    "netlist load graph.malnet -o small.sqlite",
 ]  # fmt: skip
 
 

@@ -52,8 +52,6 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "a judge who errs always and more": (lambda: Judge(miss=1.5), "no rate"),
     "a judge's rate in words": (lambda: Judge.read("miss=often"), "no number"),
     "a design's method": (lambda: ms.design({"rules.damping": (0.2, 1.0)}, 4, method=NOSUCH), "unknown method"),
-    "a trigger's edge": (lambda: ms.Trigger(on="x", level=0.5, edge=NOSUCH), "unknown edge"),
-    "a trigger at no value": (lambda: ms.Trigger(on="x", level=float("nan")), "no value crosses this level"),
     "the stability of a word": (lambda: ms.stability(NOSUCH), "neither a run nor a memory"),
     "a loop of records": (lambda: TickLoop.of(Memory.empty(), Rules(effective="records")), "is no loop over edges"),
     "a world without a day between claims": (lambda: closed_world(gap=0.0), "not above 0"),

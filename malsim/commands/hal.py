@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from malsim.lab.scope import Capture
     from malsim.lab.shell import Console
     from malsim.lab.shell.files import SessionFile
 
@@ -49,7 +48,7 @@ def main(args: argparse.Namespace) -> int:
 
     for op in others():  # a line may load one at any time; later, the lines before it would be gone
         before_loading(op)
-    console = Console(opened(args.target, args), draw=_draw)
+    console = Console(opened(args.target, args))
     if args.file:
         return console.script(Path(args.file).read_bytes(), args.file, keep_going=args.keep_going)
     if args.lines:
@@ -91,9 +90,3 @@ def opened(target: str | None, args: argparse.Namespace) -> SessionFile:
     except OpError as problem:
         raise UsageError(str(problem)) from None
     return open_session(target, rules=rules, tick=tick)
-
-
-def _draw(capture: Capture, path: str) -> None:
-    from malsim.base.files.outputs import drawable
-
-    capture.figure.savefig(drawable(path))

@@ -1,1 +1,1 @@
-"""Show results to people: plots, HTML pages, notebook widgets and the manual."""
+"""Show results to people: plots, HTML pages, exercises of notebooks and the manual."""

@@ -41,7 +41,7 @@ GRAPH = b"""{"type": "entity", "name": "pump", "entityType": "thing", "observati
 {"type": "relation", "from": "pump", "to": "valve", "relationType": "feeds"}
 """
 LEFT_OUT = (  # bytes, or whole runs
-    "frame", "capture", "store", "recall database", "design", "stream", "run folder", "shell", "manifest",
+    "frame", "store", "recall database", "design", "stream", "run folder", "shell", "manifest",
 )  # fmt: skip
 SLOW = 5.0  # seconds of CPU
 

@@ -25,7 +25,6 @@ from malsim.base.errors import MalsimError
 from malsim.base.screen import credentials, personal_data
 from malsim.cli import main
 from malsim.importers.building.bring import bring
-from malsim.lab.scope import Capture
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.store import Store
 from malsim.netlist import NetlistError
@@ -84,12 +83,6 @@ def _store(path: Path) -> None:
         store.mini_index("pump")
 
 
-def _capture(path: Path) -> None:
-    held = Capture.open(path)
-    _ = str(held), held.readings
-    held.save(path.with_suffix(".again.parquet"))
-
-
 def _command(*words: str) -> Callable[[Path], object]:
     """A command on the file; what it refuses by its exit code is raised, so that a bug is told from a refusal."""
 
@@ -128,7 +121,6 @@ def formats_in(folder: Path) -> dict[str, Format]:
         store.tick(1.0)
     manifest = json.loads((folder / "run" / "manifest.json").read_text("utf-8"))
     manifest["days"] = 3.0
-    run.scope(["obs_a1a1-scores-eff"], cursors=[1.0]).save(folder / "c.parquet")
     archive = {"cells": [{"key": "k1", "handle": "obs_a1a1", "kind": "obs", "title": "t", "owner": "ann",
                           "scores": {"confidence": 0.5}, "edgesOut": [], "createdAt": "2024-01-01T00:00:00Z"}]}  # fmt: skip
     return {
@@ -144,7 +136,6 @@ def formats_in(folder: Path) -> dict[str, Format]:
         "claim": Format([CLAIMS.encode()], lambda held, _: admit(Memory.empty(), [{"writer": "a", "title": held.decode(), "confidence": 0.5}])),
         "baseline": Format([(folder / "a.cells.csv").read_bytes()], file_of("a.cells.csv", lambda path: storage.read(path.parent, "a"))),
         "frame": Format([(folder / "run" / "cells.parquet").read_bytes()], file_of("f.parquet", read_claims), text=False),
-        "capture": Format([(folder / "c.parquet").read_bytes()], file_of("c1.parquet", _capture), text=False),
         "recall database": Format(_recall(folder), file_of("r.sqlite", bring), text=False),
         "recall archive": Format([json.dumps(archive, indent=1).encode()], file_of("r.json", bring)),
         "design": Format([b"rules.damping,rules.support_ceiling\n0.5,0.4\n0.2,0.9\n"], file_of("d.csv", _command("sweep", str(ROOT / "scenarios" / "mutual_dispute.toml"), "--design", "FILE", "--quiet", "--no-plots", "--max-points", "0"))),
@@ -157,7 +148,7 @@ def formats_in(folder: Path) -> dict[str, Format]:
 
 FORMATS = (
     "scenario", "property", "netlist", "hal", "rules", "manifest", "claims", "series", "text", "claim", "baseline", "frame", "store",
-    "capture", "recall database", "recall archive", "design", "stream", "run folder", "shell",
+    "recall database", "recall archive", "design", "stream", "run folder", "shell",
 )  # fmt: skip
 
 
@@ -232,10 +223,8 @@ def test_found_before_a_manifest_with_such_an_entry_is_refused(
     run.write(tmp_path)
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {entry: value}), encoding="utf-8")
-    for words in (["rerun", str(path)], ["scope", str(tmp_path), "-o", str(tmp_path / "s.png")]):
-        code = main(words)
-        assert "bug" not in capsys.readouterr().err
-        assert code == 2 or words[0] == "scope"
+    assert main(["rerun", str(path)]) == 2
+    assert "bug" not in capsys.readouterr().err
 
 
 def test_found_before_a_manifest_chooses_no_file_to_read(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ def test_an_op_that_its_addf_loaded_stays_when_it_is_off_its_thread() -> None:
         ("step -1", "1 to"),
         ("step 1e9", "1 to"),
         ("start never", "no rate"),
-        ("scope low", "nothing has been recorded yet"),
+        ("scope low out=x.csv", "nothing has been recorded yet"),
         ("save nowhere.txt", "not written here"),
         ("save /nonexistent/x.malnet", "no such folder"),
         ("source missing.malnet", "no such file"),
@@ -275,10 +275,20 @@ def test_save_writes_a_store_and_a_netlist_that_open_again(files: Path) -> None:
     assert output_of(files / "kept.malnet", "step\ngetp alarm.out")[0] == "TRUE\n"
 
 
-def test_what_the_scope_saw_is_written_as_rows(files: Path) -> None:
-    out, code = output_of(files / "alarm.malnet", f"step 3\nscope low out={files / 'seen.csv'}")
-    assert (code, out) == (0, f"wrote {files / 'seen.csv'}\n")
-    assert pl.read_csv(files / "seen.csv").height == 3
+def test_scope_writes_the_ticks_so_far(files: Path) -> None:
+    for kind in ("csv", "vcd", "png"):
+        target = files / f"seen.{kind}"
+        out, code = output_of(files / "alarm.malnet", f"step 3\nscope low trip out={target}")
+        assert (code, out) == (0, f"wrote {target}\n")
+    assert pl.read_csv(files / "seen.csv").height == 6
+    assert "$var wire 1" in (files / "seen.vcd").read_text(encoding="utf-8")
+    assert (files / "seen.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_scope_without_a_file_says_where_to_look(files: Path) -> None:
+    out, code = output_of(files / "alarm.malnet", "step\nscope low")
+    assert (code, "malsim workbench" in out) == (1, True)
+    assert "no such signal" in output_of(files / "alarm.malnet", "step\nscope loww out=x.csv")[0]
 
 
 def test_what_was_saved_and_opened_is_saved_the_same(files: Path) -> None:
@@ -343,16 +353,10 @@ def test_ticks_that_are_due_are_made_before_the_next_command(files: Path) -> Non
     assert console.session.day == 10.0
 
 
-def test_the_meter_follows_and_the_scope_looks_back(files: Path) -> None:
-    script = (
-        "meter trip\nstep\n" + AGAINST + "step 4\nmeter\nstep\nscope low alarm.out trigger=alarm.out record=4 position=.25"
-    )
-    out, code = output_of(files / "alarm.malnet", script)
+def test_the_meter_follows_the_steps(files: Path) -> None:
+    out, code = output_of(files / "alarm.malnet", "meter trip\nstep\n" + AGAINST + "step 4\nmeter\nstep")
     assert code == 0, out
-    assert out.startswith("day 0  trip  FALSE\nday 1  trip  FALSE\nday 5  trip  TRUE\n")
-    assert "^ trigger, day 2" in out
-    assert "4 ticks" in out
-    assert "no such setting" in output_of(files / "alarm.malnet", "step\nscope low gian=2")[0]
+    assert out == "day 0  trip  FALSE\nday 1  trip  FALSE\nday 5  trip  TRUE\n"
 
 
 @pytest.mark.parametrize(
@@ -444,18 +448,6 @@ def test_a_pipe_is_a_script(files: Path) -> None:
     done = subprocess.run(words, input="step\ngets low\nwrong\ngets low\n", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.splitlines()[0]) == (1, "0.9")
     assert len(done.stdout.splitlines()) == 2
-
-
-def test_the_meter_command_reads_a_store_a_netlist_and_a_run(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["scope", str(files / "memory.sqlite"), "--meter", "dec_a3ee-scores-eff", "--samples", "2"]) == 0
-    assert main(["scope", str(files / "alarm.malnet"), "--meter", "weak.above", "--samples", "2"]) == 0
-    assert main(["scope", "scenarios/worked_example.toml", "--meter", "mean(cell-scores-eff)"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == ["day 0  dec_a3ee-scores-eff  0.9"] * 2
-    assert lines[2:4] == ["day 0  weak.above  FALSE", "day 1  weak.above  TRUE"]
-    assert lines[4].startswith("day 12  mean(cell-scores-eff)  0.")
-    assert len(lines) == 5
-    assert main(["scope", str(files / "alarm.malnet"), "--meter", "nothing"]) == 2
 
 
 def test_an_error_is_one_of_ours() -> None:

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from malsim.base.errors import UsageError, nearest
 from malsim.lab.shell import edits, files, listing
-from malsim.lab.shell.looking import capture_of
+from malsim.lab.shell.traces import save_traces
 from malsim.netlist import parse
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.values import bit, number
@@ -19,7 +19,6 @@ from malsim.netlist.language.values import bit, number
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.lab.scope import Capture
     from malsim.lab.shell.files import SessionFile
     from malsim.netlist.language.statements import Statement
 
@@ -34,12 +33,11 @@ class Commands(cmd.Cmd):
         self,
         source: SessionFile,
         *,
-        draw: Callable[[Capture, str], None] | None = None,
         stdout: IO[str] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(stdout=stdout)
-        self.session, self.home, self.draw, self.clock = source.session, source.home, draw, clock
+        self.session, self.home, self.clock = source.session, source.home, clock
         self.meter_names: list[str] = []
         self.running: tuple[float, float] | None = None
         self.new_signals: dict[str, tuple[str, float | None]] = {}
@@ -170,15 +168,8 @@ class Commands(cmd.Cmd):
         self._meter()
 
     def do_scope(self, line: str) -> None:
-        """Look back over the ticks: scope NAME… [trigger=NAME level=V edge=falling position=.5 record=N] [out=FILE]."""
-        capture, out = capture_of(self.session, shlex.split(line.replace("--save ", "out=")))  # as for malsim scope
-        if out.endswith((".csv", ".parquet")):
-            self.say(f"wrote {capture.save(out)}")
-        elif out and self.draw:
-            self.draw(capture, out)
-            self.say(f"wrote {out}")
-        else:
-            self.say(capture)
+        """Write the signals of the ticks so far as .png, .vcd or .csv: scope [SIGNAL…] out=FILE."""
+        self.say(f"wrote {save_traces(self.session, shlex.split(line.replace('--save ', 'out=')))}")  # the reference's word
 
     def do_quit(self, line: str) -> bool:
         """Leave; what was not saved is gone: quit."""

@@ -34,7 +34,7 @@ ELSEWHERE = {
 
 
 class Console(HalCommands):
-    """A halcmd-like shell; `draw` writes a capture as a picture."""
+    """A halcmd-like shell."""
 
     prompt = "malsim: "
     intro = "help lists the commands; nothing is written anywhere until you say save"

@@ -1,4 +1,4 @@
-"""The run that refutes a property: drawn as on a scope, or as a scenario file that was read back, run, and failed again."""
+"""The run that refutes a property, as a figure or as a scenario file that was read back, run, and failed again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from malsim.scenario.judge.judge import judge
 from malsim.scenario.properties.formula import Read
 from malsim.scenario.properties.parse import parse
 from malsim.scenario.properties.render import render
-from malsim.showing.plots.runs.scope_screen import scope
+from malsim.showing.plots.runs.signal_lanes import signal_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,9 +36,9 @@ def drawing(proof: Proof) -> Sheet:
     names = [name for name in trace.columns if name != "t"]
     samples = trace.with_columns(pl.col(names).cast(pl.Float64)).unpivot(names, index="t", variable_name="channel")
     bits = [trace[name].dtype == pl.Boolean for name in names]
-    channels = pl.DataFrame({"channel": names, "address": names, "gain": 1.0, "offset": 0.0, "digital": bits})
+    channels = pl.DataFrame({"channel": names, "address": names, "digital": bits})
     events = pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String})
-    return scope(samples, channels, events, title=f"{proof.verdict}: {proof.text}")
+    return signal_lanes(samples, channels, events, title=f"{proof.verdict}: {proof.text}")
 
 
 def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str:

@@ -1,1 +1,1 @@
-"""What notebooks use: sliders over a run, and exercises that grade themselves."""
+"""Exercises of the notebooks that grade themselves."""

@@ -1,4 +1,4 @@
-"""A run's signals as the channels of a scope: bits apart from values, values of one size together."""
+"""The signals of a run's netlist as channels of a figure: bits apart from values, values of like size together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 24
 
 
 def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Samples (t, channel, value) and channels (channel, address, gain, offset, digital, panel) of a replication.
+    """Return samples (t, channel, value) and channels (channel, address, digital, panel) of a replication.
 
     The signals of the run itself in the order of the netlist, or where it has none those with a value a row, as
     `signal(row)`; 24 at most. Signals of one `panel` are of like size.
@@ -38,11 +38,8 @@ def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     samples = own.select("t", "channel", "value").filter(pl.col("channel").is_in([one[0] for one in pairs]))
     most = dict(samples.group_by("channel").agg(pl.col("value").abs().max()).iter_rows())
     panels = _panels(most)
-    rows = [
-        (channel, str(_word(signals[one])), 1.0, 0.0, signals[one].type == "bit", panels[channel]) for channel, one in pairs
-    ]
-    kinds = {"channel": pl.String, "address": pl.String, "gain": pl.Float64, "offset": pl.Float64, "digital": pl.Boolean,
-             "panel": pl.Int64}  # fmt: skip
+    rows = [(channel, str(_word(signals[one])), signals[one].type == "bit", panels[channel]) for channel, one in pairs]
+    kinds = {"channel": pl.String, "address": pl.String, "digital": pl.Boolean, "panel": pl.Int64}
     channels = pl.DataFrame(rows, schema=kinds, orient="row").sort("panel", maintain_order=True)
     return samples.sort("t", maintain_order=True), channels
 
