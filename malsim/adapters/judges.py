@@ -1,6 +1,6 @@
 """A stated oracle in place of a product's language model: what it says of two facts, and how often it is wrong.
 
-`RATES/NAME` names a memory judged so: `miss=0.2,invention=0.05/malsim.adapters.graphiti:edge_resolution`. The factory takes
+`RATES/NAME` names a memory judged so: `miss=0.2,invention=0.05/malsim.adapters.mem0:pipeline`. The factory takes
 a `judge`. Every error is drawn at an address (seed, both sentences, their days), so that a run made again errs alike.
 """
 

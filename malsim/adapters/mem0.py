@@ -26,7 +26,7 @@ from typing import Any
 
 from malsim.adapters.contract import Claim, Query
 from malsim.adapters.judges import SAME, Judge
-from malsim.adapters.models.word_embedding import WordEmbedding
+from malsim.adapters.word_embedding import WordEmbedding
 
 DIMENSIONS = 512
 EVERYBODY = "bench"  # the user_id of what has no scope

@@ -9,7 +9,6 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from malsim.adapters import Claim, Query
-from malsim.adapters.witness.script import BENCH_ONLY
 from malsim.base.errors import MalsimError
 from malsim.board.figures import CellWitness, Figure, Metric
 from malsim.judging.axioms.engine.axiom import BROKEN, N_A
@@ -80,7 +79,7 @@ def axioms(row: BoardRow, size: BoardSize) -> list[Figure]:
 
 def _alone(one: AxiomVerdict) -> str:
     """The witness in the package alone, else in the bench."""
-    return replay_code(one) if one.script in ("", BENCH_ONLY) else one.script
+    return replay_code(one)
 
 
 def _count(metric: Metric, parts: dict[str, list[float]], witnesses: list[CellWitness]) -> Figure:
@@ -96,7 +95,7 @@ def prices(row: BoardRow, size: BoardSize) -> list[Figure]:
     """The least claims of a liar, and of the honest; the shortest lie that it believes is the witness."""
     price = price_of(row.subject(size.limit), closed_world(HONEST, most=MOST))
     lie, truth = price.lie_claims, price.truth_claims
-    stream = f"{event_table(price.witness)}\n\n{price.script}".strip()
+    stream = event_table(price.witness)
     streams = [CellWitness("shortest lie", f"{lie} claims", stream)] if lie else []
     return [
         Figure(metric.name, claims and float(claims), n=1, text=str(claims or f"over {MOST}"),

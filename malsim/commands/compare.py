@@ -186,7 +186,7 @@ def _under_judges(scenarios: list[Scenario], memories: list[Adapter], laws: list
 
     models = [name for name in laws if ":" not in name]
     if models or not memories:
-        hint = "a law's verdicts are the bench's own; name memories: --memory malsim.adapters.graphiti:edge_resolution"
+        hint = "a law's verdicts are the bench's own; name memories: --memory malsim.adapters.mem0:pipeline"
         raise UsageError(
             "a judge is put to memories that ask one", where="--judge", given=", ".join(models) or None, hint=hint
         )

@@ -119,17 +119,3 @@ def test_mem0_s_pipeline_keeps_what_its_judge_does_not_know_again() -> None:
             memory.write([Claim(float(day), "ann", "valve", value, text=f"valve is {value}")], float(day))
         held[judge] = len(memory.peek(Query("valve", "what is valve?"), 3.0, 10))  # type: ignore[arg-type]  # a list
     assert list(held.values()) == [2, 2, 3]
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_graphiti_s_resolution_misses_what_its_judge_misses() -> None:
-    there("graphiti_core")
-    holding = []
-    for judge in ("miss=0", "miss=1"):
-        memory = load_factory(f"{judge}/malsim.adapters.graphiti:edge_resolution")()
-        for day, value in enumerate(("open", "shut")):
-            memory.write([Claim(float(day), "ann", "valve", value, text=f"valve is {value}")], float(day))
-        items = memory.peek(Query("valve"), 3.0, 10)
-        holding.append(sum(item["belief"] for item in items))  # type: ignore[union-attr]  # a list
-        memory.close()  # type: ignore[attr-defined]  # it has one
-    assert holding == [1.0, 2.0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -28,21 +27,14 @@ SMALL = f"mcp:{sys.executable} {SERVER}"
 PACKAGES = {
     "malsim.adapters.langgraph:in_memory": "langgraph",
     "malsim.adapters.langgraph:sqlite": "langgraph",
-    "malsim.adapters.graphiti:edge_resolution": "graphiti_core",
-    "malsim.adapters.graphiti:whole": "kuzu",
-    "malsim.adapters.langmem:manager": "langmem",
     "malsim.adapters.mem0:without_model": "mem0",
-    "malsim.adapters.fsrs:scheduler": "fsrs",
     SMALL: "json",
 }
 MODELS = {
     "malsim.adapters.langgraph:in_memory": "last_write",
     "malsim.adapters.langgraph:sqlite": "last_write",
-    "malsim.adapters.graphiti:edge_resolution": "graphiti",
-    "malsim.adapters.fsrs:scheduler": "fsrs",
 }
 STREAMS = 30
-WHOLE = 8  # of them, where each claim takes a graph some forty milliseconds
 
 
 @pytest.fixture(params=PACKAGES, ids=lambda name: name.rpartition("/")[2].removeprefix("malsim.adapters."))
@@ -62,7 +54,7 @@ def looked(name: str, claims: Sequence[tuple[float, str]]) -> list[tuple[str, fl
     host = Host(name, name)
     asks = [Ask(0, "factory")]
     asks += [Ask(0, "write", day, [Claim(day, "ann", "o", value, f"o is {value}", 0.7)]) for day, value in claims]
-    day = max(claims)[0] if "graphiti" in name else claims[-1][0]  # it shows no fact that is yet to begin
+    day = claims[-1][0]
     answers, broken = host.run([*asks, Ask(0, "peek", day, Query("o", "what is o?"), 10), Ask(0, "close")])
     assert not broken
     return sorted((item.value or item.text, round(item.rank, 9)) for item in answers[-2])
@@ -82,7 +74,7 @@ def test_it_runs_in_the_loop(name: str) -> None:
     run = ms.run(POISONER, memory=Adapter.of(name, workers=0), days=12.0, replications=2)
     assert not run.failures
     assert run.signals.filter(signal="right").height
-    assert run.cells["effective"].null_count() == (0 if "edge_resolution" in name else run.cells.height)
+    assert run.cells["effective"].null_count() == run.cells.height
 
 
 @pytest.mark.filterwarnings("ignore")  # of the package's own, as it is imported
@@ -92,28 +84,6 @@ def test_its_minimal_model_says_the_same(name: str) -> None:
     for claims in streams():
         model = play(MODELS[name], *(f"{day} {value}" for day, value in claims))
         assert looked(name, claims) == sorted((value, round(rank, 9)) for value, rank in model), claims
-
-
-@pytest.mark.filterwarnings("ignore")  # of the package's own, as it is imported
-def test_graphiti_cannot_return_to_an_earlier_truth() -> None:
-    needed("graphiti_core")
-    assert looked("malsim.adapters.graphiti:edge_resolution", A_B_A) == [("A", 0.0), ("B", 1.0)]
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_the_whole_of_graphiti_says_what_its_edge_resolution_says() -> None:
-    needed("kuzu")
-    part, whole = "malsim.adapters.graphiti:edge_resolution", "malsim.adapters.graphiti:whole"
-    for claims in islice(streams(), WHOLE):
-        assert looked(whole, claims) == looked(part, claims), claims
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_langmem_patches_what_a_claim_contradicts_and_inserts_what_its_judge_misses() -> None:
-    needed("langmem")
-    said = {miss: looked(f"{miss}malsim.adapters.langmem:manager", A_B_A) for miss in ("", "miss=1,wording=varied/")}
-    assert [text.split(" (")[0] for text, _ in said[""]] == ["o is A"]
-    assert [text.split(" (")[0] for text, _ in said["miss=1,wording=varied/"]] == ["o is A", "o is A", "o is B"]
 
 
 @pytest.mark.filterwarnings("ignore")

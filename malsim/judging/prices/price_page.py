@@ -50,8 +50,7 @@ def _row(one: Price) -> str:
 
 def _section(one: Price) -> str:
     listed_events = event_table(one.witness) if one.witness else "none was found"
-    alone = f"<details><summary>in the package alone</summary><pre>{text(one.script)}</pre></details>" if one.script else ""
-    return f"<h2>{text(one.memory)}</h2><p>The shortest lie that it believes:</p><pre>{text(listed_events)}</pre>{alone}"
+    return f"<h2>{text(one.memory)}</h2><p>The shortest lie that it believes:</p><pre>{text(listed_events)}</pre>"
 
 
 def _number(value: float | None) -> str:

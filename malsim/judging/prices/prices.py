@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 class Price:
     """What it takes to make one memory answer something else: counts by strategy of a liar, and by way of the truth.
 
-    A price is None where it is over `most` steps; scores within `tolerance` counted as equal;
-    `script` shows the shortest lie that is believed against the package alone, empty where there is no package.
+    A price is None where it is over `most` steps; scores within `tolerance` counted as equal.
     """
 
     memory: str
@@ -30,7 +29,6 @@ class Price:
     lie: Mapping[str, Count]
     truth: Mapping[str, Count]
     tolerance: float = TOLERANCE
-    script: str = ""
 
     @property
     def lie_claims(self) -> int | None:
@@ -130,7 +128,6 @@ def price_text(table: PriceTable) -> str:
     lines += [tolerance_text(one.memory, one.tolerance) for one in table.prices if one.tolerance > TOLERANCE]
     if len(table.prices) == 1:
         lines += ["", "the shortest lie that is believed:", event_table(first.witness) or "  none was found"]
-        lines += ["", "in the package alone:", first.script] * bool(first.script)
     return "\n".join(lines)
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from malsim.adapters.witness.script import BENCH_ONLY, package_script
 from malsim.base.errors import UsageError, nearest
-from malsim.judging.axioms.engine.events import Event
 from malsim.judging.axioms.engine.subject import measured
 from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.judging.prices.counting import Stage
 from malsim.judging.prices.prices import Price, PriceTable
 from malsim.judging.prices.standing import standing_world
 from malsim.judging.prices.strategies import STRATEGIES, USUAL, WAYS
-from malsim.judging.prices.worlds import PEEK, closed_world, with_ticks
+from malsim.judging.prices.worlds import closed_world
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from malsim.adapters.engine.host import Source
     from malsim.judging.axioms.engine.subject import Subject
     from malsim.judging.prices.worlds import ClaimWorld
 
@@ -31,16 +27,7 @@ def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] =
     stage = Stage(subject, world)
     lie = {name: stage.count(STRATEGIES[name]) for name in strategies or USUAL}
     truth = {name: stage.count(WAYS[name]) for name in ways or WAYS}
-    price = Price(subject.name, world.most, lie, truth, subject.tolerance)
-    source = subject.source
-    return replace(price, script=_script(source, world, price.witness)) if source and price.witness else price
-
-
-def _script(source: Source, world: ClaimWorld, lie: Sequence[Event]) -> str:
-    """The world's past and the lie in the package's own calls, and a look."""
-    stream = with_ticks(world, lie)
-    look = Event(stream[-1].t + PEEK, "peek", world.about)
-    return package_script(source, [((*stream, look), False)]) or BENCH_ONLY
+    return Price(subject.name, world.most, lie, truth, subject.tolerance)
 
 
 def price(

@@ -109,11 +109,6 @@ KNOWN: dict[str, dict[str, str]] = {
         "track-record": "of two who err it takes the wrong one for the one that inverts",
         "truth-may-return": SPLIT,
     },
-    "e_folding": {
-        "echo-independence": FRESH,
-        "half-life-halves": "the constant is an e-folding time",
-        "reachability": "of a half-life of 6 h nothing is left after months: 0 in floating point",
-    },
     "egc": {
         "anchor": SWEEP,
         "cadence": SWEEP,
@@ -176,14 +171,6 @@ KNOWN: dict[str, dict[str, str]] = {
         "echo-independence": "what was said once is never said anew",
         "last-word": "what was said once is never said anew",
         "truth-may-return": "the same",
-    },
-    "graphiti_everywhere": {
-        "consistency": "of two values of one instant neither ends the other",
-        "echo-independence": "what was said once is never said anew",
-        "last-word": "what was said once is never said anew",
-        "locality": "it looks for contradictions in the whole graph",
-        "truth-may-return": "the same",
-        "vacuity": "the same",
     },
     "hindsight": {
         "delivered-twice": TWICE,
@@ -260,13 +247,6 @@ KNOWN: dict[str, dict[str, str]] = {
         "polarity": "similarity counts as support, a contradiction's too",
         "read-idempotence": "a read computes anew, from what it computed before",
         "vacuity": "it weighs the whole memory",
-    },
-    "muninn": {
-        "batching": ORDER,
-        "delivered-twice": TWICE,
-        "echo-independence": ECHO,
-        "last-word": "a contradiction lowers both sides, and neither rises",
-        "truth-may-return": "the same",
     },
     "records": {
         "consistency": UNSWEPT,

@@ -112,7 +112,6 @@ def test_a_look_that_asks_for_fewer_is_shown_so() -> None:
     verdict = ms.axioms(PageShares, axiom="limit").broken[0]
     assert "peek x, 1 at most" in event_table(verdict.witness)
     assert "limit=1" in replay_code(verdict)
-    assert ", 1))" in verdict.script
 
 
 def test_the_lines_name_parameters_rules_and_a_memory_of_ones_own(

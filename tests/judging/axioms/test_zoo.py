@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.scenario.judge.judge import Judged
 
 FOLDER = Path(__file__).parents[3] / "scenarios" / "zoo"
-DRAWN = [defect for defect in DEFECTS if defect.name in ("recall_speeds_forgetting", "unrelated_retired")]
+DRAWN = [defect for defect in DEFECTS if defect.name in ("recall_speeds_forgetting", "one_quiet_night")]
 UNPAIRED = {"latecomer_wins"}  # what decides is how edges are written, and both ways stand in one file
 
 

@@ -53,8 +53,7 @@ class AxiomVerdict:
     """holds, broken (with the smallest witness found), does not apply, or error: of one memory under one axiom.
 
     `why` is a sentence: how it is broken, why it does not apply, what went wrong. `code` is what `subject_of` makes the
-    memory of, as Python; `tolerance` is within what scores counted as equal;
-    `script` shows a witness against the package alone, `BENCH_ONLY` where none can.
+    memory of, as Python; `tolerance` is within what scores counted as equal.
     """
 
     law: str
@@ -64,8 +63,6 @@ class AxiomVerdict:
     witness: tuple[Event, ...] = ()
     code: str = ""
     tolerance: float = 0.0
-    script: str = ""
-    user: bool = False
 
 
 @cache

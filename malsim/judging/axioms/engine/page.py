@@ -90,7 +90,6 @@ def _section(one: AxiomVerdict, subject: Subject) -> str:
         f"<p><b>{text(one.why)}.</b></p><div class='wide'>{picture(subject, one.witness)}</div>"
         f"<pre>{text(event_table(one.witness))}</pre>"
         f"<details><summary>show it again</summary><pre>{text(replay_code(one))}</pre></details>"
-        f"<details><summary>in the package alone</summary><pre>{text(one.script)}</pre></details>"
         "<p><a href='#top'>back to the table</a></p></section>"
     )
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
-from malsim.adapters.witness.script import BENCH_ONLY, package_script
 from malsim.base.errors import MalsimError
 from malsim.judging.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, AxiomVerdict
-from malsim.judging.axioms.engine.subject import Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from malsim.judging.axioms.engine.axiom import Axiom
     from malsim.judging.axioms.engine.events import Event
-    from malsim.judging.axioms.engine.subject import PeekResult
+    from malsim.judging.axioms.engine.subject import Subject
 
 ROUNDS = 40
 DIGITS = (0, 1, 2)
@@ -55,8 +52,6 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
                     tuple(least),
                     subject.code,
                     within,
-                    _script(subject, axiom, least),
-                    subject.user,
                 )
     except MalsimError as problem:
         return AxiomVerdict(subject.name, axiom.name, ERROR, str(problem), tolerance=within)
@@ -80,29 +75,6 @@ def _streams(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> Iterato
         if tuple(events) not in earlier:
             earlier.add(tuple(events))
             yield case + 1, events
-
-
-@dataclass(frozen=True)
-class _Recorded(Subject):
-    """A memory that keeps the streams it was played."""
-
-    streams: list[tuple[tuple[Event, ...], bool]] = field(default_factory=list)
-
-    def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
-        """Play, and keep what was played."""
-        several = tuple(events)
-        if (several, together) not in self.streams:
-            self.streams.append((several, together))
-        return super().play(several, together=together)
-
-
-def _script(subject: Subject, axiom: Axiom, events: list[Event]) -> str:
-    """The witness against the package alone, or that there is none."""
-    if subject.source is None:
-        return BENCH_ONLY
-    recorded = _Recorded(**{each.name: getattr(subject, each.name) for each in fields(Subject)})
-    axiom.module.broken(recorded, events)
-    return package_script(subject.source, recorded.streams) or BENCH_ONLY
 
 
 def smallest(events: list[Timed], breaks: Callable[[list[Timed]], object], *, halve: bool = True) -> list[Timed]:

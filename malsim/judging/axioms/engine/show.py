@@ -7,7 +7,6 @@ import sys
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING
 
-from malsim.adapters.witness.script import BENCH_ONLY
 from malsim.judging.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom
 from malsim.judging.axioms.engine.events import event_table
 
@@ -38,18 +37,7 @@ def _one(verdicts: Matrix, *, paint: bool) -> str:
             ]
     first = verdicts.broken[:1]
     again = (["", "to see the first again:", replay_code(one)] for one in first)
-    return "\n".join([*lines, *(line for part in again for line in part), *_scripts(verdicts)])
-
-
-def _scripts(verdicts: Matrix) -> list[str]:
-    """The witnesses against the package alone."""
-    lines = []
-    for one in verdicts.broken:
-        if one.script == BENCH_ONLY:
-            lines += [f"{one.axiom}: {BENCH_ONLY}"] * one.user
-        else:
-            lines += ["", f"{one.axiom}, in the package alone:", *(f"    {line}" for line in one.script.splitlines())]
-    return lines
+    return "\n".join([*lines, *(line for part in again for line in part)])
 
 
 def _table(verdicts: Matrix, *, paint: bool) -> str:

@@ -52,12 +52,9 @@ DEFECTS = (
     Defect("one_quiet_night", "membrane", "membrane_anchored", "survival-floor", {"half_life": HOUR}),
     Defect("half_life_at_hour_38", "membrane", "membrane", "cadence"),
     Defect("invisible_lessons", "agentmemory", "agentmemory_lessons", "reachability", {"hidden": 0.1}),
-    Defect("unrelated_retired", "Graphiti", "graphiti_everywhere", "locality"),
     Defect("truth_cannot_return", "Graphiti", "graphiti", "truth-may-return"),
-    Defect("named_half_life", "ARW", "e_folding", "half-life-halves", {"base": 2.718281828459045}),
     Defect("both_facts_gone", "mem0", "mem0_delete", "total-evidence"),
     Defect("contradiction_raises", "MMA", "mma", "polarity"),
-    Defect("both_sides_fall", "MuninnDB", "muninn", "", {"left_newer": 0.0709}),
     Defect("flooded", "Dawid and Skene", "dawid_skene", "own-facts"),
     Defect("disputes_ring", "the published formula", "mal", "settling", rules={"damping": 1.0}),
 )

@@ -15,7 +15,7 @@ from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.judging.duties.engine.draw import plot_of
 from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION, every_duty
 from malsim.judging.duties.engine.playing import BelieflessError, play
-from malsim.judging.duties.engine.replay_lines import witness_code
+from malsim.judging.duties.engine.step import step_table
 from malsim.judging.duties.references import REFERENCES, Governed
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) ->
             if outcome == FAILS:
                 least = smallest(list(steps), partial(_fails_alone, subject, cell), halve=False)  # its own days read best
                 why = next(_sentence(look) for look in play(subject, least) if not look.holds)
-                return verdict(FAILS, why, witness_code(subject, least))
+                return verdict(FAILS, why, step_table(least))
             if outcome == VACUOUS:
                 vacuous = vacuous or next(_sentence(look) for look in looks if not look.holds and look.step.twin)
     except BelieflessError:

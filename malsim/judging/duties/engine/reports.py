@@ -35,7 +35,7 @@ def text(table: Conformance) -> str:
     if not alone:
         lines += [f"{one.memory}, {one.cell}: {one.why}" for one in table.having(ERROR)]
     for one in table.having(FAILS) if alone else ():
-        lines += ["", f"{one.cell} by hand:", one.witness]
+        lines += ["", f"{one.cell}, the calls:", one.witness]
     return plain_text("\n".join(lines).lstrip("\n"))
 
 

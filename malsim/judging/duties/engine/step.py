@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from malsim.adapters import Claim, Edge, Query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 LOOKS = ("ask", "texts", "log")
 FIRST, NOT_FIRST = "the first answer", "not the first answer"
@@ -74,6 +74,11 @@ class Step:
         """What a look is to show."""
         return f"{self.value or self.by} {self.want}{'; the twin' * self.twin}" if self.do in LOOKS else ""
 
+    def __str__(self) -> str:
+        given = {name: getattr(self, name) for name in ("dated", *WORDS, *DAYS[1:]) if getattr(self, name) not in ("", None)}
+        wanted = f"  # {self.note}" if self.note else ""
+        return f"{self.do} {', '.join(f'{name}={value!r}' for name, value in given.items())}".rstrip() + wanted
+
     def moved(self, change: Callable[[float], float]) -> Step:
         """The step with all its days changed."""
         days: dict[str, Any] = {name: change(day) for name in DAYS if (day := getattr(self, name)) is not None}
@@ -120,3 +125,8 @@ def ask(t: float, object_: str, value: str, want: str, **more: Any) -> Step:
 def twin(step: Step) -> Step:
     """A look that must show what is untouched for the cell to count."""
     return replace(step, twin=True)
+
+
+def step_table(steps: Sequence[Step]) -> str:
+    """Format steps as a table with a row per call: its day, name and arguments, and what a look is to show."""
+    return "\n".join(f"{step.t:>12.6g} d  {step}" for step in steps)

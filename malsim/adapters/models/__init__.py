@@ -1,1 +1,0 @@
-"""What stands in place of models that other people's packages ask: a judge's answers, an embedding of words."""

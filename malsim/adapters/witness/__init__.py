@@ -1,1 +1,0 @@
-"""Witnesses as scripts: the calls of a package, of a server or of a memory of one's own, without malsim."""
