@@ -29,20 +29,8 @@ def field_of(fields: tuple[str, ...], rows: Rows) -> Array:
         return bits
     if first not in _FIELDS:
         return rows.neighbours.field(first)
-    values: Array = rows.once(first, lambda: _FIELDS[first][0](rows))
+    values: Array = rows.once(first, lambda: _FIELDS[first](rows))
     return values
-
-
-def follows(fields: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The columns that a field of every cell follows from, beside edges, statuses and entities; None where time moves it.
-
-    >>> follows(("age",)), follows(("status", "annexed")), follows(("degree",))
-    (None, ('status',), ())
-    """
-    first, *rest = fields
-    if rest:
-        return () if first == "work" else (first,)
-    return _FIELDS[first][1] if first in _FIELDS else ()
 
 
 def _since(rows: Rows, column: str) -> Array:
@@ -123,14 +111,13 @@ def _sign_counts(rows: Rows) -> Array:
     return np.bincount(edges.source, edges.enough, minlength=rows.memory.height).astype(np.float64)
 
 
-# Of each, how it is worked out, and the columns that it follows from where none of them moves with time.
-_FIELDS: dict[str, tuple[Callable[[Rows], Array], tuple[str, ...] | None]] = {
-    "age": (lambda rows: _since(rows, "created"), None),
-    "idle": (lambda rows: _since(rows, "touched"), None),
-    "tau": (_tau, ("stability",)),
-    "chain_currency": (_chain_currency, None),
-    "recent_source": (_recent_source, ("created",)),
-    "recent_hit": (_recent_hit, ("read",)),
-    "signed": (_sign_counts, ()),
-    "miswired": (_wrong_signs, None),
+_FIELDS: dict[str, Callable[[Rows], Array]] = {
+    "age": lambda rows: _since(rows, "created"),
+    "idle": lambda rows: _since(rows, "touched"),
+    "tau": _tau,
+    "chain_currency": _chain_currency,
+    "recent_source": _recent_source,
+    "recent_hit": _recent_hit,
+    "signed": _sign_counts,
+    "miswired": _wrong_signs,
 }

@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
-import polars as pl
 
-from malsim.memory import schema
-from malsim.netlist.engine.cell_fields import field_of, follows
+from malsim.netlist.engine.cell_fields import field_of
 from malsim.netlist.engine.reduce import reduce_groups
 from malsim.netlist.engine.rows import belongs
 from malsim.netlist.engine.sources import reader_of
-from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row, column_of
+from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row
 from malsim.netlist.wiring.net import derived_name, leaves
 from malsim.netlist.wiring.points import is_worked_out
 
@@ -50,7 +48,6 @@ class Board:
 
 Formula: TypeAlias = "Callable[[Board], Any]"
 _WORDS = {("writer",), ("origin",), ("kind",), ("object",)}
-_MOVING = {"worth", "effective", "calibration", "support_mass", "challenge_mass", "currency", "salience"}  # by a tick
 
 
 def _div(one: Any, two: Any) -> Any:
@@ -83,68 +80,26 @@ def formulas(signals: Mapping[str, Signal], names: Iterable[str], place: Place) 
     return {name: formula(one.writer.address, one.domain, place) for name, one in by_name.items() if one.writer}
 
 
-def formula(where: Address | Constant, domain: str, place: Place, *, keep: bool = True) -> Formula:
-    """How an address is worked out on every row of a domain: as floats, or as one where all rows have the same.
+def formula(where: Address | Constant, domain: str, place: Place) -> Formula:
+    """Return a function that computes an address on every row of a domain: an array, or one float that all rows share.
 
-    What follows from the memory alone is worked out once a scan, however many signals read it; what follows from its edges
-    and from columns that a tick leaves alone is kept, with `keep`, until one of these moves.
+    Values that follow from the memory alone are computed once a scan, however many signals read them.
     """
     if isinstance(where, Constant):
-        one = float(where.value)
-        return lambda _: one
-    columns = columns_read(where, domain, place) if keep else None
-    name = (str(where), domain)
+        number = float(where.value)
+        return lambda _: number
     if isinstance(where, Call):
-        parts = [formula(each, domain, place, keep=keep and columns is None) for each in where.arguments]
+        parts = [formula(each, domain, place) for each in where.arguments]
         function = _FUNCTIONS[where.function]
-        compute: Formula = lambda board: function(*[part(board) for part in parts])  # noqa: E731
-    elif isinstance(where, Reduced):
+        return lambda board: function(*[part(board) for part in parts])
+    if isinstance(where, Reduced):
         compute = _reducer(where, domain, place)
     else:
         compute = _spread(_own(where, place), where, domain, place)
-    if columns is not None:
-        return lambda board: board.rows.keep(name, lambda: compute(board), columns)
-    if isinstance(where, Call) or any(isinstance(leaf, Pin) or derived_name(leaf) for leaf in leaves(where)):
+    if any(isinstance(leaf, Pin) or derived_name(leaf) for leaf in leaves(where)):
         return compute
+    name = (str(where), domain)
     return lambda board: board.rows.once(name, lambda: compute(board))
-
-
-def columns_read(where: Address | Constant, domain: str, place: Place) -> frozenset[str] | None:
-    """The columns of cells that an address follows from, beside edges and what cells say; None where a tick moves it."""
-    if isinstance(where, Constant):
-        return frozenset()
-    if isinstance(where, Call):
-        parts = [columns_read(one, domain, place) for one in where.arguments]
-        columns = [part for part in parts if part is not None]
-        return frozenset[str]().union(*columns) if len(columns) == len(parts) else None
-    if isinstance(where, Reduced):
-        return _columns_reduced(where, domain, place)
-    if not isinstance(where, Row) or where.name or where.domain != "cell":
-        return None
-    owner = place.owners.get(derived_name(where))
-    if owner is None:
-        return _columns_of(where.fields)
-    formula_of = owner.writer.address if owner.writer and owner.domain == "cell" else None
-    return columns_read(formula_of, "cell", place) if formula_of and is_expression(formula_of) else None
-
-
-def _columns_reduced(where: Reduced, domain: str, place: Place) -> frozenset[str] | None:
-    inner = where.inner
-    around = isinstance(inner, Row) and bool(inner.hops)
-    if not around and (domain not in {"cell", "writer", "run"} or _domain(inner, place) != "cell"):
-        return None
-    if where.reducer == "count":
-        return frozenset()
-    return _columns_of(inner.fields) if isinstance(inner, Row) and around else columns_read(inner, "cell", place)
-
-
-def _columns_of(fields: tuple[str, ...]) -> frozenset[str] | None:
-    """The columns behind a field of cells; texts stay as they are."""
-    column = "" if is_worked_out(fields) else column_of(fields, list(schema.CELLS), "-".join(fields))
-    columns = (column,) if column else follows(fields)
-    if columns is None or _MOVING & {*columns}:
-        return None
-    return frozenset(name for name in columns if schema.CELLS[name] != pl.String)
 
 
 def _domain(where: Address | Constant, place: Place) -> str:

@@ -28,18 +28,15 @@ class Neighbours:
     def __init__(self, memory: Memory | None = None) -> None:
         self.memory = memory or Memory.empty()
         self._cache: dict[object, tuple[tuple[object, ...], Any]] = {}
-        self._before: tuple[sparse.csr_array, Array] | None = None
 
     def of(self, memory: Memory) -> Neighbours:
-        """Those of a memory: these, where it has the same edges between cells of the same status."""
+        """Return the neighbours of `memory`; reuse this instance if neither edges nor cell statuses have changed."""
         old = self.memory
         if old.table("edges") is memory.table("edges") and old.height == memory.height:
             ours, theirs = ((one.is_active, one.column("successor")) for one in (old, memory))
             if all(one is two or np.array_equal(one, two) for one, two in zip(ours, theirs, strict=True)):
                 return self
-        fresh = Neighbours(memory)
-        fresh._before = (self.adjacency, self.triangles) if "triangles" in self._cache else self._before
-        return fresh
+        return Neighbours(memory)
 
     def keep(self, name: object, compute: Callable[[], T], *on: object) -> T:
         """What follows from edges, statuses and these objects alone, worked out once as long as they are the same."""
@@ -104,17 +101,7 @@ class Neighbours:
         return self.keep("triangles", self._triangles)
 
     def _triangles(self) -> Array:
-        """Of a graph that has changed since it was counted, counted again only at what moved and at its neighbours."""
-        adjacency = self.adjacency
-        counts, near = np.zeros(adjacency.shape[0]), np.arange(adjacency.shape[0])
-        if self._before and len(self._before[1]) <= len(counts):
-            before, old_counts = self._before
-            rows, columns = (ends.astype(np.int64) for ends in before.nonzero())
-            changes = np.unique((adjacency - self._matrix(rows, columns)).nonzero()[0])
-            near = np.unique(np.concatenate([changes, adjacency[changes].indices]))
-            counts[: len(old_counts)] = old_counts
-        own = adjacency[near]
-        counts[near] = (own @ adjacency).multiply(own).sum(axis=1)
+        counts: Array = (self.adjacency @ self.adjacency).multiply(self.adjacency).sum(axis=1)
         return counts
 
     def _crossing(self, hop: Hop) -> sparse.csr_array:

@@ -12,7 +12,7 @@ from malsim.memory import Rules
 from malsim.netlist.engine.neighbours import Neighbours, numbers_in, numbers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -74,9 +74,9 @@ class Rows:
             self._once[name] = compute()
         return cast("T", self._once[name])
 
-    def keep(self, name: object, compute: Callable[[], T], columns: Iterable[str] = ()) -> T:
-        """What follows from edges, statuses, what cells say and these columns of theirs, worked out once while all stay."""
-        return self.neighbours.keep(name, compute, self.memory.table("cells").rows, *map(self.memory.column, columns))
+    def keep(self, name: object, compute: Callable[[], T]) -> T:
+        """Return a value that follows from edges, statuses and the cells' text alone; reuse it while these stay the same."""
+        return self.neighbours.keep(name, compute, self.memory.table("cells").rows)
 
     def work(self, name: str) -> Array:
         """What cells say of their work as `name=number`."""
