@@ -105,7 +105,8 @@ class Verdicts:
 
     The row of an absorbed claim is the one that took it. `dropped` counts edges that the plant has no place for; `issues`
     are the words for refusals, by claim. `superseded` are rows that a claim turned inactive, `attenuated` marks claims that
-    count for less than stated; `account` tells all of it as events (t, rep, kind, subject, detail, cause).
+    count for less than stated; `account` tells all of it as events (t, rep, kind,
+    subject, detail, cause): as a frame, or as several mappings of columns.
     """
 
     verdict: Ints
@@ -114,7 +115,7 @@ class Verdicts:
     issues: Mapping[int, str] = field(default_factory=dict)
     superseded: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     attenuated: Bools | None = None
-    account: Callable[[], pl.DataFrame] | None = None
+    account: Callable[[], pl.DataFrame | Sequence[Mapping[str, Any]]] | None = None
 
     @classmethod
     def of(cls, result: GateResult) -> Verdicts:
@@ -183,6 +184,10 @@ class View:
     def texts(self, rows: Ints) -> pl.DataFrame | None:  # noqa: ARG002  # a graph's
         """Title, topics and writer of some items that no claim of the harness made; None where there are none such."""
         return None
+
+    def names_of(self, rows: Ints) -> Sequence[str] | NDArray[Any]:
+        """Return what some items are called."""
+        return self.name.gather(rows).to_list()
 
     def frame(self) -> pl.DataFrame:
         """The items as they are recorded: rep (a place), cell, stated, effective (the belief), status, rank, own columns."""

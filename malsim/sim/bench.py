@@ -100,7 +100,7 @@ class Bench:
             people = pool_of(scenario.reviewers, scenario, self.context, who=self.populations.reviewers, acted=acted)
             self.reviewers = self.actors.seated(people)
         self.netlist_runner = NetlistRunner.of(scenario, self.context, self.session.ops if self.session else None)
-        self.context.log.writers = pl.Series("writer", self.intake.vocabulary.writers, dtype=pl.String)
+        self.context.log.writers = list(self.intake.vocabulary.writers)
         self.recorder.lineages, self.plant = self.populations.lineages, plant_of(scenario)
         self._begin(self.plant.init(reps.tolist(), self.intake.vocabulary))
         for process in (self._script, self._populations, self._ticks):
@@ -246,7 +246,7 @@ class Bench:
             self.populations.templates.on_admitted(drafts, new[:-1], self.plant.graph(state))
         self.populations.on_verdicts(drafts, row[:-1])
         if self.session:
-            self.session.on_verdicts(drafts, row[:-1], lambda: view.name)
+            self.session.on_verdicts(drafts, row[:-1], view)
         return state
 
     def _run_netlist(self, state: Any, at: int, netlist_runner: NetlistRunner) -> Any:

@@ -191,7 +191,11 @@ class GraphView(View):
     @cached_property
     def name(self) -> pl.Series:
         """Handles."""
-        return self._memory.cells["handle"]
+        return pl.Series("handle", self._memory.column("handle"), dtype=pl.String)
+
+    def names_of(self, rows: Ints) -> NDArray[Any]:
+        """Return the handles of some cells."""
+        return self._memory.values("handle", rows)
 
     @cached_property
     def writer(self) -> Ints:

@@ -90,11 +90,12 @@ def to_series(name: str, values: NDArray[Any]) -> pl.Series:
     (['annexed', 'active'], [4, None])
     """
     if name in _PLACES:
-        return pl.Series(name, list(_PLACES[name]), dtype=_KINDS[name])[places(values)]
-    series = pl.Series(name, values).cast(_KINDS[name])
-    if name == "successor":
-        return series.set(series == NONE, None)
-    return series.fill_nan(None) if series.dtype == pl.Float64 else series  # absent is absent
+        return _WORDS_OF[name][places(values)].alias(name)
+    if name == "successor" and (values == NONE).all():
+        return pl.Series(name, [None], dtype=_KINDS[name]).new_from_index(0, len(values))
+    series = pl.Series(name, values, nan_to_null=True)  # absent is absent
+    series = series if series.dtype == _KINDS[name] else series.cast(_KINDS[name])
+    return series.set(series == NONE, None) if name == "successor" else series
 
 
 def place_of(name: str, value: ArrayLike) -> ArrayLike:
@@ -115,6 +116,7 @@ _PLACES = {
     for name, kind in _KINDS.items()
     if isinstance(kind, pl.Enum)
 }
+_WORDS_OF = {name: pl.Series(name, list(words), dtype=_KINDS[name]) for name, words in _PLACES.items()}
 _PLACES |= {f"{name}_word": _PLACES[name] for name in schema.WORDS}
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from malsim.base.errors import StoreError
 from malsim.base.limits import Limits
 from malsim.memory import Memory, schema
-from malsim.memory.gate.verdicts import verdict_events
+from malsim.memory.gate.verdicts import VerdictWords
 from malsim.memory.tables import past, read
 from malsim.memory.tables.connect import connect, is_made, is_store, refusing, sound
 from malsim.memory.tables.layout import MOVING, RECORD
@@ -206,7 +206,7 @@ def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.Da
         now.cells["handle"].gather(fields["row"]).alias("subject"), "detail", pl.col("writer").alias("cause"),
     )  # fmt: skip
     frames = [
-        *verdict_events(verdicts),
+        *map(pl.DataFrame, VerdictWords.read(verdicts).events()),
         updated,
         silent.select("t" if "t" in silent.columns else pl.col("created").alias("t"), "rep",
                       pl.lit("admitted").alias("kind"), pl.col("handle").alias("subject"), by,

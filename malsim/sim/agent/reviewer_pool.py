@@ -63,9 +63,9 @@ class ReviewerPool:
         rep = cell_index.rep[row].astype(np.int64)
         turn = cell_index.ordinal[row].astype(np.int64)
         self._queue(ReviewCases.of(row=row, rep=rep, turn=turn, accuracy=self.reviewers.accuracy), now)
-        handles = self._log.handles
-        self._log.record("escalated", day, rep, subject=lambda: handles.gather(row), detail="an active cell contradicts it",
-                         cause=lambda: handles.gather(snapshot.accuser[row]))  # fmt: skip
+        names = self._log.names
+        self._log.record("escalated", day, rep, subject=lambda: names(row), detail="an active cell contradicts it",
+                         cause=lambda: names(snapshot.accuser[row]))  # fmt: skip
 
     def summon(self, rep: Ints, now: int) -> None:
         """Queue an alarm of each of these replications."""

@@ -21,9 +21,8 @@ from malsim.sim.writers.engine.claim_context import LEAST_STATED, DraftEdge
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import polars as pl
-
     from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.memory.port import View
     from malsim.sim.agent.netlist_runner import NetlistRunner
     from malsim.sim.context.run_context import RunContext
     from malsim.sim.context.snapshot import Snapshot
@@ -104,12 +103,12 @@ class Session:
         self.counters.add("unsound", unsound)
         self.counters.add("unsound_wrong", unsound & wrong)
 
-    def on_verdicts(self, drafts: ClaimBatch, row: Ints, name: Callable[[], pl.Series]) -> None:
-        """Learn within the turn which cells its write-backs became; `row` is NONE for a refusal, `name` gives all names."""
+    def on_verdicts(self, drafts: ClaimBatch, row: Ints, view: View) -> None:
+        """Learn within the turn which cells its write-backs became; `row` is NONE for a refusal."""
         mine = drafts.who == self._who
         own, refused = np.flatnonzero(mine & (row != NONE)), np.zeros(len(self._reps), dtype=bool)
         self._own[drafts.rep[own], drafts.fact[own]] = row[own]
-        self._log.written_back(drafts, own, name, row[own])
+        self._log.written_back(drafts, own, view, row[own])
         refused[drafts.rep[mine & (row == NONE)]] = True
         if self._open:
             hooks.gate(self._open[1], refused, counters=self.counters, log=self._log)

@@ -1,21 +1,20 @@
-"""Events as they happen: each with its kind, what it is about, what there is to say, and its cause."""
+"""Events of a run: each with its kind, its subject, a detail and its cause, kept as codes of texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from malsim.base.screen.frames import without_credentials
 from malsim.memory.schema import NONE
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from malsim.memory.graph.arrays import Bools, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import View
     from malsim.sim.context.turn import Turn
     from malsim.sim.world import Fact, TruthChanges
@@ -25,25 +24,29 @@ EVENTS = {
     "t": pl.Float64, "rep": pl.Int32, "kind": pl.String, "subject": pl.String, "detail": pl.String, "cause": pl.String,
 }  # fmt: skip
 TEXTS = ("subject", "detail", "cause")
+CODED = ("kind", *TEXTS)
 WAITING = 100  # times that something was counted, before it is added up
 
-Text: TypeAlias = str | pl.Series | Callable[[], pl.Series]
+Texts: TypeAlias = str | Sequence[str | None] | NDArray[Any] | pl.Series
+Text: TypeAlias = Texts | Callable[[], Texts]
 
 
 class EventLog:
-    """The events of a run, in the order they were noted; with `keeps` off they are counted by kind and replication."""
+    """The events of a run, in the order they were noted; with `keeps` off they are counted by kind and replication.
+
+    Each distinct text is kept once; an event holds its time, its replication and the codes of its four texts.
+    """
 
     def __init__(self, reps: Ints, facts: Sequence[Fact], *, keeps: bool = True) -> None:
-        self._reps = pl.Series("rep", reps, dtype=pl.Int32)
+        self._reps = np.asarray(reps, dtype=np.int32)
         self._everyone = np.arange(len(reps))
-        titles = [f"{fact.name} is {fact.label(v)}" for fact in facts for v in range(len(fact.values))]
-        self._statements = pl.Series(titles, dtype=pl.String)
-        self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
-        self._names = pl.Series([fact.name for fact in facts], dtype=pl.String)
+        self._titles = [[f"{fact.name} is {fact.label(v)}" for v in range(len(fact.values))] for fact in facts]
+        self._names = [fact.name for fact in facts]
         self.keeps = keeps
-        self.writers = pl.Series("writer", [], dtype=pl.String)
-        self.handles = pl.Series("handle", [], dtype=pl.String)  # of the memory as the reader sees it
-        self._frames: list[pl.DataFrame] = []
+        self.writers: Sequence[str] = ()
+        self._view: View | None = None  # of the memory as the reader sees it
+        self._codes: dict[str | None, int] = {}  # of each text
+        self._parts: list[tuple[NDArray[Any], ...]] = []  # times, replications and codes of the events of a kind
         self._kinds: dict[str, int] = {}  # that were counted so far, each with its row in a table of kinds and replications
         self._counts = np.zeros((0, len(reps)), dtype=np.int64)  # that table
         self._cells: list[Ints] = []  # of the table: one an event that waits to be counted
@@ -67,35 +70,53 @@ class EventLog:
             if len(self._cells) > WAITING:
                 self._add_up()
 
-    def add(self, frame: pl.DataFrame) -> None:
-        """Keep a frame of events (columns of EVENTS)."""
-        if self.keeps and frame.height:
-            self._frames.append(frame)
+    def add(self, events: pl.DataFrame | Mapping[str, Any]) -> None:
+        """Keep events: columns of EVENTS, a text for all of them or one an event."""
+        if self.keeps and (events.height if isinstance(events, pl.DataFrame) else len(events["t"])):
+            self._keep(np.asarray(events["t"]), np.asarray(events["rep"]), [events[name] for name in CODED])
 
-    def record(self, kind: str, t: float | Text, rep: Ints, *, subject: Text, detail: Text, cause: Text) -> None:
+    def record(
+        self, kind: str, t: float | Callable[[], Array], rep: Ints, *, subject: Text, detail: Text, cause: Text
+    ) -> None:
         """Note one event for each of the replications at places `rep`; a function makes a column where one is kept."""
         if not self.keeps:
             self.count(kind, rep)
         elif len(rep):
-            values = (t, self._reps.gather(rep), kind, subject, detail, cause)
-            columns = [_column(name, value, len(rep)) for name, value in zip(EVENTS, values, strict=True)]
-            self._frames.append(pl.DataFrame(columns))
+            texts = [text() if callable(text) else text for text in (kind, subject, detail, cause)]
+            self._keep(np.full(len(rep), t() if callable(t) else t), self._reps[rep], texts)
+
+    def _keep(self, t: NDArray[Any], rep: NDArray[Any], texts: Sequence[Texts]) -> None:
+        codes = np.empty((len(CODED), len(rep)), dtype=np.int64)
+        for row, text in zip(codes, texts, strict=True):
+            row[:] = self._code(text) if isinstance(text, str) else [self._code(each) for each in _listed(text)]
+        self._parts.append((t, rep, codes))
+
+    def _code(self, text: str | None) -> int:
+        return self._codes.setdefault(text, len(self._codes))
 
     def every(self, kind: str, t: float, subject: str, detail: str, cause: str) -> None:
         """Note one event in every replication."""
         self.record(kind, t, self._everyone, subject=subject, detail=detail, cause=cause)
 
     def frame(self) -> pl.DataFrame:
-        """All events in time order; a credential in one, whatever path it came by, is withheld."""
-        events = pl.concat([pl.DataFrame(schema=EVENTS), *self._frames]).sort("t", "rep", maintain_order=True)
-        return without_credentials(events, TEXTS)
+        """Return all events in time order; a credential in a text is withheld."""
+        if not self._parts:
+            return pl.DataFrame(schema=EVENTS)
+        t, rep, codes = (np.concatenate(column, axis=-1) for column in zip(*self._parts, strict=True))
+        order = np.lexsort((rep, t))
+        texts = pl.DataFrame({"text": list(self._codes)}, schema={"text": pl.String})
+        safe = without_credentials(texts, ["text"])["text"]
+        kind, *others = (pl.Series(row[order].astype(np.uint32)) for row in codes)
+        columns = [texts["text"][kind], *(safe[other] for other in others)]
+        frame = pl.DataFrame([column.alias(name) for name, column in zip(CODED, columns, strict=True)])
+        return frame.select(pl.Series("t", t[order], dtype=pl.Float64), pl.Series("rep", rep[order], dtype=pl.Int32), *CODED)
 
     def pushed(self, turn: Turn) -> None:
         """A mini-index was pushed."""
         if self.keeps:
             self._opened = np.zeros_like(turn.opened)
         self.record("pushed", turn.now, self._everyone, subject=turn.name, detail=lambda: _lines(turn),
-                  cause=lambda: "task: " + self._names.gather(turn.fact))  # fmt: skip
+                  cause=lambda: [f"task: {name}" for name in self._facts(turn.fact)])  # fmt: skip
         if lines := turn.surfaced:
             self.record("surfaced", turn.now, lines.rep, subject=lambda: lines.subject, detail=lambda: lines.text,
                         cause=lambda: lines.cause)  # fmt: skip
@@ -106,21 +127,20 @@ class EventLog:
             return
         rep, line = np.nonzero(turn.opened & ~self._opened)
         self._opened = turn.opened.copy()
-        detail = pl.Series(np.where(turn.pushed.marked[rep, line], "marked ^", "wanted").astype(str))
-        subject = self.handles.gather(turn.pushed.row[rep, line])
-        self.record("expanded", turn.now, rep, subject=subject, detail=detail, cause=cause)
+        self.record("expanded", turn.now, rep, subject=lambda: self.names(turn.pushed.row[rep, line]),
+                    detail=lambda: np.where(turn.pushed.marked[rep, line], "marked ^", "wanted"), cause=cause)  # fmt: skip
 
     def blocked(self, turn: Turn, closed: Bools, unwritten: Bools) -> None:
         """The stop hook refused turns: one event for each reason."""
         self.opened(turn, f"{turn.name} was blocked")
         row, unopened, missing = turn.pushed.row, np.flatnonzero(closed), np.flatnonzero(unwritten)
         self._refused(turn, unopened, "a row marked ^ was never opened",
-                      lambda: self.handles.gather(row[unopened, turn.unopened[unopened].argmax(axis=1)]))  # fmt: skip
+                      lambda: self.names(row[unopened, turn.unopened[unopened].argmax(axis=1)]))  # fmt: skip
         self._refused(turn, missing, "something was learned and nothing written back",
-                      lambda: self._names.gather(turn.fact[missing]))  # fmt: skip
+                      lambda: self._facts(turn.fact[missing]))  # fmt: skip
         for reason, where in (turn.check.reasons(turn) if turn.check else {}).items():
             refused = np.flatnonzero(where)
-            self._refused(turn, refused, reason, self._names.gather(turn.fact[refused]))
+            self._refused(turn, refused, reason, self._facts(turn.fact[refused]))
 
     def broken(self, turn: Turn) -> None:
         """The reader's work broke off, in whichever replication: none is released."""
@@ -143,78 +163,78 @@ class EventLog:
         """What came of released turns: an action on a true, false or stale claim, or none."""
         acts = np.flatnonzero(counts["acted"])
         self.record("acted", turn.now, acts, subject=lambda: self._trusted(turn.acted[acts]),
-                  detail=lambda: _harm(counts).gather(acts), cause=turn.name)  # fmt: skip
+                  detail=lambda: _harm(counts)[acts], cause=turn.name)  # fmt: skip
         self.record("declined", turn.now, np.flatnonzero(counts["declined"]), subject=turn.name,
                   detail="nothing that it trusts enough", cause=turn.name)  # fmt: skip
 
     def nudged(self, turn: Turn, rep: Ints, rows: Ints, reads: int) -> None:
         """Cells that the reader has opened often enough for an op to be worth its while."""
         detail = f"opened {reads} times: a recurring read is worth an op of its own"
-        self.record("nudged", turn.now, rep, subject=lambda: self.handles.gather(rows), detail=detail, cause=turn.name)
+        self.record("nudged", turn.now, rep, subject=lambda: self.names(rows), detail=detail, cause=turn.name)
 
-    def wired(self, turn: Turn, rep: Ints, rows: Ints, op: pl.Series) -> None:
+    def wired(self, turn: Turn, rep: Ints, rows: Ints, op: Sequence[str]) -> None:
         """The reader wired an op to cells."""
-        self.record("wired", turn.now, rep, subject=lambda: self.handles.gather(rows), detail=op, cause=turn.name)
+        self.record("wired", turn.now, rep, subject=lambda: self.names(rows), detail=op, cause=turn.name)
 
     def unwired(self, turn: Turn, rep: Ints, rows: Ints, reason: str) -> None:
         """The reader might not wire an op to cells."""
         detail = f"no op: {reason}"
-        self.record("refused", turn.now, rep, subject=lambda: self.handles.gather(rows), detail=detail, cause=turn.name)
+        self.record("refused", turn.now, rep, subject=lambda: self.names(rows), detail=detail, cause=turn.name)
 
-    def written_back(self, drafts: ClaimBatch, own: Ints, name: Callable[[], pl.Series], row: Ints) -> None:
-        """Some drafts, the reader's lessons, became cells of a memory; `name` gives what its cells are called."""
-        self.record("written_back", lambda: _in_days(drafts.t[own]), drafts.rep[own],
-                  subject=lambda: name().gather(row),
-                  detail=lambda: self._titles(drafts.fact[own], drafts.value[own]),
-                  cause=lambda: "turn " + pl.Series(drafts.turn[own]).cast(pl.String))  # fmt: skip
+    def written_back(self, drafts: ClaimBatch, own: Ints, view: View, row: Ints) -> None:
+        """Note that some drafts, the reader's lessons, became cells of a memory."""
+        self.record("written_back", lambda: drafts.t[own] / DAY, drafts.rep[own],
+                  subject=lambda: view.names_of(row),
+                  detail=lambda: self._statements(drafts.fact[own], drafts.value[own]),
+                  cause=lambda: [f"turn {turn}" for turn in drafts.turn[own].tolist()])  # fmt: skip
 
     def updated(self, turn: Turn, rep: Ints, row: Ints) -> None:
         """The reader found cells right that it had acted on, and wrote that into them."""
-        self.record("updated", turn.now, rep, subject=lambda: self.handles.gather(row), detail="verification: tested",
+        self.record("updated", turn.now, rep, subject=lambda: self.names(row), detail="verification: tested",
                   cause=turn.name)  # fmt: skip
 
     def faulty(self, kind: str, drafts: ClaimBatch, hit: Bools, *, detail: str, cause: str) -> None:
         """A fault befell claims."""
         rows = np.flatnonzero(hit)
-        self.record(
-            kind, lambda: _in_days(drafts.t[rows]), drafts.rep[rows], detail=detail, cause=cause,
-            subject=lambda: self.writers.gather(drafts.who[rows]) + " #" + pl.Series(drafts.turn[rows]).cast(pl.String),
-        )  # fmt: skip
+        claims = zip(drafts.who[rows].tolist(), drafts.turn[rows].tolist(), strict=True)
+        self.record(kind, lambda: drafts.t[rows] / DAY, drafts.rep[rows], detail=detail, cause=cause,
+                    subject=lambda: [f"{self.writers[who]} #{turn}" for who, turn in claims])  # fmt: skip
 
     def changed(self, changes: TruthChanges) -> None:
         """The truth of facts changed."""
-        self.record("changed", lambda: _in_days(changes.t), changes.rep, subject=lambda: self._names.gather(changes.fact),
-                  detail=lambda: self._titles(changes.fact, changes.value), cause="the world")  # fmt: skip
+        self.record("changed", lambda: changes.t / DAY, changes.rep, subject=lambda: self._facts(changes.fact),
+                  detail=lambda: self._statements(changes.fact, changes.value), cause="the world")  # fmt: skip
 
     def take_names(self, view: View) -> None:
-        """Take note of how the memory's cells are called."""
+        """Take note of the view that says what the memory's cells are called."""
         if self.keeps:
-            self.handles = view.name
+            self._view = view
 
-    def _titles(self, fact: Ints, value: Ints) -> pl.Series:
-        return self._statements.gather(self._starts[fact] + value)
+    def names(self, rows: Ints) -> Texts:
+        """Return what some cells of the memory are called as the reader sees it now."""
+        return self._view.names_of(rows) if self._view else ()
 
-    def _trusted(self, cell: Ints) -> pl.Series:
-        return self.handles.gather(np.maximum(cell, 0)).set(pl.Series(cell == NONE), "its own context")
+    def _facts(self, fact: Ints) -> list[str]:
+        return [self._names[place] for place in fact.tolist()]
+
+    def _statements(self, fact: Ints, value: Ints) -> list[str]:
+        return [self._titles[place][said] for place, said in zip(fact.tolist(), value.tolist(), strict=True)]
+
+    def _trusted(self, cell: Ints) -> Texts:
+        names = _listed(self.names(np.maximum(cell, 0)))
+        return [name if row != NONE else "its own context" for name, row in zip(names, cell.tolist(), strict=True)]
 
 
-def _column(name: str, value: float | Text, length: int) -> pl.Series:
-    content = value() if callable(value) else value
-    if isinstance(content, pl.Series):
-        return content.cast(EVENTS[name]).alias(name)
-    return pl.Series(name, [content], dtype=EVENTS[name]).new_from_index(0, length)
+def _listed(texts: Texts) -> Sequence[str | None]:
+    listed: Sequence[str | None] = texts.tolist() if isinstance(texts, np.ndarray) else list(texts)
+    return listed
 
 
-def _lines(turn: Turn) -> pl.Series:
+def _lines(turn: Turn) -> list[str]:
     counts = ((turn.pushed.row != NONE).sum(axis=1), turn.pushed.words, turn.pushed.marked.sum(axis=1))
-    lines, words, marks = (pl.Series(count).cast(pl.String) for count in counts)
-    return lines + " lines, " + words + " words, " + marks + " marked ^"
+    rows = zip(*(count.tolist() for count in counts), strict=True)
+    return [f"{lines} lines, {words} words, {marks} marked ^" for lines, words, marks in rows]
 
 
-def _harm(counts: Mapping[str, Bools]) -> pl.Series:
-    harm = np.where(counts["acted_false"], "false", np.where(counts["acted_stale"], "stale", "true"))
-    return pl.Series(harm.astype(str))
-
-
-def _in_days(t: Ints) -> pl.Series:
-    return pl.Series(t / DAY)
+def _harm(counts: Mapping[str, Bools]) -> NDArray[Any]:
+    return np.where(counts["acted_false"], "false", np.where(counts["acted_stale"], "stale", "true"))

@@ -131,6 +131,7 @@ class ClaimTemplates:
             "rep": drafts.rep + self.first,
             "t": drafts.t / DAY,
             "writer": self._names[drafts.who],
+            "sequence": drafts.turn,
             "author": self._authors[drafts.rep, drafts.who],
             "confidence": drafts.stated,
             "stated": drafts.stated,

@@ -67,7 +67,7 @@ class Populations:
         self.templates = ClaimTemplates(
             context.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules
         )
-        context.log.writers = self.templates.writers
+        context.log.writers = self.templates.writers.to_list()
         self._schedule = ClaimSchedule(self._processes, context)
         self._edge_policies = EdgePolicies(scenario.writers)
         self._own_claims = OwnClaims(self._schedule.sizes, len(context.reps), len(context.world.facts))

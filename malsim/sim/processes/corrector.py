@@ -112,9 +112,8 @@ class Corrector:
         self._inbox.post(as_claims(pl.DataFrame(columns)))
 
     def _note(self, correction: Correction, t: int, rep: Ints, fact: Ints, obeyed: Bools) -> None:
-        names = pl.Series(self._names, dtype=pl.String)
         for kind, which in ((KINDS[correction.do], obeyed), ("refused", ~obeyed)):
             rows = np.flatnonzero(which)
             detail = f"{correction.do}: {f'with {correction.reader}' if correction.shares else f'what is {correction.what}'}"
-            subject = names.gather(fact[rows])
+            subject = [self._names[place] for place in fact[rows].tolist()]
             self._context.log.record(kind, days(t), rep[rows], subject=subject, detail=detail, cause=correction.by)

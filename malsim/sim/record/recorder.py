@@ -147,9 +147,11 @@ class Recorder:
             self._count_voices(claims, verdicts)
         if self.log.keeps:
             if verdicts.account:
-                self.log.add(verdicts.account())
+                events = verdicts.account()
+                for part in [events] if isinstance(events, pl.DataFrame) else events:
+                    self.log.add(part)
             elif claims is not None:
-                self.log.add(_account(verdicts, claims, self.reps.gather(rep), view.name, self.log.writers))
+                self.log.add(_account(verdicts, claims, self.reps.gather(rep), view.name, pl.Series(self.log.writers)))
             return
         for place, kind in enumerate(KINDS.values()):
             self.log.count(kind, rep[verdicts.verdict == place])
@@ -165,7 +167,7 @@ class Recorder:
             places = None
             if self.lineages:
                 numbers = {name: place for place, name in enumerate(dict.fromkeys(self.lineages.values()))}
-                names = enumerate(self.log.writers.to_list(), len(numbers))
+                names = enumerate(self.log.writers, len(numbers))
                 places = np.array([numbers.get(self.lineages.get(name, ""), place) for place, name in names])
             self.changes = ChangeScores(len(facts), len(self.reps), self._most_values, len(self.log.writers), places)
         return self.changes

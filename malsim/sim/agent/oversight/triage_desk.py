@@ -98,9 +98,9 @@ class TriageDesk(ReviewerPool):
         disputes.close(fact, rep)
 
     def _log_cases(self, lead: Ints, rival: Ints, rep: Ints, day: float) -> None:
-        handles = self._log.handles
-        self._log.record("escalated", day, rep, subject=lambda: handles.gather(lead),
-                         detail=f"chosen by {self.reviewers.triage}", cause=lambda: handles.gather(rival))  # fmt: skip
+        names = self._log.names
+        self._log.record("escalated", day, rep, subject=lambda: names(lead),
+                         detail=f"chosen by {self.reviewers.triage}", cause=lambda: names(rival))  # fmt: skip
 
     def _accuracy(self, fact: Ints, rep: Ints, now: int) -> Array:
         """Of each look: a person who has made n of them today is right less often, never less than by chance."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
@@ -17,6 +16,8 @@ from malsim.sim.settings.netlist_config import READER_OPS, op_cell, op_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    import polars as pl
 
     from malsim.memory import Memory, Rules
     from malsim.memory.gate.verdicts import GateResult
@@ -126,7 +127,7 @@ class WrittenOps:
         self._cell[rep, place], self._kind[rep, place], self._program[rep, place] = rows, kind, result.row[new]
         self._fires[rep, place], self._captures[rep, place] = False, True
         texts = [event_text(_KINDS[what], at, self.reader) for at, what in zip(place.tolist(), kind.tolist(), strict=True)]
-        self._log.wired(one.turn, rep, rows, pl.Series(texts, dtype=pl.String))
+        self._log.wired(one.turn, rep, rows, texts)
 
     def cells(self) -> dict[str, Ints]:
         """The cell that each op reads in each replication, by the handle that the netlist calls it."""
