@@ -189,6 +189,10 @@ class View:
         """Return what some items are called."""
         return self.name.gather(rows).to_list()
 
+    def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]] | None:  # noqa: ARG002  # a graph's
+        """Return some columns of the items as arrays; None where `frame` says what is recorded of them."""
+        return None
+
     def frame(self) -> pl.DataFrame:
         """The items as they are recorded: rep (a place), cell, stated, effective (the belief), status, rank, own columns."""
         status = pl.Series(np.where(self.active, "active", "superseded").astype(str))
@@ -197,8 +201,8 @@ class View:
         own = {name: values for name, values in self.columns.items() if values.dtype.kind in "fiub"}
         return pl.DataFrame(columns | {"rank": self.rank} | own).with_columns(pl.col("stated", "effective").fill_nan(None))
 
-    def records(self) -> pl.DataFrame | None:
-        """What is kept of writers (columns of `schema.WRITERS`); None where nothing is."""
+    def records(self) -> pl.DataFrame | Mapping[str, NDArray[Any]] | None:
+        """Return what is kept of writers (columns of `schema.WRITERS`), a frame or arrays; None where nothing is."""
         return None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from malsim.laws.engine.shares import SharesObjects
+from malsim.memory import schema
 from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
@@ -290,13 +291,17 @@ class GraphView(View):
         first = int(rows[0])
         return self._memory.table("cells").rows.since(first).select("title", "topics", "writer")[rows - first]
 
+    def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+        """Return some columns of the cells, the handle as `cell`."""
+        return {"cell": self._memory.column("handle")} | {name: self._memory.column(name) for name in names}
+
     def frame(self) -> pl.DataFrame:
         """The cells."""
         return self._memory.cells.with_columns(cell="handle")
 
-    def records(self) -> pl.DataFrame:
-        """The writers' records."""
-        return self._memory.writers
+    def records(self) -> Mapping[str, NDArray[Any]]:
+        """Return the columns of the writers."""
+        return {name: self._memory.table("writers").column(name) for name in schema.WRITERS}
 
 
 _NO_EDGES = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))

@@ -218,10 +218,12 @@ class VerdictWords:
                 handle[~stands] = claims.column("handle")[~stands]
         if capped.any() or outcome.dropped.any():
             notes = _notes(checked, outcome, capped)
-        columns = (claims.column(name) for name in ("writer", "sequence"))
+        writer, sequence = (claims.column(name) for name in ("writer", "sequence"))
         told = _by_claim(notes.rows()) if notes.height else {}
         texts = _texts(issues.rows()) if issues.height else {}
-        return cls(claims.column("t"), claims.column("rep"), verdict, handle, *columns, calibration, texts, told)
+        return cls(
+            claims.column("t"), claims.column("rep"), verdict, handle, writer, sequence, calibration, texts, told
+        )  # fmt: skip
 
     @classmethod
     def read(cls, verdicts: pl.DataFrame) -> VerdictWords:

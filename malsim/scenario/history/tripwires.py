@@ -14,6 +14,7 @@ from malsim.scenario.history.history_frames import as_columns
 from malsim.sim.agent.netlist_runner import ALARMS, NetlistRunner
 from malsim.sim.context.event_log import EventLog
 from malsim.sim.context.run_context import RunContext
+from malsim.sim.context.signal_log import SignalLog
 from malsim.sim.record.recorder import SIGNALS
 from malsim.sim.world import World
 from malsim.sim.world.clock import DAY
@@ -50,16 +51,16 @@ def with_signals(history: History) -> History:
     log = EventLog(reps, ())
     runner = NetlistRunner(netlist, scenario, RunContext(world=world, reps=reps, seed=0, log=log))
     runner.begin(history.snapshots[0][1])
-    signals = []
+    signals = SignalLog(reps)
     for at, (t, memory) in zip(times.tolist(), history.snapshots, strict=True):
         runner.scan(memory, at, None, None, lambda _: None)
-        signals += runner.recorded(t)
+        runner.record(t, signals)
     events = pl.concat([history.events, log.frame()]).sort("t", maintain_order=True)
     return replace(
         history,
         scenario=scenario,
         events=events,
-        signals=pl.concat([history.signals, *(as_columns(one, SIGNALS) for one in signals)]),
+        signals=pl.concat([history.signals, as_columns(signals.frame(), SIGNALS)]),
     )
 
 

@@ -22,13 +22,16 @@ from malsim.sim.world.clock import days
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from numpy.typing import NDArray
+
     from malsim.memory import Memory, Rules
-    from malsim.memory.graph.arrays import Array
+    from malsim.memory.graph.arrays import Array, Ints
     from malsim.netlist.engine import Scan
     from malsim.netlist.shipped import SurfacedLines
     from malsim.sim.agent.oversight.written_ops import WrittenOps
     from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.signal_log import SignalLog
     from malsim.sim.context.turn_counters import TurnCounters
     from malsim.sim.settings.scenario import Scenario
 
@@ -124,29 +127,25 @@ class NetlistRunner:
         signals = self.wires.net.signals
         return {name: self._value(name) for name in self._names if signals[name].domain == "run"}
 
-    def recorded(self, t: float) -> list[pl.DataFrame]:
-        """Every signal as the last scan left it: t, rep, row, signal, value; what is no number is left out."""
+    def record(self, t: float, log: SignalLog) -> None:
+        """Add every signal to a log, as the last scan left it at `t` days."""
         runs = self.of_runs()
-        reps = pl.Series("rep", np.tile(self.reps, len(runs)), dtype=pl.Int32)
-        signal = pl.Series("signal", np.repeat(list(runs), len(self.reps)), dtype=pl.String)
-        frames = [_frame(t, reps, None, signal, np.concatenate([*runs.values(), np.zeros(0)]))]
+        log.add(t, [None] * len(runs), list(runs), list(runs.values()))
         for name in self._names:
             domain = self.wires.net.signals[name].domain
             if domain != "run":
-                rows = self._rows(domain)
-                frames.append(_frame(t, rows["rep"].cast(pl.Int32), rows[rows.columns[1]], name, self._value(name)))
-        return frames
+                log.add_column(t, *self._rows(domain), name, self._value(name))
 
     def _value(self, name: str) -> Array:
         return np.asarray(self._state.signals[name], dtype=np.float64)
 
-    def _rows(self, domain: str) -> pl.DataFrame:
-        """The replication and the name of each row that the last scan had."""
+    def _rows(self, domain: str) -> tuple[Ints, NDArray[Any]]:
+        """Return the replication and the name of each row that the last scan had."""
         if domain == "topic":
-            return self._state.topics
-        if domain == "cell":
-            return self._labels.cells.select("rep", "handle")
-        return self._labels.writers.select("rep", "writer")
+            topics = self._state.topics
+            return topics["rep"].to_numpy(), topics["topic"].to_numpy()
+        table = self._labels.table("cells" if domain == "cell" else "writers")
+        return table.column("rep"), table.column("handle" if domain == "cell" else "writer")
 
     def _inputs(self, at: int, counters: TurnCounters | None, reviewers: ReviewerPool | None) -> dict[str, Any]:
         """What the loop's own pins hold at a scan, and what was fed in from outside by then."""
@@ -172,11 +171,3 @@ class NetlistRunner:
                 program = ran.program
                 cause = program.operation if program.places is None else program.handle
                 self.log.record("tripped", now, rows, subject=program.handle, detail=program.title, cause=cause)
-
-
-def _frame(t: float, reps: pl.Series, rows: pl.Series | None, signal: pl.Series | str, values: Array) -> pl.DataFrame:
-    frame = pl.DataFrame([reps.alias("rep"), pl.Series("value", values)])
-    name = signal if isinstance(signal, pl.Series) else pl.lit(signal)
-    row = pl.lit(None, pl.String) if rows is None else rows
-    frame = frame.with_columns(t=pl.lit(t), row=row, signal=name)
-    return frame.filter(pl.col("value").is_not_nan()).select("t", "rep", "row", "signal", "value")

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from malsim.base.screen.frames import without_credentials
 from malsim.memory.schema import NONE
+from malsim.sim.context.text_codes import TextCodes
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import View
+    from malsim.sim.context.text_codes import Texts
     from malsim.sim.context.turn import Turn
     from malsim.sim.world import Fact, TruthChanges
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
@@ -27,8 +30,7 @@ TEXTS = ("subject", "detail", "cause")
 CODED = ("kind", *TEXTS)
 WAITING = 100  # times that something was counted, before it is added up
 
-Texts: TypeAlias = str | Sequence[str | None] | NDArray[Any] | pl.Series
-Text: TypeAlias = Texts | Callable[[], Texts]
+Text: TypeAlias = "Texts | Callable[[], Texts]"
 
 
 class EventLog:
@@ -37,7 +39,7 @@ class EventLog:
     Each distinct text is kept once; an event holds its time, its replication and the codes of its four texts.
     """
 
-    def __init__(self, reps: Ints, facts: Sequence[Fact], *, keeps: bool = True) -> None:
+    def __init__(self, reps: NDArray[Any], facts: Sequence[Fact], *, keeps: bool = True) -> None:
         self._reps = np.asarray(reps, dtype=np.int32)
         self._everyone = np.arange(len(reps))
         self._titles = [[f"{fact.name} is {fact.label(v)}" for v in range(len(fact.values))] for fact in facts]
@@ -45,7 +47,7 @@ class EventLog:
         self.keeps = keeps
         self.writers: Sequence[str] = ()
         self._view: View | None = None  # of the memory as the reader sees it
-        self._codes: dict[str | None, int] = {}  # of each text
+        self._codes = TextCodes()
         self._parts: list[tuple[NDArray[Any], ...]] = []  # times, replications and codes of the events of a kind
         self._kinds: dict[str, int] = {}  # that were counted so far, each with its row in a table of kinds and replications
         self._counts = np.zeros((0, len(reps)), dtype=np.int64)  # that table
@@ -86,13 +88,7 @@ class EventLog:
             self._keep(np.full(len(rep), t() if callable(t) else t), self._reps[rep], texts)
 
     def _keep(self, t: NDArray[Any], rep: NDArray[Any], texts: Sequence[Texts]) -> None:
-        codes = np.empty((len(CODED), len(rep)), dtype=np.int64)
-        for row, text in zip(codes, texts, strict=True):
-            row[:] = self._code(text) if isinstance(text, str) else [self._code(each) for each in _listed(text)]
-        self._parts.append((t, rep, codes))
-
-    def _code(self, text: str | None) -> int:
-        return self._codes.setdefault(text, len(self._codes))
+        self._parts.append((t, rep, np.stack([self._codes.of(text, len(rep)) for text in texts])))
 
     def every(self, kind: str, t: float, subject: str, detail: str, cause: str) -> None:
         """Note one event in every replication."""
@@ -104,10 +100,10 @@ class EventLog:
             return pl.DataFrame(schema=EVENTS)
         t, rep, codes = (np.concatenate(column, axis=-1) for column in zip(*self._parts, strict=True))
         order = np.lexsort((rep, t))
-        texts = pl.DataFrame({"text": list(self._codes)}, schema={"text": pl.String})
-        safe = without_credentials(texts, ["text"])["text"]
+        texts = self._codes.texts
+        safe = without_credentials(texts.to_frame(), ["text"])["text"]
         kind, *others = (pl.Series(row[order].astype(np.uint32)) for row in codes)
-        columns = [texts["text"][kind], *(safe[other] for other in others)]
+        columns = [texts[kind], *(safe[other] for other in others)]
         frame = pl.DataFrame([column.alias(name) for name, column in zip(CODED, columns, strict=True)])
         return frame.select(pl.Series("t", t[order], dtype=pl.Float64), pl.Series("rep", rep[order], dtype=pl.Int32), *CODED)
 
@@ -221,13 +217,8 @@ class EventLog:
         return [self._titles[place][said] for place, said in zip(fact.tolist(), value.tolist(), strict=True)]
 
     def _trusted(self, cell: Ints) -> Texts:
-        names = _listed(self.names(np.maximum(cell, 0)))
-        return [name if row != NONE else "its own context" for name, row in zip(names, cell.tolist(), strict=True)]
-
-
-def _listed(texts: Texts) -> Sequence[str | None]:
-    listed: Sequence[str | None] = texts.tolist() if isinstance(texts, np.ndarray) else list(texts)
-    return listed
+        names = np.asarray(self.names(np.maximum(cell, 0)), dtype=object)
+        return np.where(cell == NONE, "its own context", names)
 
 
 def _lines(turn: Turn) -> list[str]:

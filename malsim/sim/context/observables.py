@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.context.snapshot import Snapshot
@@ -41,9 +42,9 @@ def cells_true(snapshot: Snapshot, truth: Ints) -> Bools:
     return true
 
 
-def truth_of_cells(snapshot: Snapshot, truth: Ints) -> pl.Series:
-    """The same as a column, null for cells about no fact."""
-    return pl.Series("truth", cells_true(snapshot, truth)).set(pl.Series(snapshot.cell_index.fact == NONE), None)
+def truth_of_cells(snapshot: Snapshot, truth: Ints) -> NDArray[np.int8]:
+    """Return 1 for each cell whose value is its fact's value now, 0 for the others, −1 for cells about no fact."""
+    return np.where(snapshot.cell_index.fact == NONE, NONE, cells_true(snapshot, truth)).astype(np.int8)
 
 
 def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:

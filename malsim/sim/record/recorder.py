@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -10,18 +10,21 @@ import polars as pl
 from malsim.base.screen.frames import without_credentials
 from malsim.memory import schema
 from malsim.memory.gate.verdicts import KINDS
-from malsim.memory.graph.frames import format_expr, frame_of, places
 from malsim.memory.schema import NONE
 from malsim.sim.context import observables
 from malsim.sim.context.event_log import EVENTS, EventLog
+from malsim.sim.context.signal_log import SIGNALS, SignalLog
 from malsim.sim.record.attack_scores import AttackScores
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import ChangeScores
 from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
+from malsim.sim.record.recorded_rows import RecordedRows
 from malsim.sim.record.running_scores import RunningScores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.port import Claims, Verdicts, View
@@ -38,7 +41,6 @@ CELLS = {
     "t": pl.Float64, "rep": pl.Int32, "cell": pl.String, **{name: schema.CELLS[name] for name in _FIELDS},
     "truth": pl.Boolean,
 }  # fmt: skip
-SIGNALS = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.String, "value": pl.Float64}
 WRITERS = {"t": pl.Float64, **schema.WRITERS}
 
 
@@ -52,10 +54,9 @@ class Recorder:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        self.reps = pl.arange(scenario.first, scenario.first + scenario.replications, dtype=pl.Int32, eager=True).alias(
-            "rep"
-        )
-        self.log = EventLog(self.reps.to_numpy(), scenario.facts, keeps=scenario.record != "bands")
+        self._reps = np.arange(scenario.first, scenario.first + scenario.replications, dtype=np.int32)
+        self.reps = pl.Series("rep", self._reps)
+        self.log = EventLog(self._reps, scenario.facts, keeps=scenario.record != "bands")
         self.bands = Bands()
         self.running_scores = RunningScores(scenario.replications)
         self.changes: ChangeScores | None = None
@@ -71,14 +72,10 @@ class Recorder:
         self.dropped = 0  # edges that the memory has no place for
         self._addresses = None if isinstance(scenario.record, str) else frozenset(scenario.record)
         self._names = tuple(fact.name for fact in scenario.facts)
-        self._cells: list[pl.DataFrame] = []
-        self._writers: list[pl.DataFrame] = []
-        self._signals: list[pl.DataFrame] = []
+        self._frames: list[pl.DataFrame] = []  # of the cells of memories that are no graphs
+        self._cells, self._writers = RecordedRows(CELLS), RecordedRows(WRITERS)
+        self._signals = SignalLog(self._reps, self._addresses)
         self._ticks = 0
-        self._is_recorded = pl.lit(value=True)  # of a signal
-        if self._addresses is not None:
-            address = pl.when(pl.col("row").is_null()).then("signal").otherwise(format_expr("{}({})", "signal", "row"))
-            self._is_recorded = pl.col("signal").is_in(self._addresses) | address.is_in(self._addresses)
 
     def tick(self, t: float, *, last: bool, context: TickContext) -> None:
         """Record the state after a tick at `t` days, and of a scene with facts what is made of them."""
@@ -95,8 +92,10 @@ class Recorder:
             self.bands.add(t, turn | netlist, (None,), whole=turn.keys() - netlist.keys())
             self.bands.add(t, {"events": counts}, kinds, whole=("events",))
             return
-        self._signals += [frame.filter(self._is_recorded) for frame in netlist_runner.recorded(t)] if netlist_runner else []
-        self._signals += self._frames_of(t, answers, self._names) + self._frames_of(t, turn, (None,))
+        if netlist_runner:
+            netlist_runner.record(t, self._signals)
+        self._keep_signals(t, answers, self._names)
+        self._keep_signals(t, turn, (None,))
         self._keep(snapshot.view, t, observables.truth_of_cells(snapshot, context.truth) if about_facts else None)
 
     def _answers(self, t: float, context: TickContext, *, full: bool) -> dict[str, Array]:
@@ -123,19 +122,34 @@ class Recorder:
         if self.corrections:
             self.corrections.close(t)
 
-    def _keep(self, view: View, t: float, truth: pl.Series | None) -> None:
+    def _keep(self, view: View, t: float, truth: NDArray[np.int8] | None) -> None:
         """Keep the cells and writers that are recorded."""
-        cells, writers = view.frame(), view.records()
-        rep = self.reps.gather(view.rep)
-        cells = cells.with_columns(rep, t=pl.lit(t), truth=pl.lit(None, pl.Boolean) if truth is None else truth)
+        cells, writers, addresses = view.recorded(_FIELDS), view.records(), self._addresses
+        known = np.full(len(view), NONE, dtype=np.int8) if truth is None else truth
+        if cells is None:
+            self._keep_frame(view, t, known)
+        else:
+            columns: dict[str, NDArray[Any]] = {"rep": self._reps[view.rep], "truth": known, **cells}
+            here = None if addresses is None else [name in addresses for name in cells["cell"].tolist()]
+            _add(self._cells, t, columns, here)
+        if writers is not None:
+            columns = {name: np.asarray(writers[name]) for name in schema.WRITERS}
+            here = None if addresses is None else [f"writer({name})" in addresses for name in columns["writer"].tolist()]
+            _add(self._writers, t, columns, here)
+
+    def _keep_frame(self, view: View, t: float, truth: NDArray[np.int8]) -> None:
+        """Keep the cells of a memory that is no graph, with columns of its own."""
+        is_true = pl.Series(truth == 1).set(pl.Series(truth < 0), None)
+        cells = view.frame().with_columns(self.reps.gather(view.rep), t=pl.lit(t), truth=is_true)
         if self._addresses is not None:
             cells = cells.filter(pl.col("cell").is_in(self._addresses))
-        self._cells.append(cells.select(name for name in cells.columns if name in CELLS or name not in schema.CELLS))
-        if writers is not None:
-            writers = writers.with_columns(t=pl.lit(t))
-            if self._addresses is not None:
-                writers = writers.filter((pl.lit("writer(") + pl.col("writer") + ")").is_in(self._addresses))
-            self._writers.append(writers)
+        self._flush()
+        self._frames.append(cells.select(name for name in cells.columns if name in CELLS or name not in schema.CELLS))
+
+    def _flush(self) -> None:
+        """Make a frame of the rows of cells so far, so that others can follow."""
+        rows, self._cells = self._cells.frame(), RecordedRows(CELLS)
+        self._frames += [rows] if rows.height else []
 
     def admitted(self, verdicts: Verdicts, rep: Ints, view: View, claims: Claims | None = None) -> None:
         """Record the verdicts of the gate on claims of replications `rep` (places), and which cells were superseded.
@@ -194,39 +208,38 @@ class Recorder:
 
     def cells(self) -> pl.DataFrame:
         """All recorded cells; a law screens no claim, so a handle that is a credential is withheld here."""
-        own = {name: kind for frame in self._cells[-1:] for name, kind in frame.schema.items() if name not in CELLS}
-        return without_credentials(_joined(CELLS | own, self._cells), ["cell"])
+        self._flush()
+        own = {name: kind for frame in self._frames[-1:] for name, kind in frame.schema.items() if name not in CELLS}
+        return without_credentials(_joined(CELLS | own, self._frames), ["cell"])
 
     def signals(self) -> pl.DataFrame:
         """All recorded signals."""
-        return _joined(SIGNALS, self._signals)
+        return self._signals.frame()
 
     def writers(self) -> pl.DataFrame:
         """All recorded writers, with their lineages where any writer has one."""
-        writers = without_credentials(_joined(WRITERS, self._writers), ["writer"])
+        writers = without_credentials(self._writers.frame(), ["writer"])
         if not self.lineages:
             return writers
         return writers.with_columns(
             lineage=pl.col("writer").replace_strict(self.lineages, default=None, return_dtype=pl.String)
         )
 
-    def _frames_of(self, t: float, signals: dict[str, Array], rows: tuple[str | None, ...]) -> list[pl.DataFrame]:
-        """Signals of shape (rows, replications) as rows of the frame, those without a value left out."""
-        series: list[tuple[str | None, str, Array]] = []
+    def _keep_signals(self, t: float, signals: dict[str, Array], rows: tuple[str | None, ...]) -> None:
+        """Keep signals of shape (rows, replications), those without a value left out."""
+        lines: list[tuple[str | None, str, Array]] = []
         for name, values in signals.items():
             numbers = observables.numbers(self.scenario.facts, values) if name in ("truth", "answer") else values
-            for row, line in zip(rows, np.atleast_2d(numbers), strict=True):
-                address = name if row is None else f"{name}({row})"
-                if self._addresses is None or name in self._addresses or address in self._addresses:
-                    series.append((row, name, line))
-        if not series:
-            return []
-        of_rows, names, lines = zip(*series, strict=True)
-        value = np.concatenate(lines)
-        there = np.flatnonzero(~np.isnan(value))
-        nth, rep = (places(part) for part in np.divmod(there, len(self.reps)))
-        words = {name: pl.Series(texts, dtype=pl.String)[nth] for name, texts in (("row", of_rows), ("signal", names))}
-        return [frame_of({"t": np.full(len(there), t), "rep": self.reps[rep], **words, "value": value[there]})]
+            lines += zip(rows, [name] * len(rows), np.atleast_2d(numbers), strict=True)
+        if lines:
+            self._signals.add(t, *zip(*lines, strict=True))
+
+
+def _add(rows: RecordedRows, t: float, columns: Mapping[str, NDArray[Any]], here: list[bool] | None) -> None:
+    """Add the rows of some columns that are to be kept, all of them where `here` is None."""
+    if here is not None:
+        columns = {name: values[here] for name, values in columns.items()}
+    rows.add(len(columns["rep"]), {"t": t, **columns})
 
 
 def _joined(columns: Mapping[str, pl.DataType | type[pl.DataType]], frames: list[pl.DataFrame]) -> pl.DataFrame:
