@@ -104,9 +104,8 @@ class Verdicts:
     """One verdict a claim: `verdict` (place in `schema.VERDICT`) and `row`, NONE where it was refused.
 
     The row of an absorbed claim is the one that took it. `dropped` counts edges that the plant has no place for; `issues`
-    are the words for refusals, by claim. `superseded` are rows that a claim turned inactive, `attenuated` marks claims that
-    count for less than stated; `account` tells all of it as events (t, rep, kind,
-    subject, detail, cause): as a frame, or as several mappings of columns.
+    are the reasons for refusals, by claim. `superseded` are rows that became inactive, `attenuated` marks claims that count
+    for less than stated; `account` makes events (t, rep, kind, subject, detail, cause): a frame, or mappings of columns.
     """
 
     verdict: Ints
@@ -120,8 +119,8 @@ class Verdicts:
     @classmethod
     def of(cls, result: GateResult) -> Verdicts:
         """What the gate said."""
-        own = {name: getattr(result, name) for name in ("verdict", "row", "superseded", "attenuated")}
-        return cls(**own, account=lambda: account(result))
+        parts = {name: getattr(result, name) for name in ("verdict", "row", "superseded", "attenuated")}
+        return cls(**parts, account=lambda: account(result))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,9 +188,8 @@ class View:
         """Return what some items are called."""
         return self.name.gather(rows).to_list()
 
-    def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]] | None:  # noqa: ARG002  # a graph's
-        """Return some columns of the items as arrays; None where `frame` says what is recorded of them."""
-        return None
+    def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]] | None:  # a graph's
+        """Return some columns of the items as arrays; None where `frame` is what is recorded."""
 
     def frame(self) -> pl.DataFrame:
         """The items as they are recorded: rep (a place), cell, stated, effective (the belief), status, rank, own columns."""

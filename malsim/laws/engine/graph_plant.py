@@ -60,7 +60,7 @@ class GraphState:
 
     def append(self, memory: Memory, rep: Ints, about: Ints, value: Ints) -> GraphState:
         """With a memory that has more cells, and what these are about."""
-        news = zip(self.places, (rep, about, value), strict=True)
+        news = zip((self.rep, self.object, self.value), (rep, about, value), strict=True)
         rep_, object_, value_ = (column.append(new.astype(np.int32)) for column, new in news)
         return replace(self, memory=memory, rep=rep_, object=object_, value=value_)
 
@@ -83,11 +83,6 @@ class GraphState:
     def __getstate__(self) -> dict[str, Any]:
         """What it holds, not what is derived from that."""
         return {name: part for name, part in self.__dict__.items() if name != "view"}
-
-    @property
-    def places(self) -> tuple[Column, Column, Column]:
-        """Of its cells: replication, object and value."""
-        return self.rep, self.object, self.value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +112,7 @@ class Graph(SharesObjects):
 
     def take_back(self, state: GraphState, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[GraphState, Bools]:
         """Let people take values back; what is erased says nothing any more."""
-        places = np.stack([column.values for column in state.places]).astype(np.int64)
+        places = np.stack([column.values for column in (state.rep, state.object, state.value)]).astype(np.int64)
         rows, group = rows_saying(state.memory, places, np.stack([rep, object_, value]))
         memory, obeyed, erased = take_back(state.memory, rows, group, len(rep), deed, self.rules)
         places[1:, erased] = NONE
@@ -250,8 +245,6 @@ class GraphView(View):
     def edges(self, since: int) -> tuple[Ints, Ints, Ints]:
         """Source, target and relation of the edges from one on."""
         edges = self._memory.table("edges")
-        if edges.height == since:
-            return _NO_EDGES
         return edges.column("source")[since:], edges.column("target")[since:], edges.column("relation")[since:]
 
     def accusations(self) -> tuple[Ints, Ints]:
@@ -302,6 +295,3 @@ class GraphView(View):
     def records(self) -> Mapping[str, NDArray[Any]]:
         """Return the columns of the writers."""
         return {name: self._memory.table("writers").column(name) for name in schema.WRITERS}
-
-
-_NO_EDGES = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))

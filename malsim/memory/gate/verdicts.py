@@ -219,10 +219,10 @@ class VerdictWords:
         if capped.any() or outcome.dropped.any():
             notes = _notes(checked, outcome, capped)
         writer, sequence = (claims.column(name) for name in ("writer", "sequence"))
-        told = _by_claim(notes.rows()) if notes.height else {}
+        remarks = _by_claim(notes.rows()) if notes.height else {}
         texts = _texts(issues.rows()) if issues.height else {}
         return cls(
-            claims.column("t"), claims.column("rep"), verdict, handle, writer, sequence, calibration, texts, told
+            claims.column("t"), claims.column("rep"), verdict, handle, writer, sequence, calibration, texts, remarks
         )  # fmt: skip
 
     @classmethod
@@ -231,8 +231,8 @@ class VerdictWords:
         t, rep, handle, writer, sequence = (verdicts[name].to_numpy() for name in _NAMED)
         calibration = verdicts["calibration"].fill_null(np.nan).to_numpy()
         issues = enumerate(verdicts["issues"].to_list())
-        rows = [(claim, issue["path"], issue["message"]) for claim, found in issues for issue in found or ()]
-        notes = {claim: told for claim, told in enumerate(verdicts["notes"].to_list()) if told}
+        rows = [(claim, issue["path"], issue["message"]) for claim, of_claim in issues for issue in of_claim or ()]
+        notes = {claim: texts for claim, texts in enumerate(verdicts["notes"].to_list()) if texts}
         verdict = verdicts["verdict"].to_physical().to_numpy()
         return cls(t, rep, verdict, handle, writer, sequence, calibration, _texts(rows), notes)
 

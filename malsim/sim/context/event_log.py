@@ -214,7 +214,7 @@ class EventLog:
         return [self._names[place] for place in fact.tolist()]
 
     def _statements(self, fact: Ints, value: Ints) -> list[str]:
-        return [self._titles[place][said] for place, said in zip(fact.tolist(), value.tolist(), strict=True)]
+        return [self._titles[place][index] for place, index in zip(fact.tolist(), value.tolist(), strict=True)]
 
     def _trusted(self, cell: Ints) -> Texts:
         names = np.asarray(self.names(np.maximum(cell, 0)), dtype=object)

@@ -13,12 +13,12 @@ from malsim.memory.gate.verdicts import KINDS
 from malsim.memory.schema import NONE
 from malsim.sim.context import observables
 from malsim.sim.context.event_log import EVENTS, EventLog
+from malsim.sim.context.recorded_rows import RecordedRows
 from malsim.sim.context.signal_log import SIGNALS, SignalLog
 from malsim.sim.record.attack_scores import AttackScores
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import ChangeScores
 from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
-from malsim.sim.record.recorded_rows import RecordedRows
 from malsim.sim.record.running_scores import RunningScores
 
 if TYPE_CHECKING:
@@ -125,11 +125,11 @@ class Recorder:
     def _keep(self, view: View, t: float, truth: NDArray[np.int8] | None) -> None:
         """Keep the cells and writers that are recorded."""
         cells, writers, addresses = view.recorded(_FIELDS), view.records(), self._addresses
-        known = np.full(len(view), NONE, dtype=np.int8) if truth is None else truth
+        is_true = np.full(len(view), NONE, dtype=np.int8) if truth is None else truth
         if cells is None:
-            self._keep_frame(view, t, known)
+            self._keep_frame(view, t, is_true)
         else:
-            columns: dict[str, NDArray[Any]] = {"rep": self._reps[view.rep], "truth": known, **cells}
+            columns: dict[str, NDArray[Any]] = {"rep": self._reps[view.rep], "truth": is_true, **cells}
             here = None if addresses is None else [name in addresses for name in cells["cell"].tolist()]
             _add(self._cells, t, columns, here)
         if writers is not None:
