@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from malsim.base.errors import StoreError, UsageError
+from malsim.base.errors import UsageError
 from malsim.cli import main
-from malsim.importers.reading.git import repository
 from malsim.memory.store import Store, open_memory
 from malsim.scenario.history import webhook
 from malsim.scenario.history.webhook import Webhook
@@ -72,15 +71,6 @@ def test_a_host_that_drips_its_answer_is_given_up(monkeypatch: pytest.MonkeyPatc
         host.start()
         assert "no answer within" in Webhook.of(f"http://127.0.0.1:{server.getsockname()[1]}/").post({})
         host.join()
-
-
-def test_a_history_borrowed_from_elsewhere_is_refused(tmp_path: Path) -> None:
-    info = tmp_path / ".git" / "objects" / "info"
-    info.mkdir(parents=True)
-    assert repository(tmp_path)
-    (info / "alternates").write_text("/etc\n", encoding="utf-8")
-    with pytest.raises(StoreError, match="borrows"):
-        repository(tmp_path)
 
 
 def test_a_strangers_scenario_does_not_stop_a_session(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ from malsim.base.errors import AddressError, DataError, MalsimError
 from malsim.importers.reading.dates import days
 from malsim.importers.reading.put import EDGES, put
 from malsim.importers.recall.cells import rows_of
-from malsim.importers.recall.proposals import NOBODY, Gate, Proposal, read
 from malsim.memory import Admission, Memory, Rules, admit, law, schema, tick
 from malsim.memory.gate.edit import bumped_salience, expanded
 from malsim.memory.gate.numbering import look_up
@@ -35,6 +34,7 @@ from malsim.netlist.language.handles import handle
 from malsim.netlist.language.parse import parse
 from malsim.netlist.language.statements import Blank, Body, Cell, Edges, Schedule, Set, Statement, Wire
 from malsim.netlist.language.values import exact, quote, short, unquote
+from tests.recall_proposals import NOBODY, Gate, Proposal, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable

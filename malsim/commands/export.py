@@ -1,4 +1,4 @@
-"""Write a store in another format: JSON lines, Recall's own, or an MCP memory file."""
+"""Write a store in another format: JSON lines, or Recall's own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADING = "compare and bring memories"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("store", type=Path, metavar="STORE", help="a store's file; it is only read")
-    add("--as", dest="form", choices=("jsonl", "mcp", "recall"), required=True, help="the format")
+    add("--as", dest="form", choices=("jsonl", "recall"), required=True, help="the format")
     add(
         "-o", "--output", type=Path, required=True, metavar="FILE",
         help="the file to write; for recall a name that ends in .json gives an archive, any other a database",

@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=Path, required=True, metavar="STORE", help="the store to write")
     add(
         "--as", dest="form", metavar="FORMAT",
-        help="recall, mem0, engram, graphiti, mcp, agentmemory, arw, claude-code, markdown, langgraph, letta or a-mem; "
+        help="arw, claude-code, event-log, graphiti, langgraph, letta, markdown, mcp, mem0 or recall; "
         "default: found from the file",
     )  # fmt: skip
     add("--confidence", type=float, metavar="NUMBER", help="let cells without a confidence state this one, and mark them so")
@@ -35,12 +35,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Read, write, report."""
-    from malsim.importers.building.in_parts import bring_into
+    from malsim.importers.building.bring import bring
+    from malsim.importers.building.save import write
     from malsim.memory.tables.connect import is_store
 
     if is_store(Path(args.source)):
         return _prime(args)
-    print(f"{args.output}: {bring_into(args.source, args.output, form=args.form, options=_options(args))}")
+    options = _options(args)
+    came = bring(args.source, form=args.form, options=options)
+    write(came, args.output, options.scopes)
+    print(f"{args.output}: {came}")
     return 0
 
 

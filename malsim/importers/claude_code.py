@@ -1,12 +1,12 @@
-"""Claude Code's memory folder: one Markdown file a fact beside the index MEMORY.md; from git, who changed each and when."""
+"""Claude Code's memory folder: one Markdown file a fact beside the index MEMORY.md."""
 
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from malsim.importers.reading.history import Chronicle, observations
+from malsim.importers.reading.note_folder import NoteFolder
 from malsim.importers.reading.notes import Note, NoteObservation, note_of
 from malsim.importers.reading.records import Options, Records
 from malsim.importers.reading.source import Source
@@ -24,23 +24,10 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """A claim a file, dated by when it was last written; a line of the index is one only where it points to no file."""
-    chronicle = Chronicle(source.path, _read, _cell)
-    for path, note in chronicle.notes.items():
-        before = [place for place in chronicle.standing if place[0] == note.title]
-        chronicle.change(before, observations([note]), writer=WRITER, created=path.stat().st_mtime / 86_400.0)
-    titles = {note.title for note in chronicle.notes.values()}
-    absent = [place for place in chronicle.standing if place[0] not in titles]
-    chronicle.change(absent, {}, writer=WRITER, created=None)
-    dangling = _link(chronicle)
-    counts = {
-        "commits read": chronicle.commits,
-        "note: no git history, so one version of each fact": -(not chronicle.in_git),
-        "facts that another replaced": chronicle.replacements,
-        "facts taken back: annexed": chronicle.withdrawals,
-        "links dropped: no file of that name": dangling,
-    }
-    return chronicle.records("Claude Code's memory folder", counts)
+    """Return a claim per file, dated by its last change; a line of the index is a claim only if it links to no file."""
+    folder = NoteFolder(source.path, _read, _cell)
+    dangling = _link(folder)
+    return folder.records("Claude Code's memory folder", {"links dropped: no file of that name": dangling})
 
 
 def _read(text: str, path: str) -> Note:
@@ -56,20 +43,20 @@ def _read(text: str, path: str) -> Note:
     return Note(note.name, {"title": note.text("name") or note.name, "says": title}, (fact,), note.relations, note.body)
 
 
-def _cell(note: Note, one: NoteObservation) -> dict[str, Any]:
+def _cell(path: Path, note: Note, one: NoteObservation) -> dict[str, Any]:
+    day = path.stat().st_mtime / 86_400.0
+    common = {"writer": WRITER, "object": note.title, "created": day, "touched": day}
     if one.category:
-        return {"object": note.title, "title": one.text}
+        return common | {"title": one.text}
     kind = next(iter(one.tags), "")
-    return {
-        "object": note.title, "title": note.text("says"), "body": note.body, "kind": _KINDS.get(kind, "obs"),
-        "topics": list(one.tags),
-    }  # fmt: skip
+    fields = {"title": note.text("says"), "body": note.body, "kind": _KINDS.get(kind, "obs"), "topics": list(one.tags)}
+    return common | fields
 
 
-def _link(chronicle: Chronicle) -> int:
+def _link(folder: NoteFolder) -> int:
     """Let each fact concern those that it links to; how many links led nowhere."""
-    notes = chronicle.notes.values()
-    keys = {title.lower(): key for (title, one), key in chronicle.standing.items() if not one.category}
+    notes = folder.notes.values()
+    keys = {title.lower(): key for (title, one), key in folder.keys.items() if not one.category}
     keys |= {note.name.lower(): keys[note.title.lower()] for note in notes if note.title.lower() in keys}
     dangling = 0
     for note in notes:
@@ -79,5 +66,5 @@ def _link(chronicle: Chronicle) -> int:
             if other is None or other == own:
                 dangling += 1
             else:
-                chronicle.edges.append((str(own), "concerns", other, -0.5))
+                folder.edges.append((str(own), "concerns", other, -0.5))
     return dangling

@@ -35,16 +35,15 @@ def read(source: Source, options: Options) -> Records:
     """A claim a write; another text of the same item supersedes the former, what was deleted is annexed."""
     cells, versions = Collector(), dict[str, list[str]]()
     deletions = others = 0
-    for batch in source.batches():
-        for number, line in enumerate(batch):
-            item, says = text_of(line.get("item")), text_of(line.get("value"))
-            if line.get("event") == "delete" and item in versions:
-                deletions += 1
-                cells.annex(versions[item][-1])
-            elif line.get("event") == "write" and says:
-                _add(cells, versions.setdefault(item or f"line {number}", []), item or f"line {number}", line, says)
-            else:
-                others += 1
+    for number, line in enumerate(source.records()):
+        item, says = text_of(line.get("item")), text_of(line.get("value"))
+        if line.get("event") == "delete" and item in versions:
+            deletions += 1
+            cells.annex(versions[item][-1])
+        elif line.get("event") == "write" and says:
+            _add(cells, versions.setdefault(item or f"line {number}", []), item or f"line {number}", line, says)
+        else:
+            others += 1
     counts = {"deleted since: annexed": deletions, "other events, which are no claims": others}
     return cells.records("a log of events", counts)
 

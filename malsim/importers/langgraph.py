@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from malsim.base.errors import UsageError
@@ -27,22 +26,13 @@ def _has_checkpoints(source: Source) -> bool:
     return source.tables.get("checkpoints", frozenset()) >= {"thread_id", "checkpoint_id", "checkpoint"}
 
 
-def read(source: Source, options: Options) -> Iterator[Records]:
+def read(source: Source, options: Options) -> Records:
     """A claim a key, of its latest date, as an update rewrites the first; of checkpoints one a message and a value."""
     if _has_checkpoints(source):
-        yield _threads(source)
-    if "store" not in source.tables:
-        return
-    names = [name if name in source.tables["store"] else "NULL" for name in _COLUMNS]
-    yield _part([], options)
-    for rows in source.row_batches(f"SELECT {', '.join(names)} FROM store ORDER BY rowid"):  # noqa: S608  # our own names
-        yield _part(rows, options)
-
-
-def _part(rows: Sequence[tuple[Any, ...]], options: Options) -> Records:
-    """The claims of some rows."""
+        return _threads(source)
     cells, empty = Collector(), 0
-    for prefix, key, text, update, expires in rows:
+    names = [name if name in source.tables["store"] else "NULL" for name in _COLUMNS]
+    for prefix, key, text, update, expires in source.rows(f"SELECT {', '.join(names)} FROM store ORDER BY rowid"):  # noqa: S608  # our own names
         value = from_json(text)
         title, kind = _text_and_kind(value)
         if title is None:
@@ -91,7 +81,7 @@ def _threads(source: Source) -> Records:
     cells, counts = Collector(), dict.fromkeys(("other", "unread"), 0)
     latest: dict[str, tuple[str, str]] = {}
     query = "SELECT thread_id, checkpoint_ns, checkpoint FROM checkpoints ORDER BY thread_id, checkpoint_ns, checkpoint_id"
-    for thread, namespace, blob in (row for rows in source.row_batches(query) for row in rows):
+    for thread, namespace, blob in source.rows(query):
         try:
             checkpoint = unpacked(bytes(blob))
             channels, day = checkpoint["channel_values"].items(), day_of(checkpoint.get("ts"))

@@ -1,12 +1,12 @@
-"""Folders of Markdown notes, such as basic-memory's: a claim an observation; from git, its writer and what it replaced."""
+"""Folders of Markdown notes, such as basic-memory's: a claim an observation, dated by its front matter."""
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from malsim.importers.reading.fields import relation_of
-from malsim.importers.reading.history import Chronicle, observations
+from malsim.importers.reading.note_folder import NoteFolder
 from malsim.importers.reading.notes import Note, NoteObservation, files, note_of
 from malsim.importers.reading.records import Options, Records, day_of
 from malsim.importers.reading.source import Source
@@ -21,20 +21,11 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """The history where the folder is in git, then the files as they lie there."""
-    chronicle = Chronicle(source.path, _read, _cell)
-    now = observations(chronicle.notes.values())
-    chronicle.change(list(chronicle.standing), now, writer=UNKNOWN, created=None)
-    dangling, count = _relate(chronicle)
-    counts = {
-        "commits read": chronicle.commits,
-        "note: no git history, so one version of each note": -(not chronicle.in_git),
-        "observations that another replaced": chronicle.replacements,
-        "observations taken back: annexed": chronicle.withdrawals,
-        "relations between notes": count,
-        "relations dropped: no note of that name": dangling,
-    }
-    return chronicle.records("a folder of Markdown notes", counts)
+    """Return a claim per observation, and an edge per relation between notes."""
+    folder = NoteFolder(source.path, _read, _cell)
+    dangling, count = _relate(folder)
+    counts = {"relations between notes": count, "relations dropped: no note of that name": dangling}
+    return folder.records("a folder of Markdown notes", counts)
 
 
 def _read(text: str, path: str) -> Note:
@@ -50,11 +41,11 @@ def _first_line(note: Note) -> str:
     return next((line for line in lines if line), note.title)
 
 
-def _cell(note: Note, one: NoteObservation) -> dict[str, Any]:
-    """The claim that an observation is; the front matter's dates hold where git has none."""
+def _cell(_: Path, note: Note, one: NoteObservation) -> dict[str, Any]:
     created = day_of(note.text("created"), local=True)
     modified = day_of(note.text("modified"), local=True)
     values: dict[str, Any] = {
+        "writer": UNKNOWN,
         "object": note.title,
         "title": one.text,
         "body": one.context if one.category else note.body,
@@ -64,11 +55,11 @@ def _cell(note: Note, one: NoteObservation) -> dict[str, Any]:
     return values | ({"created": created, "touched": modified} if created is not None else {})
 
 
-def _relate(chronicle: Chronicle) -> tuple[int, int]:
+def _relate(folder: NoteFolder) -> tuple[int, int]:
     """Edges for the relations of notes; how many led nowhere, and how many did not."""
-    notes = chronicle.notes.values()
+    notes = folder.notes.values()
     by_title: dict[str, list[tuple[NoteObservation, str]]] = {}
-    for (title, one), key in chronicle.standing.items():
+    for (title, one), key in folder.keys.items():
         by_title.setdefault(title.lower(), []).append((one, key))
     aliases = {name.lower(): note.title.lower() for note in notes for name in (note.name, note.text("permalink")) if name}
     dangling = count = 0
@@ -84,7 +75,7 @@ def _relate(chronicle: Chronicle) -> tuple[int, int]:
             relation, weight = relation_of(word)
             for one, key in theirs[:1] if relation == "concerns" else theirs:
                 equal = next((mine for other, mine in own if other.category == one.category), own[0][1])
-                chronicle.edges.append((equal, relation, key, weight))
+                folder.edges.append((equal, relation, key, weight))
                 if relation == "supersedes":
-                    chronicle[key]["status"] = "superseded"
+                    folder[key]["status"] = "superseded"
     return dangling, count

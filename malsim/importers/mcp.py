@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
@@ -34,27 +34,13 @@ def recognises(source: Source) -> bool:
     return isinstance(source.object.get("entities"), list) and isinstance(source.object.get("relations"), list)
 
 
-def read(source: Source, options: Options) -> Iterator[Records]:
+def read(source: Source, options: Options) -> Records:
     """A claim an observation, and one a relation, in the order of the file; nothing there says that two contradict."""
-    for records in _batches(source):
-        yield from _parts(records, source.part)
-    yield _part({"truncated: a last line cut short": source.cut, "lines left out: not readable": source.bad})
-
-
-def _parts(records: Iterable[dict[str, Any]], most: int) -> Iterator[Records]:
-    """The claims of some records, `most` at a time."""
-    counts: Counter[str] = Counter()
-    cells, extras = _claims(records, counts)
-    first, *rest = cells.iter_slices(most) if cells.height else [cells]
-    yield _part(counts, first, extras)
-    yield from (_part({}, part, extras.clear()) for part in rest)
-
-
-def _part(counts: Mapping[str, int], *frames: pl.DataFrame) -> Records:
-    cells, extras = frames or _claims([], Counter())
-    return Records(
-        form="an MCP memory file", cells=cells, extras=extras, counts={name: counts.get(name, 0) for name in _COUNTED}
-    )
+    counts = Counter[str]()
+    cells, extras = _claims(_items(source), counts)
+    counts |= {"truncated: a last line cut short": source.cut, "lines left out: not readable": source.bad}
+    counts_in_order = {name: counts[name] for name in _COUNTED}
+    return Records(form="an MCP memory file", cells=cells, extras=extras, counts=counts_in_order)
 
 
 def _claims(records: Iterable[dict[str, Any]], counts: Counter[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -90,12 +76,12 @@ def _claims(records: Iterable[dict[str, Any]], counts: Counter[str]) -> tuple[pl
     return cells, extras
 
 
-def _batches(source: Source) -> Iterator[Iterable[dict[str, Any]]]:
+def _items(source: Source) -> Iterator[dict[str, Any]]:
     if source.first.get("type") in ("entity", "relation"):
-        yield from source.batches()
+        yield from source.records()
         return
     for kind, name in (("entity", "entities"), ("relation", "relations")):
-        yield ({**record, "type": kind} for record in source.object[name] if isinstance(record, dict))
+        yield from ({**record, "type": kind} for record in source.object[name] if isinstance(record, dict))
 
 
 def _texts(observations: list[Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -40,36 +40,25 @@ def recognises(source: Source) -> bool:
     return bool(_payloads(source.document))
 
 
-def read(source: Source, options: Options) -> Iterator[Records]:
+def read(source: Source, options: Options) -> Records:
     """ADD is a claim, UPDATE one that supersedes the former, DELETE annexes; payloads say who wrote."""
     payloads = _payloads(options.payload if source.is_database else source.document)
     memories = _memories(payloads)
-    events = _Events(source, memories)
-    parts = [pl.concat(events)] if source.whole else events
-    chains = chains_of(pl.concat(map(_marks, parts)))
-    alone, contradictions, first = memories.filter(pl.col("title").is_not_null()), list[pl.DataFrame](), 0
-    for part in parts:
-        cells = _cells(_versions(part, chains.of(first, part.height), memories))
-        alone = alone.join(cells, left_on="memory", right_on="object", how="anti") if alone.height else alone
-        edges = _edges(cells)
-        contradictions += [edges.with_columns(relation=pl.lit("contradicts"), weight=-1.0)] * options.contradict
-        first += part.height
-        yield _records(source, cells, edges, payloads)
+    events = _events(source, memories)
+    chains = chains_of(_marks(events))
+    cells = _cells(_versions(events, chains.rows, memories))
+    alone = memories.filter(pl.col("title").is_not_null()).join(cells, left_on="memory", right_on="object", how="anti")
     about = ("memory", "version", "title", "writer", "day", "expires", "topics", "entities", "user")
-    alone = alone.select(*about, left="last")
-    cells = _cells(alone.with_columns(annexed=False, after=False, replaces=False))
-    yield _records(source, cells, pl.concat([_edges(cells), *contradictions]), payloads, chains.counts)
-
-
-def _records(
-    source: Source, cells: pl.DataFrame, edges: pl.DataFrame, payloads: Payloads, counts: Mapping[str, int] | None = None
-) -> Records:
+    alone = alone.select(*about, left="last").with_columns(annexed=False, after=False, replaces=False)
+    edges = _edges(cells)
+    contradictions = [edges.with_columns(relation=pl.lit("contradicts"), weight=-1.0)] * options.contradict
+    whole = pl.concat([part for part in (cells, _cells(alone)) if part.height] or [cells])
     return Records(
         form="a mem0 history database" if source.is_database else "mem0's memories as JSON",
-        cells=cells.drop("version", "replaces"),
-        edges=edges,
-        extras=_metadata(payloads, cells),
-        counts={} if counts is None else {**counts, **_left_out(payloads)},
+        cells=whole.drop("version", "replaces"),
+        edges=pl.concat([edges, *contradictions]),
+        extras=_metadata(payloads, whole),
+        counts={**chains.counts, **_left_out(payloads)},
     )
 
 
@@ -110,29 +99,20 @@ def _memories(payloads: Payloads) -> pl.DataFrame:
     return memories.with_columns(writer=pl.coalesce(*_THEIRS, pl.lit(UNKNOWN)), version=pl.lit(1, pl.Int64))
 
 
-class _Events:
-    """The rows of the history with their writers, some at a time, as often as asked; what is blank is null."""
-
-    def __init__(self, source: Source, memories: pl.DataFrame) -> None:
-        self._source, self._memories = source, memories.select("memory", *_THEIRS, "expires", "topics", "entities")
-
-    def __iter__(self) -> Iterator[pl.DataFrame]:
-        names = self._source.tables.get("history", frozenset())
-        fields = (next((name for name in aliases if name in names), "NULL") for aliases in _COLUMNS.values())
-        query = f"SELECT {', '.join(fields)} FROM history ORDER BY rowid"  # noqa: S608  # our own names
-        columns = self._source.columns(query) if names else iter(())
-        yield self._frame(next(columns, [()] * len(_COLUMNS)))
-        yield from map(self._frame, columns)
-
-    def _frame(self, columns: Sequence[Sequence[Any]]) -> pl.DataFrame:
-        by_name = zip(_COLUMNS, columns, strict=True)
-        events = pl.DataFrame([days_of(name, values) if name in _WHEN else texts(name, values) for name, values in by_name])
-        event = pl.col("event").fill_null("").str.to_uppercase()
-        events = events.with_columns(event, *map(null_if_blank, ("old", "new", "actor", "role")))
-        if self._memories.is_empty():
-            return events.with_columns(writer=pl.coalesce("actor", "role", pl.lit(UNKNOWN)))
-        events = events.join(self._memories, on="memory", how="left", maintain_order="left")
-        return events.with_columns(writer=pl.coalesce(*_VOICES, pl.lit(UNKNOWN)))
+def _events(source: Source, memories: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the history with their writers; what is blank is null."""
+    names = source.tables.get("history", frozenset())
+    fields = (next((name for name in aliases if name in names), "NULL") for aliases in _COLUMNS.values())
+    rows = source.rows(f"SELECT {', '.join(fields)} FROM history ORDER BY rowid") if names else []  # noqa: S608  # our own names
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(_COLUMNS)}  # in half the time of a zip
+    events = pl.DataFrame([(days_of if name in _WHEN else texts)(name, values) for name, values in columns.items()])
+    event = pl.col("event").fill_null("").str.to_uppercase()
+    events = events.with_columns(event, *map(null_if_blank, ("old", "new", "actor", "role")))
+    if memories.is_empty():
+        return events.with_columns(writer=pl.coalesce("actor", "role", pl.lit(UNKNOWN)))
+    known = memories.select("memory", *_THEIRS, "expires", "topics", "entities")
+    events = events.join(known, on="memory", how="left", maintain_order="left")
+    return events.with_columns(writer=pl.coalesce(*_VOICES, pl.lit(UNKNOWN)))
 
 
 def _marks(events: pl.DataFrame) -> pl.DataFrame:

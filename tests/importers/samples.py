@@ -95,24 +95,6 @@ def event_log(folder: Path) -> Path:
     return path
 
 
-def engram(folder: Path) -> Path:
-    fact: dict[str, Any] = {"lineage_id": "L2", "scope": "api", "fact_type": "observation", "valid_until": None}
-    facts = [
-        fact | {"id": "f7", "content": "Rate limit is 50/s", "confidence": 0.9, "agent_id": "cx-1", "committed_at": at(2)},
-        fact | {"id": "f8", "content": "Rate limit is 80/s", "confidence": 0.8, "agent_id": "cx-2", "committed_at": at(4)},
-        fact | {"id": "f9", "lineage_id": "L3", "content": "No rate limit", "confidence": 0.6, "agent_id": "scout",
-                "committed_at": at(5), "fact_type": "inference", "durability": "ephemeral"},
-    ]  # fmt: skip
-    conflict = {
-        "conflict_id": "c1",
-        "fact_a": {"id": "f8"},
-        "fact_b": {"id": "f9"},
-        "detection": "numeric",
-        "status": "open",
-    }
-    return document(folder / "engram.json", {"metadata": {"exported_at": at(9)}, "facts": facts, "conflicts": [conflict]})
-
-
 def graphiti(folder: Path) -> Path:
     edge = {"name": "OWNS", "target": "billing-api", "group_id": "g", "invalid_at": None, "expired_at": None}
     edges = [
@@ -129,22 +111,6 @@ def graphiti(folder: Path) -> Path:
         "valid_at": at(1),
     }
     return lines(folder / "dump.jsonl", [*edges, episodes], end="\n")
-
-
-def agentmemory(folder: Path) -> Path:
-    memory = {"type": "decision", "concepts": ["ci"], "files": [], "strength": 7, "version": 1, "updatedAt": at(3)}
-    memories = [
-        memory | {"id": "m1", "title": "Use make", "content": "Builds go through make.", "sessionIds": ["s1"],
-                  "isLatest": False, "supersedes": [], "createdAt": at(2)},
-        memory | {"id": "m2", "title": "Use just", "content": "Builds go through just.", "sessionIds": ["s2"],
-                  "isLatest": True, "supersedes": ["m1"], "parentId": "m1", "createdAt": at(3)},
-    ]  # fmt: skip
-    lesson = {"id": "l1", "content": "Pin the compiler", "confidence": 0.75, "createdAt": at(4), "sourceIds": ["m2", "gone"]}
-    export = {"version": "0.9", "exportedAt": at(9), "sessions": [], "observations": {"s1": [{"id": "o1"}]}}
-    relation = {"type": "related", "sourceId": "l1", "targetId": "m1", "confidence": 0.5}
-    return document(
-        folder / "agentmemory.json", export | {"memories": memories, "lessons": [lesson], "relations": [relation]}
-    )
 
 
 def arw(folder: Path) -> Path:
@@ -190,16 +156,6 @@ def letta(folder: Path) -> Path:
     )
 
 
-def a_mem(folder: Path) -> Path:
-    note = {"keywords": ["deploy"], "tags": ["ops"], "retrieval_count": 0, "context": "release policy"}
-    notes = [
-        note | {"id": "n2", "content": "Releases are cut on Tuesdays", "timestamp": "202603051000", "links": []},
-        note
-        | {"id": "n3", "content": "Deploys are frozen on Fridays", "timestamp": "202603061412", "links": ["n2", "rest"]},
-    ]
-    return document(folder / "notes.json", notes)
-
-
 def markdown(folder: Path) -> Path:
     head = "---\ntitle: {}\ntype: note\ncreated: 2026-03-02T09:00:00+00:00\nmodified: 2026-03-04T09:00:00+00:00\n---\n"
     notes = folder / "notes"
@@ -225,11 +181,8 @@ def claude_code(folder: Path) -> Path:
 
 
 SAMPLES: dict[str, Callable[[Path], Path]] = {
-    "a-mem": a_mem,
-    "agentmemory": agentmemory,
     "arw": arw,
     "claude-code": claude_code,
-    "engram": engram,
     "event-log": event_log,
     "graphiti": graphiti,
     "langgraph": langgraph,

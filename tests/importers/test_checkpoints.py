@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import malsim as ms
-from malsim.importers.building.in_parts import bring_into
+from malsim.importers.building.bring import bring
 from malsim.importers.langgraph import unpacked
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def checkpoint(day: int, valve: str, *texts: str) -> bytes:
 
 
 def test_messages_stand_once_and_a_changed_value_supersedes(tmp_path: Path) -> None:
-    source, store = tmp_path / "graph.sqlite", tmp_path / "store.sqlite"
+    source = tmp_path / "graph.sqlite"
     told = (("is it open?",), ("is it open?", "yes"), ("is it open?", "yes"))
     rows = [
         checkpoint(day, value, *texts) for day, value, texts in zip((1, 2, 3), ("open", "open", "shut"), told, strict=True)
@@ -58,9 +57,9 @@ def test_messages_stand_once_and_a_changed_value_supersedes(tmp_path: Path) -> N
         base.execute("CREATE TABLE checkpoints (thread_id, checkpoint_ns, checkpoint_id, type, checkpoint, metadata)")
         base.executemany("INSERT INTO checkpoints VALUES ('t1', '', ?, 'msgpack', ?, '{}')", enumerate([*rows, b"no"]))
         base.commit()
-    report = str(bring_into(source, store))
-    assert "left out: checkpoints that are no msgpack" in report
-    cells = ms.Memory.open(store).cells.sort("created", "title")
+    came = bring(source)
+    assert "left out: checkpoints that are no msgpack" in str(came)
+    cells = came.memory.cells.sort("created", "title")
     assert cells.select("writer", "title", "status").rows() == [
         ("human", "is it open?", "active"), ("unknown:langgraph", "open", "superseded"),
         ("ai", "yes", "active"), ("unknown:langgraph", "shut", "active"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from malsim.importers.building.in_parts import bring_into
+from malsim.importers.building.bring import bring
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,16 +20,16 @@ FACT = {
 def test_a_vector_store_s_payload_keeps_its_metadata_and_names_the_rest(tmp_path: Path) -> None:
     source = tmp_path / "dump.json"
     source.write_text(json.dumps({"points": [{"id": "a1", "payload": PAYLOAD}]}), encoding="utf-8")
-    report = str(bring_into(source, tmp_path / "store.sqlite"))
-    assert "left out: hash of a memory" in report
-    assert b'{"colour": "red"}' in (tmp_path / "store.sqlite").read_bytes()
+    came = bring(source)
+    assert "left out: hash of a memory" in str(came)
+    assert came.extras["value"].to_list() == ['{"colour": "red"}']
 
 
 def test_graphiti_s_episodes_without_a_row_are_counted(tmp_path: Path) -> None:
     source = tmp_path / "dump.jsonl"
     episodes = [{"uuid": one, "content": one, "source_description": one} for one in ("p1", "p2", "p3")]
     source.write_text("".join(json.dumps(line) + "\n" for line in [FACT, *episodes]), encoding="utf-8")
-    lines = [line.split() for line in str(bring_into(source, tmp_path / "store.sqlite")).splitlines()]
+    lines = [line.split() for line in str(bring(source)).splitlines()]
     counts = {" ".join(words[:-1]): words[-1] for words in lines if words}
     assert counts["left out: episodes that no fact names"] == "1"
     assert counts["left out: texts of episodes that a fact begins with"] == "1"

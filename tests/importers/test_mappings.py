@@ -34,30 +34,6 @@ def edges(came: ImportedMemory) -> list[tuple[Any, ...]]:
     return came.memory.edges.select("source", "relation", "target", "weight").rows()
 
 
-def test_engram(tmp_path: Path) -> None:
-    came = bring(samples.engram(tmp_path))
-    assert rows(came, "key", "object", "writer", "stated", "effective", "status", "kind", "stability") == [
-        ("f7", "api|L2", "cx-1", 0.9, 0.9, "superseded", "obs", "stable"),
-        ("f8", "api|L2", "cx-2", 0.8, 0.8, "active", "obs", "stable"),
-        ("f9", "api|L3", "scout", 0.6, 0.6, "active", "hyp", "ephemeral"),
-    ]
-    assert edges(came) == [(1, "supersedes", 0, 0.0), (1, "contradicts", 2, -1.0), (2, "contradicts", 1, -1.0)]
-    assert came.memory.cells["created"].round(3).to_list() == [0.258, 2.258, 3.258]
-
-
-def test_an_engram_fact_that_ended_before_the_export_is_annexed(tmp_path: Path) -> None:
-    path = samples.engram(tmp_path)
-    export = json.loads(path.read_text())
-    for fact in export["facts"]:  # the first has a successor, the last none
-        fact["valid_until"] = samples.at(6)
-    path.write_text(json.dumps(export), encoding="utf-8")
-    came = bring(path)
-    assert rows(came, "key", "status", "annexed") == [
-        ("f7", "superseded", False), ("f8", "annexed", True), ("f9", "annexed", True),
-    ]  # fmt: skip
-    assert counts(came)["ended before the export, with no successor: annexed"] == "2"
-
-
 @pytest.mark.parametrize(
     ("source", "name", "target", "relation", "status"),
     [
@@ -103,19 +79,6 @@ def test_graphiti_keeps_both_times_and_counts_restatements(tmp_path: Path) -> No
     assert edges(came) == [(2, "supports", 0, 1.0), (1, "supersedes", 0, 0.0)]
     extras = dict(came.extras.filter(came.extras["cell"] == "e1").select("name", "value").rows())
     assert json.loads(extras["expired_at"]) == samples.at(9)
-
-
-def test_agentmemory(tmp_path: Path) -> None:
-    came = bring(samples.agentmemory(tmp_path))
-    assert rows(came, "title", "writer", "stated", "kind", "status") == [
-        ("Use make", "s1", None, "dec", "superseded"),
-        ("Use just", "s2", None, "dec", "active"),
-        ("Pin the compiler", "unknown:agentmemory", 0.75, "bel", "active"),
-    ]
-    assert edges(came) == [(1, "supersedes", 0, 0.0), (2, "derived_from", 1, 0.0), (2, "concerns", 0, -0.25)]
-    report = counts(came)
-    assert report["relations dropped: an end is not in the file"] == "1"
-    assert report["observations left out: what a tool saw is no claim"] == "1"
 
 
 def test_arw(tmp_path: Path) -> None:
@@ -175,15 +138,6 @@ def test_what_a_letta_agent_deletes_is_annexed(name: str, given: dict[str, str],
     assert rows(bring(path), "title", "status", "annexed") == [
         ("Name: Ines.", "annexed", True), ("Works nights.", "superseded", False), ("Works days.", "annexed", True),
     ]  # fmt: skip
-
-
-def test_a_mem(tmp_path: Path) -> None:
-    came = bring(samples.a_mem(tmp_path))
-    assert edges(came) == [(1, "concerns", 0, -0.5)]
-    assert counts(came)["links dropped: not the id of a note"] == "1"
-    by_id = {note["id"]: note for note in json.loads((tmp_path / "notes.json").read_text())}
-    (tmp_path / "dict.json").write_text(json.dumps(by_id), encoding="utf-8")
-    assert bring(tmp_path / "dict.json").memory.cells.equals(came.memory.cells)
 
 
 def test_claude_code(tmp_path: Path) -> None:

@@ -77,38 +77,6 @@ def test_a_database_its_archive_and_an_old_file_of_it_come_to_the_same(
     assert {"absent: programs", "absent: value", "absent: hyperedges"} <= report.keys()
 
 
-def test_a_file_from_before_0_6_comes_without_its_edges_and_the_report_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "legacy.sqlite3"
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE graph_nodes (id, kind, title, body, data_json, provenance_json, status, created_at)")
-    connection.execute("CREATE TABLE graph_edges (a, b)")
-    nodes = [
-        (
-            "n-1a2b",
-            "lemma",
-            "held",
-            "why",
-            '{"confidence": {"value": 0.8}}',
-            '{"produced_by": "ann"}',
-            "active",
-            "2025-01-01",
-        ),
-        ("n-ffff", "oddity", "seen", None, "not JSON", None, "superseded", "2025-01-03"),
-    ]
-    connection.executemany("INSERT INTO graph_nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", nodes)
-    connection.execute("INSERT INTO graph_edges VALUES ('n-1a2b', 'n-ffff')")
-    connection.commit()
-    connection.close()
-    cells = import_recall(path).memory.cells.select("handle", "writer", "stated", "body", "status", "created")
-    assert cells.rows() == [
-        ("bel_1a2b", "ann", 0.8, "why", "active", 0.0),
-        ("obs_ffff", "unknown", 0.5, "", "superseded", 2.0),
-    ]
-    report = counts(path)
-    assert report["left out: graph_edges"] == "1"
-    assert "absent: edges (how files from before 0.6 keep them is unknown)" in report
-
-
 def test_secrets_stay_where_they_are(tmp_path: Path, recall_database: Callable[..., Path]) -> None:
     def spoil(cell: dict[str, Any]) -> None:
         if cell["handle"] == "tsk_83fd":

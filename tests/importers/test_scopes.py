@@ -81,8 +81,6 @@ def test_what_is_of_somebody_comes_in_as_a_scope_and_goes_out_as_one(
     assert "allowed: ann, bob" in capsys.readouterr().err
     assert main(["export", store, "--as", "jsonl", "-o", str(tmp_path / "out")]) == 0
     assert [json.loads(line)["scope"] for line in (tmp_path / "out").read_text().splitlines()] == ["ann", "bob"]
-    assert main(["export", store, "--as", "mcp", "-o", str(tmp_path / "mcp")]) == 0
-    assert "tea" not in (tmp_path / "mcp").read_text()
     assert main(["export", store, "--as", "recall", "-o", str(tmp_path / "recall.json")]) == 2
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from malsim.importers.recall.proposals import NOBODY, Gate, Proposal, read
 from malsim.memory import Memory, Rules, admit, tick
+from tests.recall_proposals import NOBODY, Gate, Proposal, read
 
 TAU = {"stable": 3650.0, "volatile": 30.0, "ephemeral": 7.0}
 DEFAULT = {"supports": 1.0, "contradicts": -1.0, "concerns": -0.5}

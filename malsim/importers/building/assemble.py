@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import DataError
-from malsim.importers.building.completed_rows import ASSUMED, completed, dated_from, digests_of, with_handles
-from malsim.importers.building.report_lines import report_of, report_text, tally
+from malsim.importers.building.completed_rows import ASSUMED, completed, dated_from, with_handles
+from malsim.importers.building.report_lines import report_of, report_text
 from malsim.importers.building.withhold import safe_extras, withheld
 from malsim.importers.reading.put import put
 from malsim.importers.reading.records import Options, Records
@@ -20,7 +20,7 @@ from malsim.memory.rules import Rules
 from malsim.memory.scoring.outcomes import contradicted
 from malsim.memory.tables.standing_parts import Standing
 
-__all__ = ["ASSUMED", "ImportedMemory", "assemble", "day_0", "rest_of_report", "with_masses"]
+__all__ = ["ASSUMED", "ImportedMemory", "assemble"]
 
 _EPOCH = date(1970, 1, 1)
 
@@ -40,8 +40,10 @@ class ImportedMemory:
     wiring: Standing | None = None
 
     def __str__(self) -> str:
-        """The report, a line an item."""
-        return report_text(self.report)
+        """Return how much came and from when, and the report with a line per item."""
+        cells, edges, writers = (self.memory.table(name).height for name in ("cells", "edges", "writers"))
+        day = f"day 0 is {self.start}" if self.start else "nothing is dated"
+        return f"{cells} cells, {edges} edges, {writers} writers, {day}\n{report_text(self.report)}"
 
 
 def assemble(records: Records, *, options: Options | None = None, rules: Rules | None = None) -> ImportedMemory:
@@ -52,20 +54,23 @@ def assemble(records: Records, *, options: Options | None = None, rules: Rules |
     """
     options, rules = options or Options(), rules or Rules()
     rows = completed(records.cells, options)
-    start, date_0 = day_0(rows["created"].min())
+    start, date_0 = _day_0(rows["created"].min())
     rows, secret = withheld(dated_from(rows, start), rules)
-    rows = with_handles(rows, digests_of(rows["key"]))
+    rows = with_handles(rows)
     extras, untold = safe_extras(records.extras, rows, rules)
     placement = put(Memory.empty(), rows, records.edges)
-    memory = with_masses(placement.memory)
-    left_out = {"loose": placement.loose.height, "secret": secret, "untold": untold, "double": rows.height - memory.height}
-    rest = rest_of_report(left_out) | records.counts
-    cells, writers = tally(memory.cells, options), memory.writers["writer"]
-    report = report_of(records.form, cells, memory.edges, writers, options, rest)
+    memory = _with_masses(placement.memory)
+    rest = {
+        "edges left out: an end names no cell": placement.loose.height,
+        "cells with a text withheld": secret,
+        "values beside a cell withheld": untold,
+        "cells left out: another bears the same key": rows.height - memory.height,
+    }
+    report = report_of(records.form, memory, options, rest | records.counts)
     return ImportedMemory(memory=memory, start=date_0, report=report, extras=extras, wiring=records.wiring)
 
 
-def day_0(oldest: object) -> tuple[float | None, str | None]:
+def _day_0(oldest: object) -> tuple[float | None, str | None]:
     """The whole day on which the oldest cell was created, as a count from 1970 and as a date; None of undated cells."""
     if not isinstance(oldest, float):
         return None, None
@@ -76,17 +81,7 @@ def day_0(oldest: object) -> tuple[float | None, str | None]:
         raise DataError("a day that no calendar has", given=oldest, allowed="days from the year 1 to 9999") from problem
 
 
-def rest_of_report(left_out: dict[str, int]) -> dict[str, int]:
-    """The lines of the report that say what was left out of any format."""
-    return {
-        "edges left out: an end names no cell": left_out["loose"],
-        "cells with a text withheld": left_out["secret"],
-        "values beside a cell withheld": left_out["untold"],
-        "cells left out: another bears the same key": left_out["double"],
-    }
-
-
-def with_masses(memory: Memory) -> Memory:
+def _with_masses(memory: Memory) -> Memory:
     """The memory with masses as of the recorded scores, and its writers' records."""
     cells = memory.cells
     support, challenge = memory.wiring.masses(cells["effective"].to_numpy())

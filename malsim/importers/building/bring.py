@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -25,8 +23,8 @@ class Importer(Protocol):
     def recognises(self, source: Source) -> bool:
         """Whether the source is of this format, by what is in it."""
 
-    def read(self, source: Source, options: Options) -> Records | Iterator[Records]:
-        """What it holds: whole, or where the format lets it be, a part after the other."""
+    def read(self, source: Source, options: Options) -> Records:
+        """Return what the source holds."""
 
 
 def formats() -> dict[str, Importer]:
@@ -48,22 +46,13 @@ def bring(
     The source is only read, and nothing in it is run. Raises `StoreError` for what is no such memory, `UsageError` for an
     unknown format.
     """
-    options = options or Options()
-    with reading(path, form=form, options=options) as parts:
-        return assemble(Records.concat(parts), options=options, rules=rules)
-
-
-@contextmanager
-def reading(path: str | Path, *, form: str | None, options: Options, part: int | None = None) -> Iterator[Iterator[Records]]:
-    """The parts of another memory, of about `part` records, or in one where that is None; raises as `bring`."""
-    importers = formats()
+    options, importers = options or Options(), formats()
     if form is not None and form not in importers:
         raise UsageError("unknown format", where="--as", given=form, allowed=", ".join(importers))
-    with open_source(path, part=part) as source:
+    with open_source(path) as source:
         candidates = importers if form is None else {form: importers[form]}
         importer = next((importer for importer in candidates.values() if importer.recognises(source)), None)
         if importer is None:
             problem = "no memory that is known here" if form is None else f"not what {form} writes"
             raise StoreError(problem, where=str(path), allowed=", ".join(importers))
-        records = importer.read(source, options)
-        yield iter([records]) if isinstance(records, Records) else records
+        return assemble(importer.read(source, options), options=options, rules=rules)

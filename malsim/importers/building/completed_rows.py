@@ -62,38 +62,29 @@ def dated_from(rows: pl.DataFrame, start: float | None) -> pl.DataFrame:
     return rows.with_columns(pl.col(name) - (start or 0.0) for name in _DAYS)
 
 
-def digests_of(keys: pl.Series) -> list[bytes]:
-    """The hash of each key, of which handles are made."""
-    blake2b = hashlib.blake2b
-    return [blake2b(key, digest_size=16).digest() for key in keys.cast(pl.Binary).to_list()]
-
-
-def with_handles(rows: pl.DataFrame, digests: list[bytes]) -> pl.DataFrame:
+def with_handles(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows whose missing handles are made of a hash of the key, so that they stay when the source grows.
 
     They are longer where two would meet.
     """
-    short = with_short_handles(rows, digests)
+    blake2b = hashlib.blake2b
+    digests = [blake2b(key, digest_size=16).digest() for key in rows["key"].cast(pl.Binary).to_list()]
+    digits = pl.Series(digests, dtype=pl.Binary).bin.encode("hex").str.head(SHORT)
+    short = rows.with_columns(pl.coalesce("handle", pl.concat_str("kind", pl.lit("_"), digits)).alias("handle"))
     meet = (rows["handle"].is_null() & short["handle"].is_duplicated()).arg_true().to_list()
     if not meet:
         return short
     handles, kinds, used = short["handle"].to_list(), rows["kind"].to_list(), set(rows["handle"].drop_nulls())
     for row in meet:
-        handles[row] = free_handle(kinds[row], digests[row], used)
+        handles[row] = _free_handle(kinds[row], digests[row], used)
     return rows.with_columns(pl.Series("handle", handles, pl.String))
 
 
-def with_short_handles(rows: pl.DataFrame, digests: list[bytes]) -> pl.DataFrame:
-    """Rows whose missing handles are as short as can be; two of them may meet."""
-    digits = pl.Series(digests, dtype=pl.Binary).bin.encode("hex").str.head(SHORT)
-    return rows.with_columns(pl.coalesce("handle", pl.concat_str("kind", pl.lit("_"), digits)).alias("handle"))
-
-
-def free_handle(kind: str, digest: bytes, used: set[str]) -> str:
+def _free_handle(kind: str, digest: bytes, used: set[str]) -> str:
     """The shortest handle that is not in use yet; it is from now on.
 
     >>> used = set()
-    >>> [free_handle("obs", bytes(16), used) for _ in range(2)]
+    >>> [_free_handle("obs", bytes(16), used) for _ in range(2)]
     ['obs_00000000', 'obs_000000000000']
     """
     digits = digest.hex()

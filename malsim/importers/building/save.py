@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -28,16 +27,16 @@ def write(came: ImportedMemory, path: Path, numbers: Mapping[str, int] | None = 
     A new file appears when all of it is written; `numbers` are the replications of its scopes. Raises `StoreError` where
     another memory stands there already.
     """
-    with Store(path) if path.exists() else new_store(path) as store:
+    with Store(path) if path.exists() else _new_store(path) as store:
         store.save(came.memory, start=came.start)
-        keep_extras(store, [came.extras])
-        keep_scopes(store, numbers)
+        _keep_extras(store, came.extras)
+        _keep_scopes(store, numbers)
         if (wiring := came.wiring) and not store.standing.text:
             store.wire(lambda memory, _: (memory, wiring))
 
 
 @contextmanager
-def new_store(path: Path) -> Iterator[Store]:
+def _new_store(path: Path) -> Iterator[Store]:
     """An empty store in a folder of its own beside the path, which it takes when the block is left."""
     if not path.parent.is_dir():
         raise StoreError("no such folder", where=str(path.parent))
@@ -51,19 +50,17 @@ def new_store(path: Path) -> Iterator[Store]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def keep_extras(store: Store, frames: Iterable[pl.DataFrame]) -> None:
+def _keep_extras(store: Store, values: pl.DataFrame) -> None:
     """Let a store hold these values beside its memory, and no others; where there are none, as it is."""
-    parts = (frame for frame in frames if frame.height)
-    if (first := next(parts, None)) is None:
+    if values.is_empty():
         return
     with refusing(store.path), transaction(store.connection):
         store.connection.execute(_TABLE)
         store.connection.execute("DELETE FROM extras")
-        for frame in chain([first], parts):
-            insert(store.connection, "extras", frame)
+        insert(store.connection, "extras", values)
 
 
-def keep_scopes(store: Store, numbers: Mapping[str, int] | None) -> None:
+def _keep_scopes(store: Store, numbers: Mapping[str, int] | None) -> None:
     """Let a store know its replications by the names of scopes; where there are none, as it is."""
     if numbers:
         with refusing(store.path), transaction(store.connection):

@@ -22,11 +22,6 @@ class EventChains:
     rows: pl.DataFrame
     counts: dict[str, int]
 
-    def of(self, first: int, height: int) -> pl.DataFrame:
-        """The versions of `height` events from `first` on, whose rows count from there."""
-        begin, end = self.rows["event"].search_sorted(pl.Series([first, first + height]), side="left")
-        return self.rows.slice(begin, end - begin).with_columns(pl.col("event") - first)
-
 
 def chains_of(marks: pl.DataFrame) -> EventChains:
     """The versions that events come to.

@@ -53,7 +53,7 @@ def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placement:
     place = _places(memory, rows["key"])
     fresh = place < 0
     place[fresh] = memory.cells.height + np.arange(int(fresh.sum()))
-    author, writers = authors_of(memory.writers, rows)
+    author, writers = _authors_of(memory.writers, rows)
     old = memory.cells.with_row_index("row").filter(~pl.col("row").is_in(place))
     new = cells_of(rows, author).with_columns(pl.Series("row", place, dtype=pl.UInt32))
     cells = (pl.concat([old.select(new.columns), new]).sort("row") if memory.cells.height else new).drop("row")
@@ -70,7 +70,7 @@ def _places(memory: Memory, keys: pl.Series) -> NDArray[np.int64]:
     return rows["row"].fill_null(-1).to_numpy().copy()
 
 
-def authors_of(writers: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.Series, pl.DataFrame]:
+def _authors_of(writers: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.Series, pl.DataFrame]:
     """The row of each row's writer among the writers of its replication, and the writers with those who were not in it."""
     who = ("rep", "writer")
     fresh = rows.select(who).unique(maintain_order=True).join(writers, on=who, how="anti", maintain_order="left")
@@ -103,19 +103,12 @@ def _by_row(memory: Memory, edges: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataF
     edges = edges.unique(["source", "relation", "target"], keep="last", maintain_order=True)
     ends = _places(memory, pl.concat([edges["source"], edges["target"]]))
     source, target = ends[: edges.height], ends[edges.height :]
-    return edge_rows(memory.cells, edges, source, target)
-
-
-def edge_rows(
-    cells: pl.DataFrame, edges: pl.DataFrame, source: NDArray[np.int64], target: NDArray[np.int64]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Edges between these rows of cells, −1 where there is none, as a memory has them; and those that it cannot have."""
     good = pl.Series((source >= 0) & (target >= 0)) & edges["relation"].is_in(schema.RELATIONS) & edges["weight"].is_finite()
     source, target = source[good.to_numpy()], target[good.to_numpy()]
     rows = edges.filter(good).with_columns(
         pl.Series("source", source),
         pl.Series("target", target),
-        cells["writer"].gather(source).alias("writer"),
-        cells["created"].gather(source).alias("t"),
+        memory.cells["writer"].gather(source).alias("writer"),
+        memory.cells["created"].gather(source).alias("t"),
     )
     return rows.select([pl.col(name).cast(kind) for name, kind in schema.EDGES.items()]), edges.filter(~good)

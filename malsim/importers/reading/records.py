@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -51,24 +50,6 @@ class Records:
     extras: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EXTRAS))
     counts: dict[str, int] = field(default_factory=dict)
     wiring: Standing | None = None
-
-    @classmethod
-    def concat(cls, parts: Iterable[Records]) -> Records:
-        """The parts of one source as one; lines of the report add up."""
-        records = list(parts)
-        if len(records) == 1:
-            return records[0]
-        counts = Counter[str]()
-        for part in records:
-            counts.update(part.counts)
-        return cls(
-            form=records[0].form,
-            cells=pl.concat([part.cells for part in records if part.cells.height] or [records[0].cells]),
-            edges=pl.concat(part.edges for part in records),
-            extras=pl.concat(part.extras for part in records),
-            counts=dict(counts),
-            wiring=next((part.wiring for part in records if part.wiring), None),
-        )
 
 
 def day_of(value: object, *, local: bool = False) -> float | None:

@@ -6,11 +6,9 @@ import json
 import shutil
 import sqlite3
 import tempfile
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +19,6 @@ from malsim.memory.tables.connect import refusing
 
 MOST_BYTES = 1 << 30  # of a JSON document, which is read whole
 LONGEST_LINE = 64 << 20
-PART = 16_384  # records, or fewer where they are long
-PART_BYTES = 4 << 20
-FETCHED = 4_096  # rows that a database hands out at once
 _ARCHIVES = {
     b"PK\x03\x04": "a zip archive",
     b"\x1f\x8b": "a gzip archive",
@@ -42,8 +37,8 @@ _LOGS = ("-wal", "-journal")
 
 
 @contextmanager
-def open_source(path: str | Path, *, part: int | None = None) -> Iterator[Source]:
-    """A source to read from, `part` records at a time, or whole; a copy made of it goes with the block.
+def open_source(path: str | Path) -> Iterator[Source]:
+    """Open a source for reading; a copy made of it goes with the block.
 
     Raises `StoreError` for what cannot be read: archives, pickles, other encodings, damaged databases.
     """
@@ -51,7 +46,7 @@ def open_source(path: str | Path, *, part: int | None = None) -> Iterator[Source
     if not where.exists():
         raise StoreError("no such file", where=str(where))
     with ExitStack() as stack:
-        source = Source(where, stack, part)
+        source = Source(where, stack)
         if where.is_file():
             source.check()
         yield source
@@ -60,9 +55,9 @@ def open_source(path: str | Path, *, part: int | None = None) -> Iterator[Source
 class Source:
     """A file or folder, and what it holds as far as anybody asked."""
 
-    def __init__(self, path: Path, stack: ExitStack, part: int | None = None) -> None:
-        self.path, self._stack, self.part, self.whole = path, stack, part or PART, part is None
-        self.at = self.cut = self.bad = 0  # lines cut short at the file's end, and others that are no record
+    def __init__(self, path: Path, stack: ExitStack) -> None:
+        self.path, self._stack = path, stack
+        self.cut = self.bad = 0  # lines cut short at the file's end, and others that are no record
 
     @cached_property
     def head(self) -> bytes:
@@ -126,38 +121,14 @@ class Source:
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query; a text that is no UTF-8 is read with signs of replacement."""
-        return [row for rows in self.row_batches(query) for row in rows]
-
-    def columns(self, query: str) -> Iterator[tuple[Sequence[Any], ...]]:
-        """The columns of a query's rows, of `part` rows at a time or of all; nothing of no row."""
-        columns: tuple[Any, ...] = ()
-        for rows in self.row_batches(query):
-            columns = columns or tuple([] for _ in rows[0])
-            for place, column in enumerate(columns):
-                column += [row[place] for row in rows]  # in half the time of a zip
-            if len(columns[0]) >= self.part and not self.whole:
-                yield columns
-                columns = ()
-        if columns:
-            yield columns
-
-    def row_batches(self, query: str) -> Iterator[Sequence[tuple[Any, ...]]]:
-        """As `rows`, some at a time: `part` of them at most."""
-        count = 0
         with refusing(self.path):
-            while True:
-                cursor = self.database.execute(query)
-                deque(islice(cursor, count), maxlen=0)
-                try:
-                    while rows := cursor.fetchmany(min(self.part, FETCHED)):
-                        yield rows
-                        count += len(rows)
-                except sqlite3.OperationalError as error:
-                    if "UTF-8" not in str(error) or self.database.text_factory is _text:
-                        raise
-                    self.database.text_factory = _text  # slower by half
-                else:
-                    return
+            try:
+                return self.database.execute(query).fetchall()
+            except sqlite3.OperationalError as error:
+                if "UTF-8" not in str(error):
+                    raise
+                self.database.text_factory = _text  # slower by half
+                return self.database.execute(query).fetchall()
 
     @cached_property
     def first(self) -> dict[str, Any]:
@@ -202,31 +173,13 @@ class Source:
         """The document where it is a JSON list, else an empty one."""
         return self.document if isinstance(self.document, list) else []
 
-    def batches(self) -> Iterator[Iterator[dict[str, Any]]]:
-        """As `records`, some at a time: `part` of them at most, and of so many bytes that they fit in memory.
-
-        Consume each before the next: a record freed at once costs half of one that is stored.
-        """
-        records = self.records()
-        for first in records:
-            yield chain([first], self._batch(records))
-
-    def _batch(self, records: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """The records that come in one batch with the one before them."""
-        ends = self.at + PART_BYTES
-        for record in islice(records, self.part - 1):
-            yield record
-            if self.at >= ends:
-                return
-
     def records(self) -> Iterator[dict[str, Any]]:
-        """The lines as JSON objects, one at a time; `cut` and `bad` count those that are none, `at` the bytes so far."""
-        self.cut = self.bad = self.at = 0
+        """The lines as JSON objects, one at a time; `cut` and `bad` count those that are none."""
+        self.cut = self.bad = 0
         with self.path.open("rb") as file:
             for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
                 if len(line) > LONGEST_LINE:
                     raise StoreError("a line too long", where=f"{self.path}:{number}", allowed=f"{LONGEST_LINE} bytes")
-                self.at += len(line)
                 try:
                     value = _value(line.removeprefix(_MARK).decode("utf-8", "surrogatepass").strip(_BLANK))
                 except UnicodeDecodeError as error:

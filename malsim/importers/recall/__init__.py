@@ -1,1 +1,1 @@
-"""Recall: its databases and archives as memories, its proposals as claims, its recorded scores computed anew."""
+"""Recall: its databases and archives as memories, with their wiring."""

@@ -41,12 +41,6 @@ def rows_of(cells: Sequence[Mapping[str, Any]], *, start: float = 0.0) -> pl.Dat
     return pl.DataFrame([_row(cell, start) for cell in cells], schema=ROW)
 
 
-def is_recorded(cell: Mapping[str, Any], score: str) -> bool:
-    """Whether a cell comes with a score of its own, by our name of it; else `rows_of` gives it a default."""
-    theirs = "effective" if score == "effective" else _SCORES[score][0]
-    return theirs in _table(cell, "scores")
-
-
 def beside(cells: Iterable[Mapping[str, Any]], hyperedges: list[Any]) -> list[tuple[str, str, str]]:
     """Extras (cell, name, value): fields of cells that malsim has no column for, so that an export restores them."""
     extras = [(cell["key"].encode("utf-8", "replace").decode(), BESIDE, json.dumps(_fields(cell))) for cell in cells]

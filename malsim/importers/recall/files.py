@@ -1,4 +1,4 @@
-"""Recall's own files: databases new and old, and JSON archives; opened for reading only, taken as they are."""
+"""Recall's own files: databases and JSON archives; opened for reading only, taken as they are."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from typing import Any
 import polars as pl
 
 from malsim.base.errors import StoreError
-from malsim.importers.reading.dates import days
 from malsim.importers.reading.fields import from_json
 from malsim.importers.reading.put import EDGES
 from malsim.importers.reading.source import Source, open_source
 from malsim.importers.recall.archive_wiring import WIRING, wiring_of
 from malsim.importers.recall.cells import number
-from malsim.importers.recall.legacy import cell_of
 from malsim.memory.tables.connect import refusing
 from malsim.memory.tables.standing_parts import Standing
 
@@ -29,7 +27,7 @@ NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that older c
 
 @dataclass(kw_only=True)
 class Archive:
-    """What a file holds: cells as JSON objects in stored order, edges by key, the days (after 1970) of ticks on record.
+    """What a file holds: cells as JSON objects in stored order, and edges by key.
 
     `wiring` is a netlist that malsim put there, `left_out` counts what malsim has no place for, `absent` names what the file
     lacks, `unreadable` counts rows that are no JSON object.
@@ -39,7 +37,6 @@ class Archive:
     cells: list[dict[str, Any]] = field(default_factory=list)
     hyperedges: list[Any] = field(default_factory=list)
     edges: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EDGES))
-    ticks: list[float] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
     absent: list[str] = field(default_factory=list)
     unreadable: int = 0
@@ -65,8 +62,6 @@ def _database(source: Source) -> Archive:
     with refusing(source.path):
         if tables.get("cells", frozenset()) >= {"key", "json"}:
             return _current(source.database, set(tables))
-        if "graph_nodes" in tables:
-            return _legacy(source.database, set(tables))
     raise StoreError("an SQLite file, but no database of Recall's", where=str(source.path))
 
 
@@ -83,9 +78,6 @@ def _current(connection: sqlite3.Connection, tables: set[str]) -> Archive:
     if "edges" in tables:
         rows = connection.execute("SELECT source, relation, target, weight FROM edges ORDER BY rowid").fetchall()
         archive.edges = _edges(dict(zip(EDGES, row, strict=True)) for row in rows)
-    if "operator_runs" in tables:
-        times = [days(str(at)) for (at,) in connection.execute("SELECT created_at FROM operator_runs ORDER BY created_at")]
-        archive.ticks = [day for day in times if day is not None]
     for name in UNKEPT:
         if name in tables:
             archive.left_out[name] = _count(connection, name)
@@ -97,19 +89,6 @@ def _current(connection: sqlite3.Connection, tables: set[str]) -> Archive:
     if "secrets" in tables:
         archive.left_out["secrets (never read)"] = _count(connection, "secrets")
     archive.absent = [name for name in ("edges", "hyperedges", *UNKEPT) if name not in tables]
-    return archive
-
-
-def _legacy(connection: sqlite3.Connection, tables: set[str]) -> Archive:
-    """The cells alone: how such files keep their edges is written nowhere, so the other tables are counted and left."""
-    archive = Archive(
-        form="Recall database from before 0.6", absent=["edges (how files from before 0.6 keep them is unknown)"]
-    )
-    others = sorted(name for name in tables if name != "graph_nodes" and not name.startswith(("sqlite_", "cells_fts")))
-    archive.left_out = {name: _count(connection, name) for name in others}
-    cursor = connection.execute("SELECT * FROM graph_nodes ORDER BY rowid")
-    names = [column[0] for column in cursor.description]
-    archive.cells = [cell_of(dict(zip(names, row, strict=True))) for row in cursor]
     return archive
 
 
@@ -128,9 +107,6 @@ def _json(source: Source) -> Archive:
     )  # fmt: skip
     archive = Archive(form=str(document.get("schemaVersion", "JSON archive")), cells=good, edges=_edges(edges))
     archive.unreadable, archive.wiring = len(cells) - len(good), wiring_of(document.get(WIRING))
-    runs = document.get("operatorRuns") or document.get("operator_runs") or []
-    times = [days(str(run.get("createdAt", run.get("created_at")))) for run in runs if isinstance(run, dict)]
-    archive.ticks = sorted(day for day in times if day is not None)
     archive.hyperedges = [one for one in document.get("hyperedges") or [] if isinstance(one, dict) and "id" in one]
     others = {name: part for name, part in document.items() if name not in ("cells", "hyperedges")}
     archive.left_out = {name: len(part) for name, part in others.items() if isinstance(part, list) and part}

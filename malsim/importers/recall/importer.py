@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import polars as pl
@@ -16,10 +15,10 @@ from malsim.memory.rules import Rules
 
 
 def recognises(source: Source) -> bool:
-    """A database with Recall's table of cells, now or before 0.6, or an archive of cells."""
+    """A database with Recall's table of cells, or an archive of cells."""
     tables = source.tables
     if source.is_database:
-        return tables.get("cells", frozenset()) >= {"key", "json"} or "graph_nodes" in tables
+        return tables.get("cells", frozenset()) >= {"key", "json"}
     return "cells" in source.object
 
 
@@ -61,11 +60,6 @@ def _records(archive: Archive, rules: Rules) -> Records:
             **dict.fromkeys((f"absent: {name}" for name in archive.absent), -1),
         },
     )
-
-
-def first_day(archive: Archive) -> float:
-    """The whole day, counted from 1970, on which the oldest cell was created."""
-    return float(math.floor(rows_of(archive.cells)["created"].min() or 0.0))  # type: ignore[arg-type]  # a column of numbers
 
 
 def _by_key(archive: Archive, rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:

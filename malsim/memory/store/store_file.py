@@ -20,10 +20,10 @@ from malsim.memory.tables.damage import is_date
 from malsim.memory.tables.layout import missing_columns
 from malsim.memory.tables.scores import read_scores
 from malsim.memory.tables.store_part import StorePart, part_of
-from malsim.memory.tables.write import extends, fill, latest_day, write
+from malsim.memory.tables.write import extends, latest_day, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
     from malsim.memory.graph.arrays import Array
@@ -171,11 +171,6 @@ class StoreFile:
         """Keep the date of day 0 of a store that has none."""
         with refusing(self.path), transaction(self.connection):
             self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
-
-    def fill(self, rows: Iterable[tuple[str, pl.DataFrame]], *, start: str | None = None) -> None:
-        """Let an empty store hold what comes some rows at a time, as `write.fill`: a file that nobody knows of yet."""
-        with refusing(self.path):
-            fill(self.connection, rows, start=start)
 
     @contextmanager
     def _changing_part(self, part_in: Callable[[sqlite3.Connection], StorePart | None]) -> Iterator[StorePart]:

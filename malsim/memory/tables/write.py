@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.base.errors import StoreError
 from malsim.memory import schema
 from malsim.memory.graph.tombstones import ERASED, TEXTS
 from malsim.memory.tables import scores
-from malsim.memory.tables.connect import transaction
 from malsim.memory.tables.contents import index_contents, make_contents
 from malsim.memory.tables.layout import INDEXES, MOVING, RECORD, STORED
 from malsim.memory.tables.read import last_day
@@ -20,7 +18,6 @@ from malsim.memory.tables.store_part import StorePart, named_so
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
 
     from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
@@ -127,28 +124,6 @@ def _log_write(connection: sqlite3.Connection, row: tuple[int, float, str, int, 
     number, t, *rest = row
     values = (number, max(t, last_day(connection) or t), *rest)
     connection.execute(f"INSERT INTO ticks VALUES ({', '.join('?' * len(values))})", values)
-
-
-def fill(connection: sqlite3.Connection, rows: Iterable[tuple[str, pl.DataFrame]], *, start: str | None = None) -> None:
-    """Add rows (`cells`, `edges` or `writers`, and a frame), then keep that they were saved, as `write` does at once.
-
-    Each frame is a transaction: fill a file that nobody knows of until it is whole. `start` is the date of day 0. Raises
-    `StoreError` where the store was written to before.
-    """
-    if last_day(connection) is not None:
-        raise StoreError("holds something already")
-    make_contents(connection)
-    heights, latest = {"cells": 0, "edges": 0, "writers": 0}, list[float]()
-    for table, frame in rows:
-        with transaction(connection):
-            _add(connection, table, frame, heights[table])
-        heights[table] += frame.height
-        latest += _days_in(frame)
-    with transaction(connection):
-        edges = heights["edges"]
-        _log_write(connection, (1, max(latest, default=0.0), "save", heights["cells"], edges, edges, 0, None))
-        if start is not None:
-            connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
 
 
 def latest_day(memory: Memory) -> float:

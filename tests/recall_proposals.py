@@ -1,11 +1,11 @@
-"""Recall's write proposals, JSON objects, as claims; what is wrong with them stands at Recall's own paths."""
+"""Recall's write proposals as claims, for the recorded vectors; faults are named by Recall's own paths."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -14,8 +14,10 @@ from malsim.importers.recall.cells import FLAGS
 from malsim.memory import schema
 from malsim.memory.gate import screen
 from malsim.memory.gate.claims import from_mappings
-from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.rules import Rules
+
+if TYPE_CHECKING:
+    from malsim.memory.graph.claim_graph import Memory
 
 Gate = Literal["newest", "0.5"]
 Issues = list[dict[str, str]]
