@@ -110,8 +110,8 @@ def _events(source: Source, memories: pl.DataFrame) -> pl.DataFrame:
     events = events.with_columns(event, *map(null_if_blank, ("old", "new", "actor", "role")))
     if memories.is_empty():
         return events.with_columns(writer=pl.coalesce("actor", "role", pl.lit(UNKNOWN)))
-    known = memories.select("memory", *_THEIRS, "expires", "topics", "entities")
-    events = events.join(known, on="memory", how="left", maintain_order="left")
+    voices = memories.select("memory", *_THEIRS, "expires", "topics", "entities")
+    events = events.join(voices, on="memory", how="left", maintain_order="left")
     return events.with_columns(writer=pl.coalesce(*_VOICES, pl.lit(UNKNOWN)))
 
 
