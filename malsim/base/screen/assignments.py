@@ -157,7 +157,6 @@ def _sentence(match: re.Match[str]) -> Iterator[Span]:
     value = match[which].rstrip(".!?)")
     if is_reference(value) or " " in value:
         return
-    name = match["name"].lower()
-    pin = name.startswith("pin") and value.isdigit() and len(value) in range(4, 9)
-    if pin or is_password(value):
+    is_pin = match["name"].lower().startswith("pin")  # a code of digits; other words beside it are names of HAL pins
+    if (value.isdigit() and len(value) in range(4, 9)) if is_pin else is_password(value):
         yield "assigned secret", match.start(which), match.start(which) + len(value)

@@ -17,6 +17,7 @@ from malsim.lab.shell.session import Session, signals_by_pin
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.hal import read_hal
 from malsim.netlist.language.faults import NetlistError
+from malsim.netlist.language.statements import Set
 from malsim.netlist.language.values import bit, number
 from malsim.netlist.wiring import linked
 
@@ -51,6 +52,9 @@ class HalScript:
         self.done_count += len(new)
         if new:
             self.session = self.session.with_statements(new)
+        for statement in new:
+            if isinstance(statement, Set) and not statement.setp and statement.address in self.session.net.initial:
+                self.session = self.session.put(statement.address, self.session.net.initial[statement.address])
 
     def act(self, words: tuple[str, ...]) -> bool:
         """Do an action of a script's own; False for one that the shell's own command does."""

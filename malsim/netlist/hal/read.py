@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from malsim.base.errors import nearest
 from malsim.netlist.hal.loadrt import loadrt
 from malsim.netlist.hal.removal import delf, delsig, ran, remaining, unlinkp, unload
 from malsim.netlist.hal.state import SIGNAL_TYPES, HalText
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 DAY = 8.64e7
 ACTIONS = (
     "start", "stop", "loadusr", "unloadusr", "waitusr", "show", "list", "print", "echo", "unecho", "status", "getp", "gets",
-    "ptype", "stype", "save", "step",
+    "ptype", "stype", "save", "step", "help", "debug",
 )  # fmt: skip
 PROGRAMS = {"halstreamer", "halsampler", "sleep", "sh", "bash"}
 
@@ -67,7 +68,7 @@ def read_hal(
     folder
         Where the files that it sources stand; without it nothing is sourced.
     variables
-        What `$NAME` stands for, and `SECTION.NAME` for `[SECTION]NAME`.
+        Values by name: `NAME` for `$NAME`, `SECTION.NAME` for `[SECTION]NAME`.
 
     Raises
     ------
@@ -196,9 +197,13 @@ def _alias(text: HalText, words: list[str]) -> None:
 
 
 def _unalias(text: HalText, words: list[str]) -> None:
+    """Remove an alias, given by its own name or by the name of the pin."""
     _, name = words
-    if text.aliases.pop(name, None) is None:
-        text.fault(name, "no such alias")
+    aliases = [alias for alias, pin in text.aliases.items() if name in {alias, pin}]
+    if not aliases:
+        text.fault(name, "no such alias", hint=nearest(name, text.aliases))
+    for alias in aliases:
+        del text.aliases[alias]
 
 
 def _newsig(text: HalText, words: list[str]) -> None:

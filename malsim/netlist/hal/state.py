@@ -62,6 +62,7 @@ class HalText:
     presets: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     period: float = 0.0
     source_bytes: int = 0
+    ended: bool = False
     line: int = 0
     comment: str = ""
 

@@ -26,25 +26,31 @@ Command = tuple[tuple[str, int], list[str], str]
 def commands(
     text: HalText, source: str | bytes, file: str, folder: Path | None, variables: Mapping[str, str], depth: int = 0
 ) -> list[Command]:
-    """Every line's place, words and comment, with those of sourced files in their place."""
+    """Return the place, words and comment of every line up to `quit`, with the lines of sourced files in their place.
+
+    A line with variables that have no value gives one fault and no words, so that no fault follows from another.
+    """
     lines, faults = read_lines(source, file)
     text.faults += faults
     result: list[Command] = []
 
-    def unknown(word: str) -> None:
-        hint = "an INI file is not read here" if word.startswith("[") else "set it in the environment"
-        text.fault(word, "this variable has no value", hint=hint)
-
     for line in lines:
         text.file, text.line = file, line.number
         end = comment_at(line.text)
-        words = [word for word in _TOKEN.findall(substitute(line.text[:end], variables, unknown)) if word not in _ARROWS]
-        if words[:1] != ["source"]:
+        unset: list[str] = []
+        words = [word for word in _TOKEN.findall(substitute(line.text[:end], variables, unset.append)) if word not in _ARROWS]
+        if unset:
+            hint = "give the machine's INI file with -i FILE" if unset[0].startswith("[") else "set it in the environment"
+            problem = "this variable has no value" if len(unset) == 1 else "these variables have no value"
+            text.fault(" ".join(unset), problem, hint=hint)
+        elif words[:1] in (["quit"], ["exit"]):
+            text.ended = True
+        elif words[:1] != ["source"]:
             result.append(((file, line.number), words, line.text[end:].rstrip(" \t")))
-            continue
-        content = _content(text, words, folder, depth)
-        if content is not None:
+        elif (content := _content(text, words, folder, depth)) is not None:
             result += commands(text, content, str(Path(file).parent / words[1]), folder, variables, depth + 1)
+        if text.ended:
+            break
     return result
 
 
