@@ -29,6 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     session_options(parser)
     add("-f", "--file", metavar="SCRIPT", help="run the commands of a file, and stop at the first that fails")
     add("-k", "--keep-going", action="store_true", help="with -f: go on after a line that failed")
+    add("-i", "--ini", metavar="FILE", help="the machine's INI file, for [SECTION]NAME")
     add("-c", dest="lines", action="append", default=[], metavar="LINE", help="run this command; repeat")
 
 
@@ -44,11 +45,14 @@ def main(args: argparse.Namespace) -> int:
 
     from malsim.adapters.foreign_code import before_loading
     from malsim.lab.shell import Console
+    from malsim.netlist.hal.ini import ini_variables
     from ops.pin.palette import others
 
     for op in others():  # a line may load one at any time; later, the lines before it would be gone
         before_loading(op)
     console = Console(opened(args.target, args))
+    if args.ini:
+        console.variables = ini_variables(Path(args.ini).read_text(encoding="utf-8", errors="replace"))
     if args.file:
         return console.script(Path(args.file).read_bytes(), args.file, keep_going=args.keep_going)
     if args.lines:

@@ -11,8 +11,10 @@ from typing import IO, TYPE_CHECKING
 
 from malsim.base.errors import UsageError, nearest
 from malsim.lab.shell import edits, files, listing
+from malsim.lab.shell.hal_script import HalBench
 from malsim.lab.shell.traces import save_traces
 from malsim.netlist import parse
+from malsim.netlist.hal.state import HalText
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.values import bit, number
 
@@ -38,9 +40,12 @@ class Commands(cmd.Cmd):
     ) -> None:
         super().__init__(stdout=stdout)
         self.session, self.home, self.clock = source.session, source.home, clock
+        self.variables: dict[str, str] = {}  # of an INI file
         self.meter_names: list[str] = []
         self.running: tuple[float, float] | None = None
         self.new_signals: dict[str, tuple[str, float | None]] = {}
+        self.hal = HalText("line")
+        self.bench = HalBench(self.session, self.hal.instances, 0.0, Path(), self.say)
         self.failed = 0
 
     def read(self, line: str) -> list[Statement]:
@@ -115,6 +120,7 @@ class Commands(cmd.Cmd):
     def do_show(self, line: str) -> None:
         """Tables of what there is: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
         kind, pattern = [*line.split(), "", ""][:2]
+        kind = "" if kind == "all" else kind
         for one in [kind] if kind else listing.KINDS:
             if not kind:
                 self.say(f"-- {one}: {listing.KINDS[one]}")
@@ -123,7 +129,7 @@ class Commands(cmd.Cmd):
     def do_list(self, line: str) -> None:
         """Names only: list comp|pin|param|sig|funct|thread|cell [PATTERN]."""
         kind, pattern = [*line.split(), "", ""][:2]
-        self.say(" ".join(listing.names(self.session, kind, pattern)))
+        self.say(" ".join(listing.shown(self.session, listing.names(self.session, kind, pattern))))
 
     def do_source(self, line: str) -> None:
         """Read a netlist (.malnet) or HAL's text (.hal), all of it or nothing: source FILE."""
@@ -153,11 +159,13 @@ class Commands(cmd.Cmd):
         if rate is None or rate <= 0:
             raise UsageError("this is no rate", given=line, allowed="ticks a second, more than 0")
         self.running = (rate, self.clock())
+        self.bench.runs = True
 
     def do_stop(self, line: str) -> None:
         """Make no further ticks by themselves; everything keeps its state: stop."""
         del line
         self.running = None
+        self.bench.runs = False
 
     def do_meter(self, line: str) -> None:
         """Show pins, signals or addresses now and after every step; meter alone stops it: meter NAME…."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import MalsimError, UsageError, nearest
-from malsim.lab.shell.commands import Commands
 from malsim.lab.shell.complete import candidates
+from malsim.lab.shell.hal_line import is_hal, respelled
 from malsim.lab.shell.hal_script import open_script
 from malsim.lab.shell.halcmd import HalCommands
 from malsim.netlist.hal.tokens import substitute
@@ -19,18 +19,13 @@ from malsim.netlist.language.handles import reads_as_handle
 from malsim.netlist.language.sentences.lines import comment_at, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from malsim.lab.shell.hal_script import HalScript
     from malsim.netlist import Fault
 
 MOST_STEPS = 100_000
 _QUOTED = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|$))')
-ELSEWHERE = {
-    "linkps": "write net SIGNAL PIN", "linksp": "write net SIGNAL PIN",
-    "loadusr": "nothing runs beside the tick; reviewer.ack and its like are pins of the loop",
-    "alias": "give the name where it is loaded: loadrt OP names=NAME", "lock": "nothing is written without save",
-}  # fmt: skip
 
 
 class Console(HalCommands):
@@ -57,24 +52,26 @@ class Console(HalCommands):
     def _hal(self, source: str | bytes, name: str, *, keep_going: bool) -> int:
         """Run a script of HAL's, in HAL's words."""
         text = source if isinstance(source, bytes) else source.encode()
-        script = open_script(text, name, self.session, folder=Path(name).parent, say=self.say)
+        script = open_script(
+            text, name, self.session, folder=Path(name).parent, say=self.say, variables={**os.environ, **self.variables}
+        )
+        self.bench = script.bench
         for action in script.translation.actions:
             before = self.failed
-            self._guard(f"{action.file}:{action.line}: ", partial(self._act, script, action.words, action.after))
+            self._guard(f"{action.file}:{action.line}: ", partial(self._script_line, script, action.words, action.after))
             if self.failed > before and not keep_going:
                 return 1
         self._guard("", script.wire)
-        self.session = script.session
+        self.session = script.bench.session
+        self.remember(script.translation.text)
         return int(self.failed > 0)
 
-    def _act(self, script: HalScript, words: tuple[str, ...], after: int) -> None:
+    def _script_line(self, script: HalScript, words: tuple[str, ...], after: int) -> None:
         script.wire(after)
+        self.session = script.bench.session
         if self.echoes:
             self.say(" ".join(words))
-        if not script.act(words):
-            self.session = script.session
-            super(Commands, self).onecmd(" ".join(words))
-            script.session = self.session
+        self.act(words)
 
     def onecmd(self, line: str, where: str = "") -> bool:
         """Do one line; an error is printed and leaves everything as it was."""
@@ -82,9 +79,13 @@ class Console(HalCommands):
 
     def _line(self, line: str) -> bool:
         self._due()
-        text = _with_variables(line[: comment_at(line)].strip())
+        text = _with_variables(line[: comment_at(line)].strip(), {**os.environ, **self.variables})
         if self.echoes:
             self.say(text)
+        text = respelled(text, self.hal, self.session)
+        if text and is_hal(self.hal, words := text.split()):
+            self.translate(words)
+            return False
         return super().onecmd(text)
 
     def _guard(self, where: str, do: Callable[[], bool | None]) -> bool:
@@ -115,7 +116,7 @@ class Console(HalCommands):
         """A sentence of the netlist language, or an unknown word."""
         word = line.split(maxsplit=1)[0]
         if line.split()[1:2] != ["="] and not reads_as_handle(word.lstrip("^").partition("@")[0]):
-            hint = ELSEWHERE.get(word) or nearest(word, self.names(), "help lists them")
+            hint = nearest(word, self.names(), "help lists them")
             raise UsageError("unknown command", given=word, hint=hint)
         self.session = self.session.with_statements(self.read(line))
 
@@ -143,15 +144,16 @@ class Console(HalCommands):
                 self._step(due)
 
 
-def _with_variables(line: str) -> str:
-    """The line with `$NAME` replaced, but not inside quotes, where a dollar is a dollar."""
+def _with_variables(line: str, variables: Mapping[str, str]) -> str:
+    """Return the line with `$NAME` and `[SECTION]NAME` replaced outside quotes."""
     pieces = _QUOTED.split(line)
-    pieces[::2] = [substitute(piece, os.environ, _no_value) for piece in pieces[::2]]
+    pieces[::2] = [substitute(piece, variables, _no_value) for piece in pieces[::2]]
     return "".join(pieces)
 
 
 def _no_value(word: str) -> None:
-    raise UsageError("this variable has no value", given=word, hint="set it in the environment")
+    hint = "give the machine's INI file with -i FILE" if word.startswith("[") else "set it in the environment"
+    raise UsageError("this variable has no value", given=word, hint=hint)
 
 
 def _with_place(fault: Fault, where: str) -> str:

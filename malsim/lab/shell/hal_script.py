@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
@@ -13,20 +12,21 @@ import numpy as np
 
 from malsim.base.errors import DataError, UsageError
 from malsim.lab.shell import edits
+from malsim.lab.shell.hal_line import wired
 from malsim.lab.shell.session import Session, signals_by_pin
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.hal import read_hal
+from malsim.netlist.hal.names import shown_names
 from malsim.netlist.language.faults import NetlistError
-from malsim.netlist.language.statements import Set
 from malsim.netlist.language.values import bit, number
 from malsim.netlist.wiring import linked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from malsim.netlist.hal import Translated
-    from malsim.netlist.hal.parts import OpPart
+    from malsim.netlist.hal.parts import HalInstance, OpPart
 
 MOST_TICKS = 1_000_000
 _HEREDOC = re.compile(r"halstreamer([^\n<]*)<<\s*(\w+)\n(.*?)^\2$", re.DOTALL | re.MULTILINE)
@@ -35,38 +35,34 @@ _SHELLS = {"sh", "bash"}
 
 
 @dataclass
-class HalScript:
-    """The session, rows that halstreamer still has by channel, whether threads run, how many statements are done."""
+class HalBench:
+    """A session whose threads run for as long as the programs that wait for them.
+
+    `period` is the base period in seconds, `waiting` the rows that halstreamer still has by channel, `runs` whether the
+    threads are started.
+    """
 
     session: Session
-    translation: Translated
+    instances: Mapping[str, HalInstance]
+    period: float
     folder: Path
     say: Callable[[object], None]
     waiting: dict[int, list[list[str]]] = field(default_factory=lambda: defaultdict(list))
     runs: bool = False
-    done_count: int = 0
-
-    def wire(self, end: int | None = None) -> None:
-        """Do the statements up to this one, or all."""
-        new = self.translation.statements[self.done_count : end]
-        self.done_count += len(new)
-        if new:
-            self.session = self.session.with_statements(new)
-        for statement in new:
-            if isinstance(statement, Set) and not statement.setp and statement.address in self.session.net.initial:
-                self.session = self.session.put(statement.address, self.session.net.initial[statement.address])
 
     def act(self, words: tuple[str, ...]) -> bool:
-        """Do an action of a script's own; False for one that the shell's own command does."""
+        """Perform an action of the threads or of the wiring; return False for one that a command of the shell performs."""
         name, *rest = words
         if name in {"start", "stop"}:
             self.runs = name == "start"
         elif name == "loadusr":
             _program(self, rest)
+        elif name == "alias":
+            self.session = replace(self.session, pin_names={**self.session.pin_names, rest[0]: rest[1]})
         elif name in _EDITS:
             self.session = _EDITS[name](self.session, rest)
         else:
-            return name == "waitusr"
+            return False
         return True
 
     def tick(self) -> None:
@@ -80,9 +76,9 @@ class HalScript:
     def parts(self, component: str, channel: int) -> tuple[OpPart, ...]:
         """The rings of a sampler or streamer."""
         name = f"{component}.{channel}"
-        if name not in self.translation.instances:
+        if name not in self.instances:
             raise UsageError(f"no {component} has this channel", given=channel, hint=f"loadrt {component} first")
-        return self.translation.instances[name].parts
+        return self.instances[name].parts
 
     def _fill(self, channel: int, rows: list[list[str]]) -> None:
         parts = self.parts("streamer", channel)
@@ -116,33 +112,60 @@ class HalScript:
         return lines
 
 
-def open_script(source: bytes, file: str, session: Session, *, folder: Path, say: Callable[[object], None]) -> HalScript:
-    """A script about to run on a session; all its wiring is checked before any of it is done.
+@dataclass
+class HalScript:
+    """A `.hal` file on its way: its translation, the bench it runs on, and how many statements are wired."""
+
+    bench: HalBench
+    translation: Translated
+    done_count: int = 0
+
+    def wire(self, end: int | None = None) -> None:
+        """Wire the statements up to this one, or all."""
+        new = self.translation.statements[self.done_count : end]
+        self.done_count += len(new)
+        self.bench.session = wired(self.bench.session, new)
+
+
+def open_script(
+    source: bytes,
+    file: str,
+    session: Session,
+    *,
+    folder: Path,
+    say: Callable[[object], None],
+    variables: Mapping[str, str],
+) -> HalScript:
+    """Translate a script and check all its wiring before any of it runs.
 
     Parameters
     ----------
     session
-        What it begins on; its cells stay, its tick becomes the script's base period.
+        The session to start from: its cells stay, its tick becomes the script's base period.
     folder
-        Where the files it names stand.
+        The folder of the files that the script names.
     say
-        Where halsampler's rows go.
+        Called with each row of halsampler.
+    variables
+        Values of `$NAME`, and of `[SECTION]NAME` as `SECTION.NAME`.
 
     Raises
     ------
     NetlistError
         With every line that has no counterpart, and everything that cannot be wired.
     """
-    translation = read_hal(source, file=file, folder=folder, variables=os.environ)
+    translation = read_hal(source, file=file, folder=folder, variables=variables)
     _, faults = linked(translation.document)
     if faults:
         raise NetlistError(faults)
     tick = translation.tick or session.tick
-    bench = Session.over(session.memory, rules=session.rules, day=session.day, tick=tick)
-    return HalScript(bench, translation, folder, say)
+    start = Session.over(session.memory, rules=session.rules, day=session.day, tick=tick)
+    start = replace(start, pin_names=shown_names(translation.instances, {}))
+    bench = HalBench(start, translation.instances, translation.period, folder, say)
+    return HalScript(bench, translation)
 
 
-def _program(bench: HalScript, words: list[str]) -> None:
+def _program(bench: HalBench, words: list[str]) -> None:
     """halstreamer, halsampler and sleep; a shell script only for the here-documents it gives halstreamer."""
     words = [word for word in words if word not in _PROGRAM_FLAGS]
     name, *rest = words or [""]
@@ -157,14 +180,14 @@ def _program(bench: HalScript, words: list[str]) -> None:
         _sample(bench, rest)
     elif name == "sleep" and len(rest) == 1:
         seconds = number(rest[0]) or 0.0
-        for _ in range(min(int(seconds / (bench.translation.period or 1.0)), MOST_TICKS) if bench.runs else 0):
+        for _ in range(min(int(seconds / (bench.period or 1.0)), MOST_TICKS) if bench.runs else 0):
             bench.tick()
     else:
         allowed = "halstreamer [-c N] FILE, halsampler [-c N] [-t] -n N, sleep SECONDS, sh FILE of halstreamer << EOF"
         raise UsageError("this program is not run here", given=" ".join(words), allowed=allowed)
 
 
-def _sample(bench: HalScript, words: list[str]) -> None:
+def _sample(bench: HalBench, words: list[str]) -> None:
     count, channel = _flag(words, "-n"), _flag(words, "-c") or 0
     if count is None or not bench.runs:
         hint = "write -n and how many rows" if count is None else "start comes first: nothing is sampled while nothing runs"
@@ -202,7 +225,7 @@ def _text(path: Path, name: str) -> str:
         raise DataError("this file cannot be read", given=name, hint=error.strerror) from error
 
 
-def _stream(bench: HalScript, flags: list[str], text: str) -> None:
+def _stream(bench: HalBench, flags: list[str], text: str) -> None:
     channel = _flag(flags, "-c") or 0
     pins = len(bench.parts("streamer", channel))
     whole = text[: text.rfind("\n") + 1]  # halstreamer passes over a last line that does not end

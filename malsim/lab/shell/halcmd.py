@@ -2,20 +2,99 @@
 
 from __future__ import annotations
 
+import cmd
+from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatch
 
-from malsim.base.errors import UsageError
+from malsim.base.errors import MalsimError, UsageError
 from malsim.lab.shell import edits, listing
 from malsim.lab.shell.commands import Commands
-from malsim.netlist.hal.state import SIGNAL_TYPES
+from malsim.lab.shell.files import SECOND
+from malsim.lab.shell.hal_line import translated, wired
+from malsim.lab.shell.session import Session
+from malsim.netlist.engine.engine import DAY
+from malsim.netlist.hal.names import shown_names
+from malsim.netlist.hal.state import SIGNAL_TYPES, HalText
 from malsim.netlist.language.statements import Wire
 from malsim.netlist.language.values import bit, exact, number
 
 
 class HalCommands(Commands):
-    """What halcmd says of messages, empty signals and unloading, a method a command."""
+    """Commands of halcmd for LinuxCNC's names, messages, unlinked signals and unloading, one method each."""
 
     echoes = False
+
+    def translate(self, words: Sequence[str]) -> None:
+        """Perform one command in LinuxCNC's words, as a `.hal` script does; an error leaves the session as it was."""
+        before, text = self.session, translated(self.hal, self.session, words)
+        if text.period and not self.hal.period and not before.statements:
+            tick = text.period * DAY  # a day for each second
+            self.session = Session.over(before.memory, rules=before.rules, day=before.day, tick=tick)
+        try:
+            self.session = wired(self.session, text.statements)
+            for action in text.actions:
+                self.act(action.words)
+        except MalsimError:
+            self.session = before
+            raise
+        self.remember(text)
+
+    def act(self, words: Sequence[str]) -> None:
+        """Perform an action of a script: on the threads, on the wiring, or by the command of this name."""
+        self.bench.session = self.session
+        if self.bench.act(tuple(words)):
+            self.session = self.bench.session
+        else:
+            cmd.Cmd.onecmd(self, " ".join(words))
+
+    def remember(self, text: HalText) -> None:
+        """Keep LinuxCNC's names of what is loaded, for the lines to come and for listings."""
+        self.hal = text
+        self.bench.instances, self.bench.period = text.instances, text.period or self.session.tick / DAY
+        self.session = replace(self.session, pin_names=shown_names(text.instances, text.aliases))
+
+    def do_alias(self, line: str) -> None:
+        """Give a pin or parameter a second name, which listings show: alias pin|param NAME ALIAS."""
+        self.translate(["alias", *line.split()])
+
+    def do_unalias(self, line: str) -> None:
+        """Remove an alias, by its own name or by the pin's: unalias pin|param NAME."""
+        self.translate(["unalias", *line.split()])
+
+    def do_linkps(self, line: str) -> None:
+        """Link a pin to a signal; net does the same: linkps PIN SIGNAL."""
+        raise UsageError("linkps needs a pin and a signal", given=line, allowed="linkps PIN SIGNAL")
+
+    def do_linksp(self, line: str) -> None:
+        """Link a signal to a pin; net does the same: linksp SIGNAL PIN."""
+        raise UsageError("linksp needs a signal and a pin", given=line, allowed="linksp SIGNAL PIN")
+
+    def do_linkpp(self, line: str) -> None:
+        """Link two pins by a signal with the first one's name: linkpp PIN PIN."""
+        raise UsageError("linkpp needs two pins", given=line, allowed="linkpp PIN PIN")
+
+    def do_lock(self, line: str) -> None:
+        """Accept halcmd's locks, which have no effect: one person uses a session, and nothing is written before save: lock [all|tune|none]."""
+        _one_of("lock", line, ("", "all", "tune", "none"))
+
+    def do_unlock(self, line: str) -> None:
+        """Accept halcmd's unlock, which has no effect: unlock [all|tune]."""
+        _one_of("unlock", line, ("", "all", "tune"))
+
+    def do_debug(self, line: str) -> None:
+        """Accept a level of messages, which has no effect: debug LEVEL."""
+        if number(line.strip().lstrip("+-") or "0") is None:
+            raise UsageError("debug needs a level", given=line, allowed="0 to 5")
+
+    def do_loadusr(self, line: str) -> None:
+        """Run a program that feeds, reads or waits for the threads: loadusr [-w] sleep SECONDS|halstreamer …|halsampler …."""
+        self.act(("loadusr", *line.split()))
+
+    def do_waitusr(self, line: str) -> None:
+        """Accept the wait for a program; every program here has ended when its line is done: waitusr NAME."""
+        if not line.strip():
+            raise UsageError("waitusr needs a program's name", allowed="waitusr NAME")
 
     def do_print(self, line: str) -> None:
         """Print words, or an empty line: print [WORD…]."""
@@ -33,14 +112,16 @@ class HalCommands(Commands):
         self.echoes = False
 
     def do_status(self, line: str) -> None:
-        """Say how the session stands: the day, the ticks made, what is loaded: status."""
-        del line
-        net, rate = self.session.net, self.running
-        self.say(f"day {self.session.day:g}, {self.session.state.ticks} ticks made, a tick is {self.session.tick:g} ms")
-        if rate is not None:
-            self.say(f"{rate[0]:g} ticks a second since start")
-        counts = [f"{len(net.instances)} instances", f"{len(net.signals)} signals", f"{len(net.threads)} threads"]
-        self.say(", ".join([*counts, f"{len(listing.names(self.session, 'cell'))} cells"]))
+        """Print the time, the number of ticks made and what is loaded: status [all|lock|mem]."""
+        _one_of("status", line, ("", "all", "lock", "mem"))
+        session, period = self.session, self.hal.period
+        time = f"{session.day:g} s" if period else f"day {session.day:g}"  # a day stands for each second of LinuxCNC
+        length = duration(period * SECOND if period else session.tick)
+        self.say(f"{time}, {counted(session.state.ticks, 'tick')} made, a tick is {length}")
+        if self.running is not None:
+            self.say(f"{self.running[0]:g} ticks a second since start")
+        kinds = {"comp": "instance", "sig": "signal", "thread": "thread", "cell": "cell"}
+        self.say(", ".join(counted(len(listing.names(session, kind)), word) for kind, word in kinds.items()))
 
     def do_newsig(self, line: str) -> None:
         """Name a signal and its type before its first net, which makes it: newsig SIGNAL bit|float|s32|…."""
@@ -105,9 +186,9 @@ class HalCommands(Commands):
     do_unloadrt = do_unload
 
     def do_unloadusr(self, line: str) -> None:
-        """Stop a program beside the ticks; there is none here, so only all is understood: unloadusr all."""
+        """Accept the end of all programs, which have ended with their lines: unloadusr all."""
         if line.strip() != "all":
-            raise UsageError("no program runs beside the ticks", given=line, allowed="all")
+            raise UsageError("every program has ended with its line, so none can be unloaded", given=line, allowed="all")
 
     def do_net(self, line: str) -> None:
         """Put pins, fields or addresses on a signal, > or < between writer and readers: net SIGNAL PIN…."""
@@ -123,3 +204,25 @@ class HalCommands(Commands):
             raise UsageError("the signal was named with another type", given=f"{signal}: {net_signal.type}", allowed=kind)
         if value is not None and net_signal.writer is None and signal not in self.session.net.initial:
             super().do_sets(f"{signal} {exact(value)}")
+
+
+def duration(milliseconds: float) -> str:
+    """Return a length of time in the largest unit that gives at least one.
+
+    >>> duration(8.64e7), duration(1.0), duration(7200e3)
+    ('1 day', '1 ms', '2 hours')
+    """
+    units = {"day": 8.64e7, "hour": 3.6e6, "minute": 6e4, "s": 1e3, "ms": 1.0}
+    unit, length = next(((name, size) for name, size in units.items() if milliseconds >= size), ("us", 1e-3))
+    count = milliseconds / length
+    return f"{count:g} {unit}{'s' if len(unit) > 2 and count != 1 else ''}"  # noqa: PLR2004 - symbols of SI have no plural
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number and its noun, in the plural where it needs one."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _one_of(command: str, line: str, choices: Sequence[str]) -> None:
+    if line.strip() not in choices:
+        raise UsageError(f"{command} has no such level", given=line.strip(), allowed=" ".join(filter(None, choices)))

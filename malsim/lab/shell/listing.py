@@ -15,6 +15,8 @@ from malsim.netlist.language.lexicon import LOOP_WRITES
 from ops.pin import In, Param
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy as np
     import polars as pl
 
@@ -43,11 +45,20 @@ def names(session: Session, kind: str, pattern: str = "") -> list[str]:
         raise UsageError("no such kind", given=kind, allowed=" ".join(KINDS), hint=nearest(kind, KINDS))
     every = {
         "comp": list(net.instances), "funct": list(net.instances), "sig": sorted(net.signals),
-        "thread": [thread.name for thread in net.threads], "cell": _cells(session) if kind == "cell" else [],
+        "thread": _threads(session), "cell": _cells(session) if kind == "cell" else [],
         "pin": [pin.name for pin in _pins(session) if pin.way != "RW"],
         "param": [pin.name for pin in _pins(session) if pin.way == "RW"],
     }[kind]  # fmt: skip
-    return [name for name in every if name.startswith(pattern) or fnmatch(name, pattern)]
+    return [name for name in every if any(_fits(word, pattern) for word in {name, session.pin_names.get(name, name)})]
+
+
+def shown(session: Session, selection: Iterable[str]) -> list[str]:
+    """Return names as they are listed: a pin by its alias or LinuxCNC's name, where it has one."""
+    return [session.pin_names.get(name, name) for name in selection]
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return name.startswith(pattern) or fnmatch(name, pattern)
 
 
 def show(session: Session, kind: str, pattern: str = "") -> str:
@@ -122,7 +133,7 @@ def _pin_rows(session: Session, selection: list[str]) -> list[list[str]]:
     for name in selection:
         pin, signal = pins[name], signals.get(name)
         arrow = "" if signal is None else f"{'==>' if pin.way == 'OUT' else '<=='} {signal.name}"
-        rows.append([pin.owner, pin.type, pin.way, value_text(session.values(name)), name, arrow])
+        rows.append([pin.owner, pin.type, pin.way, value_text(session.values(name)), *shown(session, [name]), arrow])
     return rows
 
 
@@ -130,7 +141,7 @@ def _sig_rows(session: Session, selection: list[str]) -> list[list[str]]:
     rows = []
     for name in selection:
         signal = session.net.signals[name]
-        ends = [f"{'<==' if link.writes else '==>'} {link.address}" for link in signal.links]
+        ends = [f"{'<==' if link.writes else '==>'} {shown(session, [str(link.address)])[0]}" for link in signal.links]
         rows.append([signal.type, value_text(session.values(name)), name, "  ".join(ends)])
     return rows
 
@@ -148,6 +159,12 @@ def _funct_rows(session: Session, selection: list[str]) -> list[list[str]]:
 def _thread_rows(session: Session, selection: list[str]) -> list[list[str]]:
     threads = [thread for thread in session.net.threads if thread.name in selection]
     return [[thread.name, str(thread.every), " ".join(thread.functions)] for thread in threads]
+
+
+def _threads(session: Session) -> list[str]:
+    """Return the threads; the tick itself only where it runs a function or is the only thread."""
+    threads = session.net.threads
+    return [thread.name for thread in threads if thread.functions or thread.name != "tick" or len(threads) == 1]
 
 
 def _cells(session: Session) -> list[str]:

@@ -43,8 +43,8 @@ class Session:
     """A live graph.
 
     `statements` is the wiring so far, `day` the time in days, `tick` the milliseconds between two scans, `loop_pins` the
-    values of the loop's own pins (`reviewer.ack`), `past` the last ticks for the scope. Nothing here is a file: what a
-    session was opened from stays as it is until it is saved.
+    values of the loop's own pins (`reviewer.ack`), `past` the last ticks, `pin_names` LinuxCNC's names or aliases of pins.
+    Nothing here is a file: what a session was opened from stays as it is until it is saved.
     """
 
     engine: Engine
@@ -56,6 +56,7 @@ class Session:
     tick: float = DAY
     loop_pins: Mapping[str, Any] = field(default_factory=dict)
     past: tuple[Moment, ...] = ()
+    pin_names: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def over(

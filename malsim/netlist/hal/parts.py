@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import ops
+from malsim.netlist.hal.names import other_spelling
 from ops import OpError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class HalInstance:
         if word in self.pins:
             return self.pins[word]
         main = self.parts[0]
-        ours = self.component.pin(word) or self._summand(word)
+        ours = self.component.pin(word) or self._summand(word) or self.component.pin(other_spelling(word))
         return (f"{main.name}.{ours}",) if ours in main.sheet.slots else ()
 
     def part(self, address: str) -> tuple[OpPart, str]:

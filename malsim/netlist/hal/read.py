@@ -47,6 +47,7 @@ class Translated:
     actions: tuple[Action, ...] = ()
     statements: tuple[Statement, ...] = ()
     instances: Mapping[str, HalInstance] = field(default_factory=dict)
+    text: HalText = field(default_factory=lambda: HalText(""), compare=False)
 
     @property
     def tick(self) -> float:
@@ -93,14 +94,15 @@ def read_hal(
             text.foresee(words[0], words[2])
     for (own, line), words, comment in lines:
         text.file, text.line, text.comment = own, line, comment
-        _command(text, words)
+        translate(text, words)
     if text.faults:
         raise NetlistError(text.faults)
     document = Document(tuple(remaining(text)), file)
-    return Translated(document, text.period, tuple(text.actions), tuple(text.statements), text.all_instances)
+    return Translated(document, text.period, tuple(text.actions), tuple(text.statements), text.all_instances, text)
 
 
-def _command(text: HalText, words: list[str]) -> None:
+def translate(text: HalText, words: list[str]) -> None:
+    """Add the statements, actions and faults of one command to `text`."""
     if not words:
         text.statements.append(text.where)
         return
@@ -145,6 +147,12 @@ def _net(text: HalText, words: list[str]) -> None:
 def _linkps(text: HalText, words: list[str]) -> None:
     pin, signal = words
     _net(text, [signal, pin])
+
+
+def _linkpp(text: HalText, words: list[str]) -> None:
+    """Link two pins by a signal that is named after the first, as halcmd does; its dots become hyphens."""
+    first, second = words
+    _net(text, [first.replace(".", "-"), first, second])
 
 
 def _setp(text: HalText, words: list[str]) -> None:
@@ -194,6 +202,7 @@ def _addf(text: HalText, words: list[str]) -> None:
 def _alias(text: HalText, words: list[str]) -> None:
     _, name, other = words
     text.aliases[other] = text.aliases.get(name, name)
+    text.act("alias", text.address(name), other)
 
 
 def _unalias(text: HalText, words: list[str]) -> None:
@@ -203,7 +212,8 @@ def _unalias(text: HalText, words: list[str]) -> None:
     if not aliases:
         text.fault(name, "no such alias", hint=nearest(name, text.aliases))
     for alias in aliases:
-        del text.aliases[alias]
+        pin = text.aliases.pop(alias)
+        text.act("alias", text.address(pin), pin)
 
 
 def _newsig(text: HalText, words: list[str]) -> None:
@@ -229,5 +239,5 @@ _COMMANDS: dict[str, Callable[[HalText, list[str]], None]] = {
     "loadrt": loadrt, "net": _net, "linksp": _net, "linkps": _linkps, "unlinkp": unlinkp, "delsig": delsig, "setp": _setp,
     "sets": _sets, "addf": _addf, "delf": delf,
     "unload": unload, "unloadrt": unload, "alias": _alias, "unalias": _unalias, "newsig": _newsig,
-    "lock": _nothing, "unlock": _nothing, "setexact_for_test_suite_only": _nothing,
+    "linkpp": _linkpp, "lock": _nothing, "unlock": _nothing, "setexact_for_test_suite_only": _nothing,
 }  # fmt: skip

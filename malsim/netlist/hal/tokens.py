@@ -38,7 +38,9 @@ def commands(
         text.file, text.line = file, line.number
         end = comment_at(line.text)
         unset: list[str] = []
-        words = [word for word in _TOKEN.findall(substitute(line.text[:end], variables, unset.append)) if word not in _ARROWS]
+        words = [
+            word for word in _TOKEN.findall(substitute(line.text[:end], variables, unset.append)) if word not in _ARROWS
+        ]
         if unset:
             hint = "give the machine's INI file with -i FILE" if unset[0].startswith("[") else "set it in the environment"
             problem = "this variable has no value" if len(unset) == 1 else "these variables have no value"

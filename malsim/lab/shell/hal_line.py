@@ -1,0 +1,109 @@
+"""One typed line in LinuxCNC's words: which lines the `.hal` translator reads, and what they change."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import ops
+from malsim.base.errors import UsageError
+from malsim.netlist.hal.names import other_spelling
+from malsim.netlist.hal.read import translate
+from malsim.netlist.language.faults import NetlistError
+from malsim.netlist.language.statements import Set
+from ops.pin.words import words as hal_components
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.lab.shell.session import Session
+    from malsim.netlist.hal.state import HalText
+    from malsim.netlist.language.statements import Statement
+
+ARROWS = {"=>", "<=", "<=>"}
+LINKS = {"linkps": (1, 0), "linksp": (0, 1), "linkpp": ()}
+"""Order of a link command's operands in the `net` command that does the same."""
+
+
+def wired(session: Session, statements: Sequence[Statement]) -> Session:
+    """Return the session with more statements; a signal that is set takes its value at once."""
+    session = session.with_statements(statements) if statements else session
+    for statement in statements:
+        if isinstance(statement, Set) and not statement.setp and statement.address in session.net.initial:
+            session = session.put(statement.address, session.net.initial[statement.address])
+    return session
+
+
+def is_hal(text: HalText, words: Sequence[str]) -> bool:
+    """Return whether a line is about something that has only LinuxCNC's name: a component, a function, an alias."""
+    name, first = words[0], words[1] if len(words) > 1 else ""
+    if name == "loadrt":
+        return first == "threads" or (first in hal_components() and first not in ops.sheets())
+    if name in {"addf", "delf"}:
+        return first in text.functions
+    if name in {"unload", "unloadrt"}:
+        return first in {*text.instances, *(instance.component.name for instance in text.instances.values())}
+    if name == "setp" or words[1:2] == ["="]:
+        return bool(text.split(first if name == "setp" else name)[0])
+    return False
+
+
+def translated(text: HalText, session: Session, words: Sequence[str]) -> HalText:
+    """Return the translator after one more command, with the statements and actions of this command alone.
+
+    Raises
+    ------
+    NetlistError
+        The command has no counterpart; `text` is unchanged.
+    """
+    threads = {**{thread.name: list[str]() for thread in session.net.threads}, **text.threads}
+    new = replace(
+        text,
+        statements=[], actions=[], faults=[],
+        instances=dict(text.instances), all_instances=dict(text.all_instances),
+        signals=set(text.signals), net_signals=set(text.net_signals), signal_types=dict(text.signal_types),
+        functions=dict(text.functions), threads={name: list(functions) for name, functions in threads.items()},
+        aliases=dict(text.aliases), presets=defaultdict(dict, text.presets),
+    )  # fmt: skip
+    _refuse_choice(text, words)
+    translate(new, list(words))
+    if new.faults:
+        raise NetlistError(new.faults)
+    return new
+
+
+def _refuse_choice(text: HalText, words: Sequence[str]) -> None:
+    """Refuse a setting that would have chosen another op when its component was loaded."""
+    pin, value = (words[0], words[-1]) if words[1:2] == ["="] else (words[1], words[-1]) if len(words) > 1 else ("", "")
+    name, word = text.split(pin)
+    if name and word in text.instances[name].component.defaults:
+        raise UsageError(
+            f"{pin} chooses the op of {name}, which is loaded already",
+            given=value,
+            hint="put both lines in a .hal file and run it with -f, where settings are read before loading",
+        )
+
+
+def respelled(line: str, text: HalText, session: Session) -> str:
+    """Return a line with LinuxCNC's pin names replaced by the net's, links written as `net`, and arrows left out."""
+    words = line.split()
+    if words and words[0] in LINKS and len(operands := [word for word in words[1:] if word not in ARROWS]) == 2:  # noqa: PLR2004 - two ends
+        name = operands[0].replace(".", "-") if words[0] == "linkpp" else ""
+        words = ["net", name, *operands] if name else ["net", *(operands[place] for place in LINKS[words[0]])]
+    if not words or words[0] not in {"net", "setp", "getp", "ptype", "unlinkp", "meter", "addf", "delf"}:
+        return line
+    start = 2 if words[0] == "net" else 1
+    pins = [_address(word, text, session) for word in words[start:] if words[0] != "net" or word not in ARROWS]
+    return " ".join([*words[:start], *pins])
+
+
+def _address(word: str, text: HalText, session: Session) -> str:
+    """Return the net's name of a pin that is spelled as LinuxCNC does, or with another hyphen; else the word itself."""
+    address = text.address(word)
+    instance, _, pin = address.rpartition(".")
+    if instance in session.net.instances:
+        slots = session.net.instances[instance].sheet.slots
+        if pin not in slots and other_spelling(pin) in slots:
+            return f"{instance}.{other_spelling(pin)}"
+    return address

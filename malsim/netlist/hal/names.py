@@ -1,0 +1,48 @@
+"""Names of pins as LinuxCNC spells them, next to the names in the net."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from malsim.netlist.hal.parts import HalInstance
+
+_HYPHEN = re.compile(r"-(?=\d+$)")
+_NO_HYPHEN = re.compile(r"(?<=[A-Za-z])(?=\d+$)")
+
+
+def other_spelling(pin: str) -> str:
+    """Return a pin's name with the hyphen before its number added or removed.
+
+    >>> other_spelling("in0"), other_spelling("in-0"), other_spelling("out")
+    ('in-0', 'in0', 'out')
+    """
+    return _HYPHEN.sub("", pin) if _HYPHEN.search(pin) else _NO_HYPHEN.sub("-", pin)
+
+
+def shown_names(instances: Mapping[str, HalInstance], aliases: Mapping[str, str]) -> dict[str, str]:
+    """Map the net's name of each pin to LinuxCNC's name of it, or to its alias."""
+    by_pin = {pin: alias for alias, pin in aliases.items()}
+    names = {}
+    for name, instance in instances.items():
+        for address, word in _pins(instance):
+            names[address] = by_pin.get(f"{name}.{word}", f"{name}.{word}")
+    return names
+
+
+def _pins(instance: HalInstance) -> Iterator[tuple[str, str]]:
+    """Yield (address in the net, LinuxCNC's pin name) for the pins of an instance."""
+    explicit = {address: word for word, addresses in instance.pins.items() for address in addresses[:1]}
+    yield from explicit.items()
+    main = instance.parts[0]
+    patterns = {ours: word for word, ours in instance.component.pins.items() if word not in instance.pins}
+    for slot in main.sheet.slots:
+        number = re.search(r"\d+$", slot)
+        word = patterns.get(slot)
+        if word is None and number is not None:
+            word = patterns.get(f"{slot[: number.start()]}#", "").replace("#", number[0]) or None
+        if word is not None and f"{main.name}.{slot}" not in explicit:
+            yield f"{main.name}.{slot}", word
