@@ -91,7 +91,7 @@ def test_hal_text_reads_as_our_sentences_and_links() -> None:
     hal = read_hal(TEXT)
     assert render(hal.document) == OURS
     assert (hal.period, hal.tick) == (0.001, 86_400.0)
-    assert [action.words for action in hal.actions] == [("start",)]
+    assert [action.words for action in hal.actions] == [("alias", "slew.out", "smooth-out"), ("start",)]
     net = link(hal.document)
     assert net.signals["sm"].writer is not None
     assert str(net.signals["sm"].writer.address) == "lowpass.0.out"
@@ -122,7 +122,7 @@ def test_any_lines_read(lines: list[str]) -> None:
         ("setp lowpass.0.nope 1", "smooth has no counterpart of this pin of lowpass"),
         ("net x nobody.0.in", "nothing that is loaded here has this pin"),
         ("addf lowpass.1 base", "function not found"),
-        ("addf lowpass.0 servo", "thread not found"),
+        ("addf lowpass.0 servo", "no such thread"),
         ("loadrt mux2 cfg=3", "mux2 takes no such argument"),
         ("loadrt mux2 count=1 names=a", "give names or a count, not both"),
         ("loadrt mux_generic config=ff1", "no such configuration"),
@@ -206,7 +206,7 @@ def test_what_is_taken_away_goes_at_its_place(tmp_path: Path, capsys: pytest.Cap
         "unlinkp not.0.out\nlist sig\nnewsig one bit\nnet one not.0.out => not.0.in\nlist sig\ndelsig one\nlist sig\n"
         "list funct\ndelf not.0 t\nshow thread t\nunloadrt not\nlist comp\nunloadusr all\nloadrt not names=n\nlist comp\n"
     )
-    output = ["TRUE", "", "one", "", "not.0", "Thread  Every  Functions, in order", "tick    1", "t       1", "", "n"]
+    output = ["TRUE", "", "one", "", "not.0", "Thread  Every  Functions, in order", "t       1", "", "n"]
     assert ran(SCRIPT + more, tmp_path, capsys) == output
     assert [*link(read_hal(SCRIPT + more).document).instances] == ["n"]
 

@@ -55,7 +55,7 @@ class Console(HalCommands):
         script = open_script(
             text, name, self.session, folder=Path(name).parent, say=self.say, variables={**os.environ, **self.variables}
         )
-        self.bench = script.bench
+        self.bench, self.hal = script.bench, script.translation.text
         for action in script.translation.actions:
             before = self.failed
             self._guard(f"{action.file}:{action.line}: ", partial(self._script_line, script, action.words, action.after))
@@ -83,7 +83,7 @@ class Console(HalCommands):
         if self.echoes:
             self.say(text)
         text = respelled(text, self.hal, self.session)
-        if text and is_hal(self.hal, words := text.split()):
+        if text and is_hal(self.hal, self.session, words := text.split()):
             self.translate(words)
             return False
         return super().onecmd(text)

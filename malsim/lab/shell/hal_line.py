@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from malsim.lab.shell.session import Session
     from malsim.netlist.hal.state import HalText
     from malsim.netlist.language.statements import Statement
+    from ops.pin.words import Component
 
 ARROWS = {"=>", "<=", "<=>"}
 LINKS = {"linkps": (1, 0), "linksp": (0, 1), "linkpp": ()}
@@ -35,11 +36,18 @@ def wired(session: Session, statements: Sequence[Statement]) -> Session:
     return session
 
 
-def is_hal(text: HalText, words: Sequence[str]) -> bool:
-    """Return whether a line is about something that has only LinuxCNC's name: a component, a function, an alias."""
+def is_hal(text: HalText, session: Session, words: Sequence[str]) -> bool:
+    """Return whether a line is about a component, an instance or a function under LinuxCNC's name.
+
+    A component's name that is an op's name too is read as LinuxCNC's in a session that has no cells and only LinuxCNC's
+    components.
+    """
     name, first = words[0], words[1] if len(words) > 1 else ""
     if name == "loadrt":
-        return first == "threads" or (first in hal_components() and first not in ops.sheets())
+        component = hal_components().get(first)
+        return first == "threads" or (
+            component is not None and (first not in ops.sheets() or _fits(component, text, session, words))
+        )
     if name in {"addf", "delf"}:
         return first in text.functions
     if name in {"unload", "unloadrt"}:
@@ -47,6 +55,14 @@ def is_hal(text: HalText, words: Sequence[str]) -> bool:
     if name == "setp" or words[1:2] == ["="]:
         return bool(text.split(first if name == "setp" else name)[0])
     return False
+
+
+def _fits(component: Component, text: HalText, session: Session, words: Sequence[str]) -> bool:
+    """Return whether LinuxCNC's component of this name is meant, and not our op."""
+    arguments = {word.partition("=")[0] for word in words[2:]}
+    instances = {part.name for instance in text.instances.values() for part in instance.parts}
+    is_bench = session.memory.cells.is_empty() and set(session.net.instances) <= instances
+    return is_bench and arguments <= {"names", "count", "num_chan", *component.arguments}
 
 
 def translated(text: HalText, session: Session, words: Sequence[str]) -> HalText:

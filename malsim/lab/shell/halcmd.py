@@ -75,11 +75,11 @@ class HalCommands(Commands):
         raise UsageError("linkpp needs two pins", given=line, allowed="linkpp PIN PIN")
 
     def do_lock(self, line: str) -> None:
-        """Accept halcmd's locks, which have no effect: one person uses a session, and nothing is written before save: lock [all|tune|none]."""
+        """Accept a lock, which has no effect because nothing is written before save: lock [all|tune|none]."""
         _one_of("lock", line, ("", "all", "tune", "none"))
 
     def do_unlock(self, line: str) -> None:
-        """Accept halcmd's unlock, which has no effect: unlock [all|tune]."""
+        """Accept an unlock, which has no effect: unlock [all|tune]."""
         _one_of("unlock", line, ("", "all", "tune"))
 
     def do_debug(self, line: str) -> None:
@@ -88,7 +88,7 @@ class HalCommands(Commands):
             raise UsageError("debug needs a level", given=line, allowed="0 to 5")
 
     def do_loadusr(self, line: str) -> None:
-        """Run a program that feeds, reads or waits for the threads: loadusr [-w] sleep SECONDS|halstreamer …|halsampler …."""
+        """Run a program that feeds, reads or waits for the threads: loadusr sleep SECONDS|halstreamer …|halsampler …."""
         self.act(("loadusr", *line.split()))
 
     def do_waitusr(self, line: str) -> None:

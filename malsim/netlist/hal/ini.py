@@ -9,11 +9,11 @@ _SETTING = re.compile(r"\s*([^=#;\s][^=]*?)\s*=\s*(.*?)\s*$")
 
 
 def ini_variables(text: str) -> dict[str, str]:
-    """Map `SECTION.NAME` to its value.
+    r"""Map `SECTION.NAME` to its value.
 
     Names repeat in machines' files; the first one counts, as in LinuxCNC. Lines that are no setting are skipped.
 
-    >>> ini_variables("[JOINT_0]\\n# steps per mm\\nSCALE = 200\\nSCALE = 1\\n")
+    >>> ini_variables("[JOINT_0]\n# steps per mm\nSCALE = 200\nSCALE = 1\n")
     {'JOINT_0.SCALE': '200'}
     """
     variables: dict[str, str] = {}

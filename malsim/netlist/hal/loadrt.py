@@ -10,7 +10,7 @@ from malsim.base.errors import nearest
 from malsim.netlist.hal.parts import hal_instance
 from malsim.netlist.language.lexicon import LIMITS
 from malsim.netlist.language.statements import End, Load, Set, Thread, Wire
-from malsim.netlist.language.values import number
+from malsim.netlist.language.values import exact, number
 from ops import OpError
 from ops.pin.words import words
 
@@ -116,7 +116,7 @@ def _instance(text: HalText, component: Component, name: str, arguments: dict[st
         load = Load(part.sheet.name, (part.name,), type=part.type, sizes=part.sizes, file=text.file, line=text.line)
         text.statements.append(replace(load, comment="" if place else text.comment))
         for pin, value in part.settings:
-            text_value = ("true" if value else "false") if isinstance(value, bool) else f"{value:g}"
+            text_value = ("true" if value else "false") if isinstance(value, bool) else exact(value)
             text.statements.append(Set(f"{part.name}.{pin}", text_value, file=text.file, line=text.line))
     if instance.pair:
         ends = tuple(End(address) for address in instance.pair)

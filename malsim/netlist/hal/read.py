@@ -179,10 +179,11 @@ def _addf(text: HalText, words: list[str]) -> None:
         text.fault(function, "function not found", allowed=" ".join(list(text.functions)[:40]))
         return
     if thread not in text.threads:
-        text.fault(thread, "thread not found", allowed=" ".join(text.threads))
+        hint = f"declare it first: loadrt threads name1={thread} period1=1000000"
+        text.fault(thread, "no such thread", allowed=" ".join(text.threads), hint=hint)
         return
     if any(function in functions for functions in text.threads.values()):
-        text.fault(function, "this function is added already")
+        text.fault(function, "this function was added already", hint="a function is on one thread, once")
         return
     functions = text.threads[thread]
     at = place_of(int(position[0]) if position else None, len(functions))

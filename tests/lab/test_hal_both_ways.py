@@ -1,0 +1,134 @@
+"""Every command of halcmd prints the same from a `.hal` script and at the prompt."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.cli import main
+from malsim.lab.shell import Console
+from malsim.lab.shell.files import open_session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = """loadrt threads name1=servo period1=1000000
+loadrt flipflop names=ff
+loadrt or2 names=gate
+addf gate servo
+addf ff servo
+"""
+COMMANDS = {
+    "net with arrows": "net s gate.out => ff.set\nshow sig",
+    "linkps": "linkps gate.out => s\nlist sig\nptype gate.out",
+    "linksp": "linksp s gate.in0\nshow pin gate*",
+    "linkpp": "linkpp gate.out ff.set\nlist sig",
+    "sets at once": "net s gate.in0\nsets s 1\ngets s\ngetp gate.in0\nsets s 0\ngetp gate.in0\nstype s",
+    "sets between ticks": "net s gate.in0\nstart\nsets s 1\nloadusr sleep 0.001\n"
+    "getp gate.out\nsets s 0\nloadusr -w sleep .001\ngetp gate.out",
+    "setp with and without a hyphen": "setp gate.in0 1\ngetp gate.in-0\nsetp gate.in-1 1\ngetp gate.in1",
+    "equals sign": "gate.in0 = 1\ngetp gate.in0",
+    "newsig": "newsig s bit\nnet s gate.out\nlist sig\nstype s",
+    "alias": "alias pin gate.in0 left\nlist pin gate*\nlist pin l*\nsetp left 1\ngetp gate.in0",
+    "unalias by alias": "alias pin gate.in0 left\nunalias pin left\nlist pin gate*",
+    "unalias by pin": "alias pin gate.in0 left\nunalias pin gate.in0\nlist pin gate*",
+    "unlinkp": "net s gate.out ff.set\nunlinkp ff.set\nshow sig",
+    "delsig": "net s gate.out ff.set\ndelsig s\nlist sig",
+    "delf": "delf gate servo\nshow thread",
+    "addf at a position": "delf gate servo\naddf gate servo 1\nshow funct",
+    "unload": "unload gate\nlist comp",
+    "unloadrt": "unloadrt flipflop\nlist comp",
+    "locks": "lock all\nunlock all\nlock tune\ndebug 3\nlist comp",
+    "loadusr": "setp gate.in0 1\nstart\nloadusr -w sleep 0.002\nstop\nstatus\ngetp gate.out",
+    "waitusr": "waitusr halui\nunloadusr all\nprint done",
+    "show all": "show all",
+    "list with a pattern": "list pin gate.*\nlist funct\nlist thread",
+    "print": "print hello",
+    "save -": "save -",
+    "conversion": "loadrt conv_float_s32\nsetp conv-float-s32.0.in 2.5\naddf conv-float-s32.0 servo\n"
+    "start\nloadusr sleep .001\ngetp conv-float-s32.0.out",
+    "hypot": "loadrt hypot\nsetp hypot.0.in0 3\nsetp hypot.0.in1 4\n"
+    "addf hypot.0 servo\nstart\nloadusr sleep .001\ngetp hypot.0.out",
+    "mult2": "loadrt mult2 count=1\nsetp mult2.0.in0 3\nsetp mult2.0.in1 -4\n"
+    "addf mult2.0 servo\nstart\nloadusr sleep .001\ngetp mult2.0.out",
+    "match8": "loadrt match8\nsetp match8.0.a3 1\nsetp match8.0.b3 1\n"
+    "addf match8.0 servo\nstart\nloadusr sleep .001\ngetp match8.0.out",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_script_and_prompt_print_the_same(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "script.hal"
+    path.write_text(HEAD + COMMANDS[name], encoding="utf-8")
+    script = Console(open_session(None), stdout=(printed := io.StringIO()))
+    assert script.script(path.read_bytes(), str(path)) == 0, printed.getvalue()
+    prompt = Console(open_session(None), stdout=(typed := io.StringIO()), clock=lambda: 0.0)
+    for line in (HEAD + COMMANDS[name]).splitlines():
+        prompt.onecmd(line)
+    assert prompt.failed == 0, typed.getvalue()
+    assert typed.getvalue() == printed.getvalue()
+    assert printed.getvalue()
+
+
+@pytest.mark.parametrize("word", ["quit", "exit"])
+def test_quit_ends_a_script_without_an_error(word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "script.hal"
+    script.write_text(f"loadrt not names=n\nlist comp\n{word}\nloadrt nonsense\nlist comp\n", encoding="utf-8")
+    assert main(["hal", "-f", str(script)]) == 0
+    assert capsys.readouterr().out == "n\n"
+
+
+def test_a_line_with_unset_variables_is_one_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "script.hal"
+    script.write_text("loadrt [KINS]KINEMATICS\nloadrt [MOT]MOD base_period_nsec=[MOT]BASE\nloadrt not\n", encoding="utf-8")
+    assert main(["hal", "-f", str(script)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("script.hal:") == 2
+    assert "[MOT]MOD [MOT]BASE" in error
+
+
+def test_an_ini_file_gives_the_variables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "machine.ini").write_text("\ufeff[JOINT_0]\n# mm\nSCALE = 200\nSCALE = 1\n[HAL]\nNAME=s\n", encoding="utf-8")
+    script = tmp_path / "script.hal"
+    script.write_text("loadrt scale names=[HAL](NAME)\nsetp s.gain [JOINT_0]SCALE\ngetp s.gain\n", encoding="utf-8")
+    assert main(["hal", "-f", str(script), "-i", str(tmp_path / "machine.ini")]) == 0
+    assert capsys.readouterr().out == "200\n"
+    assert main(["hal", "-c", "print [JOINT_0]SCALE", "-i", str(tmp_path / "machine.ini")]) == 0
+    assert capsys.readouterr().out == "200\n"
+
+
+def test_an_error_names_the_pin_and_not_a_secret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "script.hal"
+    script.write_text(
+        "loadrt pid num_chan=1\nnet begin pid.0.tune-start\nnet other pid.0.tune-Password9\n", encoding="utf-8"
+    )
+    assert main(["hal", "-f", str(script)]) == 2
+    error = capsys.readouterr().err
+    assert "pid.0.tune-start" in error
+    assert "withheld" not in error
+
+
+def test_a_latch_holds_after_the_heartbeat_is_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "heartbeat.hal"
+    script.write_text(
+        "loadrt threads name1=servo period1=1000000\nloadrt oneshot names=beat\nloadrt not names=dead\n"
+        "loadrt estop_latch names=trip\naddf beat servo\naddf dead servo\naddf trip servo\nnewsig hb bit\n"
+        "net hb => beat.in\nsetp beat.width 0.005\nsetp beat.retriggerable 1\nsetp beat.rising 1\n"
+        "net alive beat.out => dead.in\nnet tripped dead.out => trip.fault-in\nsetp trip.ok-in 1\nstart\n"
+        "sets hb 1\nloadusr sleep 0.001\nsets hb 0\nloadusr sleep 0.001\nsetp trip.reset 1\nloadusr sleep 0.001\n"
+        "setp trip.reset 0\ngetp trip.ok-out\nloadusr sleep 0.010\ngetp trip.ok-out\nsets hb 1\nloadusr sleep 0.002\n"
+        "getp beat.out\ngetp trip.ok-out\nsetp trip.reset 1\nloadusr sleep 0.001\ngetp trip.ok-out\n",
+        encoding="utf-8",
+    )
+    assert main(["hal", "-f", str(script)]) == 0
+    assert capsys.readouterr().out.split() == ["TRUE", "FALSE", "TRUE", "FALSE", "TRUE"]
+
+
+def test_a_setting_that_chose_the_op_is_refused_at_the_prompt() -> None:
+    console = Console(open_session(None), stdout=(out := io.StringIO()))
+    for line in ("loadrt edge", "setp edge.0.both 1"):
+        console.onecmd(line)
+    assert console.failed == 1
+    assert "chooses the op" in out.getvalue()
