@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from malsim.lab.cadence.cadence import cadence
     from malsim.lab.decay import fit_decay, histories
     from malsim.lab.falsify.falsify import falsify
+    from malsim.lab.family import family
     from malsim.lab.sensitivity.sensitivity import sensitivity
     from malsim.lab.space.design import design
     from malsim.lab.stability import cures, stability
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MalsimError", "Memory", "Rules", "Run", "Scenario", "Tuner", "axioms", "cadence", "compare",
-    "compare_laws", "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "fit_decay", "fork",
+    "compare_laws", "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "family", "fit_decay", "fork",
     "histories", "price", "read", "read_real", "replay", "replicate", "run", "sensitivity", "stability", "sweep",
     "tune", "validate",
 ]  # fmt: skip
@@ -55,6 +56,7 @@ _HOMES = {
     "malsim.lab.space.design": ("design",),
     "malsim.lab.stability": ("cures", "stability"),
     "malsim.lab.studies.comparison": ("compare",),
+    "malsim.lab.family": ("family",),
     "malsim.lab.studies.laws.rules_on_claims": ("compare_laws",),
     "malsim.lab.studies.real": ("read_real",),
     "malsim.lab.studies.replications": ("replicate",),

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.adapters.engine.adapter import Adapter
-from malsim.base.errors import ScenarioError, UsageError
+from malsim.base.errors import ScenarioError, UsageError, nearest
 from malsim.base.files.outputs import save_files
 from malsim.base.finite import finite
 from malsim.base.progress import progress
+from malsim.lab.space.differences import changes_of, differences, in_title, listed, value_text, words
 from malsim.scenario.file.scenario_file import read
 from malsim.showing.plots.runs.answer_lines import answers, turns
 from malsim.showing.plots.runs.signal_lanes import signal_lanes
 from malsim.showing.plots.runs.staleness import staleness
 from malsim.showing.plots.runs.trajectories import trajectories
+from malsim.showing.plots.runs.variants import RunLine, variants
 from malsim.showing.plots.runs.waterfall import waterfall
 from malsim.sim import bench
 from malsim.sim.agent.netlist_runner import ALARMS
@@ -34,7 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from malsim.lab.space.differences import Changes
     from malsim.showing.plots.style import Sheet
+
+NAMES = {"effective": "Effective confidence", "rank": "Rank", "currency": "Currency"}
 
 __all__ = ["Checkpoint", "Figures", "Run", "fork", "read", "run"]
 
@@ -71,7 +76,8 @@ class Run(BareRun):
         """The run as one HTML page that opens offline: a time slider, lines on and off, zoom, and why? at any point."""
         from malsim.showing.pages.run_page import run_page
 
-        return run_page(self)
+        changes = changes_of(self.scenario)
+        return run_page(self, changed=listed(changes))
 
 
 class Figures:
@@ -80,20 +86,34 @@ class Figures:
     def __init__(self, run: Run) -> None:
         self._run = run
 
-    def effective(self) -> Sheet:
-        """Effective confidence over time, a panel an object; the rank where the law has no belief."""
-        return self._over_time(self._run.score)
+    def effective(self, *, cells: Sequence[str] | None = None, beside: Run | Sequence[Run] = ()) -> Sheet:
+        """Draw effective confidence over time; the rank where the law has no belief.
 
-    def currency(self) -> Sheet:
-        """Currency over time, a panel an object."""
-        return self._over_time("currency")
+        Parameters
+        ----------
+        cells
+            The handles to draw; all cells if None.
+        beside
+            Other runs to draw in the same figure: a panel for each cell, a line for each run, labelled by the settings in
+            which the runs differ. Without other runs there is a panel for each object and a line for each cell.
+
+        Raises
+        ------
+        UsageError
+            For a handle that the run did not record, or where a run recorded no cells.
+        """
+        return self._over_time(self._run.score, cells, beside)
+
+    def currency(self, *, cells: Sequence[str] | None = None, beside: Run | Sequence[Run] = ()) -> Sheet:
+        """Draw currency over time; the parameters are those of `effective`."""
+        return self._over_time("currency", cells, beside)
 
     def answers(self) -> Sheet:
         """The best true and the best false claim of each fact over time, with bands over replications."""
         run = self._run
         alone = run.scenario.replications == 1
         changes = run.events.filter(pl.col("kind") == "changed") if alone else None
-        return answers(self._bands, title=run.scenario.why, changes=changes)
+        return answers(self._bands, title=self._title("Answers"), changes=changes)
 
     def signals(self, rep: int | None = None) -> Sheet:
         """The signals of the run's netlist in one replication, its first by default: values as lines, bits as lanes."""
@@ -103,7 +123,7 @@ class Figures:
         if channels.is_empty():
             raise ScenarioError("no signal of this netlist was recorded", hint="wire one to a pin or a field that is there")
         events = run.events.filter((pl.col("rep") == rep) & pl.col("kind").is_in(ALARMS))
-        return signal_lanes(samples, channels, events, title=run.scenario.why)
+        return signal_lanes(samples, channels, events, title=self._title(f"Signals, replication {rep}"))
 
     def turns(self) -> Sheet:
         """The reader's turns over time: harm, refusals, what was opened."""
@@ -111,14 +131,14 @@ class Figures:
         every = int(scenario.reader.compact_every) if scenario.reader else 0
         step = scenario.turn_every / DAY
         compactions = [turn * step for turn in range(every + 1, int(scenario.days / step) + 1, every)] if every else []
-        return turns(self._bands, title=scenario.why, compactions=compactions)
+        return turns(self._bands, title=self._title("Reader's turns"), compactions=compactions)
 
     def staleness(self) -> Sheet:
         """Until when each active cell is current, in the first replication."""
         run = self._run
         cells = run.cells.filter(pl.col("rep") == run.scenario.first)
         labels = run.memory.cells.select(pl.col("handle").alias("cell"), "title", pl.col("stability").cast(pl.String))
-        return staleness(cells, labels, stale_below=run.scenario.rules.stale_below, title=run.scenario.why)
+        return staleness(cells, labels, stale_below=run.scenario.rules.stale_below, title=self._title("Staleness"))
 
     @cached_property
     def _bands(self) -> pl.DataFrame:
@@ -131,14 +151,29 @@ class Figures:
         title = f'{explanation.handle} "{explanation.title}" on day {explanation.t:g}'
         return waterfall(explanation.terms, explanation.effective, title=title)
 
-    def _over_time(self, column: str) -> Sheet:
-        run = self._run
-        cells, events, title = run.cells, run.events, run.scenario.why
-        if run.scenario.writers and run.scenario.replications > 1:  # each replication has cells of its own
-            first = pl.col("rep") == run.scenario.first
-            cells, events, title = cells.filter(first), events.filter(first), f"{title} (replication {run.scenario.first})"
+    @cached_property
+    def _changes(self) -> Changes:
+        return changes_of(self._run.scenario)
+
+    def _title(self, what: str) -> str:
+        return f"{what}, {in_title(self._changes)}"
+
+    def _note(self) -> str:
+        scenario = self._run.scenario
+        return f"{scenario.name}, seed {scenario.seed}; {listed(self._changes)}"
+
+    def _over_time(self, column: str, cells: Sequence[str] | None, beside: Run | Sequence[Run]) -> Sheet:
+        others = [beside] if isinstance(beside, BareRun) else list(beside)
+        if others:
+            return _beside([self._run, *others], column, cells)
+        run, title = self._run, self._title(NAMES[column])
+        lines, events = recorded(run)
+        if run.scenario.writers and run.scenario.replications > 1:
+            title += f", replication {run.scenario.first}"
         labels = run.labels.filter(pl.col("object").is_not_null() | pl.lit(not run.scenario.facts))
-        return trajectories(cells, events, labels, column=column, title=title)
+        if cells is not None:
+            labels = run.labels.filter(pl.col("cell").is_in(_checked(run, cells)))
+        return trajectories(lines, events, labels, column=column, title=title, note=self._note())
 
     def save(self, folder: Path) -> list[Path]:
         """Write the standard figures as PNG; returns the paths."""
@@ -150,6 +185,50 @@ class Figures:
         names += ["answers"] if (self._bands["signal"] == "for_truth").any() else []
         names += ["turns"] if (self._bands["signal"] == "words").any() else []
         return save_files(folder, {f"{name}.png": getattr(self, name)() for name in names})
+
+
+def recorded(run: BareRun) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the cells and events to draw: of the first replication alone where each replication has cells of its own."""
+    if run.scenario.writers and run.scenario.replications > 1:
+        first = pl.col("rep") == run.scenario.first
+        return run.cells.filter(first), run.events.filter(first)
+    return run.cells, run.events
+
+
+def _checked(run: BareRun, cells: Sequence[str]) -> list[str]:
+    recorded = run.cells["cell"].unique(maintain_order=True).to_list()
+    for cell in cells:
+        if cell not in recorded:
+            hint = nearest(cell, recorded, "run.cells lists them")
+            raise UsageError("no such cell was recorded", where="plot", given=cell, hint=hint)
+    return list(cells)
+
+
+def _beside(runs: Sequence[BareRun], column: str, cells: Sequence[str] | None) -> Sheet:
+    """Draw several runs in one figure, labelled by the settings in which their scenarios differ."""
+    different = differences([run.scenario for run in runs])
+    alone = len(different) == 1
+    columns = [
+        [value_text(value) if alone else f"{words(name)} {value_text(value)}" for value in values]
+        for name, values in different.items()
+    ]
+    labels = [", ".join(row) for row in zip(*columns, strict=True)]
+    lines = [RunLine(label=label, cells=recorded(run)[0]) for label, run in zip(labels, runs, strict=True)]
+    title = f"{NAMES[column]} by {' and '.join(map(words, different))}" + f": {', '.join(labels)}" * alone
+    return variants(lines, panel_titles(runs, cells), column=column, title=title, note=runs[0].scenario.name)
+
+
+def panel_titles(runs: Sequence[BareRun], cells: Sequence[str] | None = None) -> dict[str, str]:
+    """Return the panel's title of each cell that every run recorded, or of the cells named."""
+    for run in runs:
+        if run.cells.is_empty():
+            hint = 'ms.run(scenario, replications=1, record="all"), or run.plot.answers()'
+            raise UsageError("the run recorded no cells to draw", where="plot", given=run.scenario.name, hint=hint)
+    names = _checked(runs[0], cells) if cells is not None else runs[0].cells["cell"].unique(maintain_order=True).to_list()
+    about = runs[0].labels.filter(pl.col("object").is_not_null() | pl.lit(not runs[0].scenario.facts or cells is not None))
+    labels = dict(about.select("cell", "title").iter_rows())
+    shared = [name for name in names if name in labels and all(name in run.cells["cell"] for run in runs)]
+    return {name: f'{name} "{labels[name]}"' for name in shared}
 
 
 @dataclass(frozen=True)

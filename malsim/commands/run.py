@@ -1,18 +1,28 @@
-"""Run a scenario file: write its frames and figures, and say what happened."""
+"""Run a scenario file: write its frames and figures, and say what happened.
+
+malsim run scenarios/mutual_dispute.toml
+malsim run scenarios/mutual_dispute.toml --vary rules.challenge_ceiling=0.3,0.45,0.6
+malsim run scenarios/claims/machines.csv --vary rules.challenge_ceiling=0.3,0.45,0.6
+"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from malsim.lab.space.scenario_options import memory_arguments, set_arguments
+
+if TYPE_CHECKING:
+    from malsim.sim.settings.scenario import Scenario
 
 HEADING = "run and look"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("scenario", metavar="SCENARIO", help="a scenario file, such as scenarios/mutual_dispute.toml")
+    add("scenario", metavar="SCENARIO", help="a scenario file; with --vary also a claims file or a store")
+    add("--vary", metavar="NAME=V,V,…", help="run once for each value of a setting, and draw all runs in one figure")
     add("-o", "--output", type=Path, metavar="DIR", help="folder for frames and figures; default out/NAME")
     add("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
     set_arguments(parser)
@@ -27,14 +37,47 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Read, run, write, say."""
+    """Read, run, write, and print what happened."""
     from malsim import api
     from malsim.base.errors import ProcessError
-    from malsim.base.files.outputs import save_text
+    from malsim.base.files.outputs import save_text, set_aside
+    from malsim.sim.why.refused_claims import refusal_count
+
+    if args.vary:
+        return _vary(args)
+    scenario = _scenario(args)
+    folder = args.output or Path("out") / scenario.name
+    try:
+        run = api.run(scenario)
+    except ProcessError as problem:
+        if problem.run is not None:
+            problem.run.write(folder)
+        raise
+    before = None if args.output else set_aside(folder)
+    paths = run.write(folder)
+    if not args.no_plots:
+        paths += run.plot.save(folder)
+    if args.html:
+        save_text(args.html, run.page())
+    print(run)
+    print(_file_lines(folder, paths, before))
+    if args.html:
+        print(f"  {args.html}: open it in a browser; click a line to be told why it is where it is")
+    return 2 if run.failures else int(args.strict and refusal_count(run.events, run.bands, scenario.replications) > 0)
+
+
+def _file_lines(folder: Path, paths: list[Path], before: Path | None) -> str:
+    """Return the line that names the files written, and the one that names the folder of the run before."""
+    lines = [f"  {folder}/: {', '.join(path.name for path in paths)}"]
+    return "\n".join([*lines, *([f"  {before}/: the run before"] if before else [])])
+
+
+def _scenario(args: argparse.Namespace) -> Scenario:
+    """Read the scenario and change it as the options say."""
+    from malsim import api
     from malsim.lab.space.scenario_options import under_law, with_memory
     from malsim.memory import Rules
     from malsim.scenario.file.initial_store import initial_memory_from
-    from malsim.sim.why.refused_claims import refusal_count
 
     scenario = with_memory(api.read(args.scenario, allow_code=args.allow_code), args)
     scenario = under_law(scenario, args, rules=Rules.read(args.rules) if args.rules else None)
@@ -43,21 +86,31 @@ def main(args: argparse.Namespace) -> int:
         changes |= {"first": args.replication, "replications": 1}
     if args.source:
         changes["initial_memory"] = initial_memory_from(args.source)
-    scenario = scenario.replace(**changes)
-    folder = args.output or Path("out") / scenario.name
-    try:
-        run = api.run(scenario)
-    except ProcessError as problem:
-        if problem.run is not None:
-            problem.run.write(folder)
-        raise
-    paths = run.write(folder)
-    if not args.no_plots:
-        paths += run.plot.save(folder)
+    return scenario.replace(**changes)
+
+
+def _vary(args: argparse.Namespace) -> int:
+    """Run once for each value of one setting, and write one figure with all runs."""
+    from malsim.base.errors import UsageError
+    from malsim.base.files.outputs import save_files, set_aside
+    from malsim.commands.sweep import ranges
+    from malsim.lab.family import family
+
     if args.html:
-        save_text(args.html, run.page())
-    print(run)
-    print(f"  {folder}/: {', '.join(path.name for path in paths)}")
-    if args.html:
-        print(f"  {args.html}: open it in a browser; click a line to be told why it is where it is")
-    return 2 if run.failures else int(args.strict and refusal_count(run.events, run.bands, scenario.replications) > 0)
+        hint = "leave out one of them; --set NAME=VALUE --html FILE makes the page of one run"
+        raise UsageError("a page holds one run", where="--html", given="--html with --vary", hint=hint)
+    if ":" in args.vary or "=" not in args.vary:
+        raise UsageError("not a list of values", where="--vary", given=args.vary, allowed="NAME=V,V,…",
+                         hint="such as --vary rules.challenge_ceiling=0.3,0.45,0.6")  # fmt: skip
+    ((name, values),) = ranges([args.vary], "--vary").items()
+    subject = _scenario(args) if Path(args.scenario).suffix == ".toml" else args.scenario
+    runs = family(subject, name, values)
+    folder = args.output or Path("out") / runs.name
+    columns = [column for column in ("effective", "currency") if column in runs.frame.columns]
+    columns = [column for column in columns if runs.frame[column].count()] or ["effective"]
+    figures = {} if args.no_plots else {f"{column}.png": runs.plot(column) for column in columns}
+    before = None if args.output else set_aside(folder)
+    paths = save_files(folder, {"cells.parquet": runs.frame, **figures})
+    print(runs)
+    print(_file_lines(folder, paths, before))
+    return 0

@@ -11,7 +11,7 @@ from malsim.showing.manual import page
 NAMES = {
     "malsim": """
         MalsimError Memory Rules Run Scenario Tuner axioms cadence compare compare_laws compare_tripwires
-        cures design design_tripwire falsify fit_decay fork histories price read read_real replay replicate run
+        cures design design_tripwire falsify family fit_decay fork histories price read read_real replay replicate run
         sensitivity stability sweep tune validate
     """,
     "malsim.memory": "Admission Memory Rules Settled admit effective_at settle tick",

@@ -126,6 +126,24 @@ def save_files(folder: str | Path, contents: Mapping[str, Any]) -> list[Path]:
     return [Path(folder) / name for name in contents]
 
 
+def set_aside(folder: Path) -> Path | None:
+    """Move the files of a folder to FOLDER-1, in the place of those there; folders inside stay where they are.
+
+    Returns FOLDER-1, or None where there was no file to move.
+    """
+    files = [file for file in folder.glob("*") if file.is_file()] if folder.is_dir() else []
+    if not files:
+        return None
+    before = folder.with_name(f"{folder.name}-1")
+    with writing(before):
+        before.mkdir(exist_ok=True)
+        for file in (file for file in before.glob("*") if file.is_file()):
+            file.unlink()
+        for file in files:
+            file.replace(before / file.name)
+    return before
+
+
 def save_text(path: str | Path, text: str) -> None:
     """Write a text as UTF-8, whole or not at all."""
     with whole_file(path) as place:

@@ -52,12 +52,12 @@ function scales(panel, width) {
   };
 }
 
-function path(values, scale, held) {
+function path(values, scale) {
   let drawn = "", pen = "M";
   values.forEach((value, place) => {
     if (value == null) { pen = "M"; return; }
     const x = scale.x(times[place]).toFixed(1);
-    drawn += (held && pen === "L" ? "H" + x : "") + pen + x + " " + scale.y(value).toFixed(1);
+    drawn += (pen === "L" ? "H" + x : "") + pen + x + " " + scale.y(value).toFixed(1);
     pen = "L";
   });
   return drawn;
@@ -65,8 +65,9 @@ function path(values, scale, held) {
 
 function area(low, high, scale) {
   const places = times.map((_, place) => place).filter((place) => low[place] != null && high[place] != null);
-  const point = (values) => (place) => scale.x(times[place]).toFixed(1) + " " + scale.y(values[place]).toFixed(1);
-  return places.length ? "M" + [...places.map(point(high)), ...places.reverse().map(point(low))].join("L") + "Z" : "";
+  const corners = (values) => places.flatMap((place, number) => [place, places[number + 1] ?? place].map(
+    (day) => scale.x(times[day]).toFixed(1) + " " + scale.y(values[place]).toFixed(1)));
+  return places.length ? "M" + [...corners(high), ...corners(low).reverse()].join("L") + "Z" : "";
 }
 
 function drawPanel(panel, number) {
@@ -93,7 +94,7 @@ function drawPanel(panel, number) {
     const look = looks.get(name), values = panel.lines[name];
     if (panel.low) drawing.append(make("path", { d: area(panel.low[name], panel.high[name], scale), fill: look.colour, opacity: 0.15 }));
     drawing.append(make("path", {
-      d: path(values, scale, panel.family === "signals" && !panel.low), fill: "none", stroke: look.colour, "stroke-dasharray": look.dash, "stroke-linejoin": "round",
+      d: path(values, scale), fill: "none", stroke: look.colour, "stroke-dasharray": look.dash, "stroke-linejoin": "round",
       "stroke-width": name === chosen ? 3.5 : 1.6, opacity: chosen && looks.get(chosen).family === look.family && name !== chosen ? 0.45 : 1,
     }));
     if (values[here] != null) drawing.append(make("circle", { cx: scale.x(times[here]), cy: scale.y(values[here]), r: name === chosen ? 5 : 3, fill: look.colour }));

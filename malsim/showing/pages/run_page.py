@@ -30,10 +30,11 @@ STILL = 1e-9
 Lines = dict[str, list[float | None]]
 
 
-def run_page(run: Run) -> str:
-    """The page: effective, currency and signals of the first replication recorded, or means over all where none is.
+def run_page(run: Run, *, changed: str = "") -> str:
+    """Return the page: effective, currency and signals of the first replication recorded, or means over all where none is.
 
-    The page says what it leaves out: lines beyond 150 a panel, ticks beyond 300,000 values, reasons beyond 1,000.
+    `changed` lists the settings that differ from their defaults. The page says what it leaves out: lines beyond
+    150 a panel, ticks beyond 300,000 values, reasons beyond 1,000.
     """
     notes: list[str] = []
     rep = run.scenario.first
@@ -58,7 +59,7 @@ def run_page(run: Run) -> str:
     return Template(template).substitute(
         name=text(run.scenario.name),
         why=text(run.scenario.why),
-        facts=text("; ".join([facts, *notes])),
+        facts=text("; ".join(filter(None, [facts, changed, *notes]))),
         data=json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
         script=script,
     )

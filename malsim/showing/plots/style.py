@@ -26,7 +26,8 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#666666"
 RESOLUTION = 130
-WIDE = 100  # letters of a headline
+NARROW = 6.8  # inches across at which text of 8 points can be read on a page 480 pixels wide
+LETTERS = 11.6  # of a headline, an inch
 
 
 class Sheet(Figure):
@@ -103,9 +104,19 @@ def mark(number: int) -> dict[str, Any]:
 
 
 def headline(figure: Sheet, title: str) -> None:
-    """Write what the figure is about above it, wrapped."""
-    lines = [part for line in title.split("\n") for part in textwrap.wrap(line, WIDE)]
-    figure.suptitle("\n".join(lines), fontsize=10, x=0.01, ha="left")
+    """Write what the figure shows above it, wrapped at its width."""
+    figure.suptitle(_wrapped(figure, title, LETTERS), fontsize=10, x=0.01, ha="left")
+
+
+def footnote(figure: Sheet, text: str) -> None:
+    """Write a note under the figure, wrapped at its width; nothing where it is empty."""
+    if text:
+        figure.supxlabel(_wrapped(figure, text, 1.2 * LETTERS), fontsize=8, x=0.01, ha="left", color=GREY)
+
+
+def _wrapped(figure: Sheet, text: str, letters: float) -> str:
+    wide = int(figure.get_figwidth() * letters)
+    return "\n".join(part for line in text.split("\n") for part in textwrap.wrap(line, wide))
 
 
 def intervals(axes: Axes, rows: pl.DataFrame, places: Any, number: int, *, label: str = "") -> None:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from malsim.showing.plots.style import COLOURS, DASHES, GREY, dress, headline, line_styles, sheet
+from malsim.showing.plots.style import COLOURS, DASHES, GREY, NARROW, dress, footnote, headline, line_styles, sheet
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
     from malsim.showing.plots.style import Sheet
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 DAYS = "time (days)"
 MOST_PANELS = 6
 MOST_LINES = 8
+WRAP = 24  # letters of a line of the legend
+UNIT = ("effective", "currency", "salience")
 MARKS = {"admitted": ("v", "claim admitted"), "rejected": ("x", "claim refused"), "superseded": ("s", "cell superseded")}
 AXES = {
     "effective": "effective confidence (0 to 1)",
@@ -34,9 +38,10 @@ def trajectories(
     *,
     column: str = "effective",
     title: str = "",
+    note: str = "",
     x: str = DAYS,
 ) -> Sheet:
-    """Draw a column of recorded cells over time.
+    """Draw a column of recorded cells over time; cells whose lines are equal share a line, and its label counts them.
 
     Parameters
     ----------
@@ -46,6 +51,8 @@ def trajectories(
         t, kind, subject: admissions, refusals and supersessions are marked above the lines.
     labels
         rep, cell, object, title: a panel for each object, a legend entry for each cell.
+    note
+        Text under the figure.
     x
         What the time axis counts.
     """
@@ -55,7 +62,7 @@ def trajectories(
     names = names.with_columns(pl.col("object").fill_null(""))
     objects = names["object"].unique(maintain_order=True).to_list()[:MOST_PANELS]
     rows = max(1, len(objects))
-    figure = sheet(8.6, 1.2 + 2.2 * rows)
+    figure = sheet(NARROW, 1.4 + 2.0 * rows)
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
     legend_kinds = set[str]()  # kinds of events that a legend above names already
     for axes, name in zip(panels, objects, strict=False):
@@ -63,24 +70,26 @@ def trajectories(
         _panel(axes, cells, here, column)
         is_refusal = pl.col("kind") == "rejected"  # of no recorded cell, so it stands over every panel
         _marks(axes, events.filter(pl.col("subject").is_in(here["cell"].implode()) | is_refusal), legend_kinds)
-        dress(axes, x="", y=AXES.get(column, column), title=name)
+        dress(axes, x="", y=AXES.get(column, column))
+        axes.set_title(name, loc="left", fontsize=10, pad=11)  # clear of the marks
     panels[-1].set_xlabel(x)
     more = names["object"].n_unique() - len(objects)
-    note = f" — {more} more objects not shown" if more > 0 else ""
-    if title or note:
-        headline(figure, title + note)
+    footnote(figure, "; ".join(filter(None, (note, f"{more} more objects not shown" if more > 0 else ""))))
+    if title:
+        headline(figure, title)
     return figure
 
 
 def _panel(axes: Axes, cells: pl.DataFrame, labels: pl.DataFrame, column: str) -> None:
-    many = labels.height > MOST_LINES
-    for style, row in zip(line_styles(labels.height), labels.to_dicts(), strict=True):
-        line = cells.filter(pl.col("cell") == row["cell"])
-        middle = _middle(line, column)
+    lines = _distinct(cells, labels, column)
+    many = len(lines) > MOST_LINES
+    for style, (line, names, title) in zip(line_styles(len(lines)), lines, strict=True):
+        middle = middle_of(line, column)
         look = {"color": GREY, "linewidth": 0.6, "alpha": 0.5} if many else style | {"linewidth": 1.5}
-        label = None if many else f'{row["cell"]} "{textwrap.shorten(row["title"], 40, placeholder="…")}"'
+        label = None if many else _label(names, title)
         short = middle.height < 2 and not many  # noqa: PLR2004  # a single tick has no line
-        axes.plot(middle["t"], middle["middle"], label=label, marker="o" if short else None, drawstyle="steps-post", **look)
+        axes.plot(middle["t"], middle["middle"], label=label, marker="o" if short else None, drawstyle="steps-post",
+                  clip_on=False, **look)  # fmt: skip
         if not many:
             _fade(axes, line, column)
         if line["rep"].n_unique() > 1:
@@ -89,8 +98,33 @@ def _panel(axes: Axes, cells: pl.DataFrame, labels: pl.DataFrame, column: str) -
             )
     if many:
         _medians(axes, cells.filter(pl.col("cell").is_in(labels["cell"].implode())), column, labels.height)
-    axes.set_ylim(-0.03, 1.12) if column in ("effective", "currency", "salience") else axes.margins(y=0.15)
-    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    axes.set_ylim(0.0, 1.0) if column in UNIT else axes.margins(y=0.15)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+
+
+def _distinct(cells: pl.DataFrame, labels: pl.DataFrame, column: str) -> list[tuple[pl.DataFrame, list[str], str]]:
+    """Return the lines that differ: the rows of the first cell of each, the names of all its cells, and a title."""
+    groups: dict[bytes, tuple[pl.DataFrame, list[str], str]] = {}
+    for row in labels.to_dicts():
+        line = cells.filter(pl.col("cell") == row["cell"])
+        group = groups.setdefault(line_key(line, column), (line, [], row["title"] or ""))
+        group[1].append(row["cell"])
+    return list(groups.values())
+
+
+def line_key(line: pl.DataFrame, column: str) -> bytes:
+    """Return bytes that two lines share where they are drawn as one: same times, values to nine digits, and statuses."""
+    names = [name for name in ("t", "rep", column, "status") if name in line.columns]
+    rounded = line.select(names).with_columns(pl.col(column).round(9))
+    return b"".join(rounded[name].to_physical().fill_null(-1).to_numpy().tobytes() for name in names)
+
+
+def _label(names: Sequence[str], title: str) -> str:
+    if len(names) > 1:
+        head = [*names[:3], *(["…"] if len(names) > 3 else [])]  # noqa: PLR2004  # more names would crowd the legend
+        return "\n".join(textwrap.wrap(f"{', '.join(head)} ({len(names)} equal lines)", WRAP))
+    short = textwrap.shorten(title, 2 * WRAP, placeholder="…")
+    return "\n".join([names[0], *textwrap.wrap(f'"{short}"', WRAP)])
 
 
 def _medians(axes: Axes, cells: pl.DataFrame, column: str, count: int) -> None:
@@ -105,15 +139,15 @@ def _medians(axes: Axes, cells: pl.DataFrame, column: str, count: int) -> None:
     times = cells.select(pl.col("t").unique().sort())
     for which, colour, dash, label in groups:
         middle = times.join(
-            _middle(cells.filter(which), column), on="t", how="left", maintain_order="left"
+            middle_of(cells.filter(which), column), on="t", how="left", maintain_order="left"
         )  # gaps stay gaps
         axes.plot(
             middle["t"], middle["middle"], color=colour, linestyle=dash, linewidth=2, drawstyle="steps-post", label=label
         )
 
 
-def _middle(line: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Median and band over the replications, tick by tick; of a cell that was replaced or annexed, while it was active."""
+def middle_of(line: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Return t, middle, low and high: median and band over replications, tick by tick, while the cell is active."""
     live = line.filter(pl.col("status") == "active") if "status" in line.columns else line
     return live.group_by("t", maintain_order=True).agg(
         pl.col(column).median().alias("middle"),
@@ -130,12 +164,13 @@ def _fade(axes: Axes, line: pl.DataFrame, column: str) -> None:
 
 
 def _marks(axes: Axes, events: pl.DataFrame, legend_kinds: set[str]) -> None:
-    top = axes.get_ylim()[1]
+    across = axes.get_xaxis_transform()
     for kind, (marker, says) in MARKS.items():
         times = events.filter(pl.col("kind") == kind)["t"].unique()
         if times.len():
             label = None if kind in legend_kinds else says
-            axes.plot(times, [top] * times.len(), marker, color=GREY, markersize=5, clip_on=False, label=label)
+            top = [1.04] * times.len()
+            axes.plot(times, top, marker, color=GREY, markersize=5, clip_on=False, label=label, transform=across)
             legend_kinds.add(kind)
     if events.height:
-        axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)

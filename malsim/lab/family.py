@@ -1,0 +1,190 @@
+"""One scenario, claims file or store under several values of one setting, in one figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim import api
+from malsim.base.errors import UsageError
+from malsim.importers.building.claim_stream import is_memory
+from malsim.lab.space.differences import changes_of, listed, value_text, words
+from malsim.lab.space.settings import changed, setting
+from malsim.memory import Rules
+from malsim.scenario.file.initial_store import initial_memory_from
+from malsim.showing.plots.runs.variants import RunLine, variants
+from malsim.sim.replay.feed import Replay, replay
+from malsim.sim.settings.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from malsim.showing.plots.style import Sheet
+
+OF_STORE = 90.0  # days that a store is left to itself
+COLUMNS = {"effective": "Effective confidence", "currency": "Currency"}
+MOST_ENDS = 6
+FIRST_CLAIMS = "the most contested objects' first claims"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RunFamily:
+    """Runs of one subject under several values of a setting, in the order of the values.
+
+    `runs` are `malsim.Run` of a scenario or store, and `Replay` of a claims file; `default` is the value that the subject
+    has itself.
+    """
+
+    name: str
+    setting: str
+    unit: str
+    default: Any
+    values: tuple[Any, ...]
+    runs: tuple[Any, ...]
+    note: str = ""
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.runs)
+
+    def __getitem__(self, place: int) -> Any:
+        return self.runs[place]
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The cells of all runs, with the setting's value as the first column."""
+        return pl.concat(
+            run.cells.select(pl.lit(value).alias(self.setting), pl.all())
+            for value, run in zip(self.values, self.runs, strict=True)
+        )
+
+    def plot(self, column: str = "effective", *, cells: Sequence[str] | None = None) -> Sheet:
+        """Draw a trajectory for each value: a panel for each cell, the default emphasised.
+
+        Parameters
+        ----------
+        column
+            effective or currency.
+        cells
+            The handles to draw; if None, the six cells in which the runs differ most.
+        """
+        if column not in COLUMNS:
+            raise UsageError("not a trajectory", where="plot", given=column, allowed=", ".join(COLUMNS))
+        frames, titles = self._lines(cells)
+        runs = [
+            RunLine(label=value_text(value), cells=frame, is_default=value == self.default,
+                    value=float(value) if isinstance(value, int | float) else None)
+            for value, frame in zip(self.values, frames, strict=True)
+        ]  # fmt: skip
+        unit = f" ({self.unit})" if self.unit not in ("", "1") else ""
+        title = f"{COLUMNS[column]} by {words(self.setting)}{unit}: {', '.join(map(value_text, self.values))}"
+        dated = not isinstance(self.runs[0], Replay) or self.runs[0].dated
+        return variants(
+            runs, titles, column=column, setting=f"{words(self.setting)}{unit}",
+            title=f"{title} (default {value_text(self.default)})", note=self.note,
+            x="time (days)" if dated else "arrived (% of the claims)",
+        )  # fmt: skip
+
+    def _lines(self, cells: Sequence[str] | None) -> tuple[list[pl.DataFrame], dict[str, str]]:
+        """Return the cells of each run and the title of each panel."""
+        if isinstance(self.runs[0], Replay):
+            labels = {row["cell"]: f"{row['object']}: {row['title']}" for row in self.runs[0].labels.to_dicts()}
+            return [run.cells for run in self.runs], {cell: labels[cell] for cell in cells or labels if cell in labels}
+        return [api.recorded(run)[0] for run in self.runs], api.panel_titles(self.runs, cells)
+
+    def __repr__(self) -> str:
+        """Return a line for each run: where the cells end in which the runs differ most."""
+        frames, _ = self._lines(None)
+        column = next((name for name in COLUMNS if self._ends(frames, name)["apart"].max()), "effective")
+        ends = self._ends(frames, column).head(MOST_ENDS)
+        head = f"{self.name} under {len(self)} values of {self.setting} (default {value_text(self.default)})"
+        lines = [f"{head}; {column} at the end"]
+        for place, value in enumerate(self.values):
+            cells = ends.select("cell", str(place)).drop_nulls().iter_rows()
+            lines.append(f"  {value_text(value):<8} {', '.join(f'{cell} {last:.3f}' for cell, last in cells)}")
+        return "\n".join(lines)
+
+    @staticmethod
+    def _ends(frames: Sequence[pl.DataFrame], column: str) -> pl.DataFrame:
+        """Return cell, its last value in each run (columns 0, 1, …), and how far they lie apart, the farthest first."""
+        last = [
+            frame.group_by("cell", maintain_order=True).agg(pl.col(column).sort_by("t").last().alias(str(place)))
+            for place, frame in enumerate(frame for frame in frames if column in frame.columns)
+        ]
+        if not last:
+            return pl.DataFrame(schema={"cell": pl.String, "apart": pl.Float64})
+        table = last[0]
+        for other in last[1:]:
+            table = table.join(other, on="cell", how="left", maintain_order="left")
+        values = pl.exclude("cell")
+        apart = pl.max_horizontal(values) - pl.min_horizontal(values)
+        return table.with_columns(apart=apart).sort("apart", descending=True, maintain_order=True)
+
+
+def family(subject: Scenario | str | Path, name: str, values: Sequence[Any], **changes: Any) -> RunFamily:
+    """Run a subject under several values of one setting; `.plot()` draws all runs in one figure.
+
+    Parameters
+    ----------
+    subject
+        A scenario or its file; a claims file, which is replayed; or a store, which is left to itself for 90 days. Of a
+        scenario that does not record all its cells the first replication is run, and recorded in full.
+    name
+        The setting's dotted name, such as "rules.challenge_ceiling" or "rules.tau_volatile"; any setting that `sweep` can
+        vary. Of a claims file only rules can be set.
+    values
+        The values, in the order of the runs; each runs once.
+    changes
+        Other settings of the scenario, as of `ms.run`.
+
+    Raises
+    ------
+    UsageError
+        Before anything is run, for no value, an unknown setting, or a value beyond its bounds.
+
+    >>> made = family("scenarios/mutual_dispute.toml", "rules.challenge_ceiling", [0.3, 0.6], days=5)
+    >>> len(made), made.default
+    (2, 0.6)
+    """
+    base = _subject(subject)
+    if isinstance(base, Scenario) and changes:
+        base = base.replace(**changes)
+    if isinstance(base, Scenario) and base.record != "all" and "record" not in changes:
+        base = base.replace(record="all", replications=1)
+    rules = base.rules if isinstance(base, Scenario) else Rules()
+    own = setting(name, base if isinstance(base, Scenario) else rules, where="family")
+    exact = tuple(dict.fromkeys(own.checked(value, where="family") for value in values))
+    if not exact:
+        raise UsageError("no values to compare", where="family", hint='ms.family(scenario, "rules.damping", [0.5, 1.0])')
+    note = f"{base.stem}; {FIRST_CLAIMS}" if isinstance(base, Path) else _note(base, name)
+    runs: tuple[Any, ...]
+    if isinstance(base, Path):
+        runs = tuple(replay(base, rules=changed(rules, {name: value})) for value in exact)
+    else:
+        runs = tuple(api.run(changed(base, {name: value}, where="family")) for value in exact)
+    title = base.stem if isinstance(base, Path) else base.name
+    return RunFamily(name=title, setting=name, unit=own.unit, default=own.value, values=exact, runs=runs, note=note)
+
+
+def _subject(subject: Scenario | str | Path) -> Scenario | Path:
+    """Return a scenario, or the path of a claims file."""
+    if isinstance(subject, Scenario):
+        return subject
+    path = Path(subject)
+    if path.suffix == ".toml":
+        return api.read(path)
+    if is_memory(path):
+        return Scenario(name=path.stem, days=OF_STORE, initial_memory=initial_memory_from(path))
+    if not path.is_file():
+        raise UsageError("no such file", where="family", given=str(path), allowed="a scenario, a claims file or a store")
+    return path
+
+
+def _note(base: Scenario, name: str) -> str:
+    others = {key: pair for key, pair in changes_of(base).items() if key != name}
+    return f"{base.name}, seed {base.seed}; {listed(others)}" if others else f"{base.name}, seed {base.seed}"

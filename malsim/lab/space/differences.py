@@ -1,0 +1,105 @@
+"""Settings that differ from their defaults, and settings in which scenarios differ, as figures and pages name them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from malsim.base.errors import MalsimError
+from malsim.lab.space.settings import settings_of
+from malsim.memory import Rules
+from malsim.scenario.file.scenario_file import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from malsim.sim.settings.scenario import Scenario
+
+RULES = "rules."
+MOST_NAMED = 3
+Changes = dict[str, tuple[Any, Any]]
+
+
+def changes_of(scenario: Scenario) -> Changes:
+    """Return (value, default) of each setting that was changed, by name.
+
+    The default of a rule is that of `Rules()`; the default of any other setting is what the scenario's own file says.
+    """
+    here, defaults = _values(scenario), _rules(Rules()) | {"law": "mal"}
+    try:
+        file = _values(parse(scenario.text, name=scenario.name, where=scenario.path)) if scenario.text else here
+    except MalsimError:  # the text names files that are gone
+        file = here
+    file = {name: value for name, value in file.items() if name != "law" and not name.startswith(RULES)}
+    if scenario.law != "mal":
+        file = {name: value for name, value in file.items() if not name.startswith("law.")}
+    return {name: (here[name], was) for name, was in (defaults | file).items() if name in here and here[name] != was}
+
+
+def differences(scenarios: Sequence[Scenario]) -> dict[str, list[Any]]:
+    """Return the values of each setting in which the scenarios differ, by name; None where a scenario has no such setting.
+
+    The scenarios' own names are compared too, for scenarios that differ in nothing else.
+    """
+    tables = [_values(scenario) for scenario in scenarios]
+    names = dict.fromkeys(name for table in tables for name in table)
+    rows = {name: [table.get(name) for table in tables] for name in names}
+    different = {name: values for name, values in rows.items() if any(value != values[0] for value in values)}
+    return different or {"scenario": [scenario.name for scenario in scenarios]}
+
+
+def words(name: str) -> str:
+    """Return a setting's name as a title says it.
+
+    >>> words("rules.challenge_ceiling"), words("rules.tau_volatile"), words("run.days")
+    ('challenge ceiling', 'tau_volatile', 'run.days')
+    """
+    rule = name.removeprefix(RULES)
+    return rule if rule == name or rule.startswith("tau_") else rule.replace("_", " ")
+
+
+def value_text(value: object) -> str:
+    """Return a value as a label says it.
+
+    >>> value_text(0.3), value_text(30.0), value_text("records"), value_text(None)
+    ('0.30', '30', 'records', 'none')
+    """
+    if isinstance(value, float):
+        short = f"{value:.4g}"
+        return f"{value:.2f}" if 0.0 < abs(value) < 1.0 and float(f"{value:.2f}") == value else short
+    return "none" if value is None else str(getattr(value, "__name__", value))
+
+
+def in_title(changes: Changes) -> str:
+    """Return what was changed as a part of a title: each setting with its default, or how many there are.
+
+    >>> in_title({"rules.challenge_ceiling": (0.3, 0.6)})
+    'challenge ceiling 0.30 (default 0.60)'
+    """
+    if not changes:
+        return "default settings"
+    if len(changes) > MOST_NAMED:
+        return f"{len(changes)} settings changed"
+    return ", ".join(
+        f"{words(name)} {value_text(value)} (default {value_text(was)})" for name, (value, was) in changes.items()
+    )
+
+
+def listed(changes: Changes) -> str:
+    """Return all changed settings with their defaults, for the note under a figure."""
+    if not changes:
+        return "no setting changed"
+    return "changed: " + ", ".join(
+        f"{name} = {value_text(value)} (default {value_text(was)})" for name, (value, was) in changes.items()
+    )
+
+
+def _values(scenario: Scenario) -> dict[str, Any]:
+    table = {name: one.value for name, one in settings_of(scenario).items() if name != "run.first"}
+    return {"law": scenario.law} | table | _rules(scenario.rules)
+
+
+def _rules(rules: Rules) -> dict[str, Any]:
+    """Return every rule; `settings_of` leaves out formulas and lists of words."""
+    from dataclasses import fields
+
+    return {f"{RULES}{rule.name}": getattr(rules, rule.name) for rule in fields(rules)}

@@ -1,0 +1,190 @@
+"""Trajectories of one quantity under several settings: a panel for each cell, a line for each run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.showing.plots.runs.trajectories import AXES, DAYS, UNIT, line_key, middle_of
+from malsim.showing.plots.style import GREY, NARROW, dress, footnote, headline, line_styles, sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+    from malsim.showing.plots.style import Sheet
+
+MOST_PANELS = 6
+MOST_LABELS = 6  # lines with a label of their own; beyond, colours are read off a scale
+LINE = 0.11  # height of a label as a share of a panel
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunLine:
+    """One run of several: label, cells (t, rep, cell, status, and the column drawn), and value on the colour scale."""
+
+    label: str
+    cells: pl.DataFrame
+    value: float | None = None
+    is_default: bool = False
+
+
+def variants(
+    runs: Sequence[RunLine],
+    titles: Mapping[str, str],
+    *,
+    column: str = "effective",
+    setting: str = "",
+    title: str = "",
+    note: str = "",
+    x: str = DAYS,
+) -> Sheet:
+    """Draw a column of the same cells in several runs.
+
+    Up to six runs have labels at the end of their lines; more have colours from a scale of their values. The default is
+    drawn thicker. Runs with equal lines share one line, and its label names both; cells that are equal in every run share
+    a panel. Panels are ordered by how far the runs lie apart.
+
+    Parameters
+    ----------
+    runs
+        One variant a run, in the order of their labels.
+    titles
+        The panel's title by cell; only these cells are drawn, at most six panels.
+    setting
+        What the scale of colours counts.
+    note
+        Text under the figure.
+    """
+    panels = _panels(runs, list(titles), column)
+    rows = max(1, len(panels[:MOST_PANELS]))
+    figure = sheet(NARROW, 1.4 + 2.0 * rows)
+    several = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+    scaled = len(runs) > MOST_LABELS and all(run.value is not None for run in runs)
+    looks = _scale(runs) if scaled else _styles(runs)
+    for axes, cells in zip(several, panels, strict=False):
+        _panel(axes, runs, cells[0], column, looks, labelled=not scaled)
+        dress(axes, x="", y=AXES.get(column, column), title=_title(cells, titles))
+    several[-1].set_xlabel(x)
+    if scaled:
+        _colourbar(figure, several, runs, setting)
+    more, equal = sum(map(len, panels[MOST_PANELS:])), len(titles) - sum(map(len, panels))
+    hidden = (f"{more} cells that differ less are not shown" * bool(more), f"{equal} cells equal in every run" * bool(equal))
+    footnote(figure, "; ".join(filter(None, (note, *hidden))))
+    headline(figure, title)
+    return figure
+
+
+def _panels(runs: Sequence[RunLine], cells: Sequence[str], column: str) -> list[list[str]]:
+    """Group the cells whose lines are equal in every run; those in which the runs differ most come first.
+
+    Cells in which no run differs are left out, unless that is true of all.
+    """
+    groups: dict[tuple[bytes, ...], list[str]] = {}
+    for cell in cells:
+        lines = [run.cells.filter(pl.col("cell") == cell) for run in runs]
+        groups.setdefault(tuple(line_key(line, column) for line in lines), []).append(cell)
+    apart = {cells[0]: _spread(runs, cells[0], column) for cells in groups.values()}
+    ordered = sorted(groups.values(), key=lambda cells: -apart[cells[0]])
+    return [cells for cells in ordered if apart[cells[0]] > 0.0] or ordered
+
+
+def _spread(runs: Sequence[RunLine], cell: str, column: str) -> float:
+    """Return how far the runs lie apart on the mean day."""
+    values = [run.cells.filter(pl.col("cell") == cell).select("t", "rep", value=pl.col(column)) for run in runs]
+    days = pl.concat(values).group_by("t", "rep").agg(apart=pl.col("value").max() - pl.col("value").min())
+    mean = days["apart"].mean()
+    return float(mean) if isinstance(mean, float) else 0.0
+
+
+def _panel(
+    axes: Axes, runs: Sequence[RunLine], cell: str, column: str, looks: Sequence[dict[str, Any]], *, labelled: bool
+) -> None:
+    groups: dict[bytes, list[int]] = {}
+    for place, run in enumerate(runs):
+        groups.setdefault(line_key(run.cells.filter(pl.col("cell") == cell), column), []).append(place)
+    ends: list[tuple[float, str, str]] = []
+    for places in groups.values():
+        first = next((place for place in places if runs[place].is_default), places[0])
+        line, look = runs[first].cells.filter(pl.col("cell") == cell), dict(looks[first])
+        default = runs[first].is_default
+        middle = middle_of(line, column)
+        width = 2.6 if default else 1.4
+        axes.plot(middle["t"], middle["middle"], drawstyle="steps-post", linewidth=width, clip_on=False,
+                  zorder=1.5 if default else 2, **look)  # fmt: skip
+        if line["rep"].n_unique() > 1 and labelled:
+            axes.fill_between(middle["t"], middle["low"], middle["high"], step="post", color=look["color"], alpha=0.15,
+                              linewidth=0)  # fmt: skip
+        last = middle["middle"].drop_nulls()
+        label = " = ".join(_short(runs[place]) for place in places)
+        ends.append((float(last[-1]) if len(last) else 0.0, label, look["color"]))
+    axes.set_ylim(0.0, 1.0) if column in UNIT else axes.margins(y=0.15)
+    if labelled:
+        _end_labels(axes, ends)
+
+
+def _short(run: RunLine) -> str:
+    return f"{run.label} (default)" if run.is_default else run.label
+
+
+def _end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
+    """Write each label to the right of the panel at the height of its line's end, pushed apart where they would overlap."""
+    low, high = axes.get_ylim()
+    ordered = sorted(ends, key=lambda end: end[0])
+    places = [(end[0] - low) / (high - low) for end in ordered]
+    for before, after in pairwise(range(len(places))):
+        places[after] = max(places[after], places[before] + LINE)
+    over = max(0.0, places[-1] - 1.0) if places else 0.0
+    for place in reversed(range(len(places))):
+        above = places[place + 1] - LINE if place + 1 < len(places) else 1.0
+        places[place] = min(places[place], above) if over else places[place]
+    for place, (_, label, colour) in zip(places, ordered, strict=True):
+        axes.annotate(label, (1.0, place), xycoords="axes fraction", xytext=(5, 0), textcoords="offset points",
+                      va="center", fontsize=9, color=colour, annotation_clip=False)  # fmt: skip
+
+
+def _title(cells: Sequence[str], titles: Mapping[str, str]) -> str:
+    if len(cells) == 1:
+        return titles[cells[0]]
+    names = ", ".join(cells[:4]) + (", …" if len(cells) > 4 else "")  # noqa: PLR2004  # more would not fit
+    return f"{names} ({len(cells)} equal cells)"
+
+
+def _styles(runs: Sequence[RunLine]) -> list[dict[str, Any]]:
+    """Return a style for each run; the default is a solid black line."""
+    others = iter(line_styles(len(runs)))
+    black: dict[str, Any] = {"color": "black", "linestyle": "-"}
+    return [black if run.is_default else next(others) for run in runs]
+
+
+def _scale(runs: Sequence[RunLine]) -> list[dict[str, Any]]:
+    from matplotlib import colormaps
+
+    values = np.array([run.value for run in runs], dtype=float)
+    share = (values - values.min()) / (np.ptp(values) or 1.0)
+    shades = colormaps["viridis"](0.9 * share)
+    return [
+        {"color": "black" if run.is_default else shade, "linestyle": "-"} for run, shade in zip(runs, shades, strict=True)
+    ]
+
+
+def _colourbar(figure: Sheet, panels: Any, runs: Sequence[RunLine], setting: str) -> None:
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, Normalize
+
+    values = [run.value for run in runs if run.value is not None]
+    shades = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.9, 256)))
+    colours = ScalarMappable(Normalize(min(values), max(values)), shades)
+    bar = figure.colorbar(colours, ax=list(panels), label=setting, aspect=40)
+    default = [run.value for run in runs if run.is_default]
+    if default:
+        bar.ax.axhline(default[0], color="black", linewidth=2.6)
+        panels[0].plot([], [], color="black", linewidth=2.6, label=f"default {default[0]:g}")
+        panels[0].legend(fontsize=8, frameon=False, loc="best")
+    bar.outline.set_edgecolor(GREY)

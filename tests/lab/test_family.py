@@ -1,0 +1,130 @@
+"""Several settings in one figure: the runs, their labels, and what is said of settings that were changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import malsim as ms
+from malsim.base.errors import UsageError
+from malsim.cli import main
+from malsim.lab.space.differences import changes_of, differences, in_title, listed
+from malsim.scenario.file.scenario_file import parse
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DISPUTE = Path("scenarios/mutual_dispute.toml")
+CEILING = "rules.challenge_ceiling"
+
+
+def texts(figure: Figure) -> list[str]:
+    """Return every text of a figure."""
+    from matplotlib.text import Text
+
+    return [text.get_text() for text in figure.findobj(Text)]
+
+
+def test_family_runs_equal_single_runs() -> None:
+    made = ms.family(DISPUTE, CEILING, [0.3, 0.6], days=10)
+    for value, run in zip(made.values, made.runs, strict=True):
+        alone = ms.run(ms.read(DISPUTE).replace(rules={"challenge_ceiling": value}, days=10))
+        assert run.cells.equals(alone.cells)
+    assert made.frame[CEILING].unique().sort().to_list() == [0.3, 0.6]
+
+
+def test_family_title_names_setting_values_and_default() -> None:
+    figure = ms.family(DISPUTE, CEILING, [0.3, 0.45, 0.6], days=10).plot()
+    said = texts(figure)
+    assert "Effective confidence by challenge ceiling: 0.30, 0.45, 0.60 (default 0.60)" in said
+    assert {"0.30", "0.45", "0.60 (default)"} <= set(said)
+    assert not any("for ever" in text for text in said)
+    assert all(axes.get_ylim() == (0.0, 1.0) for axes in figure.axes)
+
+
+def test_equal_lines_are_counted_in_the_label() -> None:
+    said = texts(ms.run(DISPUTE, days=10).plot.effective())
+    assert any(text.replace("\n", " ") == "obs_a1a1, obs_b2b2, obs_c3c3 (3 equal lines)" for text in said)
+    beside = texts(ms.family(DISPUTE, "rules.tau_volatile", [7, 30], days=10).plot("currency"))
+    assert "7 = 30 (default)" in beside
+
+
+def test_many_values_are_read_off_a_colour_scale() -> None:
+    figure = ms.family(DISPUTE, CEILING, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], days=5).plot()
+    assert "challenge ceiling" in texts(figure)
+    assert "default 0.6" in texts(figure)
+
+
+def test_beside_labels_runs_by_what_differs() -> None:
+    run, other = ms.run(DISPUTE, days=5), ms.run(ms.read(DISPUTE).replace(rules={"damping": 0.5}), days=5)
+    said = texts(run.plot.effective(cells=["obs_a1a1"], beside=other))
+    assert "Effective confidence by damping: 1, 0.50" in said
+    assert 'obs_a1a1 "the pump failed"' in said
+
+
+def test_unknown_cell_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match="obs_a1a1"):
+        ms.run(DISPUTE, days=3).plot.effective(cells=["obs_a1a2"])
+
+
+def test_claims_file_and_store_are_varied_too() -> None:
+    claims = ms.family("scenarios/claims/machines.csv", CEILING, [0.3, 0.6])
+    assert any(text.startswith("machine-") for text in texts(claims.plot()))
+    store = ms.family("scenarios/stores/atlas.json", "rules.tau_volatile", [7, 90])
+    assert "Currency by tau_volatile (d): 7, 90 (default 30)" in texts(store.plot("currency"))
+    assert "currency at the end" in repr(store)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [("rules.challenge", [0.3], "no such setting"), (CEILING, [1.5], "0 to 1"), (CEILING, [], "no values")],
+)
+def test_bad_family_is_refused_before_anything_runs(name: str, values: list[float], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        ms.family(DISPUTE, name, values)
+
+
+def test_changes_are_those_from_the_defaults_and_the_file() -> None:
+    scenario = parse('why = "x"\n[run]\ndays = 5\n', name="s", where="s.toml")
+    assert changes_of(scenario) == {}
+    assert in_title({}) == "default settings"
+    changes = changes_of(scenario.replace(rules={"challenge_ceiling": 0.3}, days=7.0))
+    assert changes == {CEILING: (0.3, 0.6), "run.days": (7.0, 5.0)}
+    assert listed(changes) == "changed: rules.challenge_ceiling = 0.30 (default 0.60), run.days = 7 (default 5)"
+    assert differences([scenario, scenario.replace(days=7.0)]) == {"run.days": [5.0, 7.0]}
+
+
+def test_run_titles_say_what_was_changed() -> None:
+    run = ms.run(ms.read(DISPUTE).replace(rules={"challenge_ceiling": 0.3, "calibration": "overconfidence"}), days=5)
+    said = [text.replace("\n", " ") for text in texts(run.plot.effective())]
+    assert said.count("Effective confidence, challenge ceiling 0.30 (default 0.60), run.days 5 (default 60)") == 1
+    assert "rules.challenge_ceiling = 0.30 (default 0.60)" in run.page()
+
+
+def test_vary_command_writes_one_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(DISPUTE), "--vary", f"{CEILING}=0.3,0.6", "-o", str(tmp_path / "o")]) == 0
+    assert "under 2 values of rules.challenge_ceiling (default 0.60)" in capsys.readouterr().out
+    assert {path.name for path in (tmp_path / "o").iterdir()} == {"cells.parquet", "effective.png", "currency.png"}
+
+
+@pytest.mark.parametrize("given", ["rules.damping", "rules.damping=0.1:1"])
+def test_vary_wants_a_list_of_values(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(DISPUTE), "--vary", given]) == 2
+    assert "NAME=V,V" in capsys.readouterr().err
+
+
+def test_newest_run_has_the_plain_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = DISPUTE.resolve()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out/mutual_dispute/sweep").mkdir(parents=True)
+    for days in (3, 4, 5):
+        assert main(["run", str(scenario), "--set", f"run.days={days}", "--no-plots"]) == 0
+    assert "out/mutual_dispute-1/: the run before" in capsys.readouterr().out
+    lengths = [(tmp_path / f"out/mutual_dispute{end}/manifest.json").read_text() for end in ("", "-1")]
+    assert '"days": 5.0' in lengths[0]
+    assert '"days": 4.0' in lengths[1]
+    assert (tmp_path / "out/mutual_dispute/sweep").is_dir()
