@@ -58,10 +58,11 @@ class RunFamily:
     @property
     def frame(self) -> pl.DataFrame:
         """The cells of all runs, with the setting's value as the first column."""
-        return pl.concat(
+        frames: list[pl.DataFrame] = [
             run.cells.select(pl.lit(value).alias(self.setting), pl.all())
             for value, run in zip(self.values, self.runs, strict=True)
-        )
+        ]
+        return pl.concat(frames)
 
     def plot(self, column: str = "effective", *, cells: Sequence[str] | None = None) -> Sheet:
         """Draw a trajectory for each value: a panel for each cell, the default emphasised.

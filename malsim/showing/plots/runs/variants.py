@@ -140,9 +140,9 @@ def _end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     for before, after in pairwise(range(len(places))):
         places[after] = max(places[after], places[before] + LINE)
     over = max(0.0, places[-1] - 1.0) if places else 0.0
-    for place in reversed(range(len(places))):
-        above = places[place + 1] - LINE if place + 1 < len(places) else 1.0
-        places[place] = min(places[place], above) if over else places[place]
+    for at in reversed(range(len(places))):
+        above = places[at + 1] - LINE if at + 1 < len(places) else 1.0
+        places[at] = min(places[at], above) if over else places[at]
     for place, (_, label, colour) in zip(places, ordered, strict=True):
         axes.annotate(label, (1.0, place), xycoords="axes fraction", xytext=(5, 0), textcoords="offset points",
                       va="center", fontsize=9, color=colour, annotation_clip=False)  # fmt: skip
@@ -182,7 +182,7 @@ def _colourbar(figure: Sheet, panels: Any, runs: Sequence[RunLine], setting: str
     shades = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.9, 256)))
     colours = ScalarMappable(Normalize(min(values), max(values)), shades)
     bar = figure.colorbar(colours, ax=list(panels), label=setting, aspect=40)
-    default = [run.value for run in runs if run.is_default]
+    default = [run.value for run in runs if run.is_default and run.value is not None]
     if default:
         bar.ax.axhline(default[0], color="black", linewidth=2.6)
         panels[0].plot([], [], color="black", linewidth=2.6, label=f"default {default[0]:g}")
