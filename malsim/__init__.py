@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from malsim.base.errors import MalsimError
     from malsim.judging.axioms.engine.check import axioms
     from malsim.judging.prices import price
-    from malsim.lab.cadence.cadence import cadence
     from malsim.lab.decay import fit_decay, histories
     from malsim.lab.falsify.falsify import falsify
     from malsim.lab.family import family
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from malsim.lab.space.design import design
     from malsim.lab.stability import cures, stability
     from malsim.lab.studies.comparison import compare
-    from malsim.lab.studies.laws.rules_on_claims import compare_laws
     from malsim.lab.studies.real import read_real
     from malsim.lab.studies.replications import replicate
     from malsim.lab.studies.sweep import sweep
@@ -36,8 +34,8 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = [
-    "MalsimError", "Memory", "Rules", "Run", "Scenario", "Tuner", "axioms", "cadence", "compare",
-    "compare_laws", "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "family", "fit_decay", "fork",
+    "MalsimError", "Memory", "Rules", "Run", "Scenario", "Tuner", "axioms", "compare",
+    "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "family", "fit_decay", "fork",
     "histories", "price", "read", "read_real", "replay", "replicate", "run", "sensitivity", "stability", "sweep",
     "tune", "validate",
 ]  # fmt: skip
@@ -49,7 +47,6 @@ _HOMES = {
     "malsim.judging.prices.pricing": ("price",),
     "malsim.sim.replay.feed": ("replay",),
     "malsim.sim.settings.scenario": ("Scenario",),
-    "malsim.lab.cadence": ("cadence",),
     "malsim.lab.decay": ("fit_decay", "histories"),
     "malsim.lab.falsify": ("falsify",),
     "malsim.lab.sensitivity": ("sensitivity",),
@@ -57,7 +54,6 @@ _HOMES = {
     "malsim.lab.stability": ("cures", "stability"),
     "malsim.lab.studies.comparison": ("compare",),
     "malsim.lab.family": ("family",),
-    "malsim.lab.studies.laws.rules_on_claims": ("compare_laws",),
     "malsim.lab.studies.real": ("read_real",),
     "malsim.lab.studies.replications": ("replicate",),
     "malsim.lab.studies.sweep": ("sweep",),

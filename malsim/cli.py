@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         args = _parse(argv)
-        with command_process(), redirect_stdout(cast("TextIO", PlainStream(sys.stdout))), Limits.of(args).hold():
+        with command_process(), redirect_stdout(cast("TextIO", PlainStream(sys.stdout))), Limits.of_environment().hold():
             if argv is None:  # a process of its own, and no caller's
                 bound_memory(Limits.memory_in_force())
             return _result(args, sys.argv[1:] if argv is None else argv)

@@ -1,4 +1,4 @@
-"""The parsers of the command line, one a command: each module of `malsim.commands` declares its heading and arguments."""
+"""Parsers of the command line: a module of `malsim.commands` is a command, a folder in it a group of commands."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import argparse
 import pkgutil
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn, Protocol, cast
 
-from malsim.base.limits import Limits
-
-HEADINGS = ("run and look", "judge", "compare and bring memories", "tune and study", "wire", "store")
-"""What commands are for, in the order in which they are used."""
+HEADINGS = ("look and run", "test", "tune", "memories", "wire", "store", "agents")
+"""Headings of `malsim --help`, in the order in which they are printed."""
 
 
 class Command(Protocol):
-    """A module of `malsim.commands`: its first clause is its help; every heavy import waits inside `main`."""
+    """A module of `malsim.commands`. The first clause of its docstring is its help. Heavy imports belong inside `main`.
+
+    A folder there is a group: its docstring and `HEADING` describe it, and its modules are the group's commands.
+    """
 
     __doc__: str | None
-    HEADING: str
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's arguments."""
@@ -36,7 +37,8 @@ class _MainParser(argparse.ArgumentParser):
         lines = [f"{self.prog} [--version] COMMAND … or COMMAND --help: {self.description}"]
         by_heading: dict[str, list[str]] = {heading: [] for heading in HEADINGS}
         for name, sub in _subparsers(self).items():
-            by_heading[cast("Command", sub.get_default("command")).HEADING].append(f"  {name:<12} {_clause(sub)}")
+            inner = "|".join(_subparsers(sub))
+            by_heading[sub.get_default("heading")].append(f"  {name:<12} {inner or _clause(sub)}")
         for heading, commands in by_heading.items():
             lines += [heading, *commands]
         return "\n".join([*lines, f"{self.epilog}\n"])
@@ -53,7 +55,9 @@ def main_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         epilog="Exit codes: 0 done or yes, 1 the answer is no, 2 bad input. `malsim docs`: the manual.",
     )
     parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and stop")
-    _add_commands(parser, words[:1])
+    shells = ("bash", "zsh", "fish")
+    parser.add_argument("--print-completion", action=_PrintCompletion, choices=shells, help="print a completion script")
+    _add_commands(parser, "malsim.commands", words)
     return parser
 
 
@@ -63,6 +67,31 @@ class _PrintVersion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         sys.stdout.write(f"malsim {program_version()}\n")
         parser.exit()
+
+
+class _PrintCompletion(argparse.Action):
+    """Print a completion script made from the declarations of every command."""
+
+    def __call__(self, parser: argparse.ArgumentParser, _: object, shell: object, __: str | None = None) -> NoReturn:
+        import shtab
+
+        whole = main_parser()
+        for action in _every_argument(whole):
+            if takes_path(action):
+                action.complete = shtab.DIRECTORY if action.metavar == "DIR" else shtab.FILE  # type: ignore[attr-defined]
+        sys.stdout.write(shtab.complete(whole, shell=str(shell)) + "\n")
+        parser.exit()
+
+
+def _every_argument(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    yield from parser._actions  # noqa: SLF001  # argparse lists them nowhere else
+    for sub in _subparsers(parser).values():
+        yield from _every_argument(sub)
+
+
+def takes_path(action: argparse.Action) -> bool:
+    """Return whether an argument is a path, as far as its declaration tells: free text, neither a number nor a choice."""
+    return action.nargs != 0 and action.choices is None and action.type in (None, str, Path)
 
 
 def program_version() -> str:
@@ -76,31 +105,40 @@ def program_version() -> str:
 
 
 def command_parsers() -> dict[str, argparse.ArgumentParser]:
-    """The parser of each command, by the command's name."""
-    return _subparsers(main_parser())
+    """Return the parser of each command by its name; a command of a group is named `store write`."""
+    parsers = dict[str, argparse.ArgumentParser]()
+    for name, sub in _subparsers(main_parser()).items():
+        parsers |= {f"{name} {word}": inner for word, inner in _subparsers(sub).items()} or {name: sub}
+    return parsers
 
 
-def _add_commands(parser: argparse.ArgumentParser, only: Sequence[str]) -> None:
+def _add_commands(parser: argparse.ArgumentParser, package: str, words: Sequence[str]) -> None:
+    """Add the commands and groups of a package, or only the one that `words` begins with."""
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser)
-    modules = {each.name.rstrip("_"): each.name for each in pkgutil.iter_modules(import_module("malsim.commands").__path__)}
-    for name in only if only and only[0] in modules else modules:
-        command = cast("Command", import_module(f"malsim.commands.{modules[name]}"))
-        lines = (command.__doc__ or "").strip()
+    modules = {each.name.rstrip("_"): each for each in pkgutil.iter_modules(import_module(package).__path__)}
+    for name in words[:1] if words and words[0] in modules else modules:
+        module = import_module(f"{package}.{modules[name].name}")
+        lines = (module.__doc__ or "").strip()
         sub = subparsers.add_parser(
             name,
-            help=lines.split("\n", 1)[0],
+            help=re.split("[;:]", lines.split("\n", 1)[0])[0].rstrip("."),
             description=lines,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.arguments(sub)
-        Limits.options(sub.add_argument, help_text=argparse.SUPPRESS)  # who asks for more is told the flag
-        sub.set_defaults(command=command)
+        sub.set_defaults(heading=getattr(module, "HEADING", None))
+        if modules[name].ispkg:
+            _add_commands(sub, module.__name__, words[1:])
+        else:
+            command = cast("Command", module)
+            command.arguments(sub)
+            sub.set_defaults(command=command)
 
 
 def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The parsers of the commands, by name."""
+    """Return the parsers of a parser's commands by name; none for a command itself."""
     actions = parser._actions  # noqa: SLF001  # argparse lists them nowhere else
-    return {name: sub for action in actions if isinstance(action.choices, dict) for name, sub in action.choices.items()}
+    subs = [action.choices for action in actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001
+    return {name: sub for choices in subs for name, sub in choices.items()}
 
 
 def _clause(sub: argparse.ArgumentParser) -> str:

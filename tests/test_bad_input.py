@@ -38,8 +38,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("hal net.malnet --tick=5", "a time with its unit"),
         ("run derives.toml", "derives.toml:1: derive"),
         ("look s.sqlite --limit=99999999999999999999", "limit"),
-        ("watch s.sqlite --webhook http://a..b/ --once", "not an address"),
-        ("tick s.sqlite --now 1e300", "1e+11"),
+        ("store tick s.sqlite --webhook http://a..b/", "not an address"),
+        ("store tick s.sqlite --now 1e300", "1e+11"),
     ],
 )
 def test_it_is_refused_in_a_sentence(words: str, said: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,7 +58,7 @@ AGENTS = {"claude-code": _claude_code, "codex": _codex}
 
 
 def _server(store: str, writer: str) -> dict[str, Any]:
-    return {"command": "malsim", "args": ["serve", store, "--writer", writer]}
+    return {"command": "malsim", "args": ["agent", "serve", store, "--writer", writer]}
 
 
 def _with_server(path: Path, server: dict[str, Any]) -> str:
@@ -74,7 +74,7 @@ def _with_hooks(path: Path, store: str, writer: str) -> str:
     table = _table(path)
     hooks = table.setdefault("hooks", {})
     for word, event in EVENTS.items():
-        command = shlex.join(["malsim", "hook", word, "--store", store, "--writer", writer])
+        command = shlex.join(["malsim", "agent", "hook", word, "--store", store, "--writer", writer])
         entry: dict[str, Any] = {"hooks": [{"type": "command", "command": command, "timeout": SECONDS}]}
         hooks.setdefault(event, []).append({"matcher": ACTS, **entry} if word == "tool" else entry)
     return json.dumps(table, indent=2) + "\n"

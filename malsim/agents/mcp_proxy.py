@@ -77,7 +77,7 @@ def _log(copies: Copies) -> None:
             note(line)
         except OSError as problem:
             if not failed:
-                sys.stderr.write(f"malsim record: the log cannot be written: {problem}\n")
+                sys.stderr.write(f"malsim agent record: the log cannot be written: {problem}\n")
             failed = True
 
 

@@ -1,4 +1,4 @@
-"""The log that a recorder writes: a JSON line an event, screened, as `malsim watch --events` reads it."""
+"""The log that a recorder writes: a screened JSON line for each event, as `malsim import` and `malsim compare` read it."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[
             last = float(line["t"])
             start = start or datetime.fromisoformat(line["at"])
         except (ValueError, KeyError, TypeError):
-            raise UsageError("no log of malsim record", where=f"{path}:{number}", hint="name another file") from None
+            raise UsageError("no log of malsim agent record", where=f"{path}:{number}", hint="name another file") from None
         if line["event"] == "write" and "object" in line and not hashes:
             items.setdefault(line["object"], {})[line["item"]] = None
     if start and end < len(whole):

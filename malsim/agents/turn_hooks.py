@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Answer = tuple[dict[str, Any], HookTurn]
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "tool": "PreToolUse", "stop": "Stop"}
-"""The hooks by the words of `malsim hook`, and the events of Claude Code and Codex that call them."""
+"""The hooks by the words of `malsim agent hook`, and the events of Claude Code and Codex that call them."""
 
 
 @dataclass(frozen=True)

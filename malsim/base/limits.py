@@ -1,41 +1,35 @@
-"""How much input from a stranger may ask of the machine before it is refused: one table; a flag raises each.
+"""Limits on what input may ask of the machine before it is refused; the variable `MALSIM_LIMITS` raises them.
 
-Every command holds them while it works, and so do the processes it starts: whatever runs a scenario, draws up points or
-reads a file asks `within`. A library's caller, who knows what he runs, has none unless he holds some.
+Every command holds the limits while it works, and so do the processes it starts: whatever runs a scenario, draws up points
+or reads a file asks `within`. Calls from Python are not limited unless the caller holds some: `with Limits().hold(): …`.
 Nothing heavy is imported here, so that `--help` and pytest can state the limits at once.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from malsim.base.errors import ScenarioError
+from malsim.base.errors import ScenarioError, UsageError
 
 
-def _limit(default: int, flag: str, unit: str, says: str) -> Any:
-    return field(default=default, metadata={"flag": flag, "unit": unit, "says": says})
+def _limit(default: int, unit: str, says: str) -> Any:
+    return field(default=default, metadata={"unit": unit, "says": says})
 
 
+VARIABLE = "MALSIM_LIMITS"
+MOST_DIGITS = 18
 RESERVED = 4 * 2**30  # bytes that libraries reserve and do not use
-TOO_MUCH = (
-    b"malsim: not enough memory for this; ask for fewer replications, days or claims, or allow more: --max-memory BYTES\n"
-)
+TOO_MUCH = b"malsim: not enough memory for this; ask for less, or allow more: MALSIM_LIMITS=memory=BYTES\n"
 _handlers: list[Any] = []  # a handler is to live as long as its signal may come
 _FEWER = "ask for fewer days or replications"
 _LESS = {"points": "ask for fewer points", "input": "give a smaller file", "memory": "give it less at once"}
-
-
-def _place(flag: str) -> str:
-    """Where a parser puts what a flag is given."""
-    return flag.strip("-").replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,18 +52,15 @@ class Limits:
         Bytes of one file of claims, points or signals, unpacked; of Parquet its values, eight bytes each.
     memory
         Bytes that something is estimated to take before it is begun; 0 for half of the machine's memory.
-    prefix
-        How the flags begin that raise these.
     """
 
-    replications: int = _limit(100_000, "max-replications", "N", "replications of one scenario")
-    ticks: int = _limit(1_000_000, "max-ticks", "N", "ticks × replications")
-    cells: int = _limit(100_000_000, "max-cells", "N", "ticks × cells, of all replications together")
-    points: int = _limit(100_000, "max-points", "N", "points of a study, each a run or some")
-    baseline: int = _limit(100 * 2**20, "max-baseline", "BYTES", "bytes of a baseline, or values in it")
-    input: int = _limit(2 * 2**30, "max-input", "BYTES", "bytes of a file, unpacked")
-    memory: int = _limit(0, "max-memory", "BYTES", "bytes of memory")
-    prefix: str = "--"
+    replications: int = _limit(100_000, "N", "replications of one scenario")
+    ticks: int = _limit(1_000_000, "N", "ticks × replications")
+    cells: int = _limit(100_000_000, "N", "ticks × cells, of all replications together")
+    points: int = _limit(100_000, "N", "points of a study, each a run or some")
+    baseline: int = _limit(100 * 2**20, "BYTES", "bytes of a baseline, or values in it")
+    input: int = _limit(2 * 2**30, "BYTES", "bytes of a file, unpacked")
+    memory: int = _limit(0, "BYTES", "bytes of memory")
 
     def check(self, sizes: Mapping[str, int], *, where: str | None = None) -> None:
         """Refuse what asks for more than one of the limits, by its name.
@@ -77,39 +68,38 @@ class Limits:
         Raises
         ------
         ScenarioError
-            Saying what it asks for, what is allowed, and the flag.
+            Saying what was asked for, what is allowed, and how to allow it.
 
         >>> Limits().check({"replications": 200_000}, where="a.toml")
         Traceback (most recent call last):
             ...
         malsim.base.errors.ScenarioError: a.toml: too many replications of one scenario; given: 200000; allowed: 100000; \
-ask for fewer days or replications, or allow it: --max-replications 200000
+ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=200000
         """
         for limit in fields(self):
             allowed, given = getattr(self, limit.name), sizes.get(limit.name, 0)
             allowed = allowed or half_of_memory() if limit.name == "memory" else allowed
             if limit.name in sizes and given > allowed:
-                hint = f"{_LESS.get(limit.name, _FEWER)}, or allow it: {self.prefix}{limit.metadata['flag']} {given}"
+                hint = f"{_LESS.get(limit.name, _FEWER)}, or allow it: {VARIABLE}={limit.name}={given}"
                 problem = f"too many {limit.metadata['says']}"
                 raise ScenarioError(problem, where=where, given=given, allowed=f"{allowed}", hint=hint)
 
     @classmethod
-    def options(cls, add: Callable[..., object], *, prefix: str = "--", help_text: str | None = None) -> None:
-        """Declare a flag for each limit, with a parser's own function `add`; their help is `help_text`, if one is given."""
-        for limit in fields(cls):
-            if limit.metadata:
-                default = f"{limit.default:,}" if limit.default else "half of the machine's"
-                meaning = f"{limit.metadata['says']}; default {default}"
-                flag = f"{prefix}{limit.metadata['flag']}"
-                add(flag, type=int, metavar=limit.metadata["unit"], help=meaning if help_text is None else help_text)
+    def of_environment(cls) -> Limits:
+        """Return the limits that `MALSIM_LIMITS` sets, such as `ticks=2000000,memory=8000000000`; the others are defaults.
 
-    @classmethod
-    def of(cls, args: argparse.Namespace, *, prefix: str = "--") -> Limits:
-        """The limits that flags declared by `options` ask for."""
-        values = {
-            limit.name: getattr(args, _place(f"{prefix}{limit.metadata['flag']}")) for limit in fields(cls) if limit.metadata
-        }
-        return cls(prefix=prefix, **{name: number for name, number in values.items() if number is not None})
+        Raises `UsageError` for a name that is not a limit, or a value that is not a whole number of 0 or more.
+        """
+        values, names = dict[str, int](), [limit.name for limit in fields(cls)]
+        for part in filter(None, os.environ.get(VARIABLE, "").split(",")):
+            name, _, number = (word.strip() for word in part.partition("="))
+            if name not in names or not (number.isascii() and number.isdigit()):
+                allowed = f"NAME=NUMBER, with a comma between two; names: {', '.join(names)}"
+                raise UsageError(
+                    "not a limit", where=VARIABLE, given=part, allowed=allowed, hint=f"{VARIABLE}=ticks=2000000"
+                )
+            values[name] = int(number[:MOST_DIGITS])
+        return cls(**values)
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -131,6 +121,11 @@ ask for fewer days or replications, or allow it: --max-replications 200000
         return _IN_FORCE.get()
 
     @staticmethod
+    def current() -> Limits:
+        """Return the limits in force, or those of the environment where none are."""
+        return _IN_FORCE.get() or Limits.of_environment()
+
+    @staticmethod
     def memory_in_force() -> int:
         """Bytes that what is run may take."""
         limits = Limits.in_force()
@@ -140,16 +135,6 @@ ask for fewer days or replications, or allow it: --max-replications 200000
     def put_in_force(limits: Limits | None) -> None:
         """Let these hold for good, as a process does that works for another."""
         _IN_FORCE.set(limits)
-
-    @property
-    def flags(self) -> str:
-        """The flags that ask for these limits, as they stand at the end of a command line.
-
-        >>> Limits(ticks=2_000_000).flags
-        ' --max-ticks 2000000'
-        """
-        changed = [limit for limit in fields(self) if limit.metadata and getattr(self, limit.name) != limit.default]
-        return "".join(f" --{limit.metadata['flag']} {getattr(self, limit.name)}" for limit in changed)
 
 
 def half_of_memory() -> int:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from malsim.judging.axioms.engine.subject import Subject
 
 
-HEADING = "judge"
+HEADING = "memories"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

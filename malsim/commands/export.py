@@ -7,7 +7,7 @@ from pathlib import Path
 
 from malsim.base.files.outputs import whole_file
 
-HEADING = "compare and bring memories"
+HEADING = "memories"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

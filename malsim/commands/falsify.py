@@ -14,7 +14,7 @@ from typing import Any
 from malsim.base.files.outputs import save_text
 from malsim.lab.space.scenario_options import set_arguments, under_law
 
-HEADING = "judge"
+HEADING = "test"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

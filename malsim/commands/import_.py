@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from malsim.importers.reading.records import Options
 
 
-HEADING = "compare and bring memories"
+HEADING = "memories"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

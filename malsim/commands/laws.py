@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 RANK_ONLY = "a rank only: its number is meant as no probability"
 
 
-HEADING = "compare and bring memories"
+HEADING = "memories"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

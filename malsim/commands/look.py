@@ -3,7 +3,6 @@
 malsim look memory.sqlite --query pump             the mini-index about something
 malsim look memory.sqlite --signals all            with a line for each standing signal that fires
 malsim look memory.sqlite dec_a3ee                 one cell, opened
-malsim look memory.sqlite --verify 5               the facts to verify next: whose two best values are closest
 malsim look scenarios/poisoner.toml --at 30        the push that the reader of a run got that day
 """
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.memory.store import Store
 
 
-HEADING = "run and look"
+HEADING = "look and run"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +34,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--query", default="", metavar="TEXT", help="what the mini-index is to be about")
     add("--signals", metavar="A,B", help="raise a line for each of these surfaced signals that fires, or all")
-    add("--verify", type=int, metavar="N", help="instead: N disputed facts to verify next, the closest under records first")
     at = "as it stood on this day, or will stand if nobody writes; a number, or a date where the store has one for day 0"
     add("--at", metavar="DAY", help=at)
     add("--limit", type=int, default=10, metavar="N", help="most lines; default 10")
@@ -53,8 +51,6 @@ def main(args: argparse.Namespace) -> int:
 
     if args.store.endswith(".toml"):
         return _of_run(args)
-    if args.verify is not None:
-        return _to_verify(args)
     rules = Rules.read(args.rules or "default").set(*args.set)
     with Store(args.store, write=False) as store:
         at = None if args.at is None else day_of(args.at, store.start, where="--at")
@@ -76,34 +72,13 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _to_verify(args: argparse.Namespace) -> int:
-    """The facts that a person should look into next."""
-    from malsim.base.errors import UsageError
-    from malsim.importers.building.claim_stream import stream
-    from malsim.lab.studies.laws.verify_next import closest_facts
-    from malsim.memory.store import Store
-
-    if args.scope is not None:
-        raise UsageError("all scopes are looked at together", where="--scope", given=args.scope, hint="leave it out")
-    if args.verify < 1:
-        raise UsageError("too few", where="--verify", given=args.verify, allowed="1 or more")
-    with Store(args.store, write=False) as store:
-        at = None if args.at is None else day_of(args.at, store.start, where="--at")
-    facts = closest_facts(stream(args.store, at=at).claims, args.verify, at=at)
-    for row in facts.to_dicts():
-        print(f"{row['object']}: {row['leads']} {row['belief']:.3f}, {row['against']} {row['rival']:.3f}")
-    if facts.is_empty():
-        print("no fact is in dispute that nobody verified")
-    return 0
-
-
 def _of_run(args: argparse.Namespace) -> int:
     """The push of a run's turn, or a cell as it stood then."""
     from malsim import api
     from malsim.base.errors import UsageError
     from malsim.sim.replay.turn_push import push_on
 
-    for name in ("query", "signals", "rules", "scope", "verify"):
+    for name in ("query", "signals", "rules", "scope"):
         if getattr(args, name):
             hint = "a run's reader has a task, and its scenario says which signals and rules there are"
             raise UsageError("this is for stores", where=f"--{name}", given=getattr(args, name), hint=hint)

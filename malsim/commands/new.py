@@ -3,7 +3,7 @@
 malsim new my.toml                                   a world: facts, writers, a reader
 malsim new my.toml --template claims                 claims written by hand
 malsim new my.toml --template tripwire               an alarm on a decision
-malsim new checks.toml --template checks              checks of a store: malsim test --on, malsim watch
+malsim new checks.toml --template checks              checks of a store: malsim test --on
 malsim new my_memory.py --template memory            a memory of your own
 malsim new .github/workflows/memory.yml --template ci
 malsim new . --template claude-code                  hooks and server for the agent at work in this folder; or codex
@@ -20,14 +20,14 @@ TEMPLATES = {  # the file of each, the ending of what is written, and what to do
     "world": ("world.toml", ".toml", JUDGE),
     "claims": ("claims.toml", ".toml", JUDGE),
     "tripwire": ("tripwire.toml", ".toml", JUDGE + ALARM),
-    "checks": ("checks.toml", ".toml", "hold a store to it: `malsim test --on memory.sqlite {path}`, or `malsim watch`"),
+    "checks": ("checks.toml", ".toml", "hold a store to it: `malsim test --on memory.sqlite {path}`"),
     "memory": ("memory.txt", ".py", "try it from its folder: `malsim axioms {path.stem}:Latest`"),
     "ci": ("ci.yml", ".yml", "on every push it judges scenarios/: put a file there; `malsim docs ci` has GitLab's"),
 }
 PROGRAMS = {"claude-code": "claude", "codex": "codex"}
 
 
-HEADING = "run and look"
+HEADING = "look and run"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

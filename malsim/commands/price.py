@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from malsim.judging.prices.prices import PriceTable
 
-HEADING = "judge"
+HEADING = "memories"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 malsim run scenarios/mutual_dispute.toml
 malsim run scenarios/mutual_dispute.toml --vary rules.challenge_ceiling=0.3,0.45,0.6
 malsim run scenarios/claims/machines.csv --vary rules.challenge_ceiling=0.3,0.45,0.6
+malsim run --manifest out/dispute/manifest.json      make that run again and report whether it is the same
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from malsim.lab.space.scenario_options import memory_arguments, set_arguments
 if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
-HEADING = "run and look"
+HEADING = "look and run"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("scenario", metavar="SCENARIO", help="a scenario file; with --vary also a claims file or a store")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("scenario", nargs="?", metavar="SCENARIO", help="a scenario file; with --vary also claims or a store")
+    what.add_argument("--manifest", type=Path, metavar="FILE", help="repeat the run of this manifest.json and compare")
     add("--vary", metavar="NAME=V,V,…", help="run once for each value of a setting, and draw all runs in one figure")
     add("-o", "--output", type=Path, metavar="DIR", help="folder for frames and figures; default out/NAME")
     add("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
@@ -37,7 +40,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Read, run, write, and print what happened."""
+    """Read, run, write, and print what happened; with a manifest return 1 if anything differs."""
+    if args.manifest:
+        from malsim.scenario.rerun import rerun
+
+        again = rerun(args.manifest)
+        print(again)
+        return 0 if again.same else 1
     from malsim import api
     from malsim.base.errors import ProcessError
     from malsim.base.files.outputs import save_text, set_aside

@@ -12,7 +12,7 @@ from pathlib import Path
 from malsim.base.files.outputs import save_files
 from malsim.lab.space.scenario_options import set_arguments, under_law
 
-HEADING = "tune and study"
+HEADING = "tune"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

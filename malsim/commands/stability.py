@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_LINES = 12
 
 
-HEADING = "tune and study"
+HEADING = "tune"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,7 @@ MOST_LINES = 20
 MOST_DRAWN = 2
 
 
-HEADING = "tune and study"
+HEADING = "tune"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

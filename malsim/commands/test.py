@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.base.files.outputs import save_text
-from malsim.base.limits import Limits
 from malsim.lab.space.scenario_options import memory_arguments, set_arguments, under_law, with_memory
 
 if TYPE_CHECKING:
-    from malsim.lab.suite.mutation import MutationScore
     from malsim.memory import Rules
-    from malsim.scenario.history.judge_history import HistorySource
+    from malsim.scenario.baseline.tube_compare import Comparison
+    from malsim.scenario.checks.checks import BaselineCheck
     from malsim.scenario.judge.suite_summary import Suite
+    from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
 
-HEADING = "judge"
+HEADING = "test"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,20 +35,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="let each memory begin with a store, or what malsim import reads; a file of checks alone is judged over what "
         "really happened in it",
     )  # fmt: skip
-    add("--events", type=Path, metavar="LOG", help="judge what any memory logged as JSON lines; see malsim docs watch")
     add("--seed", type=int, metavar="N", help="another seed")
     add("--seeds", type=int, metavar="N", help="also judge on the N next seeds; say which checks hang on theirs")
-    add(
-        "--power", type=int, nargs="?", const=0, metavar="N",
-        help="also say how often each check fails on a fresh seed though nothing is wrong, from N replications (200)",
-    )  # fmt: skip
     add("--replications", type=int, metavar="N", help="how many independent replications to judge")
     add("--replication", type=int, metavar="K", help="judge this one replication alone")
     add("--strict", action="store_true", help="exit 1 if the gate refused a claim")
     add("--junit", type=Path, metavar="FILE", help="write JUnit XML, failures and errors apart")
     add("--html", type=Path, metavar="FILE", help="write one HTML file with a picture of each check")
-    add("--mutate", action="store_true", help="also break the suite, one thing at a time, and name what no check notices")
-    add("--mutants", type=int, metavar="N", help="break N of these things alone, spread evenly over all; implies --mutate")
     add("--approve", action="store_true", help="show what changed against the [baseline] of each file; record it on yes")
     add("--yes", action="store_true", help="with --approve: record without asking")
     add("--plot", type=Path, metavar="FILE", help="with --approve: where the plot goes; default out/NAME/baseline.png")
@@ -71,25 +65,35 @@ def main(args: argparse.Namespace) -> int:
         from malsim.showing.pages.suite import report
 
         save_text(args.html, report(suite))
-    if (args.mutate or args.mutants is not None) and not suite.exit_code:
-        print(_score(suite, Limits.of(args), args.mutants))
-    codes = [suite.exit_code]
-    if args.seeds is not None:
-        codes.append(_seeds(suite, args))
-    if args.power is not None:
-        codes.append(_power(suite, args))
-    return max(codes)
+    return suite.exit_code if args.seeds is None else max(suite.exit_code, _seeds(suite, args))
 
 
 def _approve(args: argparse.Namespace) -> int:
     """Record each file's baseline on yes; 1 if the answer was no."""
-    from malsim.lab.suite.approval import approve
+    from malsim.scenario.baseline.approval import approve
+    from malsim.scenario.file.scenario_file import read
     from malsim.scenario.judge.suite_summary import scenario_files
 
-    limits = Limits.of(args)
-    return max(
-        approve(str(path), limits=limits, say=print, yes=args.yes, plot=args.plot) for path in scenario_files(args.paths)
-    )
+    draw = partial(_draw_baseline, args.plot)
+    return max(approve(read(path), say=print, draw=draw, yes=args.yes) for path in scenario_files(args.paths))
+
+
+def _draw_baseline(path: Path | None, check: BaselineCheck, run: Run, comparison: Comparison) -> None:
+    """Draw the run and the baseline."""
+    from malsim.base.files.outputs import save_files
+    from malsim.scenario.judge.judge import Judged, Outcome
+    from malsim.scenario.picture import picture
+    from malsim.showing.plots.runs.checked import checked
+
+    outcome = Outcome(check=check, status="fail", message=str(comparison), comparison=comparison)
+    panels = picture(Judged(scenario=run.scenario, outcomes=(outcome,), run=run))
+    title = f"{run.scenario.name}: now (blue) and the baseline's band (grey)"
+    if figure := panels and checked(
+        panels.lines, panels.regions, panels.tubes, panels.events, panels.witnesses, title=title
+    ):
+        place = path or Path("out") / run.scenario.name / "baseline.png"
+        save_files(place.parent, {place.name: figure})
+        print(f"drawn in {place}")
 
 
 def _seeds(suite: Suite, args: argparse.Namespace) -> int:
@@ -97,32 +101,10 @@ def _seeds(suite: Suite, args: argparse.Namespace) -> int:
 
     from malsim.scenario.judge.fresh_seeds import on_fresh_seeds
 
-    result = on_fresh_seeds(tqdm(suite.judged, unit="scenario", disable=None), args.seeds, limits=Limits.of(args))
+    result = on_fresh_seeds(tqdm(suite.judged, unit="scenario", disable=None), args.seeds)
     for line in result.lines():
         print(line)
     return result.exit_code
-
-
-def _power(suite: Suite, args: argparse.Namespace) -> int:
-    from tqdm import tqdm
-
-    from malsim.scenario.judge.power import POOL, chances
-
-    watched = tqdm(suite.judged, unit="scenario", disable=None)
-    result = chances(watched, args.power or POOL, limits=Limits.of(args))
-    for line in result.lines():
-        print(line)
-    return result.exit_code
-
-
-def _score(suite: Suite, limits: Limits, count: int | None) -> MutationScore:
-    from tqdm import tqdm
-
-    from malsim.lab.suite.mutation import evenly, score, suite_mutants
-
-    mutants = suite_mutants(suite.judged)
-    sample = mutants if count is None else evenly(mutants, count)
-    return score(suite.judged, limits=limits, cases=tqdm(sample, unit="mutant", disable=None))
 
 
 def _suite(args: argparse.Namespace) -> Suite:
@@ -134,7 +116,6 @@ def _suite(args: argparse.Namespace) -> Suite:
     from malsim.scenario.judge.suite_summary import Suite, scenario_files
 
     rules = Rules.read(args.rules) if args.rules else None
-    limits = Limits.of(args)
     results, unread = [], []
     for path in scenario_files(args.paths):
         try:
@@ -143,9 +124,7 @@ def _suite(args: argparse.Namespace) -> Suite:
             scenario = scenario if recording else with_memory(scenario, args)
             scenario = _with_options(scenario, args, rules, begins=recording is None)
             if scenario.checks or not args.check:
-                results.append(
-                    judge_history(scenario, recording, limits=limits) if recording else judge(scenario, limits=limits)
-                )
+                results.append(judge_history(scenario, recording) if recording else judge(scenario))
         except MalsimError as problem:
             unread.append((str(path), str(problem)))
     options = f" --rules {shlex.quote(args.rules)}" if args.rules else ""
@@ -155,30 +134,25 @@ def _suite(args: argparse.Namespace) -> Suite:
     options += "".join(
         f" --{flag.replace('_', '-')} {shlex.quote(str(value))}"
         for flag in ("on", "mapping", "call_limit")
-        if (value := getattr(args, flag)) is not None and not args.events
+        if (value := getattr(args, flag)) is not None
     )
     options += " --allow-code" if args.allow_code else ""
-    return Suite(tuple(results), tuple(unread), options + limits.flags, strict=args.strict)
+    return Suite(tuple(results), tuple(unread), options, strict=args.strict)
 
 
-def _recording(args: argparse.Namespace, scenario: Scenario) -> HistorySource | None:
-    """What really happened, where that is to be judged; None where the scenario is to be run."""
+def _recording(args: argparse.Namespace, scenario: Scenario) -> Path | None:
+    """Return the store whose history is to be judged; None where the scenario is to be run."""
     from malsim.base.errors import UsageError
     from malsim.scenario.file.scenario_file import holds_checks_alone
-    from malsim.scenario.history.judge_history import HistorySource
 
-    if not args.events and not (args.on and holds_checks_alone(scenario)):
+    if not (args.on and holds_checks_alone(scenario)):
         return None
-    flags = ("law", "memory", "set", "rules", "mutate", "mutants", "power", "seed", "replications", "replication")
-    options = {f"--{name}": getattr(args, name) for name in flags}
-    for flag, given in options.items():
-        if given not in (None, [], False):
+    for flag in ("law", "memory", "set", "rules", "seed", "replications", "replication"):
+        if getattr(args, flag) not in (None, [], False):
             raise UsageError(
-                f"{flag} changes a simulation, and this happened", where=scenario.path, hint=f"leave out {flag}"
+                f"--{flag} changes a simulation, and this happened", where=scenario.path, hint=f"leave out --{flag}"
             )
-    if args.events and args.on:
-        raise UsageError("one history at a time", given=f"--on {args.on} --events {args.events}", hint="name one of them")
-    return HistorySource(args.events, log=True) if args.events else HistorySource.of(Path(args.on))
+    return Path(args.on)
 
 
 def _with_options(scenario: Scenario, args: argparse.Namespace, rules: Rules | None, *, begins: bool) -> Scenario:

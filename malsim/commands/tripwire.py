@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
 
-HEADING = "judge"
+HEADING = "test"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.lab.tuning import TuningResult
 
 
-HEADING = "tune and study"
+HEADING = "tune"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

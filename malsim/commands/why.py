@@ -2,7 +2,7 @@
 
 malsim why scenarios/ten_sybils.toml claim-7-522 --at 10
 malsim why memory.sqlite dec_a3ee --law records -o why.png
-malsim why log.jsonl pump=runs                      of what malsim record wrote: OBJECT=VALUE
+malsim why log.jsonl pump=runs                      of what malsim agent record wrote: OBJECT=VALUE
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.memory.explain import Explanation, LawExplanation
 
 
-HEADING = "run and look"
+HEADING = "look and run"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

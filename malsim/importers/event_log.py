@@ -1,4 +1,4 @@
-"""A log of JSON lines, one an event, as `malsim record` writes it: what was written, by whom and when, and deleted."""
+"""A log of JSON lines, one an event, as `malsim agent record` writes it: what was written, by whom and when, and deleted."""
 
 from __future__ import annotations
 

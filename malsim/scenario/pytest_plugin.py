@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from malsim.adapters.foreign_code import NeedsSandboxError, command_process
-from malsim.base.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +40,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a project name the folders its scenarios lie in, and a command line the rules they run under."""
     parser.addini(FOLDERS, "folders whose .toml files are malsim scenarios", type="args", default=[])
     parser.addoption("--malsim-rules", metavar="FILE", help="judge scenarios under these rules: a TOML file or a preset")
-    Limits.options(parser.addoption, prefix=PREFIX)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
@@ -143,7 +141,7 @@ class ScenarioFile(pytest.File):
 
         if self._judged is None:
             with command_process():
-                self._judged = judge(self.scenario(), limits=Limits.of(self.config.option, prefix=PREFIX))
+                self._judged = judge(self.scenario())
         return self._judged
 
 
@@ -182,8 +180,7 @@ class SandboxedItem(pytest.Item):
 def options_of(config: pytest.Config) -> str:
     """The options of `malsim test` under which the same is judged."""
     rules = config.getoption("malsim_rules")
-    options = f" --rules {shlex.quote(rules)}" if rules else ""
-    return options + Limits.of(config.option, prefix=PREFIX).flags
+    return f" --rules {shlex.quote(rules)}" if rules else ""
 
 
 class CheckItem(pytest.Item):

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from malsim.base.limits import Limits
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
@@ -64,17 +63,17 @@ class Rerun:
         return "\n".join([summary, *(f"  {name}: {what}" for name, what in self.differences.items())])
 
 
-def rerun(path: str | Path, *, limits: Limits | None = None) -> Rerun:
+def rerun(path: str | Path) -> Rerun:
     """Make the run of a manifest again and compare its frames with those recorded.
 
     On the same kind of processor and versions the hashes must be equal; elsewhere the Parquet files beside the manifest are
     compared, numbers within 1e-12. Raises `DataError` for a file that is no manifest, or one that cannot be run again,
-    and `ScenarioError` for one that asks for more than the `limits`.
+    and `ScenarioError` for one that asks for more than the limits.
     """
     path = Path(path)
     recorded = read_manifest(path)
     scenario = again(recorded, where=str(path))
-    check_size(scenario, limits)
+    check_size(scenario)
     run = bench.run(scenario)
     exactly = recorded.get("versions") == versions() and recorded.get("processor") == platform.machine()
     differences = {}

@@ -180,7 +180,7 @@ def test_from_python_a_path_is_consent(folder: Path) -> None:
 def test_typing_a_memory_is_consent_and_its_manifest_is_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--no-plots", "-o", "out", "--memory-workers", "0", "--call-limit", "5"]
     assert main(["run", "mine.toml", "--memory", "own_memory:Notes", *options]) == 0
-    assert main(["rerun", "out/manifest.json"]) == 2
+    assert main(["run", "--manifest", "out/manifest.json"]) == 2
     assert "malsim run --memory own_memory:Notes" in capsys.readouterr().err
     assert (folder / "ran").exists()
 

@@ -20,11 +20,11 @@ def write(folder: Path, template: str, *options: str) -> int:
 def test_claude_code_is_given_a_server_and_four_hooks(tmp_path: Path) -> None:
     assert write(tmp_path, "claude-code") == 0
     servers = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]
-    assert servers["memory"]["args"] == ["serve", "m.sqlite", "--writer", "ann"]
+    assert servers["memory"]["args"] == ["agent", "serve", "m.sqlite", "--writer", "ann"]
     hooks = json.loads((tmp_path / ".claude" / "settings.json").read_text())["hooks"]
     assert set(hooks) == EVENTS
     commands = [hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]]
-    assert commands[1] == "malsim hook prompt --store m.sqlite --writer ann"
+    assert commands[1] == "malsim agent hook prompt --store m.sqlite --writer ann"
     assert hooks["PreToolUse"][0]["matcher"].startswith("Bash")
 
 
@@ -64,5 +64,5 @@ def test_a_dry_run_writes_nothing_and_shows_what_a_session_begins_with(
     assert write(tmp_path, template, "--dry-run") == 0
     assert list(tmp_path.iterdir()) == []
     shown = capsys.readouterr().out
-    assert "malsim hook stop" in shown
+    assert "malsim agent hook stop" in shown
     assert "Wire your edges" in shown

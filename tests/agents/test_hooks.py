@@ -34,7 +34,7 @@ class Hooks:
     def __call__(self, event: str, message: Any, *options: str, code: int = 0) -> dict[str, Any]:
         """What a hook answers; `said` is what it writes to stderr."""
         self._monkeypatch.setattr("sys.stdin", io.StringIO(message if isinstance(message, str) else json.dumps(message)))
-        assert main(["hook", event, "--store", str(self.store), *options]) == code
+        assert main(["agent", "hook", event, "--store", str(self.store), *options]) == code
         out, self.said = self._capsys.readouterr()
         answer: dict[str, Any] = json.loads(out) if out else {}
         return answer
@@ -150,4 +150,4 @@ def test_what_it_does_not_understand_is_passed_over(hooks: Hooks, message: str) 
 def test_a_store_that_cannot_be_read_blocks_nobody_unless_it_is_to(hooks: Hooks, option: str, code: int) -> None:
     hooks.store.write_text("no store", encoding="utf-8")
     assert hooks("prompt", PROMPT, "--on-error", option, code=code) == {}
-    assert "no store" in hooks.said or "malsim hook prompt" in hooks.said
+    assert "no store" in hooks.said or "malsim agent hook prompt" in hooks.said

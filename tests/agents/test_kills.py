@@ -28,7 +28,7 @@ class RawClient:
 
     def __init__(self, store: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        words = [sys.executable, "-m", "malsim", "serve", str(store), "--writer", "ann"]
+        words = [sys.executable, "-m", "malsim", "agent", "serve", str(store), "--writer", "ann"]
         self.server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         self._number = 0
         self.request("initialize", **HELLO)

@@ -134,7 +134,7 @@ def test_two_servers_over_stdio_on_one_store_lose_nothing(tmp_path: Path) -> Non
     store = tmp_path / "m.sqlite"
 
     async def agent(writer: str) -> None:
-        words = ["-m", "malsim", "serve", str(store), "--writer", writer]
+        words = ["-m", "malsim", "agent", "serve", str(store), "--writer", writer]
         transport = stdio_client(StdioServerParameters(command=sys.executable, args=words, env=environment()))
         async with Client(transport) as client:
             for number in range(4):
@@ -156,7 +156,7 @@ def test_over_http_only_who_has_the_token_is_served(tmp_path: Path) -> None:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     (tmp_path / "token").write_text("open sesame\n", encoding="utf-8")
-    words = ["serve", str(tmp_path / "m.sqlite"), "--http", str(port), "--token-file", str(tmp_path / "token")]
+    words = ["agent", "serve", str(tmp_path / "m.sqlite"), "--http", str(port), "--token-file", str(tmp_path / "token")]
     with subprocess.Popen([sys.executable, "-m", "malsim", *words], env=environment()) as server:
 
         async def ask(token: str) -> str:

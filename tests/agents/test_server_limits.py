@@ -133,7 +133,7 @@ def test_two_thousand_calls_at_once_lose_nothing(tmp_path: Path) -> None:
     ids=["tools", "resources", "prompt", "claim", "unknown tool"],
 )
 def test_the_inspector_is_content(words: list[str], expected: str, tmp_path: Path) -> None:
-    server = [sys.executable, "-m", "malsim", "serve", str(tmp_path / "m.sqlite")]
+    server = [sys.executable, "-m", "malsim", "agent", "serve", str(tmp_path / "m.sqlite")]
     command = [str(INSPECTOR), "--cli", *server, "--method", *words]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)

@@ -10,7 +10,7 @@ from malsim.showing.manual import page
 
 NAMES = {
     "malsim": """
-        MalsimError Memory Rules Run Scenario Tuner axioms cadence compare compare_laws compare_tripwires
+        MalsimError Memory Rules Run Scenario Tuner axioms compare compare_tripwires
         cures design design_tripwire falsify family fit_decay fork histories price read read_real replay replicate run
         sensitivity stability sweep tune validate
     """,

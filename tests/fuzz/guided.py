@@ -55,13 +55,9 @@ class Fuzzer:
         from malsim.base.errors import MalsimError
         from malsim.importers.building.bring import bring
         from malsim.netlist import NetlistError
-        from malsim.scenario.history.log_history import read_log
         from tests.fuzz.test_hostile_inputs import Format, file_of, formats_in
 
-        logs = {
-            "event log": Format([LOG], file_of("l.jsonl", read_log)),
-            "memories": Format([LOG, GRAPH], file_of("m.jsonl", bring)),
-        }
+        logs = {"memories": Format([LOG, GRAPH], file_of("m.jsonl", bring))}
         self.formats = {name: form for name, form in formats_in(folder).items() if name not in LEFT_OUT} | logs
         self._mutate, self._refusals = mutate, (MalsimError, NetlistError)
         self.names, self.folder = list(self.formats), folder

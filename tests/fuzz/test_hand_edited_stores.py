@@ -22,11 +22,11 @@ TABLES = ("cells", "edges", "writers", "ticks", "past", "meta", "scores", "past_
 FEW, FEWER = 120, 13
 COMMANDS = (
     ["look", "STORE"], ["look", "STORE", "dec_a3ee"], ["look", "STORE", "--query", "sqlite"], ["why", "STORE", "dec_a3ee"],
-    ["why", "STORE", "dec_a3ee", "--law", "records"], ["tick", "STORE"], ["watch", "STORE", "--once"],
+    ["why", "STORE", "dec_a3ee", "--law", "records"], ["store", "tick", "STORE"],
     ["signals", "STORE", "contradiction-load", "lineage-rot"], ["export", "STORE", "--as", "jsonl", "-o", "OUT.jsonl"],
     ["export", "STORE", "--as", "recall", "-o", "OUT.json"], ["hal", "STORE", "-c", "getp dec_a3ee-scores-eff"],
-    ["write", "STORE", "--writer", "cy", "--title", "t", "--confidence", ".7", "--edge", "supports dec_a3ee"],
-    ["update", "STORE", "dec_a3ee", "--writer", "cy", "--body", "anew"],
+    ["store", "write", "STORE", "--writer", "cy", "--title", "t", "--confidence", ".7", "--edge", "supports dec_a3ee"],
+    ["store", "update", "STORE", "dec_a3ee", "--writer", "cy", "--body", "anew"],
 )  # fmt: skip
 
 

@@ -83,12 +83,14 @@ def _store(path: Path) -> None:
         store.mini_index("pump")
 
 
-def _command(*words: str) -> Callable[[Path], object]:
+def _command(*words: str, limits: str = "") -> Callable[[Path], object]:
     """A command on the file; what it refuses by its exit code is raised, so that a bug is told from a refusal."""
 
     def runs(path: Path) -> None:
         said = io.StringIO()
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+        redirected = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said)
+        with redirected[0], redirected[1], pytest.MonkeyPatch.context() as patch:
+            patch.setenv("MALSIM_LIMITS", limits)
             code = main([word.replace("FILE", str(path)) for word in words])
         assert code in (0, 1, 2), code
         assert "this is a bug" not in said.getvalue(), said.getvalue()[:2_000]
@@ -138,9 +140,9 @@ def formats_in(folder: Path) -> dict[str, Format]:
         "frame": Format([(folder / "run" / "cells.parquet").read_bytes()], file_of("f.parquet", read_claims), text=False),
         "recall database": Format(_recall(folder), file_of("r.sqlite", bring), text=False),
         "recall archive": Format([json.dumps(archive, indent=1).encode()], file_of("r.json", bring)),
-        "design": Format([b"rules.damping,rules.support_ceiling\n0.5,0.4\n0.2,0.9\n"], file_of("d.csv", _command("sweep", str(ROOT / "scenarios" / "mutual_dispute.toml"), "--design", "FILE", "--quiet", "--no-plots", "--max-points", "0"))),
+        "design": Format([b"rules.damping,rules.support_ceiling\n0.5,0.4\n0.2,0.9\n"], file_of("d.csv", _command("sweep", str(ROOT / "scenarios" / "mutual_dispute.toml"), "--design", "FILE", "--quiet", "--no-plots", limits="points=0"))),
         "stream": Format([b"x,y\n1,2\n0.5,true\n"], file_of("s.csv", _command("op", "smooth", "--on", "FILE", "--column", "x"))),
-        "run folder": Format([json.dumps(manifest, indent=1).encode()], file_of("run/manifest.json", _command("netlist", "value", "obs_a1a1-scores-eff", "FILE", "--max-ticks", "100"))),
+        "run folder": Format([json.dumps(manifest, indent=1).encode()], file_of("run/manifest.json", _command("netlist", "value", "obs_a1a1-scores-eff", "FILE", limits="ticks=100"))),
         "shell": Format([HAL.encode()], file_of("h.hal", _command("netlist", "check", "FILE"))),
         "store": Format([(folder / "a.db").read_bytes()], file_of("b.db", _store), text=False),
     }  # fmt: skip

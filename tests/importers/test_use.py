@@ -41,11 +41,11 @@ def mcp(folder: Path) -> Path:
 
 def test_replay_wants_a_confidence_and_then_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = str(mcp(tmp_path))
-    assert main(["replay", source, "-o", str(tmp_path / "out")]) == 2
+    assert main(["compare", source, "-o", str(tmp_path / "out")]) == 2
     message = capsys.readouterr().err
     assert "3 of 3" in message
     assert "--confidence" in message
-    assert main(["replay", source, "--confidence", "0.7", "--json"]) == 0
+    assert main(["compare", source, "--confidence", "0.7", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["objects"] == 1
 
 
@@ -72,7 +72,7 @@ def test_a_run_from_a_memory_that_its_scenario_does_not_name_is_not_made_again(
     (folder / "port.md").write_text("---\nname: port\ndescription: listens on 8443\n---\non 8443\n", encoding="utf-8")
     for begun in (source, folder):
         assert main(["run", str(scenario), "--from", str(begun), "-o", str(out), "--no-plots"]) == 0
-        assert main(["rerun", str(out / "manifest.json")]) == 2
+        assert main(["run", "--manifest", str(out / "manifest.json")]) == 2
         message = capsys.readouterr().err
         assert "does not name" in message
         assert begun.name in message
@@ -90,13 +90,13 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_every_command_takes_each_format_directly(source: Path, tmp_path: Path) -> None:
     scenario, manifest = tmp_path / "s.toml", tmp_path / "again" / "manifest.json"
     scenario.write_text(CHECK, encoding="utf-8")
-    assert main(["replay", str(source), "--confidence", "0.7", "-o", str(tmp_path / "replayed")]) == 0
+    assert main(["compare", str(source), "--confidence", "0.7", "-o", str(tmp_path / "replayed")]) == 0
     assert main(["run", str(scenario), "--from", str(source), "-o", str(tmp_path / "out"), "--no-plots"]) == 0
     assert main(["test", str(scenario), "--on", str(source)]) == 0
     assert main(["axioms", "last_write", "--axiom", "bounds", "--on", str(source)]) == 0
     scenario.write_text(CHECK + f'\n[memory]\nfrom = "{source.name}"\n', encoding="utf-8")
     assert main(["run", str(scenario), "-o", str(manifest.parent), "--no-plots"]) == 0
-    assert main(["rerun", str(manifest)]) == 0
+    assert main(["run", "--manifest", str(manifest)]) == 0
     if source.is_dir():
         (source / "new.md").write_text("- [port] it listens on 9000\n", encoding="utf-8")
-        assert main(["rerun", str(manifest)]) == 2
+        assert main(["run", "--manifest", str(manifest)]) == 2

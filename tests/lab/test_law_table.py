@@ -97,22 +97,6 @@ def test_the_command_prints_rows_and_writes_a_page(tmp_path: Path, capsys: pytes
     assert "graphiti" in capsys.readouterr().err
 
 
-def test_a_seed_draws_halves_and_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    about = range(40)
-    claims = [f"{day},{writer},x{one},{one % (2 + day) > 1}" for one in about for day, writer in enumerate("abc", start=1)]
-    (tmp_path / "claims.csv").write_text("\n".join(["time,writer,object,value", *claims]), encoding="utf-8")
-    truth = [f"x{one},{one % 2 > 0}" for one in about]
-    (tmp_path / "truth.csv").write_text("\n".join(["object,value", *truth]), encoding="utf-8")
-    printed = []
-    for seed in ("1", "1", "2"):
-        assert main(["compare", str(tmp_path), "--laws", "majority", "--calibrated", "--seed", seed, "--json"]) == 0
-        printed.append({row["metric"]: row for row in json.loads(capsys.readouterr().out)})
-    one, again, other = printed
-    assert one == again
-    assert one["accuracy"]["value"] == other["accuracy"]["value"]
-    assert one["brier"]["value"] != other["brier"]["value"]
-
-
 @pytest.mark.nightly
 @pytest.mark.skipif(not DATA.is_dir(), reason="the data set mmkb_years does not lie beside the project")
 def test_the_headline_comes_out_as_measured_on_the_minimal_models() -> None:

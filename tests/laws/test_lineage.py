@@ -112,7 +112,17 @@ def test_a_file_of_claims_may_name_lineages(tmp_path: Path, capsys: pytest.Captu
     truth.write_text("\n".join(["object,value", *(f"q{q},no" for q in range(8))]), encoding="utf-8")
     right = {}
     for lineage in ("apart", "one"):
-        words = ["replay", str(path), "--truth", str(truth), "--law", "records", "--set", f"law.lineage={lineage}", "--json"]
+        words = [
+            "compare",
+            str(path),
+            "--truth",
+            str(truth),
+            "--laws",
+            "records",
+            "--set",
+            f"law.lineage={lineage}",
+            "--json",
+        ]
         assert main(words) == 0
         right[lineage] = json.loads(capsys.readouterr().out)["accuracy"]
     assert right == {"apart": 0.0, "one": 1.0}

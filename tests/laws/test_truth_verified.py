@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from malsim.cli import main
 from malsim.lab.studies.laws.claims import read_folder
 from malsim.lab.studies.laws.stream import Stream, arrived, ask
 from malsim.laws import plant_of
@@ -18,7 +17,6 @@ from malsim.laws.truth import verified
 from malsim.laws.truth.closed import closed
 from malsim.laws.truth.evidence import Evidence
 from malsim.laws.truth.own_values import own_values
-from malsim.memory import Memory, admit, tick
 from malsim.memory.port import Claims, Vocabulary
 
 if TYPE_CHECKING:
@@ -89,21 +87,6 @@ def batch(reps: list[int], seed: int) -> Claims:
         rep=rep, t=np.zeros(size), writer=writer, sequence=np.arange(size), object=about, value=value,
         stated=np.full(size, np.nan), verified=known > 0,
     )  # fmt: skip
-
-
-def test_a_store_says_what_to_verify_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = [("pump", "1112"), ("fan", "12"), ("belt", "111"), ("valve", "12")]
-    claims = [
-        {"t": 1.0, "handle": f"obs_{ord(about[0]):03x}{place}", "writer": f"w{place}", "object": about,
-         "title": f"w{place} on {about}", "value": float(value),
-         "confidence": 0.8, "verification": "external" if (about, value) == ("valve", "2") else "checked"}
-        for about, values in said for place, value in enumerate(values)
-    ]  # fmt: skip
-    memory, _ = admit(Memory.empty(), claims)
-    tick(memory, 2.0).save(tmp_path / "m.sqlite")
-    assert main(["look", str(tmp_path / "m.sqlite"), "--verify", "5"]) == 0
-    assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines()] == ["fan", "pump"]
-    assert main(["look", str(tmp_path / "m.sqlite"), "--verify", "0"]) == 2
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> str:
 
 def test_an_update_rewrites_and_reinforces(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--verification", "checked", "--body", "measured again", "--topics", "store,speed"]
-    assert main(["update", path, "dec_a3ee", "--writer", "bob", *given]) == 0
+    assert main(["store", "update", path, "dec_a3ee", "--writer", "bob", *given]) == 0
     assert "updated by bob on day 30" in capsys.readouterr().out
     with Store(path, write=False) as store:
         cell = store.memory.cells.row(0, named=True)
@@ -38,8 +38,8 @@ def test_an_update_rewrites_and_reinforces(path: str, capsys: pytest.CaptureFixt
 
 
 def test_who_updated_is_kept_and_said(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["update", path, "dec_a3ee", "--writer", "bob", "--body", "measured", "--verification", "checked"])
-    main(["update", path, "dec_a3ee", "--writer", "cy", "--body", "measured again", "--now", "41"])
+    main(["store", "update", path, "dec_a3ee", "--writer", "bob", "--body", "measured", "--verification", "checked"])
+    main(["store", "update", path, "dec_a3ee", "--writer", "cy", "--body", "measured again", "--now", "41"])
     with Store(path) as store:
         assert store.ticks["writer"].to_list() == [None, None, "bob", "cy"]
         store.save(update(store.memory, "dec_a3ee", now=50.0, summary="fast"))
@@ -67,7 +67,7 @@ def test_a_law_of_items_says_too_who_rewrote_a_claim(tmp_path: Path, capsys: pyt
     claim = {"writer": "ann", "kind": "obs", "object": "pump", "value": 1.0, "confidence": 0.8}
     with Store(path) as store:
         store.admit([{**claim, "handle": f"obs_000{n}", "title": f"claim {n}", "t": float(n)} for n in range(2)])
-    main(["update", path, "obs_0001", "--writer", "human", "--verification", "external", "--now", "9"])
+    main(["store", "update", path, "obs_0001", "--writer", "human", "--verification", "external", "--now", "9"])
     capsys.readouterr()
     assert main(["why", path, "obs_0001", "--law", "records"]) == 0
     output = capsys.readouterr().out
@@ -109,7 +109,7 @@ def test_a_memory_that_is_saved_names_who_rewrote_it(path: str) -> None:
     ],
 )
 def test_a_refused_update_changes_nothing(given: list[str], path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["update", path, "dec_a3ee", *given]) == 2
+    assert main(["store", "update", path, "dec_a3ee", *given]) == 2
     output = "".join(capsys.readouterr())
     assert "this is a bug" not in output
     assert stand_in("GitHub token") not in output
@@ -125,7 +125,7 @@ def test_a_refused_update_changes_nothing(given: list[str], path: str, capsys: p
         ["why", "STORE", "dec_a3ee", "--rep", "9" * 400],
         ["why", "STORE", "\udc80"],
         ["why", "STORE", "\udc80", "--law", "records"],
-        ["tick", "STORE", "--now", "1e999"],
+        ["store", "tick", "STORE", "--now", "1e999"],
         ["export", "STORE", "--as", "recall", "-o", "OUT.json"],
         ["export", "STORE", "--as", "recall", "-o", "OUT.db"],
         ["import", "STORE", "-o", "no\0"],
@@ -151,5 +151,5 @@ def test_a_store_whose_name_holds_nul_is_none() -> None:
 
 
 def test_no_update_makes_a_store(tmp_path: Path) -> None:
-    assert main(["update", str(tmp_path / "none.sqlite"), "dec_a3ee", "--writer", "bob", "--body", "x"]) == 2
+    assert main(["store", "update", str(tmp_path / "none.sqlite"), "dec_a3ee", "--writer", "bob", "--body", "x"]) == 2
     assert not list(tmp_path.iterdir())

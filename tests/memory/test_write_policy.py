@@ -73,7 +73,7 @@ def test_only_a_verifier_verifies_anothers_cell_from_outside(tmp_path: Path, cap
     path = tmp_path / "memory.sqlite"
     with Store(path) as store:
         store.admit([CLAIM])
-    told = ["update", str(path), "obs_0001", "--verification", "external", "--now", "2", "--writer"]
+    told = ["store", "update", str(path), "obs_0001", "--verification", "external", "--now", "2", "--writer"]
     assert cli.main([*told, "bob"]) == 2
     assert "no verifier" in capsys.readouterr().err
     assert cli.main([*told, "human"]) == 0

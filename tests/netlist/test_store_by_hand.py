@@ -24,9 +24,12 @@ def store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_the_charter_is_asked_of_a_store_that_began_without_one(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The first answer is the charter's cell, the next supersedes it, and the question after it is asked."""
-    assert main(["charter", store, "--answer", "Ship."]) == 0
-    assert main(["charter", store, "--question", "objective", "--answer", "Ship on Friday.", "--now", "2026-04-02"]) == 0
-    assert main(["charter", store]) == 0
+    assert main(["store", "charter", store, "--answer", "Ship."]) == 0
+    assert (
+        main(["store", "charter", store, "--question", "objective", "--answer", "Ship on Friday.", "--now", "2026-04-02"])
+        == 0
+    )
+    assert main(["store", "charter", store]) == 0
     output = capsys.readouterr().out
     assert output.startswith("objective: taken as obj_objective_0006\nobjective: taken as obj_")
     assert "constraints: What" in output
@@ -34,13 +37,26 @@ def test_the_charter_is_asked_of_a_store_that_began_without_one(store: str, caps
         chain = stored.memory.chain(stored.memory.row("obj_objective_0006"))
         assert stored.memory.cells["body"].gather(chain).to_list() == ["Ship.", "Ship on Friday."]
         assert stored.day == 87.0
-    assert main(["charter", store, "--answer", " "]) == 2
-    assert main(["charter", store, "--answer", "the key is AKIAIOSFODNN7EXAMPLQ"]) == 1
+    assert main(["store", "charter", store, "--answer", " "]) == 2
+    assert main(["store", "charter", store, "--answer", "the key is AKIAIOSFODNN7EXAMPLQ"]) == 1
     assert "refused: body screen: possible AWS access key id" in capsys.readouterr().out
 
 
 def test_a_program_that_does_not_parse_is_refused_with_its_fault(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    program = ["write", store, "--writer", "ann", "--kind", "prg", "--title", "watch it", "--confidence", ".7", "--body"]
+    program = [
+        "store",
+        "write",
+        store,
+        "--writer",
+        "ann",
+        "--kind",
+        "prg",
+        "--title",
+        "watch it",
+        "--confidence",
+        ".7",
+        "--body",
+    ]
     assert main([*program, "addf wotch tick [keys: dec_a3ee]"]) == 1
     assert "did you mean watch" in capsys.readouterr().out
     assert main([*program, "addf watch tick [keys: dec_a3ee]"]) == 0
@@ -57,24 +73,24 @@ def test_issues_of_programs_stand_beside_others() -> None:
 
 
 def test_a_tick_says_what_moved_farthest_and_what_signals_ask(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tick", store, "--now", "2026-04-01", "--signals", "time-to-stale,compaction-pressure"]) == 0
+    assert main(["store", "tick", store, "--now", "2026-04-01", "--signals", "time-to-stale,compaction-pressure"]) == 0
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == "day 86: 16 cells, 9 moved, obs_51c0 farthest, by -0.485"
     assert rest[0].startswith("time-to-stale               surfaced  fires on 5 of 16 cells: obs_")
     assert rest[1].strip() == "queue for a refresh before decay bites"
     assert rest[2].endswith("fires on 0 of 1 run")
-    assert main(["tick", store, "--now", "2026-03-01"]) == 2
+    assert main(["store", "tick", store, "--now", "2026-03-01"]) == 2
 
 
 def test_a_tick_reads_every_signal_that_there_is(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tick", store, "--now", "2026-04-01", "--signals", "all"]) == 0
+    assert main(["store", "tick", store, "--now", "2026-04-01", "--signals", "all"]) == 0
     out = capsys.readouterr().out
     assert all(name in out for name in catalogue())
 
 
 def test_a_claim_states_how_sure_it_is(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
-        main(["write", store, "--writer", "ann", "--title", "b"])
+        main(["store", "write", store, "--writer", "ann", "--title", "b"])
     assert "--confidence" in capsys.readouterr().err
 
 
@@ -83,9 +99,9 @@ def test_an_edge_has_the_weight_it_states_or_that_of_its_relation(
     words: str, weight: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = str(tmp_path / "s.sqlite")
-    assert main(["write", path, "--writer", "ann", "--title", "a", "--confidence", ".7"]) == 0
+    assert main(["store", "write", path, "--writer", "ann", "--title", "a", "--confidence", ".7"]) == 0
     handle = capsys.readouterr().out.split()[2].rstrip(",")
-    claim = ["write", path, "--writer", "bob", "--title", "b", "--confidence", ".7"]
+    claim = ["store", "write", path, "--writer", "bob", "--title", "b", "--confidence", ".7"]
     assert main([*claim, "--edge", words.format(handle)]) == 0
     with Store(path, write=False) as store:
         cells, (edge,) = store.memory.cells, store.memory.edges.to_dicts()
@@ -95,7 +111,7 @@ def test_an_edge_has_the_weight_it_states_or_that_of_its_relation(
 
 def test_what_is_wrong_makes_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = tmp_path / "new.sqlite"
-    claim = ["write", str(new), "--writer", "ann", "--title", "b", "--confidence", ".7"]
+    claim = ["store", "write", str(new), "--writer", "ann", "--title", "b", "--confidence", ".7"]
     assert main([*claim, "--now", "2026-01-01"]) == 2
     assert main([*claim, "--edge", "nonsense"]) == 2
     assert not new.exists()

@@ -131,7 +131,7 @@ def test_ticks_that_are_killed_are_made_anew_and_nothing_is_lost_or_made_twice(t
             with Store(dies) as store:
                 store.admit(today)
         for _ in range(3):
-            command = [sys.executable, "-m", "malsim", "tick", str(dies), "--now", str(day)]
+            command = [sys.executable, "-m", "malsim", "store", "tick", str(dies), "--now", str(day)]
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(moments.uniform(0.5, 1.5))
             process.kill()
@@ -166,10 +166,10 @@ def test_a_tick_says_what_tripped_and_render_has_the_wiring(tmp_path: Path, caps
     assert cli.main(["netlist", "load", str(tmp_path / "trip.malnet"), "-o", path]) == 0
     for number in range(4):
         edge = ["--edge", "contradicts dec_a3ee -1"]
-        told = ["write", path, "--writer", f"w{number}", "--title", f"no {number}", "--confidence", ".7", *edge]
+        told = ["store", "write", path, "--writer", f"w{number}", "--title", f"no {number}", "--confidence", ".7", *edge]
         assert cli.main(told) == 0
     capsys.readouterr()
-    assert cli.main(["tick", path]) == 0
+    assert cli.main(["store", "tick", path]) == 0
     assert "tripped tripped" in capsys.readouterr().out
     assert cli.main(["look", path, "dec_a3ee"]) == 0
     assert "requires_review" in capsys.readouterr().out
@@ -206,7 +206,7 @@ def test_an_unknown_op_leaves_the_store_readable_and_its_tick_names_it(
         file.commit()
     assert cli.main(["look", str(path)]) == 0
     assert cli.main(["netlist", "render", str(path)]) == 0
-    assert cli.main(["tick", str(path)]) == 2
+    assert cli.main(["store", "tick", str(path)]) == 2
     assert "nosuchop" in capsys.readouterr().err
     with Store(path, write=False) as store:
         assert store.ticks.height == 1

@@ -73,9 +73,8 @@ def test_one_replication_alone_is_compared_with_its_own(path: Path) -> None:
     assert main(["test", str(path), "--replication", "7"]) == 2  # nothing of it is recorded
 
 
-def test_other_columns_than_recorded_are_an_error_and_a_large_file_needs_a_flag(path: Path) -> None:
+def test_other_columns_than_recorded_are_an_error(path: Path) -> None:
     assert main(["test", "--approve", str(path), "--yes"]) == 0
-    assert main(["test", str(path), "--max-baseline", "10"]) == 2
     edit(path, '"cells.status", ', "")
     assert main(["test", str(path)]) == 2
     edit(path, "cells.effective", "cells.efective")

@@ -79,7 +79,7 @@ def fails_again(capsys: pytest.CaptureFixture[str], arguments: list[str], count:
 def test_checks_of_every_kind_fail_again_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checks = "".join(f'[[check]]\nname = "{name}"\n{asked}\n' for name, asked in CHECKS.items())
     (folder / "a b.toml").write_text(WORLD + checks + GOAL, encoding="utf-8")
-    fails_again(capsys, ["a b.toml", "--seed", "3", "--replications", "4", "--max-ticks", "5000000"], len(CHECKS) + 1)
+    fails_again(capsys, ["a b.toml", "--seed", "3", "--replications", "4"], len(CHECKS) + 1)
 
 
 def test_a_tube_that_is_left_under_a_proposal_is_left_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

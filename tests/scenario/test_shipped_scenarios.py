@@ -10,13 +10,13 @@ import pytest
 
 from malsim.adapters.engine.adapter import Adapter
 from malsim.judging.duties.references import Governed
-from malsim.lab.suite.mutants import mutated
 from malsim.scenario.checks.checks import Goal
 from malsim.scenario.file.scenario_file import read
 from malsim.scenario.judge.judge import judge
 from malsim.sim.agent import hooks
 from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.world.clock import DAY
+from tests.scenario.mutants import mutated
 from tests.sim.test_corrections import Keyed
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 HOW = """has checks that nothing is shown to break: {missing}.
-Name, in BROKEN, mutants that turn each red; `malsim test {path} --mutate` lists what there is to break,
-and `malsim.lab.suite.mutants.mutated` says how a mutant is written."""
+Name, in BROKEN, mutants that turn each red; `tests.scenario.mutants.mutated` says how a mutant is written."""
 
 # By scenario, the mutants (or the switches below) under which its checks turn red, all of them together.
 BROKEN: dict[str, tuple[str, ...]] = {

@@ -263,8 +263,8 @@ def test_baselines_of_strangers_are_read_with_care(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="cannot be read"):
         read(tmp_path, "x")
     path.write_text(text)
-    with pytest.raises(ScenarioError, match=r"too many bytes.*allow it: --max-baseline \d+"):
-        read(tmp_path, "x", limits=Limits(baseline=10))
+    with Limits(baseline=10).hold(), pytest.raises(ScenarioError, match=r"too many bytes.*MALSIM_LIMITS=baseline=\d+"):
+        read(tmp_path, "x")
     cells([0.5]).write_parquet(tmp_path / "x.cells.parquet")
     with pytest.raises(ScenarioError, match="two baselines"):
         read(tmp_path, "x")
@@ -283,8 +283,9 @@ def test_baselines_of_strangers_are_read_with_care(tmp_path: Path) -> None:
 def test_a_large_frame_is_refused_by_its_size_before_it_is_read(tmp_path: Path) -> None:
     [path] = write(tmp_path, "x", {"cells": cells(np.full(60_000, 0.5))})
     assert path.stat().st_size < 200_000 < 60_000 * 4
-    with pytest.raises(ScenarioError, match="bytes or values; given: 240000; allowed: 200000"):
-        read(tmp_path, "x", limits=Limits(baseline=200_000))
+    refused = pytest.raises(ScenarioError, match="bytes or values; given: 240000; allowed: 200000")
+    with Limits(baseline=200_000).hold(), refused:
+        read(tmp_path, "x")
 
 
 def test_what_a_baseline_cannot_hold_is_refused(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_new_scenario_runs_and_passes_and_nothing_is_written_over(
 
 
 def test_a_run_made_again_is_the_same_bit_for_bit(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rerun", str(made / "manifest.json")]) == 0
+    assert main(["run", "--manifest", str(made / "manifest.json")]) == 0
     assert "bit for bit" in (said := capsys.readouterr().out)
     assert "all the same" in said
 
@@ -101,7 +101,7 @@ def test_a_hash_that_was_tampered_with_is_named(frame: str, made: Path, capsys: 
     manifest = json.loads((made / "manifest.json").read_text())
     manifest["sha256"][frame] = "0" * 64
     (made / "manifest.json").write_text(json.dumps(manifest))
-    assert main(["rerun", str(made / "manifest.json")]) == 1
+    assert main(["run", "--manifest", str(made / "manifest.json")]) == 1
     said = capsys.readouterr().out
     assert f"  {frame}: " in said
     assert not any(f"  {other}: " in said for other in FRAMES if other != frame)
@@ -133,7 +133,7 @@ def test_other_versions_are_compared_as_numbers_and_it_says_so(
     later(manifest)
     (made / "manifest.json").write_text(json.dumps(manifest))
     change(pl.read_parquet(made / "cells.parquet")).write_parquet(made / "cells.parquet")
-    assert main(["rerun", str(made / "manifest.json")]) == code
+    assert main(["run", "--manifest", str(made / "manifest.json")]) == code
     printed = capsys.readouterr().out
     assert "numbers within 1e-12" in printed
     assert said in printed
@@ -142,7 +142,7 @@ def test_other_versions_are_compared_as_numbers_and_it_says_so(
 def test_what_cannot_be_made_again_is_an_error(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "no.json").write_text("{}")
     for path, said in (("no.json", "not a manifest"), ("nowhere.json", "no such manifest"), ("world.toml", "not JSON")):
-        assert main(["rerun", str(tmp_path / path)]) == 2
+        assert main(["run", "--manifest", str(tmp_path / path)]) == 2
         assert said in capsys.readouterr().err
     assert remaking.rerun(made / "manifest.json").same
 

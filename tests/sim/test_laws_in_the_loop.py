@@ -71,7 +71,7 @@ def test_what_it_has_no_number_for_is_named_once_by_run_and_refused_by_test(
 def test_a_manifest_carries_law_and_parameters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--law", "membrane", "--set", "law.half_life=3", "-o", str(tmp_path), "--no-plots", "--replications", "1"]
     assert main(["run", str(POISONER), *arguments]) == 0
-    assert main(["rerun", str(tmp_path / "manifest.json")]) == 0
+    assert main(["run", "--manifest", str(tmp_path / "manifest.json")]) == 0
     assert '"half_life": 3.0' in (tmp_path / "manifest.json").read_text(encoding="utf-8")
     assert "all the same" in capsys.readouterr().out
 

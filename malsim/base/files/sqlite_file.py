@@ -91,7 +91,7 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
         raise StoreError(f"an SQLite file, but no {what} of malsim's", where=str(path), hint="try malsim import")
     if actual not in versions:
         age = "a newer" if actual > versions[-1] else "an older"
-        hint = f"malsim migrate {path.name}" if age == "an older" and what == "store" else None
+        hint = "export it with the version that wrote it, import it here" if age == "an older" and what == "store" else None
         given = f"version {actual}"
         raise StoreError(f"a {what} of {age} malsim", where=str(path), given=given, allowed=str(versions[-1]), hint=hint)
     if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not (had_log or holds_log(path)):

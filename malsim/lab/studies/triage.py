@@ -17,7 +17,7 @@ from malsim.sim import bench
 from malsim.sim.settings.reviewers import TRIAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from malsim.lab.studies.measure import Array
@@ -48,6 +48,11 @@ class TriageTable:
     """
 
     frame: pl.DataFrame
+
+    @classmethod
+    def concat(cls, parts: Iterable[TriageTable]) -> TriageTable:
+        """Return the tables of several scenarios as one."""
+        return cls(frame=pl.concat(part.frame for part in parts))
 
     def figure(self) -> Sheet:
         """What a review avoids by policy, and the load on people against the reader's autonomy."""

@@ -52,7 +52,7 @@ def recorded_columns(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFra
     return frames
 
 
-def against_baseline(check: BaselineCheck, run: Run, *, limits: Limits | None = None) -> Comparison:
+def against_baseline(check: BaselineCheck, run: Run) -> Comparison:
     """Compare a run with what was recorded, in the replications it has.
 
     Raises
@@ -60,7 +60,7 @@ def against_baseline(check: BaselineCheck, run: Run, *, limits: Limits | None = 
     ScenarioError
         If nothing is recorded, or not the columns now asked for, or for none of these replications.
     """
-    then, now = storage.read(*place(run), limits=limits), recorded_columns(check.columns, run)
+    then, now = storage.read(*place(run)), recorded_columns(check.columns, run)
     hint = f"record it: malsim test --approve {run.scenario.path}"
     if {name: frame.columns for name, frame in then.items()} != {name: frame.columns for name, frame in now.items()}:
         allowed = ", ".join(f"{name}.{column}" for name, frame in then.items() for column in frame.columns)
@@ -74,7 +74,8 @@ def tube_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -
     lines, tubes = pl.DataFrame(schema=LINES), pl.DataFrame(schema=TUBES)
     if comparison is None:
         return lines, tubes
-    then = storage.read(*place(run), limits=Limits(baseline=sys.maxsize))  # it was within its limits when judged
+    with Limits(baseline=sys.maxsize).hold():  # the baseline was within its limits when judged
+        then = storage.read(*place(run))
     for name, column, label, keys in _series(then, comparison)[:MOST_PANELS]:
         key = [pl.col(each).eq_missing(pl.lit(value)) for each, value in keys.items()]
         recorded, now = then[name].filter(key).sort("t"), getattr(run, name).filter(key).sort("t")

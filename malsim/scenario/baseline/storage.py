@@ -12,7 +12,7 @@ from polars.exceptions import PolarsError
 
 from malsim.base.errors import ScenarioError
 from malsim.base.files.outputs import whole_file
-from malsim.base.limits import Limits
+from malsim.base.limits import VARIABLE, Limits
 from malsim.scenario.checks.tube import KEYS
 
 if TYPE_CHECKING:
@@ -59,15 +59,8 @@ def write(folder: Path, name: str, frames: Mapping[str, pl.DataFrame]) -> list[P
     return paths
 
 
-def read(folder: Path, name: str, *, limits: Limits | None = None) -> dict[str, pl.DataFrame]:
-    """The frames recorded under a name.
-
-    Parameters
-    ----------
-    folder, name
-        As they were written.
-    limits
-        The bytes of a file, and the rows × columns of a frame, above which it is refused unread.
+def read(folder: Path, name: str) -> dict[str, pl.DataFrame]:
+    """Return the frames recorded under a name; a file or a frame above the limits is refused unread.
 
     Raises
     ------
@@ -80,7 +73,7 @@ def read(folder: Path, name: str, *, limits: Limits | None = None) -> dict[str, 
         if len(paths) > 1:
             raise ScenarioError("two baselines of one frame", given=str(paths[0]), hint=f"delete it or {paths[1].name}")
         if paths:
-            frames[frame] = _read(paths[0], limits or Limits())
+            frames[frame] = _read(paths[0])
     if not frames:
         raise ScenarioError("no baseline is recorded", given=str(folder / f"{name}.cells.csv"), hint="record one first")
     return frames
@@ -110,14 +103,14 @@ def _text(rows: pl.DataFrame) -> bytes:
     return f"{head}\n{rows.with_columns(**digits).write_csv()}".encode()
 
 
-def _read(path: Path, limits: Limits) -> pl.DataFrame:
+def _read(path: Path) -> pl.DataFrame:
     size = path.stat().st_size
     if path.is_symlink() or not path.is_file():
         raise ScenarioError("a baseline is a plain file", given=str(path), hint="record it again")
-    if size > limits.baseline:
-        raise _too_large(path, size, limits)
+    if size > Limits.current().baseline:
+        raise _too_large(path, size)
     try:
-        return _from_text(path) if path.suffix == ".csv" else _from_parquet(path, limits)
+        return _from_text(path) if path.suffix == ".csv" else _from_parquet(path)
     except (PolarsError, UnicodeDecodeError, OSError) as error:
         raise ScenarioError("this baseline cannot be read", where=str(path), hint="record it again") from error
 
@@ -139,17 +132,17 @@ def _from_text(path: Path) -> pl.DataFrame:
     return rows
 
 
-def _from_parquet(path: Path, limits: Limits) -> pl.DataFrame:
+def _from_parquet(path: Path) -> pl.DataFrame:
     if pl.read_parquet_metadata(path).get(_MARK) != VERSION:
         raise ScenarioError("a baseline of another version", where=str(path), hint="record it again")
     lazy = pl.scan_parquet(path)
     values = lazy.select(pl.len()).collect().item() * len(lazy.collect_schema())
-    if values > limits.baseline:
-        raise _too_large(path, values, limits)
+    if values > Limits.current().baseline:
+        raise _too_large(path, values)
     return pl.read_parquet(path)
 
 
-def _too_large(path: Path, size: int, limits: Limits) -> ScenarioError:
-    hint = f"record fewer columns or days, or allow it: {limits.prefix}max-baseline {size}"
+def _too_large(path: Path, size: int) -> ScenarioError:
+    hint = f"record fewer columns or days, or allow it: {VARIABLE}=baseline={size}"
     problem = "this baseline has too many bytes or values"
-    return ScenarioError(problem, where=str(path), given=size, allowed=f"{limits.baseline}", hint=hint)
+    return ScenarioError(problem, where=str(path), given=size, allowed=f"{Limits.current().baseline}", hint=hint)

@@ -130,7 +130,7 @@ class AxiomCheck(KindCheck):
     def result(self, run: object, trace: Trace) -> Verdict:  # noqa: ARG002  # it asks the writes themselves
         """What the history's writes say."""
         if not isinstance(run, Recorded):
-            hint = "malsim test --on STORE, malsim watch; a law is put to the test by malsim axioms"
+            hint = "malsim test --on STORE; a law is put to the test by malsim axioms"
             raise ScenarioError("an axiom is asked of what really happened", given=self.axiom, hint=hint)
         return check_axiom(self.axiom, run)
 

@@ -31,7 +31,7 @@ class History:
 
     `scenario` holds the checks and the netlist. `changes` has a row for each score that a write replaced, `claims` one for
     each claim about an object, in order. `snapshots` gives the memory at each instant that its netlist scans, the day
-    first. `left_out` says what was not read.
+    first.
     """
 
     scenario: Scenario
@@ -43,7 +43,6 @@ class History:
     claims: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CLAIMS))
     memory: Memory | None = None
     snapshots: tuple[tuple[float, Memory], ...] = ()
-    left_out: str = ""
 
     @property
     def day(self) -> float | None:

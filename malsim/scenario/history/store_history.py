@@ -39,7 +39,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     Where a log lies beside it, the file is opened so that closing it cannot play the log in: it is left as it was found.
     """
     if path.exists() and not is_store(path):
-        raise StoreError("no store of malsim's", where=str(path), hint="malsim import makes one; --events reads a log")
+        raise StoreError("no store of malsim's", where=str(path), hint="malsim import makes one")
     log = Path(f"{path}-wal")
     connection = None
     with refusing(path):
@@ -60,12 +60,6 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def writes(path: Path) -> int:
-    """How many writes a store has on record."""
-    with reading(path) as file:
-        return int(file.execute('SELECT coalesce(max("row"), 0) FROM ticks').fetchone()[0])
-
-
 def store_history(
     path: Path,
     scenario: Scenario,
@@ -73,7 +67,6 @@ def store_history(
     cells: frozenset[str] | None = None,
     snapshots: bool = False,
     objects: bool = False,
-    limits: Limits | None = None,
 ) -> History:
     """Read what a store went through, at every instant at which it was written to.
 
@@ -90,8 +83,6 @@ def store_history(
         ticked.
     objects
         Whether the signals `belief(OBJECT)` and `rivals(OBJECT)` are wanted.
-    limits
-        How much may be read.
 
     Raises
     ------
@@ -107,7 +98,7 @@ def store_history(
         if cells is not None and not (snapshots or objects):
             rows = rows.filter(pl.col("handle").is_in(list(cells)))
         states = instants.height * rows.height
-        (limits or Limits()).check({"cells": states, "memory": states * STATE}, where=str(path))
+        Limits.current().check({"cells": states, "memory": states * STATE}, where=str(path))
         grid = _before_supersession(_grid(file, rows, instants), now)
         writers = _writers(file, now, instants)
         verdicts, changes, updates = read.verdicts(file), _changes(file, now, deeds), read.updates(file)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.base.errors import MalsimError, ScenarioError
-from malsim.netlist.why import why
+from malsim.base.errors import ScenarioError
 from malsim.scenario.history.history_frames import as_columns
-from malsim.sim.agent.netlist_runner import ALARMS, NetlistRunner
+from malsim.sim.agent.netlist_runner import NetlistRunner
 from malsim.sim.context.event_log import EventLog
 from malsim.sim.context.run_context import RunContext
 from malsim.sim.context.signal_log import SignalLog
@@ -39,7 +38,7 @@ def with_signals(history: History) -> History:
     if netlist is None:
         return history
     if not history.snapshots:
-        hint = "watch a store of malsim's, or ask properties instead"
+        hint = "name a store of malsim's, or ask properties instead"
         raise ScenarioError("a netlist needs a store to scan", where=scenario.path, hint=hint)
     times = np.rint(np.array([t for t, _ in history.snapshots]) * DAY).astype(np.int64)
     period = int(np.median(np.diff(times))) if len(times) > 1 else DAY
@@ -62,22 +61,3 @@ def with_signals(history: History) -> History:
         events=events,
         signals=pl.concat([history.signals, as_columns(signals.frame(), SIGNALS)]),
     )
-
-
-def trips(history: History) -> pl.DataFrame:
-    """What the netlist called out, in order: t, rep, kind, subject, detail, cause."""
-    if history.scenario.netlist is None:
-        return history.events.clear()
-    return history.events.filter(pl.col("kind").is_in(ALARMS))
-
-
-def reason(history: History, subject: str, *, t: float, rep: int) -> str:
-    """Why a signal was what it was: a wire each, back to the cell that moved; its name alone where nothing is known."""
-    netlist = history.scenario.netlist
-    if netlist is None:
-        return subject
-    try:
-        chain = why(subject, netlist.net, history.signals, at=t, rep=rep, moved=None)
-    except MalsimError:
-        return subject
-    return ", because ".join(map(str, chain))

@@ -1,11 +1,10 @@
-"""Posts to a webhook, whose address is a secret: what is printed of it is scheme, host and port."""
+"""Posts of a tick's alarms to a webhook. The address may hold a secret: only scheme, host and port are ever printed."""
 
 from __future__ import annotations
 
 import base64
 import http.client
 import json
-import ssl
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,14 +17,12 @@ if TYPE_CHECKING:
 
 WAIT = 10.0  # seconds
 FINE = range(200, 300)
-LONGEST_LABEL = 63  # letters between two dots of a name
+LONGEST_LABEL = 63  # letters between two dots of a host name
 
 
 @dataclass(frozen=True)
 class Webhook:
-    """Where to post; a user and a password in the address are sent as a header.
-
-    A redirection is not followed: it would carry the message to another host.
+    """Address to post to. A user and a password in it are sent as a header, and no redirection is followed.
 
     >>> Webhook.of("https://ann:pw@hooks.example:8443/services/T0/B0/secret").redacted
     'https://hooks.example:8443/…'
@@ -36,7 +33,7 @@ class Webhook:
 
     @classmethod
     def of(cls, url: str) -> Webhook:
-        """Read an address; raises `UsageError`, which repeats nothing of it, where it is none."""
+        """Read an address. Raise `UsageError`, which repeats nothing of the address, if it cannot be posted to."""
         allowed = "http://HOST[:PORT]/PATH or https://…"
         try:
             parts = urlsplit(url.strip())
@@ -52,45 +49,36 @@ class Webhook:
 
     @property
     def redacted(self) -> str:
-        """The address as it may be repeated."""
+        """Return the address as it may be printed."""
         host = f"[{self.parts.hostname}]" if ":" in (self.parts.hostname or "") else self.parts.hostname
-        port = f":{self.port}" if self.port else ""
         rest = "/…" if self.parts.path not in ("", "/") or self.parts.query else ""
-        return f"{self.parts.scheme}://{host}{port}{rest}"
+        return f"{self.parts.scheme}://{host}{f':{self.port}' if self.port else ''}{rest}"
 
     def post(self, message: Mapping[str, object]) -> str:
-        """Post as JSON; why that failed, in words that repeat nothing of the address, empty where it did not.
+        """Post `message` as JSON. Return why that failed, without the address; an empty string if it was accepted.
 
-        The whole call ends after `WAIT` seconds: one that answers a letter a second is given up.
+        The whole call ends after `WAIT` seconds, also where the server sends its answer one byte at a time.
         """
-        body = json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
         outcome: list[str] = []
+        body = json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
         call = threading.Thread(target=lambda: outcome.append(self._post(body)), daemon=True)
         call.start()
         call.join(WAIT)
         return outcome[0] if outcome else f"no answer within {WAIT:g} s"
 
     def _post(self, body: bytes) -> str:
-        connection = self._connection()
-        path = (self.parts.path or "/") + (f"?{self.parts.query}" if self.parts.query else "")
+        kind = http.client.HTTPSConnection if self.parts.scheme == "https" else http.client.HTTPConnection
+        connection = kind(self.parts.hostname or "", self.port, timeout=WAIT)
+        headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "malsim"}
+        if self.parts.username is not None:
+            pair = f"{unquote(self.parts.username)}:{unquote(self.parts.password or '')}"
+            headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+        query = f"?{self.parts.query}" if self.parts.query else ""
         try:
-            connection.request("POST", path, body, self._headers())
+            connection.request("POST", (self.parts.path or "/") + query, body, headers)
             status = connection.getresponse().status
         except (OSError, http.client.HTTPException) as problem:
             return getattr(problem, "strerror", None) or type(problem).__name__
         finally:
             connection.close()
         return "" if status in FINE else f"it answered {status}"
-
-    def _connection(self) -> http.client.HTTPConnection:
-        host = self.parts.hostname or ""
-        if self.parts.scheme == "https":
-            return http.client.HTTPSConnection(host, self.port, timeout=WAIT, context=ssl.create_default_context())
-        return http.client.HTTPConnection(host, self.port, timeout=WAIT)
-
-    def _headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "malsim"}
-        if self.parts.username is not None:
-            pair = f"{unquote(self.parts.username)}:{unquote(self.parts.password or '')}"
-            headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
-        return headers

@@ -13,7 +13,6 @@ from malsim.scenario.judge.judge import judge
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from malsim.base.limits import Limits
     from malsim.scenario.judge.judge import Judged, Outcome
     from malsim.sim.settings.scenario import Check, Scenario
 
@@ -76,7 +75,7 @@ def with_drawn_checks(suite: Iterable[Judged]) -> Iterator[Scenario]:
             yield one.scenario.replace(checks=checks)
 
 
-def on_fresh_seeds(suite: Iterable[Judged], seeds: int, *, limits: Limits | None = None) -> SeedTable:
+def on_fresh_seeds(suite: Iterable[Judged], seeds: int) -> SeedTable:
     """Judge each scenario on the `seeds` seeds that follow its own; baselines and goals are not asked.
 
     Raises `UsageError` for fewer than one.
@@ -86,7 +85,7 @@ def on_fresh_seeds(suite: Iterable[Judged], seeds: int, *, limits: Limits | None
     rows: list[SeedRow] = []
     errors: list[str] = []
     for alone in with_drawn_checks(suite):
-        by_seed = [judge(alone.replace(seed=alone.seed + number), limits=limits) for number in range(1, seeds + 1)]
+        by_seed = [judge(alone.replace(seed=alone.seed + number)) for number in range(1, seeds + 1)]
         broken = next((judged for judged in by_seed if judged.error), None)
         if broken is not None:
             errors.append(f"{one_line(alone.path or alone.name)}:1: error: seed {broken.scenario.seed}: {broken.error}")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from malsim.base.errors import MalsimError
-from malsim.base.limits import Limits
 from malsim.scenario.baseline.recording import against_baseline
 from malsim.scenario.checks.checks import BaselineCheck, Goal
 from malsim.scenario.checks.kind import KindCheck
@@ -69,11 +68,10 @@ class Judged:
         return "error" if self.error or "error" in statuses else "fail" if "fail" in statuses else "pass"
 
 
-def judge(scenario: Scenario, *, limits: Limits | None = None) -> Judged:
+def judge(scenario: Scenario) -> Judged:
     """Run a scenario and judge it by its own checks; what malsim refuses, or breaks on, is an error, never a failure."""
-    limits = limits or Limits()
     try:
-        check_size(scenario, limits)
+        check_size(scenario)
         refuse_unanswerable(scenario)
         run = bench.run(scenario)
     except MalsimError as problem:
@@ -83,10 +81,10 @@ def judge(scenario: Scenario, *, limits: Limits | None = None) -> Judged:
     if run.failures:
         error = "; ".join(f"replication {number} broke off: {problem}" for number, problem in run.failures.items())
         return Judged(scenario=scenario, error=error)
-    return Judged(scenario=scenario, outcomes=judge_run(run, limits=limits), run=run)
+    return Judged(scenario=scenario, outcomes=judge_run(run), run=run)
 
 
-def judge_run(run: Run, *, limits: Limits | None = None) -> tuple[Outcome, ...]:
+def judge_run(run: Run) -> tuple[Outcome, ...]:
     """The outcome of each check of a run's scenario, over the run as it was recorded; goals are left to the suite."""
     checks = [each for each in run.scenario.checks if not isinstance(each, Goal)]
     if not checks:
@@ -95,7 +93,7 @@ def judge_run(run: Run, *, limits: Limits | None = None) -> tuple[Outcome, ...]:
         trace = trace_of(run, metrics=by_replication(run))
     except MalsimError as problem:
         return tuple(Outcome(check=each, status="error", message=str(problem)) for each in checks)
-    return tuple(judge_check(each, run, trace, limits or Limits()) for each in checks)
+    return tuple(judge_check(each, run, trace) for each in checks)
 
 
 def goals(suite: Sequence[Judged]) -> tuple[tuple[Judged, Outcome], ...]:
@@ -123,11 +121,11 @@ def _goal(goal: Goal, judged: Judged) -> Outcome:
     return Outcome(check=goal, status="pass", message=f"met by {judged.scenario.name}, replication {rep}", replication=rep)
 
 
-def judge_check(check: Check, run: Run, trace: Trace, limits: Limits) -> Outcome:
+def judge_check(check: Check, run: Run, trace: Trace) -> Outcome:
     """The outcome of one check of a run, of which `trace` reads the frames."""
     try:
         if isinstance(check, BaselineCheck):
-            comparison = against_baseline(check, run, limits=limits)
+            comparison = against_baseline(check, run)
             return _outcome(check, comparison, comparison=comparison)
         if not isinstance(check, KindCheck):
             return _verdict(check, check_property(check.property, trace, share=check.share))

@@ -78,15 +78,15 @@ def limits() -> str:
     from malsim.base.limits import Limits
 
     head = (
-        "Every command refuses what asks for more, before it is run, in whichever process; pytest has the same flags as "
-        "`--malsim-…`. From Python nothing is limited unless you say so: `with Limits().hold(): …`.\n\n"
+        "Every command, and pytest, refuses input that asks for more, before it is run. The variable `MALSIM_LIMITS` raises "
+        "limits by name, with a comma between two: `MALSIM_LIMITS=ticks=2000000,memory=8000000000 malsim run …`. Calls from "
+        "Python are not limited unless the caller says so: `with Limits().hold(): …`.\n\n"
     )
     rows = [
-        (one.metadata["says"], f"{one.default:,}", f"`--{one.metadata['flag']} {one.metadata['unit']}`")
-        for one in fields(Limits)
-        if one.metadata
+        (f"`{limit.name}`", limit.metadata["says"], f"{limit.default:,}" if limit.default else "half of the machine's")
+        for limit in fields(Limits)
     ]
-    return head + table(("limit", "default", "raised by"), rows) + "\n"
+    return head + table(("name", "limit", "default"), rows) + "\n"
 
 
 def metrics() -> str:

@@ -20,7 +20,6 @@ COLUMNS = (
     "data",
     "law",
     "metric",
-    "rank",
     "value",
     "low",
     "high",
@@ -40,7 +39,7 @@ def law_page(frame: pl.DataFrame, picture: bytes, *, title: str, left_out: Itera
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{text(title)}</title>'
         f"<style>{STYLE}</style></head><body><h1>Laws side by side</h1><p>{text(title)}. Intervals are 95 %; "
-        "differences are from the first law, paired; a rank says which places a law may have.</p>"
+        "differences are from the first law, paired.</p>"
         f"{image(picture, alt='a panel a metric, a row a law')}{notes}<table><tr>{head}</tr>{rows}</table></body></html>\n"
     )
 

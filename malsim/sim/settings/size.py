@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 RECORDED = 150  # bytes of a cell at a tick, as measured under mal; other laws keep less of it
 
 
-def check_size(scenario: Scenario, limits: Limits | None = None) -> None:
-    """Refuse a scenario whose replications, ticks or cells are more than the limits allow: these, or those in force.
+def check_size(scenario: Scenario) -> None:
+    """Refuse a scenario whose replications, ticks or cells are more than the current limits allow.
 
-    Raises `ScenarioError` saying what it asks for, what is allowed, and the flag.
+    Raises `ScenarioError` saying what was asked for, what is allowed, and how to allow it.
     """
     ticks = scenario.turns * scenario.replications
     cells = _cells(scenario) * ticks
     sizes = {"replications": scenario.replications, "ticks": ticks, "cells": cells, "memory": cells * RECORDED}
-    (limits or Limits.in_force() or Limits()).check(sizes, where=scenario.path or None)
+    Limits.current().check(sizes, where=scenario.path or None)
 
 
 def _cells(scenario: Scenario) -> int:

@@ -31,7 +31,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--gossip", metavar="FOLDER", help="also how many gossips of one story `records` stands: claims by time")
     add("--ask", default="0d", metavar="TIME", help="from a row of the truth to its question (0d)")
     add("--halves", action="store_true", help="also score constants chosen on half of the questions")
-    add("--calibrated", action="store_true", help="calibrate what every law says alike, on the other half of the objects")
     add("--seed", type=int, default=0, metavar="N", help="of intervals and of the replications")
     add("--json", action="store_true", help="print one JSON object of the tables instead")
     add("-o", "--output", type=Path, metavar="DIR", help="folder for tables (Parquet) and the figure")
@@ -78,7 +77,7 @@ def _on_claims(args: argparse.Namespace) -> dict[str, pl.DataFrame]:
     rules, laws = _rules(args), [name.strip() for name in args.laws.split(",")]
     ask, sets = span(args.ask, where="--ask") / DAY, []
     for folder in args.folders:
-        sets.append(answers_of(folder, laws, tuned=rules, ask=ask, seed=args.seed, calibrated=args.calibrated))
+        sets.append(answers_of(folder, laws, tuned=rules, ask=ask, seed=args.seed))
         sys.stderr.write(f"{folder.name}: asked\n")
     halves = {"halves": halving_table(args.folders, seed=args.seed)} if args.halves else {}
     return {

@@ -13,7 +13,6 @@ import polars as pl
 from malsim.base.errors import UsageError
 from malsim.base.intervals import SHARE, ends, mean_interval, resamples
 from malsim.lab.studies.laws.claims import read_folder
-from malsim.lab.studies.laws.output_calibration import calibrate
 from malsim.lab.studies.laws.replayed import replay_law
 from malsim.lab.studies.laws.stream import Stream, arrived
 from malsim.laws.truth.gather import is_shared
@@ -57,13 +56,12 @@ class Answers:
 
 def answers_of(
     folder: str | Path, laws: Sequence[str] = LAWS, *, tuned: Rules | None = None, ask: float = 0.0, seed: int = 0,
-    calibrated: bool = False,
 ) -> Answers:  # fmt: skip
     """Ask laws about a folder of claims and truth; bad rows are left out.
 
     `mal` is the graph of claims under its defaults, `tuned` under other rules; Dawid and Skene's law is the vote where
     values are an object's own. A row of a dated truth is asked `ask` days after it. Questions that a law does not answer
-    count as wrong, held with probability 0; they are not calibrated where the others are (`calibrate`).
+    count as wrong, held with probability 0.
     """
     claims, truth = read_folder(folder, on_bad_rows="skip")
     truth = truth.with_columns(pl.col("asked") + ask)
@@ -74,8 +72,7 @@ def answers_of(
         raise UsageError("nothing to ask: no object of the truth has a claim", where=str(folder))
     right, probability = {}, {}
     for law, each in by_law.items():
-        own = calibrate(each.cast({"right": pl.Float64}), each["object"], seed=seed) if calibrated else each
-        both = questions.join(own, on=key, how="left", nulls_equal=True, maintain_order="left")
+        both = questions.join(each, on=key, how="left", nulls_equal=True, maintain_order="left")
         right[law] = both["right"].cast(pl.Float64).fill_null(0.0).to_numpy()
         probability[law] = both["probability"].cast(pl.Float64).fill_null(0.0).fill_nan(0.0).to_numpy()
     return Answers(Path(folder).name, right, probability)

@@ -38,7 +38,7 @@ def rows() -> Iterator[Ratio]:
         service.tick()
         opening = partial(Memory.open, path)
         yield compare(f"an agent's push on {size}, against opening it", service.push, opening, limit=0.15, repeats=5)
-        hook = [sys.executable, "-m", "malsim", "hook", "prompt", "--store", str(path)]
+        hook = [sys.executable, "-m", "malsim", "agent", "hook", "prompt", "--store", str(path)]
         for words, prompt in (("", ""), (" about one thing", PROMPT)):
             message = json.dumps({"session_id": "a", "hook_event_name": "UserPromptSubmit", "prompt": prompt}).encode()
             process = partial(subprocess.run, hook, check=True, input=message, capture_output=True)
@@ -86,9 +86,9 @@ def recorder() -> Iterator[Ratio]:
     """A call that a server answers in 5 ms, through the recorder and without it: at a ratio of 2 it would add 5 ms."""
     server = [sys.executable, "-c", SERVER]
     with tempfile.TemporaryDirectory() as folder:
-        record = [sys.executable, "-m", "malsim", "record", "-o", str(Path(folder) / "log.jsonl"), "--", *server]
+        record = [sys.executable, "-m", "malsim", "agent", "record", "-o", str(Path(folder) / "log.jsonl"), "--", *server]
         with _started(record) as ours, _started(server) as theirs:
-            name = "a call through malsim record, against a server that takes 5 ms"
+            name = "a call through malsim agent record, against a server that takes 5 ms"
             yield compare(name, partial(_ask, ours), partial(_ask, theirs), limit=2.0, repeats=201)
             for process in (ours, theirs):
                 process.communicate()

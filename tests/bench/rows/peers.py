@@ -31,7 +31,7 @@ def rows() -> Iterator[Ratio]:
     """
     peer("crowdkit", hint="pip install crowd-kit==1.4.2")
     if not DATA.is_dir() or not TUNED.is_file():
-        raise UsageError("no real claims to compare on", where="malsim bench", given=str(DATA), hint="run it where they are")
+        raise UsageError("no real claims to compare on", where="tests.bench", given=str(DATA), hint="run it where they are")
     rules = Rules.read(TUNED)
     for name in FOLDERS:
         claims = read_real(DATA / name)

@@ -109,4 +109,4 @@ def peer(module: str, *, hint: str = "pip install -e '.[bench]'") -> Any:
     except ImportError as error:
         package = module.split(".", 1)[0]
         problem = "a peer to compare with is not installed"
-        raise UsageError(problem, where="malsim bench", given=package, hint=hint) from error
+        raise UsageError(problem, where="python -m tests.bench", given=package, hint=hint) from error

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -17,8 +22,16 @@ from malsim.scenario.history.store_history import store_history
 from malsim.scenario.properties import check
 from malsim.sim.settings.scenario import Scenario
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).parents[3]
+WRITER = """
+import sys
+from malsim.memory.store import Store
+with Store(sys.argv[1]) as file:
+    file.admit([{"handle": "obs_aaaa", "title": "it runs", "writer": "ann", "confidence": 0.9}])
+    file.tick(1.0)
+    print("begun", flush=True)
+    sys.stdin.readline()
+"""
 
 
 def claim(name: str, t: float, writer: str = "ann", **more: Any) -> dict[str, Any]:
@@ -164,16 +177,44 @@ def test_a_store_is_judged_by_a_file_of_checks(store: Path, tmp_path: Path, caps
         (CHECKS.format(level=0.5).replace("obs_aaaa", "obs_ffff"), [], "no such cell"),
         (CHECKS.format(level=0.5).replace('"bounds"', '"echo"'), [], "no axiom that a history can be asked"),
         (CHECKS.format(level=0.5), ["--seed", "3"], "--seed changes a simulation, and this happened"),
-        (CHECKS.format(level=0.5), ["--max-cells", "1"], "too many ticks × cells"),
+        (CHECKS.format(level=0.5), ["LIMITS", "cells=1"], "too many ticks × cells"),
         (CHECKS.format(level=0.5).replace('"bounds"', '"anchor"'), [], "the history holds no case of anchor"),
     ],
 )
 def test_what_cannot_be_judged_is_said(
-    text: str, flags: list[str], said: str, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    text: str, flags: list[str], said: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    if flags[:1] == ["LIMITS"]:
+        monkeypatch.setenv("MALSIM_LIMITS", flags[1])
+        flags = []
     (tmp_path / "checks.toml").write_text(text, encoding="utf-8")
     assert main(["test", "--on", str(store), str(tmp_path / "checks.toml"), *flags]) == 2
     assert said in "".join(capsys.readouterr())
+
+
+def test_log_of_a_killed_writer_is_read_and_left_as_it_is(tmp_path: Path) -> None:
+    path, checks = tmp_path / "memory.sqlite", tmp_path / "checks.toml"
+    text = 'why = "w"\n[[check]]\nname = "there"\nproperty = "always (eff(obs_aaaa) >= 0.3)"\n'
+    checks.write_text(text, encoding="utf-8")
+    command = [sys.executable, "-c", WRITER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as writer:
+        assert writer.stdout
+        assert writer.stdout.readline() == "begun\n"
+        os.kill(writer.pid, signal.SIGKILL)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
+    assert f"{path.name}-wal" in before
+    assert main(["test", "--on", str(path), str(checks)]) == 0
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")} == before
+
+
+def test_memory_of_others_is_imported_and_judged(tmp_path: Path) -> None:
+    log, checks = tmp_path / "log.jsonl", tmp_path / "checks.toml"
+    log.write_text('{"t": 1, "event": "write", "item": "m1", "object": "pump", "value": "runs", "belief": 0.7}\n')
+    for level, code in ((0, 0), (-1, 1)):
+        text = f'why = "w"\n[[check]]\nname = "undisputed"\nproperty = "always (rivals(pump) <= {level})"\n'
+        checks.write_text(text, encoding="utf-8")
+        assert main(["test", "--on", str(log), str(checks)]) == code
 
 
 def test_an_axiom_is_not_asked_of_a_simulation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
 from malsim.base.errors import UsageError
-from malsim.lab.studies.laws.output_calibration import CALIBRATIONS, calibrate, divide
+from malsim.importers.building.claim_stream import is_memory, stream
 from malsim.lab.studies.laws.side_by_side import LawTable, law_rows
 from malsim.lab.studies.laws.stream import Stream, arrived, ask, questions_of
 from malsim.laws import find_law, plant_of
@@ -36,6 +37,42 @@ def read_folder(folder: str | Path, *, on_bad_rows: str = "stop") -> tuple[pl.Da
     return read.claims, read_truth(paths[1], epoch=read.epoch)
 
 
+@dataclass(frozen=True)
+class ClaimSource:
+    """Claims, the moment that their day 0 is (None if they have no dates), and a line for each kind that was left out."""
+
+    claims: pl.DataFrame
+    epoch: float | None
+    left_out: tuple[str, ...]
+
+
+def read_source(
+    path: Path, truth: str | None = None, *, confidence: float | None = None, on_bad_rows: str = "stop"
+) -> tuple[ClaimSource, pl.DataFrame | None]:
+    """Read claims and truth: of a file of claims, of a folder with both, of a store, or of a memory that can be imported.
+
+    `confidence` is of claims in a memory that state none. Raises `DataError` and `StoreError` as the readers do.
+    """
+    if path.is_dir() and any(path.glob("claims.*")):
+        path, truth = file_of(path, "claims"), truth or str(file_of(path, "truth"))
+    source = _memory(path, confidence) if is_memory(path) else _file(path, on_bad_rows)
+    return source, read_truth(truth, epoch=source.epoch) if truth else None
+
+
+def _memory(path: Path, confidence: float | None) -> ClaimSource:
+    memory = stream(path, confidence=confidence)
+    return ClaimSource(memory.claims, None, tuple(f"left out: {n} {kind}" for kind, n in memory.left_out.items() if n))
+
+
+def _file(path: Path, on_bad_rows: str) -> ClaimSource:
+    read, lines = read_claims(path, on_bad_rows=on_bad_rows), []
+    if read.bad.height:
+        lines.append(f"{read.bad.height} bad rows left out, the first on line {read.bad['line'][0]}")
+    if read.clipped:
+        lines.append(f"{read.clipped} stated confidences of 0 or 1 taken as 0.001 or 0.999")
+    return ClaimSource(read.claims, read.epoch, tuple(lines))
+
+
 def file_of(folder: Path, stem: str) -> Path:
     """The file of a folder that holds the claims, or the truth; raises `UsageError` where there is none."""
     for suffix in SUFFIXES:
@@ -53,7 +90,6 @@ def compare_on_claims(
     without: Sequence[str] = (),
     data: str = "claims",
     seed: int = 0,
-    calibration: str = "",
 ) -> LawTable:
     """Ask every law the same questions of the same claims, and score its answers.
 
@@ -72,29 +108,17 @@ def compare_on_claims(
         Days from a change of truth to the question.
     without
         Writers whose claims are left out.
-    calibration
-        How what each law says is calibrated, the same way for all: isotonic, on the other half of the objects (`calibrate`),
-        or divisor (`divide`); not at all if empty.
 
     Raises
     ------
     UsageError
-        For an unknown calibration, a writer that is not there, or a truth that leaves nothing to ask.
+        For a writer that is not there, or a truth that leaves nothing to ask.
     """
-    if calibration not in ("", *CALIBRATIONS):
-        raise UsageError("unknown calibration", where="calibration", given=calibration, allowed=", ".join(CALIBRATIONS))
     _check_writers(without, claims)
     claims = claims.filter(~pl.col("writer").is_in(list(without)))
     questions, answers = answers_on_claims(claims, truth, laws, ask_after=ask_after, data=data)
-    if calibration == "isotonic":
-        answers = {law: calibrate(own, questions["object"], seed=seed) for law, own in answers.items()}
-    elif calibration:
-        stream = arrived(claims)
-        answers = {law: own if law == "records" else divide(own, stream, questions) for law, own in answers.items()}
     title = f"{data}, asked {ask_after:g} days after each change" if ask_after else data
     title += f", without {', '.join(without)}" if without else ""
-    title += ", each law calibrated on the other half of the objects" if calibration == "isotonic" else ""
-    title += ", each law under the divisor and floor of records" if calibration == "divisor" else ""
     return LawTable(frame=law_rows(answers, questions, data=data, seed=seed), title=title)
 
 
@@ -102,11 +126,11 @@ def answers_on_claims(
     claims: pl.DataFrame, truth: pl.DataFrame, laws: Sequence[Memory], *, ask_after: float = 0.0, data: str = "claims"
 ) -> tuple[pl.DataFrame, dict[Memory, pl.DataFrame]]:
     """The questions, and what each law, or the graph's law under rules, makes of each: right and probability."""
-    stream, questions = arrived(claims), questions_of(truth, ask=ask_after)
-    questions = questions.filter(pl.col("object").is_in(stream["object"].unique().implode()))
+    in_order, questions = arrived(claims), questions_of(truth, ask=ask_after)
+    questions = questions.filter(pl.col("object").is_in(in_order["object"].unique().implode()))
     if questions.is_empty():
         raise UsageError("nothing to ask: no object of the truth has a claim", where=data)
-    return questions, {law: _answers(law, stream, claims, questions) for law in laws}
+    return questions, {law: _answers(law, in_order, claims, questions) for law in laws}
 
 
 def compare_with_echo(
@@ -125,13 +149,13 @@ def compare_with_echo(
     return LawTable(frame=frame, title=title, plane=x.join(y, on="law", maintain_order="left"))
 
 
-def _answers(name: str | Rules, stream: pl.DataFrame, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
+def _answers(name: str | Rules, in_order: pl.DataFrame, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
     if not isinstance(name, str):
         return graph_answers(name, claims, questions)
     law = find_law(name)
     plant = plant_of(law)
     if not isinstance(plant, Graph):
-        return ask(plant, Stream.of(stream, questions, alone=not law.pools), ticks=law.pools)
+        return ask(plant, Stream.of(in_order, questions, alone=not law.pools), ticks=law.pools)
     return graph_answers(plant.rules, claims, questions)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,33 +11,26 @@ import polars as pl
 
 from malsim.base.errors import AdapterError, MalsimError
 from malsim.base.intervals import ends_if_any
-from malsim.lab.studies.laws.output_calibration import calibrate_scores
 from malsim.lab.studies.laws.side_by_side import DIFFERENCE, SCHEMA, LawTable
-from malsim.lab.studies.measure import bounds_of, is_better_high, measurement, name_of
-from malsim.lab.studies.paired_ranking import rank
+from malsim.lab.studies.measure import measurement, name_of
 from malsim.lab.studies.price_figures import PRICES
 from malsim.laws import shipped_laws
 from malsim.memory import Rules
 from malsim.sim import bench
-from malsim.sim.record.measurement import Measurement
+from malsim.sim.record.measurement import Measurement, Paired
 from malsim.sim.record.metrics import METRICS as FIGURES
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from malsim.adapters.engine.adapter import Adapter
-    from malsim.base.intervals import Bounds
-    from malsim.lab.studies.measure import Array, Measure
-    from malsim.lab.studies.paired_ranking import Ranking
+    from malsim.lab.studies.measure import Measure
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
 METRICS = ("accuracy", "harm")
-CALIBRATED = ("brier", "log_loss", "ece", "rmse_bins")  # the figures of what claims are worth at the end
 COST = "cpu_ms_per_tick"
-MOST = 1_600  # replications, while a first place is sought
-ALPHA = 0.05
 
 
 def compare_on_scenarios(
@@ -46,41 +39,25 @@ def compare_on_scenarios(
     *,
     metrics: Sequence[Measure] = METRICS,
     replications: int = 100,
-    decide: bool = False,
-    most: int = MOST,
-    calibrated: bool = False,
 ) -> LawTable:
     """Run each scenario under each law on common random numbers, and measure.
 
-    Values are means over replications with their intervals (`Measurement.mean`). Places, and the
-    differences from the first law, are those of `paired_ranking.rank`: they hold all at once, 95 %, for each metric.
-    `decide` doubles the replications until one law alone may be the first in the first metric, or all that may are equal in
-    every replication, or there would be more than `most`; the k-th look takes a share 2^-k of the 5 %. `laws` are laws,
-    presets of rules of the graph's law (default, guarded), or memories of one's own (`Adapter`). What a law has no number
-    for (no belief, no reader) is null, and said once in `left_out`. With `calibrated` what the claims at the end are worth
-    is calibrated on the other half of the replications, alike for all laws, before `brier`, `log_loss` and `ece` are taken.
+    Values are means over replications with their intervals (`Measurement.mean`). Differences are from the first law,
+    replication by replication, each with its own 95 % interval (`difference_interval`). `laws` are laws, presets of rules
+    of the graph's law (default, guarded), or memories of the user's own (`Adapter`). A figure that a law does not have (no
+    belief, no reader) is null, and named once in `left_out`.
     """
     rows: list[dict[str, object]] = []
-    notes = Notes([], [], calibrated=calibrated)
-    titles = []
+    notes = Notes([], [])
     for scenario in scenarios:
-        under = [scenario.replace(**under_memory(law, scenario)) for law in laws]
+        under = [scenario.replace(**under_memory(law, scenario), replications=replications) for law in laws]
         names = [law if isinstance(law, str) else law.name for law in laws]
-        sides = [Measured.of(one, metrics, 0, replications, notes) for one in under]
-        look, level = 1, 1.0 - (ALPHA / 2.0 if decide else ALPHA)
-        while decide and not _decided(names, sides, metrics, level) and 2 * sides[0].replications <= most:
-            count = sides[0].replications
-            sides = [side.and_more(Measured.of(one, metrics, count, count, notes))
-                     for side, one in zip(sides, under, strict=True)]  # fmt: skip
-            look, level = look + 1, 1.0 - ALPHA / 2.0 ** (look + 1)
-        count = sides[0].replications
-        costs = [_cost_row(one, name, side) for one, name, side in zip(under, names, sides, strict=True)]
-        rows += sorted(_rows(scenario, names, sides, metrics, level) + costs, key=lambda row: names.index(str(row["law"])))
-        titles.append(f"{count} replications each, the same for every law; differences and places hold all at once")
-    titles += ["what claims are worth calibrated on the other half of them"] if calibrated else []
+        sides = [Measured.of(one, metrics, notes) for one in under]
+        for one, name, side in zip(under, names, sides, strict=True):
+            rows += [*_rows(scenario.name, name, side, sides[0], metrics), _cost_row(one, name, side)]
     return LawTable(
         frame=pl.DataFrame(rows, schema=SCHEMA),
-        title="; ".join(dict.fromkeys(titles)),
+        title=f"{replications} replications each, the same for every law",
         left_out=tuple(dict.fromkeys(notes.left_out)),
         failures=tuple(notes.failures),
     )
@@ -88,38 +65,26 @@ def compare_on_scenarios(
 
 @dataclass(frozen=True)
 class Notes:
-    """What could not be measured, and what failed; whether what claims are worth is calibrated before it is measured."""
+    """Lines about figures that could not be measured, and about replications that failed."""
 
     left_out: list[str]
     failures: list[str]
-    calibrated: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A law's figures, one a metric, and its seconds of CPU a metric."""
+    """A law's figures, one for each metric, and its seconds of CPU for each metric."""
 
     figures: list[Measurement]
     seconds: float
 
     @classmethod
-    def of(cls, scenario: Scenario, metrics: Sequence[Measure], first: int, count: int, notes: Notes) -> Measured:
-        """Run so many replications from a first on."""
-        part = scenario.replace(first=scenario.first + first, replications=count)
+    def of(cls, scenario: Scenario, metrics: Sequence[Measure], notes: Notes) -> Measured:
+        """Run a scenario and measure it."""
         start = time.process_time()
-        run = _run(part, metrics, notes)
-        figures = [_values(run, part, metric, notes) for metric in metrics]
+        run = _run(scenario, metrics, notes)
+        figures = [_values(run, scenario, metric, notes) for metric in metrics]
         return cls(figures, (time.process_time() - start) / len(metrics))
-
-    def and_more(self, more: Measured) -> Measured:
-        """These replications and others."""
-        pairs = zip(self.figures, more.figures, strict=True)
-        return Measured([one.and_more(other) for one, other in pairs], self.seconds + more.seconds)
-
-    @property
-    def replications(self) -> int:
-        """How many were run."""
-        return len(self.figures[0].each)
 
     def row(self, place: int) -> dict[str, object]:
         """The mean of a metric with its interval; of a time also its spells, and `beyond` what more than a half outlast."""
@@ -131,48 +96,14 @@ class Measured:
         return row | dict(zip(("value", "low", "high"), ends_if_any(own.mean()), strict=True))
 
 
-def _decided(names: Sequence[str], sides: Sequence[Measured], metrics: Sequence[Measure], level: float) -> bool:
-    """Whether one law alone may be the first, or those that may are the same in every replication."""
-    values = [side.figures[0].parts for side in sides]
-    ranking = _ranking(names, values, metrics[0], level)
-    if ranking is None:
-        return True
-    top = [name for name, (first, _) in zip(ranking.names, ranking.ranks, strict=True) if first == 1]
-    own = dict(zip(names, values, strict=True))
-    return all(np.array_equal(own[top[0]], own[name], equal_nan=True) for name in top)
-
-
-def _ranking(names: Sequence[str], values: Sequence[Array], metric: Measure, level: float) -> Ranking | None:
-    """The laws that have a number, ranked; None where fewer than two have, or in fewer than two replications."""
-    there = {name: each for name, each in zip(names, values, strict=True) if np.isfinite(each).any()}
-    complete = np.isfinite(np.array(list(there.values()))).all(axis=0).sum() if there else 0
-    if len(there) < 2 or complete < 2:  # noqa: PLR2004  # one has no place, and no spread
-        return None
-    return rank(there, higher_is_better=is_better_high(metric), level=level)
-
-
-def _rows(
-    scenario: Scenario, names: Sequence[str], sides: Sequence[Measured], metrics: Sequence[Measure], level: float
-) -> list[dict[str, object]]:
-    """A row a law and metric: its mean, its difference from the first law, and its places."""
-    rows = list[dict[str, object]]()
+def _rows(data: str, law: str, side: Measured, base: Measured, metrics: Sequence[Measure]) -> Iterator[dict[str, object]]:
+    """Yield a row for each metric: its mean, and its difference from the first law."""
     for place, metric in enumerate(metrics):
-        ranking = _ranking(names, [side.figures[place].parts for side in sides], metric, level)
-        words = dict(zip(ranking.frame["name"], ranking.frame["rank"], strict=True)) if ranking else {}
-        for name, side in zip(names, sides, strict=True):
-            row: dict[str, object] = {"data": scenario.name, "law": name, "metric": name_of(metric), "rank": words.get(name)}
-            row |= side.row(place)
-            if ranking and name != names[0] and {name, names[0]} <= words.keys():
-                row |= zip(DIFFERENCE, _within(ranking.difference(name, names[0]), bounds_of(metric)), strict=True)
-            rows.append(row)
-    return rows
-
-
-def _within(difference: tuple[float, float, float], bounds: Bounds) -> tuple[float, float, float]:
-    """A difference of two figures within bounds lies within these."""
-    least, most = bounds[0] - bounds[1], bounds[1] - bounds[0]
-    middle, low, high = difference
-    return middle, max(low, least), min(high, most)
+        row: dict[str, object] = {"data": data, "law": law, "metric": name_of(metric)} | side.row(place)
+        if side is not base and row["value"] is not None:
+            paired = Paired(base.figures[place], side.figures[place])
+            row |= zip(DIFFERENCE, ends_if_any(paired.mean()), strict=True)
+        yield row
 
 
 def _cost_row(scenario: Scenario, name: str, side: Measured) -> dict[str, object]:
@@ -183,7 +114,7 @@ def _cost_row(scenario: Scenario, name: str, side: Measured) -> dict[str, object
     row: dict[str, object] = {"data": scenario.name, "law": name, "metric": COST, "n": 0}
     if scenario.adapter:
         return row
-    ticks = scenario.days * DAY / scenario.turn_every * side.replications
+    ticks = scenario.days * DAY / scenario.turn_every * scenario.replications
     return row | {"value": 1e3 * side.seconds / ticks, "n": round(ticks)}
 
 
@@ -220,11 +151,7 @@ def _values(run: Run | None, scenario: Scenario, metric: Measure, notes: Notes) 
     """A figure of the replications; NaN where they have none."""
     try:
         if run is not None:
-            return measurement(_calibrated(run) if notes.calibrated and metric in CALIBRATED else run, metric)
+            return measurement(run, metric)
     except MalsimError as problem:
         notes.left_out.append(f"{name_of(metric)} of {scenario.name} under {scenario.law}: {problem}")
     return Measurement(np.full(scenario.replications, np.nan))
-
-
-def _calibrated(run: Run) -> Run:
-    return run if run.final_scores is None else replace(run, final_scores=calibrate_scores(run.final_scores))

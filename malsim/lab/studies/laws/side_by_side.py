@@ -26,7 +26,7 @@ DIFFERENCE = ("difference", "difference_low", "difference_high")
 SCHEMA = {
     "data": pl.String, "law": pl.String, "metric": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
     "n": pl.Int64, "difference": pl.Float64, "difference_low": pl.Float64, "difference_high": pl.Float64,
-    "rank": pl.String, "beyond": pl.Float64, "horizon": pl.Float64, "censored": pl.Float64,
+    "beyond": pl.Float64, "horizon": pl.Float64, "censored": pl.Float64,
 }  # fmt: skip
 
 
@@ -35,9 +35,9 @@ class LawTable:
     """Laws side by side: `frame` has a row a data set, law and metric.
 
     value with its 95 % interval (low, high) over n questions or replications; difference is from the first law on the same
-    questions or replications, paired; `rank` says which places a law may have ("1 to 6"), `horizon`
-    and `censored` are a time's longest spell and the share of spells not seen to their end; where more than a half outlast
-    the longest, that is `beyond`, and there is no mean. A law without belief has no brier.
+    questions or replications, paired; `horizon` and `censored` are a time's longest spell and the share of spells not seen
+    to their end; where more than a half outlast the longest, that is `beyond`, and there is no mean. A law without belief
+    has no brier.
     `failures` says where a memory of one's own failed; one that failed in all replications has a row without figures.
     """
 
@@ -83,14 +83,13 @@ class LawTable:
     def __repr__(self) -> str:
         """A table a person reads."""
         lines, wide = [self.title], max(23, *map(len, self.frame["law"].to_list())) + 1
-        cell = 26 if self.frame["rank"].is_null().all() else 38
         for (data,), part in self.frame.group_by("data", maintain_order=True):
             lines.append(f"  {data}")
             metrics = part["metric"].unique(maintain_order=True).to_list()
-            lines.append("    " + " " * wide + "".join(f"{name:>{cell}}" for name in metrics))
+            lines.append("    " + " " * wide + "".join(f"{name:>26}" for name in metrics))
             for (law,), own in part.group_by("law", maintain_order=True):
                 cells = {row["metric"]: _cell(row) for row in own.to_dicts()}
-                lines.append(f"    {law!s:<{wide}}" + "".join(f"{cells.get(name, '-'):>{cell}}" for name in metrics))
+                lines.append(f"    {law!s:<{wide}}" + "".join(f"{cells.get(name, '-'):>26}" for name in metrics))
         lines += _censored_lines(self.frame)
         lines += [f"  failed: {line}" for line in self.failures]
         return "\n".join([*lines, *(f"  skipped: {line}" for line in self.left_out)])
@@ -115,8 +114,7 @@ def _cell(row: Mapping[str, float | None]) -> str:
         return "-"
     if row["low"] is None:
         return f"{row['value']:.3f}"
-    place = f"  {row['rank']:<8}" if row["rank"] else ""
-    return f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]{place}"
+    return f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
 
 
 def law_rows(answers: Mapping[str, pl.DataFrame], questions: pl.DataFrame, *, data: str, seed: int) -> pl.DataFrame:

@@ -88,7 +88,7 @@ class SmallGraph:
         use = active[source] & active[target] & (weight != 0.0)
         rows = np.unique(np.concatenate([source[use], target[use]]))
         if not len(rows):
-            hint = 'write one: malsim write STORE --edge "contradicts CELL -1" …'
+            hint = 'write one: malsim store write STORE --edge "contradicts CELL -1" …'
             raise OutsideError("no edge of an active claim reaches another: nothing to prove", hint=hint)
         if len(rows) > MOST_CLAIMS:
             given, hint = f"{len(rows)} claims with edges", "export a part of it, or ask about fewer"

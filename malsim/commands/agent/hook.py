@@ -1,0 +1,99 @@
+"""Handle one hook event of an agent's program, read as JSON from stdin: what Claude Code and Codex call their hooks.
+
+malsim agent hook session-start --store memory.sqlite     the map, what is expected of writers, what ranks first
+malsim agent hook prompt --store memory.sqlite            the lines that bear on the prompt
+malsim agent hook tool --store memory.sqlite              refuse to act while a marked cell is unopened
+malsim agent hook stop --store memory.sqlite              refuse to stop without opening and writing back; else tick
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from malsim.adapters.foreign_code import NeedsSandboxError
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("event", metavar="EVENT", help="session-start, prompt, tool or stop; any other is passed over")
+    add("--store", type=Path, required=True, metavar="STORE", help="the store's file, from the project's folder")
+    add("--writer", default="agent", metavar="NAME", help="who claims, as malsim serve has it (agent)")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5, guarded or governed")
+    add("--require", default="expand,write", metavar="A,B", help="what a turn is held to: expand, write, both, none (both)")
+    add("--most-blocks", type=int, default=3, metavar="N", help="times that a turn is held back at most (3)")
+    add("--budget", type=int, default=900, metavar="WORDS", help="most words of a push (900)")
+    add("--on-error", choices=("pass", "block"), default="pass", help="what a store that cannot be read does to the turn")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Read the event, answer it; a failure is said on stderr and stops nobody, unless it is to."""
+    from malsim.base.errors import MalsimError
+
+    for threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):  # a short process: threads would cost more than they do
+        os.environ.setdefault(threads, "1")
+    text = sys.stdin.read()
+    try:
+        reply = _reply(args, _message(text))
+    except NeedsSandboxError:
+        return _sandboxed(args, text)
+    except (MalsimError, OSError) as error:
+        return _failed(args, error)
+    if reply:
+        print(json.dumps(reply))
+    return 0
+
+
+def _failed(args: argparse.Namespace, error: Exception) -> int:
+    print(f"malsim agent hook {args.event}: {error}", file=sys.stderr)
+    return 2 if args.on_error == "block" else 1  # of hooks, 2 blocks and 1 is shown
+
+
+def _sandboxed(args: argparse.Namespace, text: str) -> int:
+    """The same in a sandbox, as the store holds an op of another package."""
+    from malsim.adapters.engine.sandboxed_command import run_sandboxed
+    from malsim.base.errors import AdapterError
+
+    try:
+        return run_sandboxed(args.words, given=text)
+    except AdapterError as error:
+        return _failed(args, error)
+
+
+def _message(text: str) -> dict[str, Any]:
+    """What stood on stdin; nothing, or no object, is an event without fields."""
+    try:
+        message = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def _reply(args: argparse.Namespace, message: dict[str, Any]) -> dict[str, Any]:
+    from malsim.agents.hook_turn import find_store, forget_old_turns, read_turn, write_turn
+    from malsim.agents.service import MemoryService
+    from malsim.agents.turn_hooks import EVENTS, TurnRules, answer
+    from malsim.base.errors import UsageError
+    from malsim.memory import Rules
+
+    needs = set(filter(None, args.require.split(","))) - {"none"}
+    if needs - {"expand", "write"}:
+        raise UsageError("no such duty", where="--require", given=args.require, allowed="expand, write, none")
+    if args.event not in EVENTS:
+        return {}
+    rules = TurnRules(opens="expand" in needs, writes="write" in needs, most_blocks=args.most_blocks, budget=args.budget)
+    session = str(message.get("session_id", ""))
+    store = find_store(args.store, os.environ.get("CLAUDE_PROJECT_DIR"))
+    service = MemoryService(store, writer=args.writer, rules=Rules.read(args.rules or "default"))
+    try:
+        reply, turn = answer(args.event, message, service, read_turn(store, session), rules)
+    finally:
+        service.close()
+    write_turn(store, session, turn)
+    if args.event == "session-start":
+        forget_old_turns(store)
+    return reply

@@ -1,0 +1,102 @@
+"""Ask the five questions of a store's charter, one at a time; an answer replaces what was said before.
+
+malsim store charter memory.sqlite                              the next question without an answer
+malsim store charter memory.sqlite --writer ann --answer "Keep the pumps running."
+malsim store charter memory.sqlite --list                       questions and answers
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from malsim.base.finite import day_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from malsim.memory import Memory
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("store", metavar="STORE", help="a store's file; made, with its ten cells, where there is none")
+    add("--answer", metavar="TEXT", help="answer the question that is asked next")
+    add("--question", metavar="TITLE", help="ask or answer this one, such as objective")
+    add("--writer", default="human", metavar="NAME", help="who answers (human)")
+    add("--list", action="store_true", help="show all five")
+    add("--now", metavar="DAY", help="the day, a number or a date; default that of the last write")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Ask, or take an answer; exit code 1 where the gate refuses it."""
+    from malsim.base.errors import UsageError
+    from malsim.memory.push.ten_cells import bootstrap, ten_cells
+    from malsim.memory.store import Store
+
+    questions = ten_cells().filter(~ten_cells()["locked"])
+    if args.question is not None and args.question not in questions["title"]:
+        raise UsageError("no such question", given=args.question, allowed=", ".join(questions["title"]))
+    if args.answer is not None and not args.answer.strip():
+        raise UsageError("an answer says something", where="--answer", given=args.answer)
+    with Store(args.store) as store:
+        memory = store.memory
+        now = (store.day or 0.0) if args.now is None else day_of(args.now, store.start, where="--now")
+        if memory.cells.is_empty():
+            memory = bootstrap(memory, t=now)
+            store.save(memory)
+            print(f"made {args.store}, with its ten cells", file=sys.stderr)
+        answers = {row["title"]: _answer(memory, row["handle"], row["body"]) for row in questions.iter_rows(named=True)}
+        if args.list:
+            return _list(questions, answers)
+        open_ = [title for title, answer in answers.items() if answer is None]
+        title = args.question or next(iter(open_), None)
+        if title is None:
+            print("every question has an answer; --list shows them, --question TITLE --answer TEXT replaces one")
+            return 0
+        if args.answer is None:
+            print(f"{title}: {_question(questions, title)}")
+            return 0
+        return _propose(store, questions, title, args.answer, args.writer, now)
+
+
+def _question(questions: pl.DataFrame, title: str) -> str:
+    return str(questions.filter(questions["title"] == title)["body"][0])
+
+
+def _answer(memory: Memory, handle: str, question: str) -> str | None:
+    """What the live version of a question's cell says, if it is no longer the question; None where nobody answered."""
+    from malsim.base.errors import AddressError
+
+    try:
+        text = str(memory.cells["body"][memory.chain(memory.row(handle))[-1]])
+    except AddressError:
+        return None
+    return None if text == question else text
+
+
+def _list(questions: pl.DataFrame, answers: dict[str, str | None]) -> int:
+    for title, answer in answers.items():
+        print(f"{title}: {_question(questions, title)}\n  {answer or '–'}")
+    return 0
+
+
+def _propose(store: Any, questions: pl.DataFrame, title: str, answer: str, writer: str, now: float) -> int:
+    """Propose the answer as what supersedes the question, or the answer before; in a store without it, as its cell."""
+    from malsim.base.errors import AddressError
+
+    handle = str(questions.filter(questions["title"] == title)["handle"][0])
+    claim = {
+        "writer": writer, "kind": handle[:3], "title": title, "body": answer, "confidence": 0.7, "t": now, "origin": "human",
+    }  # fmt: skip
+    try:
+        claim["edges"] = [{"relation": "supersedes", "target": store.memory.head(handle), "weight": 0.0}]
+    except AddressError:  # an imported store began without the ten cells
+        claim["handle"] = handle
+    verdict = store.admit([claim]).row(0, named=True)
+    if verdict["verdict"] == "refused":
+        print("refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"]))
+        return 1
+    print(f"{title}: taken as {verdict['handle']}")
+    return 0

@@ -1,0 +1,50 @@
+"""Rewrite fields of a cell in a store; those that are not the claim itself, by somebody named, with texts screened.
+
+malsim store update memory.sqlite dec_a3ee --writer ann --verification checked
+malsim store update memory.sqlite dec_a3ee --writer ann --body "measured again: 12 ms" --now 41
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from malsim.base.finite import day
+
+TEXTS = ("body", "summary", "verification", "stability")
+LISTS = ("topics", "entities", "source_refs")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("store", metavar="STORE", help="a store's file, such as memory.sqlite")
+    add("cell", metavar="CELL", help="a handle or a key")
+    add("--writer", required=True, metavar="NAME", help="who updates it")
+    add("--now", type=day, metavar="DAY", help="the day of the update; default that of the last write")
+    for name in TEXTS:
+        add(f"--{name}", metavar="TEXT", help=f"its new {name}")
+    for name in LISTS:
+        add(f"--{name.replace('_', '-')}", metavar="A,B", help=f"its new {name.replace('_', ' ')}")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5, guarded or governed")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Update, say what it is now."""
+    from pathlib import Path
+
+    from malsim.base.errors import StoreError, UsageError
+    from malsim.memory import Rules
+    from malsim.memory.store import Store
+
+    fields: dict[str, object] = {name: given for name in TEXTS if (given := getattr(args, name)) is not None}
+    fields |= {name: given.split(",") for name in LISTS if (given := getattr(args, name)) is not None}
+    if not fields:
+        allowed = ", ".join(f"--{name}".replace("_", "-") for name in (*TEXTS, *LISTS))
+        raise UsageError("nothing to update", given=args.cell, allowed=allowed)
+    if not Path(args.store).is_file():
+        raise StoreError("no such store", where=args.store)
+    rules = Rules.read(args.rules or "default")
+    with Store(args.store) as store:
+        now = args.now if args.now is not None else store.day or 0.0
+        store.update(args.cell, writer=args.writer, now=now, rules=rules, **fields)
+        print(f"{args.cell}: {', '.join(fields)} updated by {args.writer} on day {now:g}")
+    return 0

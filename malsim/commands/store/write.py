@@ -1,0 +1,82 @@
+"""Write one claim into a store, through the gate.
+
+malsim store write memory.sqlite --writer ann --title "pump 3 runs" --confidence .8 --topics plant --source log:41
+malsim store write memory.sqlite --writer bob --title "pump 3 stands still" --confidence .6 --edge "contradicts dec_a3ee -.8"
+malsim store write memory.sqlite --writer bob --kind prg --title watch --confidence .7 --body "addf watch tick"
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from malsim.base.finite import day_of
+
+ENDS = (2, 3)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("store", metavar="STORE", help="a store's file; made where there is none")
+    add("--writer", required=True, metavar="NAME", help="who claims it")
+    add("--title", required=True, metavar="TEXT", help="the claim in one line")
+    add("--body", metavar="TEXT", help="the claim at length")
+    add("--kind", default="obs", metavar="KIND", help="dec obs bel tsk obj rsk ref ver hyp prg (obs)")
+    add("--confidence", type=float, required=True, metavar="P", help="what the writer would bet on it, above 0, at most 1")
+    add("--topics", metavar="A,B", help="what it is about")
+    add("--source", action="append", default=[], metavar="REF", help="what it rests on; may be repeated")
+    add("--edge", action="append", default=[], metavar='"RELATION CELL [WEIGHT]"', help="what it bears on; may be repeated")
+    at = "the day, a number or a date; default that of the last write"
+    add("--now", metavar="DAY", help=at)
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default or recall_v5")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Propose it; exit code 1 where the gate refuses."""
+    from malsim.memory import Rules
+    from malsim.memory.store import Store
+    from malsim.netlist.programs import checked
+
+    edges, there = [_edge(text) for text in args.edge], Path(args.store).exists()
+    if not there and args.now is not None:
+        day_of(args.now, None, where="--now")  # before a store is made
+    with Store(args.store) as store:
+        now = (store.day or 0.0) if args.now is None else day_of(args.now, store.start, where="--now")
+        claim = {
+            "writer": args.writer, "title": args.title, "body": args.body, "kind": args.kind, "confidence": args.confidence,
+            "t": now, "source_refs": args.source, "edges": edges,
+            "topics": args.topics.split(",") if args.topics else [],
+        }  # fmt: skip
+        claims = {name: value for name, value in claim.items() if value not in (None, [])}
+        verdict = store.admit(checked([claims]), Rules.read(args.rules or "default")).row(0, named=True)
+    if not there:
+        print(f"made {args.store}", file=sys.stderr)
+    if verdict["verdict"] == "refused":
+        print("refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"]))
+        return 1
+    print(f"{verdict['verdict']} as {verdict['handle']}, stated {verdict['stated']:g}, effective {verdict['effective']:.3g}")
+    for note in verdict["notes"]:
+        print(f"  {note}")
+    return 0
+
+
+def _edge(text: str) -> dict[str, Any]:
+    """`supports obs_9c1f .6` as the gate takes it; a relation has its own weight where none is given."""
+    from malsim.base.errors import UsageError
+    from malsim.memory.schema import WEIGHTS
+
+    words = text.split()
+    if len(words) not in ENDS or words[0] not in WEIGHTS:
+        raise UsageError(
+            "this is no edge", where="--edge", given=text, allowed=f"one of {' '.join(WEIGHTS)}, a cell, a weight",
+            hint='such as "contradicts dec_a3ee -.8"; without a weight the relation has its own',
+        )  # fmt: skip
+    try:
+        weight = float(words[2]) if len(words) == ENDS[1] else WEIGHTS[words[0]]
+    except ValueError:
+        raise UsageError(
+            "this weight is no number", where="--edge", given=text, allowed='such as "supports obs_9c1f .6"'
+        ) from None
+    return {"relation": words[0], "target": words[1], "weight": weight}

@@ -1,0 +1,146 @@
+"""Claims replayed under one law: the table, the figures and the files that `malsim compare CLAIMS` makes."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.base.errors import UsageError
+from malsim.base.files.outputs import save_files
+from malsim.base.progress import progress
+from malsim.lab.space.scenario_options import law_settings
+from malsim.lab.studies.laws.replayed import LawReplay, dawid_skene, replay_law
+from malsim.laws import plant_of
+from malsim.laws.engine.graph_plant import Graph
+from malsim.memory import Rules
+from malsim.memory.rules import PRESETS
+from malsim.sim.replay.feed import Replay, replay
+from malsim.sim.why.refused_claims import replay_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from malsim.sim.record.scoring import Score
+
+FIGURES = ("accuracy", "brier", "log_loss", "ece")
+
+
+@dataclass(frozen=True, repr=False)
+class ReplayReport:
+    """A replay of `claims` claims, and how claims of one object were wired (`contradictions`)."""
+
+    result: Replay | LawReplay
+    claims: int
+    contradictions: str
+
+    @property
+    def refusals(self) -> int:
+        """Return how many claims the gate refused; a law without a gate refuses none."""
+        return self.result.refused.height if isinstance(self.result, Replay) else 0
+
+    def json(self) -> str:
+        """Return the figures as one JSON object; a figure that cannot be computed is null."""
+        settled = self.result.settled if isinstance(self.result, Replay) else None
+        rest = {"settled": settled.settled, "ticks": settled.ticks, "refused": self.refusals} if settled else {}
+        if self.result.score is None:
+            return json.dumps({"objects": self.result.answers.height, **rest}, allow_nan=False)
+        own, others = self.result.score, self.result.baselines.items()
+        figures = {
+            "objects": own.objects,
+            "accuracy": _finite(own.value["accuracy"]),
+            "accuracy_ci": [_finite(end) for end in own.interval["accuracy"]],
+            **{name: _finite(own.value[name]) for name in ("auc", "brier", "log_loss", "ece")},
+            **rest,
+            "baselines": {name: {part: _finite(score.value[part]) for part in FIGURES} for name, score in others},
+        }
+        return json.dumps(figures, allow_nan=False)
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the answers and, with truth, a reliability diagram; of `mal` also the most contested objects."""
+        from malsim.showing.plots.runs.reliability import reliability
+
+        result = self.result
+        contents: dict[str, Any] = {"answers.parquet": result.answers}
+        contents |= _contested(result) if isinstance(result, Replay) else {}
+        if result.score is not None and result.score.objects and not result.answers["probability"].null_count():
+            contents["reliability.png"] = reliability(result.answers, title="Reliability of the answers' probabilities")
+        return save_files(folder, contents)
+
+    def __repr__(self) -> str:
+        """Return a table: a row for the memory and one for each simpler law."""
+        result = self.result
+        if isinstance(result, Replay):
+            lines = [f"{self.claims} claims, contradictions {self.contradictions}; {result.settled}"]
+            lines += replay_lines(result.refused)
+        else:
+            lines = [f"{self.claims} claims under the law {result.law}"]
+        if result.score is None:
+            return "\n".join([*lines, f"  {result.answers.height} objects answered; give --truth to score them"])
+        lines.append(f"  {result.score.objects} questions; 95 % intervals by bootstrap over them")
+        lines.append(f"  {'':<12} " + " ".join(f"{name:^22}" for name in result.score.value))
+        rows = {"memory": result.score, **result.baselines}
+        cells = {name: " ".join(_cell(score, part) for part in score.value) for name, score in rows.items()}
+        return "\n".join([*lines, *(f"  {name:<12} {row}" for name, row in cells.items())])
+
+
+def replay_report(
+    claims: pl.DataFrame, truth: pl.DataFrame | None, *, law: str, settings: Sequence[str] = (), rules: str | None = None,
+    contradictions: str = "mutual", seed: int = 0,
+) -> ReplayReport:  # fmt: skip
+    """Replay claims under a law, or under a preset of the graph's law; with truth, score its answers beside simpler laws.
+
+    Parameters
+    ----------
+    claims, truth
+        As `read_claims` and `read_truth` give them.
+    settings
+        `rules.NAME=VALUE` for the graph's law, `law.NAME=VALUE` for another.
+    rules
+        Of the graph's law: a preset, or a TOML file with `[rules]`.
+
+    Raises
+    ------
+    UsageError
+        For rules of a law that has none, or a setting that the law does not have.
+    """
+    plant = plant_of("mal" if law in PRESETS else law)
+    if not isinstance(plant, Graph):
+        if rules:
+            raise UsageError("rules are of the law mal", where="--rules", given=rules, hint="leave out --laws, or --rules")
+        params = law_settings(list(settings))
+        return ReplayReport(replay_law(claims, truth, law=law, params=params, seed=seed), claims.height, contradictions)
+    named = rules or (law if law in PRESETS else None)
+    own = (Rules.read(named) if named else plant.rules).set(*settings)
+    watch = partial(progress, what="replay", unit="batch")
+    result = replay(claims, truth, rules=own, contradictions=contradictions, seed=seed, watch=watch)
+    if truth is not None:
+        result.baselines.update(dawid_skene(claims, truth, seed=seed))
+    return ReplayReport(result, claims.height, contradictions)
+
+
+def _finite(value: float) -> float | None:
+    return None if math.isnan(value) else value  # JSON has no NaN
+
+
+def _cell(score: Score, name: str) -> str:
+    low, high = score.interval[name]
+    return "-".center(22) if math.isnan(score.value[name]) else f"{score.value[name]:.3f} [{low:.3f}, {high:.3f}]".center(22)
+
+
+def _contested(result: Replay) -> dict[str, Any]:
+    """Return the frame and the figure of the most contested objects; nothing where no object has two values."""
+    from malsim.showing.plots.runs.trajectories import trajectories
+
+    if not result.labels.height:
+        return {}
+    empty = pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String, "subject": pl.String})
+    title = "Effective confidence of the first claim of each value, most contested objects"
+    axis = "time (days)" if result.dated else "arrived (% of the claims)"
+    figure = trajectories(result.cells, empty, result.labels, title=title, x=axis)
+    return {"contested.parquet": result.cells, "contested.png": figure}

@@ -1,0 +1,116 @@
+"""A tick posts its alarms to a webhook, and prints nothing of the address that may be secret."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from malsim.base.errors import UsageError
+from malsim.cli import main
+from malsim.memory.store import Store
+from malsim.scenario.history.webhook import Webhook
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NET = """
+loadrt watch names=weak
+loadrt latch names=alarm
+net low weak.in < obs_aaaa-scores-eff
+net is-weak weak.below > alarm.set
+net tripped alarm.out
+setp weak.level 0.5
+addf weak tick
+addf alarm tick
+"""
+
+
+class Hook:
+    """A webhook on loopback: its address, the messages it took, and the status it answers with."""
+
+    def __init__(self) -> None:
+        self.taken: list[dict[str, Any]] = []
+        self.status = 204
+        hook = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                hook.taken.append(body | {"path": self.path, "authorization": self.headers["Authorization"]})
+                self.send_response(hook.status)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        self.host = f"127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def hook() -> Iterator[Hook]:
+    made = Hook()
+    thread = threading.Thread(target=made.server.serve_forever, daemon=True)
+    thread.start()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def disputed(tmp_path: Path) -> str:
+    """A store whose next tick trips its alarm."""
+    path, net = tmp_path / "memory.sqlite", tmp_path / "alarm.malnet"
+    common = {"confidence": 0.9, "verification": "external", "t": 0.0}
+    with Store(path) as store:
+        store.admit([{"handle": "obs_aaaa", "title": "it runs", "writer": "ann", **common}])
+    net.write_text(NET, encoding="utf-8")
+    assert main(["netlist", "load", str(net), "-o", str(path)]) == 0
+    edges = [{"relation": "contradicts", "target": "obs_aaaa"}]
+    with Store(path) as store:
+        store.admit(
+            [{"handle": f"obs_bbb{n}", "title": f"no {n}", "writer": f"w{n}", "edges": edges, **common} for n in "123"]
+        )
+    return str(path)
+
+
+def test_alarm_of_a_tick_is_posted_once(disputed: str, hook: Hook, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["store", "tick", disputed, "--webhook", f"http://ann:pw@{hook.host}/T0/secret?token=abc"]
+    assert main(command) == 0
+    assert [(one["kind"], one["subject"], one["store"]) for one in hook.taken] == [("tripped", "tripped", "memory.sqlite")]
+    assert hook.taken[0]["path"] == "/T0/secret?token=abc"
+    assert hook.taken[0]["authorization"] == "Basic YW5uOnB3"
+    assert main(command) == 0
+    assert len(hook.taken) == 1
+    every = "".join(capsys.readouterr())
+    assert not any(word in every for word in ("secret", "pw@", "abc"))
+
+
+def test_post_that_fails_is_reported_without_the_secret(
+    disputed: str, hook: Hook, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hook.status = 503
+    assert main(["store", "tick", disputed, "--webhook", f"http://ann:hunter2@{hook.host}/topsecret"]) == 2
+    captured = capsys.readouterr()
+    assert f"http://{hook.host}/…: the alarm was not posted: it answered 503" in captured.err
+    assert "tripped tripped" in captured.out
+    assert not any(word in captured.out + captured.err for word in ("topsecret", "hunter2"))
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://ann:hunter2@host/x", "http://ann:hunter2@host:port/", "http://host\r\nX: y/", "http://a..b/"]
+)
+def test_address_that_cannot_be_posted_to_is_refused(url: str) -> None:
+    with pytest.raises(UsageError) as problem:
+        Webhook.of(url)
+    assert "hunter2" not in str(problem.value)
+
+
+def test_ipv6_address_is_shown_with_its_port() -> None:
+    assert Webhook.of("http://[::1]:80/").redacted == "http://[::1]:80"

@@ -1,0 +1,113 @@
+"""Scenarios with one part broken, named by a line of text, to show that a check of a shipped scenario can fail."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.base.errors import UsageError
+from malsim.lab.space.settings import changed, setting
+from malsim.netlist import parse
+from malsim.netlist.language.statements import Schedule, Wire
+
+if TYPE_CHECKING:
+    from malsim.netlist.language.statements import Statement
+    from malsim.sim.settings.netlist_config import NetlistConfig
+    from malsim.sim.settings.scenario import Scenario
+
+TURNED = {"supports": "contradicts", "contradicts": "supports"}
+FLAGS = ("locked", "pinned")
+NETLIST, CUT, UNCALL, REWORD = "netlist:", "cut ", "uncall ", " → "
+SINGLE, MANY = ("initial_memory", "reader", "reviewers"), {"writers": "writers", "faults": "faults", "gap": "gaps"}
+
+
+def mutated(scenario: Scenario, name: str) -> Scenario:
+    """Return the scenario with one part broken.
+
+    `name` is `SETTING = VALUE`, `claim.HANDLE.confidence = VALUE`, `without PART`, `turn EDGE`, or `netlist:` and `cut
+    SIGNAL`, `uncall OP` or `OLD → NEW`. Raises `UsageError` if the part does not exist.
+    """
+    broken: Scenario | None
+    key, equals, value = (part.strip() for part in name.partition(" = "))
+    verb, _, part = name.partition(" ")
+    if verb == NETLIST:
+        wires = scenario.netlist and _rewired(scenario.netlist, part)
+        broken = None if wires is None else scenario.replace(netlist=wires)
+    elif equals and not key.startswith("claim."):
+        broken = changed(scenario, {key: value if setting(key, scenario).choices else _number(key, value)})
+    elif equals or part.startswith("claim."):
+        claims = _claims(scenario.claims, value if equals else verb, key if equals else part)
+        broken = None if claims is None else scenario.replace(claims=claims)
+    else:
+        broken = _without(scenario, part) if verb == "without" else None
+    if broken is None:
+        allowed = "SETTING = VALUE, without PART, turn claim.HANDLE.edges.N, netlist: cut SIGNAL"
+        raise UsageError("there is nothing of this name to break", where="mutant", given=name, allowed=allowed)
+    return broken
+
+
+def _without(scenario: Scenario, part: str) -> Scenario | None:
+    """With one of those who act, a fault, a gap, or what comes from outside left out."""
+    key, _, place = part.partition(".")
+    if part == "inputs" and scenario.netlist and scenario.netlist.inputs:
+        return scenario.replace(netlist=replace(scenario.netlist, inputs=()))
+    if part in SINGLE and getattr(scenario, part):
+        return scenario.replace(**{part: None})
+    members = getattr(scenario, MANY[key]) if key in MANY else ()
+    if place.isdigit() and int(place) < len(members):
+        return scenario.replace(**{MANY[key]: members[: int(place)] + members[int(place) + 1 :]})
+    return None
+
+
+def _claims(claims: pl.DataFrame, verb: str, part: str) -> pl.DataFrame | None:
+    """With an edge or a flag of one left out, a vote turned round, or (the verb a number) another confidence stated."""
+    rows: list[dict[str, Any]] = claims.to_dicts()
+    name, key, *place = (*part.split(".")[1:], "", "")
+    row = next((row for number, row in enumerate(rows) if name in (row["handle"], str(number))), {})
+    edges = row.get("edges") or []
+    if key == "edges" and place[0].isdigit() and int(place[0]) < len(edges):
+        edge = edges[int(place[0])]
+        if verb == "without":
+            edges.remove(edge)
+        elif verb == "turn" and edge["relation"] in TURNED:
+            edge["relation"] = TURNED[edge["relation"]]
+        else:
+            return None
+    elif row and verb == "without" and key in FLAGS:
+        row[key] = False
+    elif row and key == "confidence":
+        row[key] = _number(part, verb)
+    else:
+        return None
+    return pl.DataFrame(rows, schema=claims.schema)
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise UsageError("not a number", where=f"mutant: {name}", given=text) from error
+
+
+def _rewired(wires: NetlistConfig, name: str) -> NetlistConfig | None:
+    """Return the wires with a signal cut, an op not called, or the text replaced; None if there is no such part."""
+    document = wires.document
+    if REWORD in name:
+        old, _, new = name.partition(REWORD)
+        document = parse(wires.text.replace(old, new)) if old in wires.text else document
+    elif name.startswith(CUT):
+        signal = name.removeprefix(CUT)
+        document = replace(document, statements=tuple(_unread(each, signal) for each in document.statements))
+    else:
+        op = name.removeprefix(UNCALL)
+        others = (each for each in document.statements if not (isinstance(each, Schedule) and each.op == op))
+        document = replace(document, statements=tuple(others))
+    return None if document == wires.document else replace(wires, document=document)
+
+
+def _unread(statement: Statement, signal: str) -> Statement:
+    if isinstance(statement, Wire) and statement.signal == signal:
+        return replace(statement, ends=tuple(end for end in statement.ends if end.role == "writes"))
+    return statement
