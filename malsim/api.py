@@ -67,6 +67,20 @@ class Run(BareRun):
         """A day to go on from under other settings: `run.at(day=30).fork(rules={"challenge_ceiling": 0.4})`."""
         return Checkpoint(self, finite(day, where="day", low=0.0, high=self.scenario.days))
 
+    def vcd(self) -> str:
+        """Return the signals of the run's netlist, in its first replication, as a value change dump for waveform viewers.
+
+        Raises
+        ------
+        ScenarioError
+            No signal was recorded.
+        """
+        samples, channels = wired(self, self.scenario.first)
+        if channels.is_empty():
+            raise ScenarioError("no signal of this netlist was recorded", hint="wire one to a pin or a field that is there")
+        bits = channels.filter("digital")["channel"].to_list()
+        return vcd_text(samples, bits, tick=float(self.scenario.turn_every))
+
     @property
     def plot(self) -> Figures:
         """The figures of this run."""

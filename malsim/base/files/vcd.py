@@ -7,22 +7,41 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     import polars as pl
 
-MILLISECONDS_A_DAY = 86_400_000
+DAY = 86_400_000.0  # ms
+_UNITS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6, "ps": 1e-9, "fs": 1e-12}  # in ms
+_STEPS = [(f"{size} {unit}", size * length) for unit, length in _UNITS.items() for size in (100, 10, 1)]
+_WHOLE = 1e-6  # of a unit: times of days, in floating point, are this close to whole numbers
 _FIRST, _LETTERS = 33, 94  # printable ASCII, from which identifiers are made
 
 
-def vcd_text(samples: pl.DataFrame, bits: Collection[str] = ()) -> str:
-    """Return samples (t in days, channel, value) as VCD text, one millisecond a time unit.
+def vcd_text(samples: pl.DataFrame, bits: Collection[str] = (), *, tick: float = DAY) -> str:
+    """Return samples as VCD text.
 
-    A channel among `bits` is a one-bit wire, any other a real. A missing value of a bit is `x`, of a real `rNaN`.
+    The time unit is the largest of VCD's units (100 s, 10 s, … 1 fs) in which the tick and every sample's time are whole
+    numbers. The length of the tick is in a comment.
+
+    Parameters
+    ----------
+    samples
+        Columns t (days), channel and value. A missing value of a bit is `x`, of a real `rNaN`.
+    bits
+        Channels that are one-bit wires; the others are reals.
+    tick
+        Length of a tick in milliseconds.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"t": [0.0, 1.0], "channel": ["low", "low"], "value": [0.0, 1.0]})
+    >>> print(vcd_text(frame, ["low"]).splitlines()[:2], vcd_text(frame, ["low"]).splitlines()[-1])
+    ['$comment one tick is 86400 s $end', '$timescale 100 s $end'] 1!
     """
     names = samples["channel"].unique(maintain_order=True).to_list()
     codes = {name: _code(index) for index, name in enumerate(names)}
-    lines = ["$timescale 1 ms $end", "$scope module malsim $end"]
+    unit, length = _unit([tick / DAY, *samples["t"].unique().to_list()])
+    lines = [f"$comment one tick is {tick / _UNITS['s']:.15g} s $end", f"$timescale {unit} $end", "$scope module malsim $end"]
     lines += [f"$var {'wire 1' if name in bits else 'real 64'} {codes[name]} {_word(name)} $end" for name in names]
     lines += ["$upscope $end", "$enddefinitions $end"]
     last: dict[str, str] = {}
@@ -31,12 +50,21 @@ def vcd_text(samples: pl.DataFrame, bits: Collection[str] = ()) -> str:
         text = _bit(value) + codes[name] if name in bits else f"r{_real(value)} {codes[name]}"
         if last.get(name) == text:
             continue
-        if (at := round(t * MILLISECONDS_A_DAY)) != time:
+        if (at := round(t * DAY / length)) != time:
             lines.append(f"#{at}")
             time = at
         last[name] = text
         lines.append(text)
     return "\n".join(lines) + "\n"
+
+
+def _unit(times: Iterable[float]) -> tuple[str, float]:
+    """Return the name and the length (ms) of the largest unit in which all times, in days, are whole numbers."""
+    moments = [time * DAY for time in times]
+    for name, length in _STEPS:
+        if all(abs(moment / length - round(moment / length)) < _WHOLE for moment in moments):
+            return name, length
+    return _STEPS[-1]
 
 
 def _code(index: int) -> str:

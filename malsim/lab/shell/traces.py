@@ -35,7 +35,7 @@ def save_traces(session: Session, words: list[str]) -> str:
     if out.endswith(".csv"):
         save_table(out, samples)
     elif out.endswith(".vcd"):
-        save_text(out, vcd_text(samples, bits))
+        save_text(out, vcd_text(samples, bits, tick=session.tick))
     else:
         from malsim.showing.plots.runs.signal_lanes import signal_lanes
 
