@@ -11,6 +11,7 @@ import polars as pl
 from malsim.adapters.engine.adapter import Adapter
 from malsim.base.errors import ScenarioError, UsageError, nearest
 from malsim.base.files.outputs import save_files
+from malsim.base.files.vcd import vcd_text
 from malsim.base.finite import finite
 from malsim.base.progress import progress
 from malsim.lab.space.differences import changes_of, differences, in_title, listed, value_text, words
@@ -28,7 +29,7 @@ from malsim.sim.replay.fork import fork as forked_run
 from malsim.sim.replay.turn_push import TurnPush, push_on
 from malsim.sim.run import Run as BareRun
 from malsim.sim.settings.scenario import Scenario
-from malsim.sim.why.wired_signals import wired
+from malsim.sim.why.wired_signals import all_signals, wired
 from malsim.sim.world.clock import DAY
 from malsim.sim.writers.engine.user_process import UserProcess
 
@@ -75,10 +76,8 @@ class Run(BareRun):
         ScenarioError
             No signal was recorded.
         """
-        samples, channels = wired(self, self.scenario.first)
-        if channels.is_empty():
-            raise ScenarioError("no signal of this netlist was recorded", hint="wire one to a pin or a field that is there")
-        bits = channels.filter("digital")["channel"].to_list()
+        samples, kinds = all_signals(self, self.scenario.first)
+        bits = [channel for channel, kind in kinds.items() if kind == "bit"]
         return vcd_text(samples, bits, tick=float(self.scenario.turn_every))
 
     @property

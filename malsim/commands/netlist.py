@@ -5,7 +5,9 @@ malsim netlist fmt --write alarm.malnet                        canonical text, i
 malsim netlist lint alarm.malnet                               late reads, loops with their sign, what nobody reads
 malsim netlist diff old.malnet new.malnet                      what changed in meaning
 malsim netlist diff old.malnet new.malnet --prove same         whether anything that leaves them is ever different
-malsim netlist draw alarm.malnet -o alarm.svg --hal            boxes, wires, order; HAL's words beside
+malsim netlist draw alarm.malnet -o alarm.svg --hal            boxes, wires, order; LinuxCNC's names with ours
+malsim netlist draw alarm.malnet -o alarm.mmd                  the same as a Mermaid flowchart
+malsim netlist draw scenarios/tripwire.toml out/tripwire --around alarm.out --depth 1      with the values of a run
 malsim netlist load graph.malnet -o memory.sqlite              its cells and edges into a store
 malsim netlist render memory.sqlite                            a store's graph as text that loads back
 malsim netlist run alarm.malnet --on stream.csv --expect trips.csv
@@ -56,7 +58,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="draw: .svg, .png; load: .sqlite; run: .csv, .parquet; prove: .toml, .svg, .png",
     )
-    add("--hal", action="store_true", help="draw: HAL's words beside ours")
+    add("--hal", action="store_true", help="draw: LinuxCNC's names with ours")
+    add("--around", metavar="PIN", help="draw: only the part around a pin, an instance or a signal")
+    add("--depth", type=int, default=1, metavar="N", help="draw: with --around, how many wires away (1)")
     add("--into", metavar="STORE", help="a store whose memory the netlist is loaded into, or reads")
     add("--on", metavar="STREAM", help="run, why: a row a tick, a column a signal (.csv, .parquet, .ndjson)")
     add("--expect", metavar="FILE", help="run: columns that must come out; exit 1 where they do not")
@@ -148,16 +152,48 @@ def _diff(args: argparse.Namespace) -> int:
 
 
 def _draw(args: argparse.Namespace) -> int:
+    from malsim.base.files.outputs import drawable
     from malsim.netlist.wiring import link
     from malsim.netlist.wiring.diagram import diagram
+    from malsim.netlist.wiring.mermaid import mermaid
+    from malsim.netlist.wiring.neighbourhood import around
     from malsim.showing.plots.wiring.netlist import netlist
 
-    (path,) = _exactly(args, 1, "one netlist")
-    laid = diagram(link(_document(path)), hal=args.hal)
+    path, *others = args.files
     output = Path(args.output or Path(path).with_suffix(".svg").name)
-    netlist(laid.boxes, laid.wires, title=Path(path).name).savefig(output)
+    if output.suffix != ".mmd":
+        drawable(str(output), more=".mmd")
+    net = link(_document(path))
+    laid = diagram(net, hal=args.hal)
+    if args.around:
+        laid = around(laid, net, args.around, args.depth)
+    if output.suffix == ".mmd":
+        save_text(output, mermaid(laid))
+    else:
+        values = _values(others[0], args) if others else None
+        netlist(laid.boxes, laid.wires, title=Path(path).name, values=values).savefig(output)
     print(f"{laid.boxes.height} boxes, {laid.wires.height} wires: {output}")
     return 0
+
+
+def _values(path: str, args: argparse.Namespace) -> dict[str, str]:
+    """Return the text of each signal's value in a recorded run, on a day or at its end."""
+    import polars as pl
+
+    from malsim.base.errors import UsageError
+    from malsim.scenario.rerun import one_replication
+    from malsim.sim.why.wired_signals import all_signals
+
+    if not _is_run(path):
+        raise UsageError("values are drawn from a recorded run", given=path, hint="malsim run SCENARIO writes out/NAME")
+    run = one_replication(path, args.rep)
+    samples, kinds = all_signals(run, run.scenario.first)
+    samples = samples if args.at is None else samples.filter(pl.col("t") <= args.at)
+    last = samples.group_by("channel", maintain_order=True).last()
+    return {
+        name: ("TRUE" if value else "FALSE") if kinds[name] == "bit" else f"{value:.3g}"
+        for name, value in last.select("channel", "value").rows()
+    }
 
 
 def _load(args: argparse.Namespace) -> int:

@@ -36,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--from", dest="source", metavar="STORE", help="let the memory begin with a store, or what malsim import reads")
     add("--strict", action="store_true", help="exit 1 if the gate refused a claim")
     add("--html", type=Path, metavar="FILE", help="write one page that opens offline: lines, zoom, why?")
+    add("--vcd", type=Path, metavar="FILE", help="write the signals of the netlist for a waveform viewer")
     add("--no-plots", action="store_true", help="write frames only")
 
 
@@ -68,6 +69,8 @@ def main(args: argparse.Namespace) -> int:
         paths += run.plot.save(folder)
     if args.html:
         save_text(args.html, run.page())
+    if args.vcd:
+        save_text(args.vcd, run.vcd())
     print(run)
     print(_file_lines(folder, paths, before))
     if args.html:

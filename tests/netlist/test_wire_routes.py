@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.patches import FancyBboxPatch
 
+from malsim.base.errors import AddressError
+from malsim.cli import main
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
 from malsim.netlist.wiring.diagram import diagram
-from malsim.showing.plots.wiring.netlist import APART, WIDE, netlist
+from malsim.netlist.wiring.mermaid import mermaid
+from malsim.netlist.wiring.neighbourhood import around
+from malsim.showing.plots.wiring.netlist import GAP, netlist
 from malsim.showing.plots.wiring.wire_routes import Ends, routes
 
 if TYPE_CHECKING:
-    from matplotlib.path import Path
+    from matplotlib.path import Path as Curve
 
+WIDE = 1.6
+APART = WIDE + GAP
 layers = st.lists(st.lists(st.floats(0.5, 2.0), min_size=1, max_size=4), min_size=2, max_size=5)
 
 
-def points(path: Path) -> list[tuple[float, ...]]:
+def points(path: Curve) -> list[tuple[float, ...]]:
     return [tuple(one) for one in np.asarray(path.vertices, dtype=float).tolist()]
 
 
@@ -59,10 +68,58 @@ def test_no_wire_runs_behind_a_box(heights: list[list[float]], data: st.DataObje
 def test_two_signals_share_no_lane() -> None:
     wires = [Ends(name, (0, 2), (2.3, y), (8.4, y)) for name, y in (("a", 0.0), ("b", 0.05))]
     one, other = (points(path)[4][1] for path in routes(wires, {1: [(-1.0, 1.0)]}))
-    assert abs(one - other) >= 0.1
+    assert abs(one - other) >= 0.09
 
 
 def test_a_net_with_a_loop_is_drawn() -> None:
     text = "loadrt latch\nloadrt not\nnet a latch.out not.in\nnet b not.out latch.set\naddf latch tick\naddf not tick"
     layout = diagram(link(parse(text)))
     assert len(netlist(layout.boxes, layout.wires).axes[0].patches) == layout.boxes.height + layout.wires.height
+
+
+SIGNALS = """loadrt watch names=low
+loadrt latch names=alarm
+net eff dec_a3ee-scores-eff > low.in
+net bad low.below > alarm.set
+net out alarm.out > dec_a3ee-flags-requires_review
+addf low tick
+addf alarm tick
+"""
+
+
+def test_names_of_signals_stand_in_boxes_at_nine_points() -> None:
+    layout = diagram(link(parse(SIGNALS)))
+    figure = netlist(layout.boxes, layout.wires, values={"bad": "TRUE"})
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    boxes = [patch for patch in axes.patches if isinstance(patch, FancyBboxPatch)]
+    assert {text.get_text() for text in axes.texts} >= {"eff", "bad = TRUE", "out"}
+    for text in axes.texts:
+        assert float(text.get_fontsize()) >= 9
+        extent = text.get_window_extent()
+        corners = [(extent.x0, extent.y0), (extent.x1, extent.y1)]
+        assert any(all(box.contains_point(corner) for corner in corners) for box in boxes), text.get_text()
+
+
+def test_the_part_around_a_pin_has_its_neighbours_only() -> None:
+    net = link(parse("loadrt not count=4\nnet a not.0.out not.1.in\nnet b not.1.out not.2.in\nnet c not.2.out not.3.in"))
+    whole = diagram(net)
+    assert set(around(whole, net, "not.1.in", 1).boxes["name"]) == {"not.0", "not.1", "not.2"}
+    assert set(around(whole, net, "c", 0).boxes["name"]) == {"not.2", "not.3"}
+    assert around(whole, net, "not.0", 9).boxes.equals(whole.boxes)
+    with pytest.raises(AddressError, match=r"not\.9.*did you mean"):
+        around(whole, net, "not.9", 1)
+
+
+def test_a_mermaid_chart_names_boxes_signals_and_late_reads() -> None:
+    text = "loadrt latch\nloadrt not\nnet a latch.out not.in\nnet b not.out latch.set\naddf latch tick\naddf not tick"
+    assert mermaid(diagram(link(parse(text)))) == (
+        'flowchart LR\n  n0["latch"]\n  n1["not"]\n  n0 -->|"a: out → in"| n1\n  n1 -.->|"b: out → set"| n0\n'
+    )
+
+
+def test_an_unknown_format_is_refused_before_drawing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["netlist", "draw", "scenarios/tripwire.malnet", "-o", str(tmp_path / "x.jpeg2")]) == 2
+    assert ".png .svg .pdf .mmd" in capsys.readouterr().err
+    assert main(["netlist", "draw", "scenarios/tripwire.malnet", "-o", str(tmp_path / "x.mmd")]) == 0
+    assert (tmp_path / "x.mmd").read_text(encoding="utf-8").startswith("flowchart LR\n")

@@ -38,10 +38,11 @@ _REASONS = {
 }
 
 
-def drawable(path: str) -> str:
-    """The path of a picture, refused before any work where no picture is written so."""
+def drawable(path: str, *, more: str = "") -> str:
+    """Return the path of a figure; raise `UsageError` before any work if its suffix names no known format."""
     if Path(path).suffix not in PICTURES:
-        raise UsageError("no picture of this kind is drawn", given=path, allowed=" ".join(PICTURES))
+        allowed = " ".join([*PICTURES, *filter(None, [more])])
+        raise UsageError("a figure's file name ends in its format", given=path, allowed=allowed)
     return path
 
 

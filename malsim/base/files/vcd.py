@@ -41,7 +41,11 @@ def vcd_text(samples: pl.DataFrame, bits: Collection[str] = (), *, tick: float =
     names = samples["channel"].unique(maintain_order=True).to_list()
     codes = {name: _code(index) for index, name in enumerate(names)}
     unit, length = _unit([tick / DAY, *samples["t"].unique().to_list()])
-    lines = [f"$comment one tick is {tick / _UNITS['s']:.15g} s $end", f"$timescale {unit} $end", "$scope module malsim $end"]
+    lines = [
+        f"$comment one tick is {tick / _UNITS['s']:.15g} s $end",
+        f"$timescale {unit} $end",
+        "$scope module malsim $end",
+    ]
     lines += [f"$var {'wire 1' if name in bits else 'real 64'} {codes[name]} {_word(name)} $end" for name in names]
     lines += ["$upscope $end", "$enddefinitions $end"]
     last: dict[str, str] = {}
@@ -62,9 +66,13 @@ def _unit(times: Iterable[float]) -> tuple[str, float]:
     """Return the name and the length (ms) of the largest unit in which all times, in days, are whole numbers."""
     moments = [time * DAY for time in times]
     for name, length in _STEPS:
-        if all(abs(moment / length - round(moment / length)) < _WHOLE for moment in moments):
+        if all(_is_whole(moment / length) for moment in moments):
             return name, length
     return _STEPS[-1]
+
+
+def _is_whole(count: float) -> bool:
+    return count == 0 or (round(count) != 0 and abs(count - round(count)) < _WHOLE)
 
 
 def _code(index: int) -> str:
@@ -85,4 +93,5 @@ def _bit(value: float | None) -> str:
 
 
 def _real(value: float | None) -> str:
-    return "NaN" if value is None else format(value, ".16g").replace("nan", "NaN")
+    """Return the shortest text that reads back as the same number."""
+    return "NaN" if value is None else repr(float(value)).removesuffix(".0").replace("nan", "NaN")

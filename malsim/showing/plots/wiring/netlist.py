@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,71 +12,107 @@ from malsim.showing.plots.style import COLOURS, GREY, sheet
 from malsim.showing.plots.wiring.wire_routes import Ends, routes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
     from malsim.showing.plots.style import Sheet
 
-WIDE, APART = 2.3, 4.2  # of a box, and of two layers
-PIN, HEAD = 0.34, 0.62  # height of a pin's row and of a box's head
+GAP = 1.3  # inches between two layers
+PIN, HEAD, LINE = 0.24, 0.36, 0.17  # heights, in inches: a pin's row, a box's head, a line of a note
+BETWEEN = 0.35  # inches between two boxes of a layer
+TEXT = 9.0  # points
+LETTER = 0.078  # inches that a letter of this size takes
 FACES = {"op": "#ffffff", "source": "#eef3f7", "sink": "#f7efe6"}
 
 
-def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "") -> Sheet:
-    """Draw boxes (name, title, note, kind, layer, place, ins, outs) and wires (signal, source, target, pins, late).
+def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "", values: Mapping[str, str] | None = None) -> Sheet:
+    """Draw a net at a scale at which all text is 9 points.
 
-    What lies left of an op is read before it runs; the number under its name is its turn in its thread.
+    An op stands to the right of the boxes that it reads in the same tick; the number under its name is its turn in its
+    thread. The name of a signal stands in the box of its writer, so that no wire crosses it.
+
+    Parameters
+    ----------
+    boxes
+        name, title, note, kind, layer, place, ins, outs.
+    wires
+        signal, source, target, their pins, late.
+    values
+        Text of the present value of each signal, shown behind its name.
     """
-    layout = _stack(boxes)
+    names = {
+        (wire["source"], wire["source_pin"]): f"{wire['signal']} = {values[wire['signal']]}"
+        if values and wire["signal"] in values
+        else wire["signal"]
+        for wire in wires.to_dicts()
+    }
+    wide = _box_width(boxes, names)
+    layout = _stack(boxes, wide)
     paths = _routes(wires.to_dicts(), layout)
-    width = APART * (max((box["layer"] for box in layout.values()), default=0) + 1)
-    heights = [edge for box in layout.values() for edge in (box["top"], box["bottom"])]
-    heights += [float(y) for path in paths for y in np.asarray(path.vertices, dtype=float)[:, 1]]
-    height = max(heights, default=1.0) - min(heights, default=0.0)
-    figure = sheet(max(5.0, 0.62 * width), max(2.4, 0.62 * height + 0.8))
-    axes = figure.subplots()
+    points = [np.asarray(path.vertices, dtype=float) for path in paths]
+    points += [np.array([[box["x"], box["bottom"]], [box["x"] + wide, box["top"]]]) for box in layout.values()]
+    low, high = (edge(np.concatenate(points), axis=0) if points else np.array([0.0, 0.0]) for edge in (np.min, np.max))
+    width, height = np.maximum(high - low, [1.0, 0.5]) + 0.3
+    figure = sheet(width, height + 0.4)
+    figure.set_layout_engine("none")  # the axes are in inches
+    axes = figure.add_axes((0.0, 0.0, 1.0, height / (height + 0.4)))
+    axes.set_xlim(low[0] - 0.15, low[0] - 0.15 + width)
+    axes.set_ylim(low[1] - 0.15, low[1] - 0.15 + height)
     colours = {
         name: COLOURS[place % (len(COLOURS) - 1)] for place, name in enumerate(wires["signal"].unique(maintain_order=True))
     }
     for wire, path in zip(wires.to_dicts(), paths, strict=True):
         dashes: Any = (0, (4, 2)) if wire["late"] else "-"
         axes.add_patch(PathPatch(path, fc="none", ec=colours[wire["signal"]], lw=1.1, ls=dashes, zorder=0))
-    for wire in wires.unique("signal", maintain_order=True).to_dicts():
-        _label(axes, wire, layout, colours[wire["signal"]])
     for box in layout.values():
         _box(axes, box)
-    axes.set_aspect("equal")
-    axes.autoscale_view()
+    for wire in wires.unique(("source", "source_pin"), maintain_order=True).to_dicts():
+        _label(axes, wire, layout, names, colours[wire["signal"]])
     axes.set_axis_off()
-    if title:
-        axes.set_title(title, loc="left", fontsize=10)
+    figure.text(0.15 / width, 1.0 - 0.12 / (height + 0.4), title, fontsize=TEXT + 2, va="top")
     return figure
 
 
-def _stack(boxes: pl.DataFrame) -> dict[str, dict[str, Any]]:
+def _box_width(boxes: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> float:
+    """Return the width, in inches, that the longest line of any box needs."""
+    letters = [12]
+    for box in boxes.to_dicts():
+        letters += [len(box["title"]) + 1, *(len(line) for line in str(box["note"]).split("\n"))]
+        if box["kind"] == "op":
+            outs = [f"{names.get((box['name'], pin), '')} {pin}" for pin in box["outs"]]
+            letters += [2 + len(a) + len(b) for a, b in zip_longest(box["ins"], outs, fillvalue="")]
+        elif names.get((box["name"], ""), box["title"]) != box["title"]:
+            letters.append(len(names[box["name"], ""]) + 1)
+    return 0.25 + LETTER * max(letters)
+
+
+def _stack(boxes: pl.DataFrame, wide: float) -> dict[str, dict[str, Any]]:
     """Every box with its corner and size; boxes of a layer stand one above the other, in order of place."""
     layout: dict[str, dict[str, Any]] = {}
     for _, layer in boxes.sort("layer", "place").group_by("layer", maintain_order=True):
         rows = layer.to_dicts()
         heights = [_height(row) for row in rows]
-        top = (sum(heights) + 0.7 * (len(rows) - 1)) / 2
+        top = (sum(heights) + BETWEEN * (len(rows) - 1)) / 2
         for row, height in zip(rows, heights, strict=True):
-            layout[row["name"]] = row | {"x": row["layer"] * APART, "top": top, "bottom": top - height}
-            top -= height + 0.7
+            box = {"x": row["layer"] * (wide + GAP), "top": top, "bottom": top - height, "wide": wide}
+            layout[row["name"]] = row | box
+            top -= height + BETWEEN
     return layout
 
 
 def _height(row: dict[str, Any]) -> float:
     if row["kind"] != "op":
-        return HEAD * 0.8
-    pins, lines = max(len(row["ins"]), len(row["outs"]), 1), str(row["note"]).count("\n")
-    return HEAD + PIN * pins + 0.24 * lines + 0.3
+        return 2 * PIN
+    pins, lines = max(len(row["ins"]), len(row["outs"]), 1), str(row["note"]).count("\n") + 1
+    return HEAD + PIN * pins + LINE * lines + 0.1
 
 
 def _pin(box: dict[str, Any], name: str, *, out: bool) -> tuple[float, float]:
     """Where a wire meets a box."""
-    x = box["x"] + (WIDE if out else 0.0)
+    x = box["x"] + (box["wide"] if out else 0.0)
     if box["kind"] != "op":
         return x, (box["top"] + box["bottom"]) / 2
     row = (box["outs"] if out else box["ins"]).index(name)
@@ -86,25 +123,20 @@ def _box(axes: Axes, box: dict[str, Any]) -> None:
     height = box["top"] - box["bottom"]
     edge = "#333333" if box["kind"] == "op" else GREY
     style: dict[str, Any] = {"boxstyle": "round,pad=0,rounding_size=0.08", "fc": FACES[box["kind"]], "ec": edge, "lw": 0.9}
-    axes.add_patch(FancyBboxPatch((box["x"], box["bottom"]), WIDE, height, **style))
-    middle = box["x"] + WIDE / 2
+    axes.add_patch(FancyBboxPatch((box["x"], box["bottom"]), box["wide"], height, **style))
+    middle = box["x"] + box["wide"] / 2
     if box["kind"] != "op":
-        axes.text(
-            middle,
-            box["bottom"] + height / 2,
-            box["title"],
-            ha="center",
-            va="center",
-            fontsize=min(6.5, 160 / len(box["title"])),
-        )
+        top = box["top"] - (PIN / 2 + 0.02 if box["kind"] == "source" else height / 2)
+        axes.text(middle, top, box["title"], ha="center", va="center", fontsize=TEXT)
         return
-    axes.text(middle, box["top"] - 0.28, box["title"], ha="center", va="center", fontsize=7.5, weight="bold")
-    axes.text(middle, box["bottom"] + 0.07, box["note"], ha="center", va="bottom", fontsize=5.5, color=GREY, linespacing=1.1)
+    axes.text(middle, box["top"] - 0.18, box["title"], ha="center", va="center", fontsize=TEXT, weight="bold")
+    note: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": TEXT, "color": "#5a5a5a", "linespacing": 1.1}
+    axes.text(middle, box["bottom"] + 0.05, box["note"], **note)
     for out, names in ((False, box["ins"]), (True, box["outs"])):
         for name in names:
             x, y = _pin(box, name, out=out)
             axes.plot([x], [y], marker="o", ms=2.6, color="#333333")
-            axes.text(x + (-0.09 if out else 0.09), y, name, ha="right" if out else "left", va="center", fontsize=6)
+            axes.text(x + (-0.07 if out else 0.07), y, name, ha="right" if out else "left", va="center", fontsize=TEXT)
 
 
 def _routes(wires: list[dict[str, Any]], layout: dict[str, dict[str, Any]]) -> list[Path]:
@@ -123,9 +155,15 @@ def _routes(wires: list[dict[str, Any]], layout: dict[str, dict[str, Any]]) -> l
     return routes(ends, edges)
 
 
-def _label(axes: Axes, wire: dict[str, Any], layout: dict[str, dict[str, Any]], colour: str) -> None:
-    """The signal's name where it leaves its writer, unless the box says it already."""
-    if wire["signal"] != wire["source"]:
-        start = _pin(layout[wire["source"]], wire["source_pin"], out=True)
-        near: dict[str, Any] = {"xytext": (4, 3), "textcoords": "offset points", "ha": "left", "va": "bottom"}
-        axes.annotate(wire["signal"], start, fontsize=5.5, color=colour, **near)
+def _label(
+    axes: Axes, wire: dict[str, Any], layout: dict[str, dict[str, Any]], names: Mapping[tuple[str, str], str], colour: str
+) -> None:
+    """Write the signal's name into its writer's box: beside the pin of an op, under the title of a source."""
+    box, name = layout[wire["source"]], names[wire["source"], wire["source_pin"]]
+    if box["kind"] == "op":
+        x, y = _pin(box, wire["source_pin"], out=True)
+        right = x - 0.07 - LETTER * (len(wire["source_pin"]) + 1)
+        axes.text(right, y, name, ha="right", va="center", fontsize=TEXT, color=colour)
+    elif name != box["title"]:
+        middle, y = box["x"] + box["wide"] / 2, box["bottom"] + PIN / 2 + 0.02
+        axes.text(middle, y, name, ha="center", va="center", fontsize=TEXT, color=colour)

@@ -10,8 +10,8 @@ from matplotlib.path import Path
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-CLEAR, LANE = 0.16, 0.14  # between a lane and a box, and between two lanes
-TURN = 0.85  # how far into the gap a wire turns
+CLEAR, LANE = 0.12, 0.1  # inches between a lane and a box, and between two lanes
+TURN = 0.5  # how far into the gap a wire turns
 
 
 @dataclass(frozen=True)
