@@ -9,7 +9,9 @@ import pytest
 
 from malsim.cli import main
 from malsim.lab.shell import Console
+from malsim.lab.shell.complete import candidates
 from malsim.lab.shell.files import open_session
+from malsim.lab.shell.save_kinds import KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +49,8 @@ COMMANDS = {
     "list with a pattern": "list pin gate.*\nlist funct\nlist thread",
     "print": "print hello",
     "save -": "save -",
+    "save": "net s gate.out => ff.set\nalias pin gate.in0 left\nsave",
+    **{f"save {kind}": f"net s gate.out => ff.set\nsave {kind}" for kind in KINDS if kind not in {"alias", "sigu"}},
     "conversion": "loadrt conv_float_s32\nsetp conv-float-s32.0.in 2.5\naddf conv-float-s32.0 servo\n"
     "start\nloadusr sleep .001\ngetp conv-float-s32.0.out",
     "hypot": "loadrt hypot\nsetp hypot.0.in0 3\nsetp hypot.0.in1 4\n"
@@ -132,3 +136,35 @@ def test_a_setting_that_chose_the_op_is_refused_at_the_prompt() -> None:
         console.onecmd(line)
     assert console.failed == 1
     assert "chooses the op" in out.getvalue()
+
+
+def test_saved_commands_make_the_same_session_again() -> None:
+    first = Console(open_session(None), stdout=(out := io.StringIO()))
+    wiring = "net s gate.out => ff.set\nsetp gate.in1 1\nalias pin gate.in0 left\n"
+    for line in (HEAD + wiring + "save allu").splitlines():
+        first.onecmd(line)
+    saved = out.getvalue()
+    assert "setp gate.in-1 TRUE" in saved
+    again = Console(open_session(None), stdout=(other := io.StringIO()))
+    for line in [*saved.splitlines(), "save allu"]:
+        again.onecmd(line)
+    assert again.failed == 0, other.getvalue()
+    assert list(again.session.net.instances) == list(first.session.net.instances)
+    assert again.session.stepped(2).past[-1].signals == first.session.stepped(2).past[-1].signals == {"s": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "expected"),
+    [
+        (["loadrt"], "flip", ["flipflop"]),
+        (["loadrt"], "thr", ["threads"]),
+        (["getp"], "gate.in", ["gate.in0", "gate.in1"]),
+        (["save"], "netl", ["netl", "netla"]),
+        (["unload"], "g", ["gate"]),
+    ],
+)
+def test_tab_completes_names_of_linuxcnc(before: list[str], typed: str, expected: list[str]) -> None:
+    console = Console(open_session(None), stdout=io.StringIO())
+    for line in HEAD.splitlines():
+        console.onecmd(line)
+    assert candidates(console.session, before, typed) == expected

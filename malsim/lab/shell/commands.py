@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from malsim.base.errors import UsageError, nearest
+from malsim.base.files.outputs import save_text
 from malsim.lab.shell import edits, files, listing
 from malsim.lab.shell.hal_script import HalBench
+from malsim.lab.shell.save_kinds import KINDS, save_lines
 from malsim.lab.shell.traces import save_traces
 from malsim.netlist import parse
 from malsim.netlist.hal.state import HalText
@@ -137,14 +139,17 @@ class Commands(cmd.Cmd):
         self.session = self.session.with_statements(document.statements)
 
     def do_save(self, line: str) -> None:
-        """Write to where it was opened, or to FILE (.malnet, .sqlite); save - prints the text: save [FILE]."""
-        target = line.strip()
-        if target == "-":
+        """Write to the file that was opened, or to FILE; print the netlist (-) or one KIND of item: save [FILE|-|KIND]."""
+        kind, target = [*line.split(maxsplit=1), "", ""][:2]
+        if kind in KINDS or (not kind and self.home is None):
+            text = "\n".join(save_lines(self.session, kind or "all"))
+            if target:
+                save_text(target, f"{text}\n")
+            self.say(target or text)
+        elif line.strip() == "-":
             self.say(files.text(self.session).rstrip("\n"))
-            return
-        if not target and self.home is None:
-            raise UsageError("this session has no file yet", hint="save FILE.malnet, or save - to print it")
-        self.say(files.write(self.session, Path(target) if target else self.home or Path()))
+        else:
+            self.say(files.write(self.session, Path(line.strip()) if kind else self.home or Path()))
 
     def do_step(self, line: str) -> None:
         """Make N ticks, one if not said: step [N]."""

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import ops
 from malsim.lab.shell import listing
+from malsim.lab.shell.save_kinds import KINDS
 from malsim.netlist.language.lexicon import LOOP_READS, LOOP_WRITES, SCORES
+from ops.pin.words import words
 
 if TYPE_CHECKING:
     from malsim.lab.shell.session import Session
@@ -25,21 +27,29 @@ def candidates(session: Session, before: list[str], text: str) -> list[str]:
 
 def _choices(session: Session, command: str, place: int) -> list[str]:
     first = place == 0
-    if command in {"show", "list"} and first:
-        return list(listing.KINDS)
+    signals = listing.names(session, "sig")
+    fixed = {
+        "show": list(listing.KINDS), "list": list(listing.KINDS), "save": [*KINDS, *_files()], "source": _files(),
+        "loadrt": sorted({*ops.sheets(), *words(), "threads"}), "alias": ["pin", "param"], "unalias": ["pin", "param"],
+        "unload": [*listing.names(session, "comp"), "all"], "unloadrt": [*listing.names(session, "comp"), "all"],
+        **dict.fromkeys(("sets", "gets", "stype", "delsig", "linksp", "net"), signals),
+    }  # fmt: skip
+    if first and command in fixed:
+        return fixed[command]
     if command == "loadrt":
-        return list(ops.sheets()) if first else ["names=", "count=", "domain="]
+        return ["names=", "count=", "domain="]
     if command in {"addf", "delf"}:
         return listing.names(session, "funct" if first else "thread")
-    if command in {"source", "save"}:
-        return sorted(str(path) for path in Path().glob("*") if path.is_dir() or path.suffix in FILES)
-    if command in {"sets", "gets"} or (command == "net" and first):
-        return listing.names(session, "sig")
     return [*_all(session), *LOOP_WRITES, *LOOP_READS]
 
 
+def _files() -> list[str]:
+    return sorted(str(path) for path in Path().glob("*") if path.is_dir() or path.suffix in FILES)
+
+
 def _all(session: Session) -> list[str]:
-    return [name for kind in ("pin", "param", "sig") for name in listing.names(session, kind)] + _fields(session)
+    names = [name for kind in ("pin", "param") for name in listing.shown(session, listing.names(session, kind))]
+    return [*names, *listing.names(session, "sig"), *_fields(session)]
 
 
 def _fields(session: Session) -> list[str]:

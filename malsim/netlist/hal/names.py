@@ -26,11 +26,9 @@ def other_spelling(pin: str) -> str:
 def shown_names(instances: Mapping[str, HalInstance], aliases: Mapping[str, str]) -> dict[str, str]:
     """Map the net's name of each pin to LinuxCNC's name of it, or to its alias."""
     by_pin = {pin: alias for alias, pin in aliases.items()}
-    names = {}
-    for name, instance in instances.items():
-        for address, word in _pins(instance):
-            names[address] = by_pin.get(f"{name}.{word}", f"{name}.{word}")
-    return names
+    names = {address: f"{name}.{word}" for name, instance in instances.items() for address, word in _pins(instance)}
+    others = {pin: pin for pin in by_pin if pin not in set(names.values())}
+    return {address: by_pin.get(name, name) for address, name in {**names, **others}.items()}
 
 
 def _pins(instance: HalInstance) -> Iterator[tuple[str, str]]:

@@ -95,7 +95,7 @@ class HalText:
         """Our name of a HAL pin, or the word itself where it is none."""
         name, word = self.split(hals)
         ours = self.instances[name].addresses(word) if name else ()
-        return ours[0] if ours else hals
+        return ours[0] if ours else self.aliases.get(hals, hals)
 
     def pins(self, hals: str) -> tuple[str, ...]:
         """Our names of a HAL pin; none, and a fault, where there is no counterpart."""
