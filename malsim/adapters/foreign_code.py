@@ -1,7 +1,8 @@
-"""Code of other packages: a command that meets some is begun again in a sandbox, which notes each call of it.
+"""Code of other packages: whether it may be loaded in this process, and which call of it is being made.
 
-The environment says where a process is: without the mark, in a program of the user's, which loads what it names; with an
-empty one, in a command, which loads nothing; with a folder, in a sandbox, where a call is noted in that folder.
+The environment variable `MALSIM_SANDBOX` says where a process is. Unset: in a program of the user's, which loads what it
+names. Empty: in a command, which loads nothing and is begun again in a sandbox. A folder: in a sandbox, where each call is
+noted in a file of that folder.
 """
 
 from __future__ import annotations
@@ -9,27 +10,26 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-import threading
+import time
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-
-from malsim.adapters.engine.sandbox_cleaner import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+MARK = "MALSIM_SANDBOX"
 LIMIT, LOADING = 10.0, 60.0  # seconds that a call may take, and an import
-NOTES, FORM, SIZE = "call-*", struct.Struct("Qd"), 512  # files of notes; their head, and bytes in all
-_here = threading.local()
+NOTES, FORM, SIZE = "call-*", struct.Struct("dd"), 512  # files of notes; deadline and limit at their head; bytes in all
 
 
 class CallNote(NamedTuple):
-    """What a thread notes: how many beginnings and ends there were, odd during a call; seconds it may take; whose it is."""
+    """A call that is being made: whose it is, the seconds it may take, and when they are over (`time.monotonic`)."""
 
-    steps: int
-    limit: float
     where: str
+    limit: float
+    deadline: float
 
 
 class NeedsSandboxError(BaseException):  # `except Exception` on the way is not to catch it
@@ -63,46 +63,35 @@ def before_loading(where: str) -> None:
 
 @contextmanager
 def noted(where: str, limit: float = LIMIT) -> Iterator[None]:
-    """Note in the sandbox's folder that a call is being made, and that it has ended; a fork that comes back from it ends."""
-    process, note = os.getpid(), _note()
+    """Note in the sandbox's folder that a call is being made; a fork that comes back from the call ends."""
+    process, folder = os.getpid(), os.environ.get(MARK)
+    note = _note(folder, process) if folder else None
     if note is not None:
-        text = where.encode("utf-8", "replace")[: SIZE - FORM.size - 1]
-        note[FORM.size : FORM.size + len(text) + 1] = text + b"\0"
-        FORM.pack_into(note, 0, _steps(note) + 1, limit)
+        text = where.encode("utf-8", "replace")[: SIZE - FORM.size - 1] + b"\0"
+        note[FORM.size : FORM.size + len(text)] = text
+        FORM.pack_into(note, 0, time.monotonic() + limit, limit)
     try:
         yield
     finally:
         if os.getpid() != process:
             os._exit(0)
         if note is not None:
-            FORM.pack_into(note, 0, _steps(note) + 1, limit)
+            FORM.pack_into(note, 0, 0.0, 0.0)
 
 
-def notes_in(folder: str) -> list[CallNote]:
-    """The last note of every thread."""
+def calls_in(folder: str) -> list[CallNote]:
+    """Return the calls that the processes of a sandbox are making, or were making when they ended."""
     notes = []
     for path in Path(folder).glob(NOTES):
         with suppress(OSError, struct.error):
             data = path.read_bytes()
-            steps, limit = FORM.unpack_from(data)
-            where = data[FORM.size :].partition(b"\0")[0].decode("utf-8", "replace")
-            notes.append(CallNote(steps, limit, where))
-    return notes
+            deadline, limit = FORM.unpack_from(data)
+            notes.append(CallNote(data[FORM.size :].partition(b"\0")[0].decode("utf-8", "replace"), limit, deadline))
+    return [note for note in notes if note.deadline]
 
 
-def _steps(note: mmap.mmap) -> int:
-    return int(FORM.unpack_from(note)[0])
-
-
-def _note() -> mmap.mmap | None:
-    """The note of a thread in a sandbox's folder; None where there is no sandbox."""
-    folder = os.environ.get(MARK)
-    if not folder:
-        return None
-    if getattr(_here, "owner", None) != (os.getpid(), folder):
-        with Path(folder, f"call-{os.getpid()}-{threading.get_ident()}").open("w+b") as file:
-            file.truncate(SIZE)
-            _here.note = mmap.mmap(file.fileno(), SIZE)
-        _here.owner = os.getpid(), folder
-    note: mmap.mmap = _here.note
-    return note
+@cache
+def _note(folder: str, process: int) -> mmap.mmap:
+    with Path(folder, f"call-{process}").open("w+b") as file:
+        file.truncate(SIZE)
+        return mmap.mmap(file.fileno(), SIZE)

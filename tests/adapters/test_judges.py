@@ -100,7 +100,7 @@ def test_the_study_has_a_row_a_rate_and_says_how_far_a_memory_holds(capsys: pyte
         "--replications",
         "2",
     ]
-    assert main([*command, "--memory-workers", "0", "--judge", "miss=0:1", "--json"]) == 0
+    assert main([*command, "--judge", "miss=0:1", "--json"]) == 0
     rows = [row for row in json.loads(capsys.readouterr().out) if row["metric"] == "accuracy"]
     assert [row["law"].partition("/")[0] for row in rows] == [f"miss={rate:g}" for rate in (0, 0.2, 0.4, 0.6, 0.8, 1)]
     assert rows[0]["value"] > rows[-1]["value"]

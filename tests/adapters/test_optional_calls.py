@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from malsim.adapters import Claim, Query
-from malsim.adapters.watch import WatchedMemories
+from malsim.adapters.checked_memory import CheckedMemories
 from malsim.base.errors import AdapterError, DataError
 
 
@@ -48,7 +48,7 @@ class Slow:
 
 
 def test_a_memory_of_coroutines_is_asked_like_any_other() -> None:
-    memory = WatchedMemories(Slow, "slow", trusted=True).make()
+    memory = CheckedMemories(Slow, "slow", trusted=True).make()
     memory.write([Claim(1.0, "ann", "x", "A"), Claim(1.0, "ann", "x", "B", scope="a", valid_from=0.0, valid_to=2.0)], 1.0)
     memory.perform("forget", object="x", value="A", now=2.0, by="ann", scope="")
     assert [item["value"] for item in memory.peek(Query("x", at=1.0, as_of=2.0), 3.0)] == memory.texts() == ["B"]
@@ -70,7 +70,7 @@ class Hasty(Slow):
 
 @pytest.mark.parametrize("trusted", [True, False])
 def test_a_write_that_nobody_awaits_is_an_error(*, trusted: bool) -> None:
-    memories = WatchedMemories(Hasty, "hasty", trusted=trusted)
+    memories = CheckedMemories(Hasty, "hasty", trusted=trusted)
     try:
         memory = memories.make()
         memory.write([Claim(1.0, "ann", "x", "A")], 1.0)

@@ -48,7 +48,7 @@ def test_a_reader_ranks_each_item_and_asks_not_in_what_order_they_stand(items: l
 
 
 def accuracy(memory: str) -> Sequence[float]:
-    run = ms.run(POISONER, memory=Adapter.of(memory, workers=1), days=30.0, replications=3)
+    run = ms.run(POISONER, memory=Adapter.of(memory), days=30.0, replications=3)
     assert not run.failures
     return run.signals.filter(signal="right")["value"].to_list()
 

@@ -26,13 +26,13 @@ POISONER = Path(__file__).parents[2] / "scenarios/poisoner.toml"
 FRAMES = ("cells", "signals", "events")
 
 
-def own(memory: type, *, workers: int = 0, limit: float = 10.0) -> Adapter:
-    return Adapter.of(memory, workers=workers, limit=limit)
+def own(memory: type, *, trusted: bool = True, limit: float = 10.0) -> Adapter:
+    return Adapter.of(memory, trusted=trusted, limit=limit)
 
 
-def run(memory: type, *, workers: int = 0, limit: float = 10.0, **changes: object) -> ms.Run:
+def run(memory: type, *, trusted: bool = True, limit: float = 10.0, **changes: object) -> ms.Run:
     settings: dict[str, Any] = {"days": 30.0, "replications": 4} | changes
-    return ms.run(POISONER, memory=own(memory, workers=workers, limit=limit), **settings)
+    return ms.run(POISONER, memory=own(memory, trusted=trusted, limit=limit), **settings)
 
 
 def test_it_answers_as_the_law_that_does_the_same() -> None:
@@ -42,8 +42,8 @@ def test_it_answers_as_the_law_that_does_the_same() -> None:
     assert ours.cells["effective"].null_count() == ours.cells.height
 
 
-def test_workers_and_replications_change_nothing() -> None:
-    here, there, alone = run(memories.Last), run(memories.Last, workers=2), run(memories.Last, first=2, replications=1)
+def test_a_process_and_replications_change_nothing() -> None:
+    here, there, alone = run(memories.Last), run(memories.Last, trusted=False), run(memories.Last, first=2, replications=1)
     for name in FRAMES:
         assert digest(getattr(here, name)) == digest(getattr(there, name))
         of_two, order = getattr(here, name).filter(pl.col("rep") == 2), ["t", "rep"]
@@ -114,7 +114,7 @@ def test_every_memory_is_closed_those_that_failed_too(tmp_path: Path, monkeypatc
 
 def test_one_that_fails_everywhere_is_a_row_that_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     laws = ["--laws", "last_write", "--memory", "own_memory:Broken", "--memory", "own_memory:Last"]
-    assert main(["compare", "mine.toml", *laws, "--replications", "2", "--metric", "accuracy", "--memory-workers", "1"]) == 2
+    assert main(["compare", "mine.toml", *laws, "--replications", "2", "--metric", "accuracy"]) == 2
     rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("    ")]
     figures = {row[0]: row[1] for row in rows if len(row) > 1}
     assert figures["own_memory:Broken"] == "-"
@@ -122,22 +122,21 @@ def test_one_that_fails_everywhere_is_a_row_that_says_so(folder: Path, capsys: p
 
 
 def test_a_hang_is_left_behind() -> None:
-    result = run(memories.Hangs, workers=1, limit=0.3, days=21.0, replications=6)
+    result = run(memories.Hangs, trusted=False, limit=0.3, days=21.0, replications=6)
     assert result.failures
     assert all("did not return within 0.3 s" in str(problem) for problem in result.failures.values())
 
 
-def test_a_process_that_dies_takes_only_its_own_along() -> None:
-    result = run(memories.Dies, workers=3, days=21.0, replications=6)
-    assert 0 < len(result.failures) < 6
-    assert all("its process ended (exit code 3)" in str(problem) for problem in result.failures.values())
+def test_a_process_that_dies_takes_its_memories_along_and_says_which_call() -> None:
+    with pytest.raises(AdapterError, match=r"its process ended \(exit code 3\)"):
+        run(memories.Dies, trusted=False, days=30.0, replications=6)
 
 
 def test_where_none_is_left_the_run_is_refused() -> None:
     with pytest.raises(AdapterError, match="raised RuntimeError"):
         run(memories.Raises, days=40.0, replications=1)
     with pytest.raises(AdapterError, match="cannot be made: TypeError"):
-        ms.run(POISONER, memory=Adapter.of(lambda: int("x", "y"), workers=0))  # type: ignore[call-overload]
+        ms.run(POISONER, memory=Adapter.of(lambda: int("x", "y"), trusted=True))  # type: ignore[call-overload]
 
 
 @pytest.fixture
@@ -178,7 +177,7 @@ def test_from_python_a_path_is_consent(folder: Path) -> None:
 
 
 def test_typing_a_memory_is_consent_and_its_manifest_is_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--no-plots", "-o", "out", "--memory-workers", "0", "--call-limit", "5"]
+    options = ["--no-plots", "-o", "out", "--call-limit", "5"]
     assert main(["run", "mine.toml", "--memory", "own_memory:Notes", *options]) == 0
     assert main(["run", "--manifest", "out/manifest.json"]) == 2
     assert "malsim run --memory own_memory:Notes" in capsys.readouterr().err

@@ -12,7 +12,7 @@ import pytest
 
 from malsim import api
 from malsim.adapters.calls import Calls
-from malsim.adapters.engine.sandbox_cleaner import MARK
+from malsim.adapters.foreign_code import MARK
 from malsim.base.errors import LawError
 from malsim.cli import main
 from malsim.laws import faulty_laws, find_law, plant_of, registry_reset, shipped_laws

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ops
-from malsim.adapters.engine.sandbox_cleaner import MARK
+from malsim.adapters.foreign_code import MARK
 from malsim.cli import main
 from ops.pin import foreign
 from ops.pin.units import number

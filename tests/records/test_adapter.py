@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from malsim.adapters import Claim, Query
 from malsim.adapters.arw import ArwOverlay, ArwRecords, overlay, records
-from malsim.adapters.watch import WatchedMemories
+from malsim.adapters.checked_memory import CheckedMemories
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ def test_an_answer_is_about_what_was_asked_and_told_and_the_same_again(
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_it_can_be_watched_as_any_memory(make: Callable[[], ArwRecords]) -> None:
-    memory = WatchedMemories(f"malsim.adapters.arw:{make.__name__}", "arw").make()
+    memory = CheckedMemories(f"malsim.adapters.arw:{make.__name__}", "arw").make()
     memory.write([Claim(0.0, "ann", "door", "open", "door is open", 0.9)], 0.0)
     memory.tick(1.0)
     assert [item["value"] for item in memory.peek(Query("door", "what is door?"), 1.0)] == ["open"]

@@ -215,14 +215,14 @@ class ForgetsEverything(Governed):
 
 def held_by(memory: type, replications: int) -> Callable[[Scenario], Scenario]:
     """The scenario with another memory, and fewer replications: calls of Python take their time."""
-    return lambda scenario: scenario.replace(adapter=Adapter.of(memory, workers=0), replications=replications)
+    return lambda scenario: scenario.replace(adapter=Adapter.of(memory, trusted=True), replications=replications)
 
 
 CHANGES: dict[str, Callable[[Scenario], Scenario]] = {
     "a lossy line": lambda scenario: scenario.replace(faults=(ClaimFault(population="from_file", noise={"drop": 0.1}),)),
     "a lying line": lambda scenario: scenario.replace(faults=(ClaimFault(population="from_file", bad={"wrong": 1.0}),)),
     "lent": lambda scenario: scenario.replace(initial_memory=read(SHIPPED[0].with_name("start_primed.toml")).initial_memory),
-    "it forgets for a week": lambda scenario: scenario.replace(adapter=Adapter.of(ForAWeek, workers=0)),
+    "it forgets for a week": lambda scenario: scenario.replace(adapter=Adapter.of(ForAWeek, trusted=True)),
     "it corrects after a week": held_by(WeekLater, 20),
     "it shares nothing": held_by(SharesNothing, 4),
     "it forgets everything": held_by(ForgetsEverything, 4),

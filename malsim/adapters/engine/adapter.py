@@ -98,37 +98,32 @@ class Adapter:
     """What makes a memory of the user's own: a name, `package.module:factory`, or what was given from Python.
 
     `allowed` says that its code may be run: a name that came with a file of somebody else's is not, until the user says so.
-    `limit` is in seconds a call; `workers` is how many sandboxes hold memories, None for as many as there are cores. With 0
-    they live in this process, without limit or wall, where a debugger reaches them.
+    `limit` is in seconds a call. Memories live in a process of their own; `trusted` ones in this process, without a limit,
+    where a debugger reaches them.
     """
 
     name: str
     factory: Callable[[], UserMemory] | None = None
     limit: float = LIMIT
-    workers: int | None = None
+    trusted: bool = False
     allowed: bool = False
 
     def __post_init__(self) -> None:
-        checks = (
-            ("limit", self.limit > 0.0, self.limit, "above 0 s"),
-            ("workers", self.workers is None or self.workers >= 0, self.workers, "0 or more"),
-        )
-        for key, good, given, allowed in checks:
-            if not good:
-                raise UsageError("out of bounds", where=f"memory {self.name}: {key}", given=given, allowed=allowed)
+        if not self.limit > 0.0:
+            raise UsageError("out of bounds", where=f"memory {self.name}: limit", given=self.limit, allowed="above 0 s")
 
     @classmethod
-    def of(cls, given: object, *, limit: float = LIMIT, workers: int | None = None) -> Adapter:
+    def of(cls, given: object, *, limit: float = LIMIT, trusted: bool = False) -> Adapter:
         """A name, a class or a function, each taken as consent to run it; raises `UsageError` for anything else."""
         if isinstance(given, Adapter):
             return given
         if isinstance(given, str):
-            return cls(name=given, limit=limit, workers=workers, allowed=True)
+            return cls(name=given, limit=limit, trusted=trusted, allowed=True)
         if not callable(given):
             hint = "give a class, a function that makes a memory, or package.module:factory"
             raise UsageError("no factory of memories", where="memory", given=type(given).__name__, hint=hint)
         module, name = getattr(given, "__module__", ""), getattr(given, "__qualname__", type(given).__name__)
-        return cls(name=f"{module}:{name}", factory=given, limit=limit, workers=workers, allowed=True)
+        return cls(name=f"{module}:{name}", factory=given, limit=limit, trusted=trusted, allowed=True)
 
     @property
     def source(self) -> str | Callable[[], UserMemory]:

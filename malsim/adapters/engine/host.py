@@ -5,19 +5,21 @@ A sandbox's process imports it and no frames: it is to be there at once.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
-from inspect import iscoroutinefunction
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from malsim.adapters.calls import awaited, every_coroutine_awaited, plain, takes_limit, text_of
 from malsim.adapters.contract import FEATURES, OPTIONAL_CALLS
 from malsim.adapters.engine.shown_item import WrongAnswerError, shown_items
-from malsim.adapters.load import CALLS, arguments_of, load_factory, make_memory
+from malsim.adapters.load import arguments_of, load_factory, make_memory
 from malsim.base.errors import AdapterError
 from malsim.base.finite import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from malsim.adapters.contract import Claim, Query, UserMemory
 
@@ -54,46 +56,38 @@ class OverLimit(BaseException):  # `except Exception` in what is called is not t
         super().__init__(f"did not return within {limit:g} s")
 
 
-class Watch:
-    """Who is told when a call begins and when it has ended: here, nobody; `catches` is what a call may raise."""
-
-    catches: tuple[type[BaseException], ...] = (Exception, SystemExit)
-
-    def begin(self, place: int, ask: Ask) -> None:
-        """The call at a place begins."""
-
-    def end(self) -> None:
-        """It has answered; raises `OverLimit` where that took too long."""
-
-    def over(self) -> None:
-        """It has raised."""
-
-
 class Host:
-    """Memories by number. A call that raises, or answers what it may not, ends its own memory and no other."""
+    """Memories by number. A call that raises, or answers what it may not, ends its own memory and no other.
 
-    def __init__(self, source: Source, name: str, watch: Watch | None = None) -> None:
-        self._source, self._name, self._watch = source, name, watch or Watch()
+    `during` is entered around the call at a place; with one, whatever a call raises is an error of its memory.
+    """
+
+    def __init__(
+        self, source: Source | bytes, name: str, during: Callable[[int, Ask], AbstractContextManager[None]] | None = None
+    ) -> None:
+        self._source, self._name, self._during = source, name, during or (lambda *_: nullcontext())
+        self._catches: tuple[type[BaseException], ...] = (BaseException,) if during else (Exception, SystemExit)
         self._memories: dict[int, Any] = {}
         self._limited: dict[int, tuple[bool, bool]] = {}
         self._ended: set[int] = set()
 
     def run(self, asks: Sequence[Ask]) -> tuple[Answers, list[Breakdown]]:
-        """What each call answered, None where nothing; and what went wrong."""
-        answers: Answers = [None] * len(asks)
-        broken: list[Breakdown] = []
+        """Return what each call answered, None for nothing, and what went wrong."""
+        pairs = list(self.each(asks))
+        return [answer for answer, _ in pairs], [broken for _, broken in pairs if broken]
+
+    def each(self, asks: Sequence[Ask]) -> Iterator[tuple[Any, Breakdown | None]]:
+        """Make the calls one after the other; what each answered, and what went wrong in it."""
         for place, ask in enumerate(asks):
-            if ask.rep in self._ended and ask.call != CLOSE:
-                continue
-            try:
-                self._watch.begin(place, ask)
-                answers[place] = self._call(ask)
-                self._watch.end()
-            except self._watch.catches as problem:
-                self._watch.over()
-                self._ended.add(ask.rep)
-                broken.append(_broken(place, problem))
-        return answers, broken
+            answer, broken = None, None
+            if ask.rep not in self._ended or ask.call == CLOSE:
+                try:
+                    with self._during(place, ask):
+                        answer = self._call(ask)
+                except self._catches as problem:
+                    self._ended.add(ask.rep)
+                    broken = _broken(place, problem)
+            yield answer, broken
 
     def stop(self) -> None:
         """Nothing: what is held here goes with its last user."""
@@ -127,6 +121,8 @@ class Host:
 
     def _make(self, rep: int) -> dict[str, Any]:
         """Make a memory; what it declares, and which optional calls it has."""
+        if isinstance(self._source, bytes):
+            self._source = pickle.loads(self._source)  # noqa: S301  # from the bench
         if isinstance(self._source, str):
             self._source = load_factory(self._source)
         memory = self._memories[rep] = make_memory(self._source, self._name)
@@ -135,23 +131,13 @@ class Host:
         features = {part: None if given is None else bool(given) for part, given in declared.items()}
         half_life = getattr(memory, "half_life", None)
         offers = {call: callable(getattr(memory, call, None)) for call in OPTIONAL_CALLS}
-        return {**features, "half_life": None if half_life is None else float(half_life), **offers, **_forms(memory)}
+        return {**features, "half_life": None if half_life is None else float(half_life), **offers}
 
     def _close(self, rep: int) -> None:
         memory = self._memories.pop(rep, None)
         self._ended.discard(rep)
         if callable(close := getattr(memory, "close", None)):
             awaited(close())
-
-
-def _forms(memory: Any) -> dict[str, Any]:
-    """How its calls are made: which take a limit, which are coroutines, and whether a use is another call than a look."""
-    read, peek = (getattr(getattr(memory, call), "__func__", call) for call in ("read", "peek"))
-    return {
-        "limited": [call for call in ("read", "peek") if takes_limit(getattr(memory, call))],
-        "coroutines": [call for call in (*CALLS, *OPTIONAL_CALLS) if iscoroutinefunction(getattr(memory, call, None))],
-        "reads": read is not peek,
-    }
 
 
 def lifted(broken: Breakdown, where: str) -> AdapterError:

@@ -1,174 +1,103 @@
-"""A process of its own for a stranger's memories: what may hang, crash, exit, fork or fill a disk does it there.
+"""A process for a user's memories: what may hang, crash or exit does it there, and is an error of one sentence here.
 
-It has its own process group and temporary folder, limits of memory and file size, and no terminal. A call that goes on for
-too long is interrupted where Python lets it, and ended with its process where it does not. When a sandbox stops, its
-children and its folder go too; a cleaner sees to that should the bench itself be killed.
+It protects from accidents, not from intent. A call that goes on for too long is interrupted where Python lets it, and ended
+with its process where it does not.
 """
 
 from __future__ import annotations
 
 import json
-import mmap
 import pickle
-import tempfile
-import threading
-import time
 from contextlib import suppress
 from multiprocessing.connection import Pipe
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from malsim.adapters.engine.child import GRACE, Child
-from malsim.adapters.engine.host import CLOSE, MAKE, Ask, Breakdown
-from malsim.adapters.engine.sandbox_process import PLACE, may_take
-from malsim.adapters.engine.shown_item import ShownItem, WrongAnswerError, shown_items
+from malsim.adapters.engine.child import Child, EndedError
+from malsim.adapters.engine.host import CLOSE, MAKE, Breakdown
+from malsim.adapters.engine.shown_item import ShownItem
 from malsim.base.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.adapters.engine.host import Answers, Source
-
-FILE = 2**30  # bytes of one file that it writes
-ANSWER = 2**28  # bytes of the answers of one batch
-SURE = 2**14  # bytes that a pipe takes though nobody reads
-START = "from malsim.adapters.engine.sandbox_process import main; main({pipe}, {place})"
+    from malsim.adapters.engine.host import Answers, Ask, Source
 
 
 class Sandbox:
-    """Memories by number in a process that is started when it is first asked, and anew after it has ended."""
+    """Memories by number in one process, which is started when it is first asked, and anew after it has ended."""
 
     def __init__(self, source: Source, name: str, *, limit: float) -> None:
-        self._source = source if isinstance(source, str) else cloudpickle.dumps(source)
-        self._name, self._limit = name, limit
+        code = source if isinstance(source, str) else cloudpickle.dumps(source)
+        self._settings = {"source": code, "name": name, "limit": limit}
         self._living: set[int] = set()
-        self._problems: dict[int, str] = {}
+        self._lost: dict[int, str] = {}  # what ended the process that a memory lived in
         self._process: _Process | None = None
-        self._asks: list[tuple[int, Ask]] = []
-        self._unasked: list[Breakdown] = []
 
     def run(self, asks: Sequence[Ask]) -> tuple[Answers, list[Breakdown]]:
-        """What each call answered, None where nothing; and what went wrong."""
-        self.send(asks)
-        return self.receive(len(asks))
-
-    def send(self, asks: Sequence[Ask]) -> None:
-        """Hand calls over; those of memories that went with their process are not made."""
-        problems = self._problems
-        self._unasked = [Breakdown(place, problems[ask.rep]) for place, ask in enumerate(asks) if ask.rep in problems]
-        self._asks = [(place, ask) for place, ask in enumerate(asks) if ask.rep not in problems]
-        self._living.update(ask.rep for _, ask in self._asks if ask.call == MAKE)
-        if self._asks:
-            self._process = self._process or _Process(self._source, self._name, self._limit)
-            self._process.send([ask for _, ask in self._asks])
-
-    def receive(self, count: int) -> tuple[Answers, list[Breakdown]]:
-        """What the calls answered that were sent last, of which there were so many."""
-        answers: Answers = [None] * count
-        if not self._asks:
-            return answers, self._unasked
-        calls = [ask for _, ask in self._asks]
+        """Return what each call answered, None for nothing, and what went wrong; a lost memory's calls are not made."""
+        answers: Answers = [None] * len(asks)
+        places = [place for place, ask in enumerate(asks) if ask.rep not in self._lost]
+        broken = [Breakdown(place, self._lost[ask.rep]) for place, ask in enumerate(asks) if ask.rep in self._lost]
+        self._living.update(asks[place].rep for place in places if asks[place].call == MAKE)
         try:
-            part, broken = self._process.receive(calls)  # type: ignore[union-attr]  # it was sent to
-        except _EndedError as end:
-            part, broken = [None] * len(calls), self._ended(calls, end)
-        for (place, _), answer in zip(self._asks, part, strict=True):
-            answers[place] = answer
-        self._living.difference_update(ask.rep for ask in calls if ask.call == CLOSE)
-        broken = [each._replace(place=self._asks[each.place][0]) for each in broken]
-        return answers, sorted(self._unasked + broken, key=lambda each: each.place)
+            for place, (answer, problem) in zip(places, self._make([asks[place] for place in places]), strict=True):
+                answers[place] = answer
+                broken += [Breakdown(*problem)._replace(place=place)] if problem else []
+        except EndedError as end:
+            culprit = places[int(end.where or 0)]
+            self._lose(asks[culprit].rep, str(end))
+            broken += [Breakdown(place, self._lost[asks[place].rep]) for place in places if asks[place].rep in self._lost]
+            broken = [each for each in broken if asks[each.place].rep != asks[culprit].rep or each.place >= culprit]
+        self._living.difference_update(ask.rep for ask in asks if ask.call == CLOSE)
+        return answers, sorted(broken, key=lambda each: each.place)
 
-    def _ended(self, calls: Sequence[Ask], end: _EndedError) -> list[Breakdown]:
+    def _make(self, asks: Sequence[Ask]) -> list[tuple[Any, Any]]:
+        if not asks:
+            return []
+        self._process = self._process or _Process(self._settings)
+        return self._process.answers(asks)
+
+    def _lose(self, culprit: int, problem: str) -> None:
         """Every memory that lived there is lost; the call that was being made says why."""
         self.stop()
-        culprit = calls[end.place].rep
-        others = f"went with its process, which another's call ended: {end.problem}"
-        self._problems |= dict.fromkeys(self._living, others) | {culprit: end.problem}
+        self._lost |= dict.fromkeys(self._living, f"went with its process, which another's call ended: {problem}")
+        self._lost[culprit] = problem
         self._living.clear()
-        first = {ask.rep: place for place, ask in reversed(list(enumerate(calls)))} | {culprit: end.place}
-        return [Breakdown(place, self._problems[rep]) for rep, place in first.items() if rep in self._problems]
 
     def stop(self) -> None:
-        """End the process with all that it started, and clear its folder."""
+        """End the process with its group, and clear its folder."""
         if self._process is not None:
-            self._process.clear()
+            self._process.child.clear()
             self._process = None
 
 
-class _EndedError(Exception):
-    """The process has ended, in the call at a place."""
-
-    def __init__(self, place: int, problem: str) -> None:
-        super().__init__(problem)
-        self.place, self.problem = place, problem
-
-
 class _Process:
-    """The process, its pipe, and the place of the call that it is making."""
+    """The process and its pipe: calls go there, and what they answered comes back as JSON."""
 
-    def __init__(self, source: str | bytes, name: str, limit: float) -> None:
-        self._limit = limit
+    def __init__(self, settings: dict[str, Any]) -> None:
         self._pipe, theirs = Pipe()
-        shared = tempfile.TemporaryFile()  # noqa: SIM115  # it lives as long as its mapping
-        shared.write(bytes(PLACE))
-        shared.flush()
-        self._shared = mmap.mmap(shared.fileno(), PLACE)
-        with shared:
-            places = {"pipe": theirs.fileno(), "place": shared.fileno()}
-            self._child = Child(START.format(**places), pass_fds=[*places.values()], first=self._pipe.close)
+        code = f"from malsim.adapters.engine.sandbox_process import main; main({theirs.fileno()})"
+        self.child = Child(code, pass_fds=[theirs.fileno()])
         theirs.close()
-        self.clear = self._child.clear
-        settings = {"source": source, "name": name, "limit": limit, "memory": Limits.memory_in_force(), "file": FILE}
-        self._deliver(pickle.dumps(settings))
+        self._send(settings | {"memory": Limits.memory_in_force()})
 
-    def send(self, calls: Sequence[Ask]) -> None:
-        self._shared[:PLACE] = bytes(PLACE)
-        self._deliver(pickle.dumps(calls))
-
-    def _deliver(self, data: bytes) -> None:
-        """Write to the process; one that does not read for as long as a call may take is ended, and `receive` says so."""
-        timer = threading.Timer(self._limit + GRACE, self._child.process.kill)
-        if long := len(data) > SURE:
-            timer.start()
-        with suppress(OSError):
-            self._pipe.send_bytes(data)
-        if long:
-            timer.cancel()
-
-    def receive(self, calls: Sequence[Ask]) -> tuple[Answers, list[Breakdown]]:
-        """What the calls answered; raises `_EndedError`."""
-        place, since = self._place(calls), time.monotonic()
-        while not self._pipe.poll(min(self._limit / 4.0, 1.0)):
-            before, place = place, self._place(calls)
-            if place != before:
-                since = time.monotonic()
-            allowed = may_take(calls[place], self._limit)
-            if time.monotonic() - since > allowed + GRACE:
-                raise _EndedError(place, f"did not return within {allowed:g} s")
-            if self._child.process.poll() is not None and not self._pipe.poll():
-                raise _EndedError(place, self._child.end())  # a child of its own still has the pipe open
-            if too_large := self._child.too_large:
-                raise _EndedError(place, too_large)
+    def answers(self, asks: Sequence[Ask]) -> list[tuple[Any, Any]]:
+        """Return what the calls answered, each with what went wrong in it; raises `EndedError`."""
+        self._send(asks)
+        self.child.wait(lambda seconds: self._pipe.poll(seconds) or self.child.process.poll() is not None)
         try:
-            answers, broken = json.loads(self._pipe.recv_bytes(ANSWER))
-            return _checked(answers, calls), [Breakdown(*each) for each in broken if calls[each[0]]]
-        except EOFError:
-            raise _EndedError(self._place(calls), self._child.end()) from None
-        except (OSError, ValueError, TypeError, LookupError, WrongAnswerError) as problem:
-            text = f"its process answered more than {ANSWER} bytes, or what is no answer"
-            raise _EndedError(self._place(calls), text) from problem
+            pairs = json.loads(self._pipe.recv_bytes()) if self._pipe.poll() else None
+        except (EOFError, OSError):
+            pairs = None
+        if pairs is None:
+            raise self.child.ended()
+        for ask, pair in zip(asks, pairs, strict=True):
+            if pair[0] and ask.call in ("read", "peek"):
+                pair[0] = [ShownItem(*item) for item in pair[0]]
+        return pairs
 
-    def _place(self, calls: Sequence[Ask]) -> int:
-        return min(max(int.from_bytes(self._shared[:PLACE], "little", signed=True), 0), len(calls) - 1)
-
-
-def _checked(answers: Any, calls: Sequence[Ask]) -> list[Any]:
-    """One answer a call, looked at again: who can write to the pipe need not have gone by the host's checks."""
-    if not isinstance(answers, list) or len(answers) != len(calls):
-        raise ValueError
-    listed = (ask.call in ("read", "peek") and answer is not None for ask, answer in zip(calls, answers, strict=True))
-    return [
-        shown_items([dict(zip(ShownItem._fields, item, strict=True)) for item in answer], 0.0) if items else answer
-        for items, answer in zip(listed, answers, strict=True)
-    ]
+    def _send(self, what: object) -> None:
+        with suppress(OSError):  # it has ended: `answers` says how
+            self._pipe.send_bytes(pickle.dumps(what))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.adapters.engine.crew import Crew
-from malsim.adapters.engine.host import MAKE, Ask, Breakdown, lifted
+from malsim.adapters.engine.host import CLOSE, MAKE, Ask, Breakdown, Host, lifted
 from malsim.adapters.engine.interpreter import Interpreter, WrongItemError, edge_of
 from malsim.adapters.engine.item_table import ANSWERS, ItemTable
+from malsim.adapters.engine.sandbox import Sandbox
 from malsim.base.errors import AdapterError
 from malsim.memory.graph.arrays import ratio
 from malsim.memory.port import Verdicts
@@ -148,7 +148,7 @@ class UserPlant:
 
     def close(self, state: UserState) -> None:
         """Let the memories go, those that failed too."""
-        state.instances.crew.close(range(len(state.instances.numbers)))
+        state.instances.close()
 
 
 class _Instances:
@@ -165,7 +165,8 @@ class _Instances:
         self._place = {name: place for place, name in enumerate(words.objects)}
         self._latest: dict[tuple[int, int], list[int]] = {}
         adapter.check_allowed(where)
-        self.crew = Crew(adapter, len(replications))
+        source, name = adapter.source, adapter.name
+        self._host = Host(source, name) if adapter.trusted else Sandbox(source, name, limit=adapter.limit)
         members = next(answer for answer in self.ask([Ask(rep, MAKE) for rep in range(len(replications))]) if answer)
         self._edges, self._members = bool(members["edges"]), members
 
@@ -211,10 +212,17 @@ class _Instances:
 
         Raises `AdapterError` when none is left.
         """
-        answers, broken = self.crew.run(asks)
+        answers, broken = self._host.run(asks)
         for each in broken:
             self._fail(asks[each.place], each)
         return [[] if answer is None and ask.call == "read" else answer for ask, answer in zip(asks, answers, strict=True)]
+
+    def close(self) -> None:
+        """Let the memories go, and end their process; what goes wrong now changes no result."""
+        try:
+            self._host.run([Ask(rep, CLOSE) for rep in range(len(self.numbers))])
+        finally:
+            self._host.stop()
 
     def looks(self, rep: int, objects: Iterable[int], now: float, number: int) -> list[Ask]:
         """A peek an object, and one of them twice: the second must show what the first did."""
@@ -263,5 +271,5 @@ class _Instances:
         self.failures[ask.rep] = lifted(broken, where)
         self.table.drop(ask.rep)
         if len(self.failures) == len(self.numbers):
-            self.crew.close(range(len(self.numbers)))
+            self.close()
             raise next(iter(self.failures.values()))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from malsim.adapters.watch import MANY
+from malsim.adapters.checked_memory import MANY
 from malsim.judging.axioms.engine.compare import always, is_stream, number
 from malsim.judging.axioms.engine.events import MINUTE, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject

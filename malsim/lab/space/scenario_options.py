@@ -43,7 +43,6 @@ def memory_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mapping", metavar="FILE", help="which tools of an mcp: server take what (TOML)")
     parser.add_argument("--allow-code", action="store_true", help="run the adapter, the processes that a scenario names")
     parser.add_argument("--call-limit", type=float, metavar="S", help="seconds a call of your own memory may take (10)")
-    parser.add_argument("--memory-workers", type=int, metavar="N", help="sandboxes that hold your own memories (one a core)")
 
 
 def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
@@ -63,8 +62,7 @@ def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
 
 def one_of_own(given: Adapter, args: argparse.Namespace) -> Adapter:
     """A memory of one's own under the limits of the options."""
-    options = {"limit": args.call_limit, "workers": args.memory_workers}
-    adapter = replace(given, **{name: value for name, value in options.items() if value is not None})
+    adapter = given if args.call_limit is None else replace(given, limit=args.call_limit)
     if args.mapping and "mcp:" in adapter.name:
         start, _, command = adapter.name.partition("mcp:")
         adapter = replace(adapter, name=f"{start}mcp:{shlex.quote(args.mapping)} {command}")

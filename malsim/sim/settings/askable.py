@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from malsim.adapters.watch import WatchedMemories
+from malsim.adapters.checked_memory import CheckedMemories
 from malsim.base.errors import AddressError, ScenarioError
 from malsim.laws import find_law
 from malsim.netlist.language.address import Path, Reduced, Row, address
@@ -76,7 +76,7 @@ def _believes(scenario: Scenario) -> bool:
     """Whether the law has beliefs; a memory of the user's own says so itself, or is taken to have them."""
     if adapter := scenario.adapter:
         adapter.check_allowed(scenario.path or scenario.name)
-        here = adapter.workers == 0
-        with closing(WatchedMemories(adapter.source, adapter.name, limit=adapter.limit, trusted=here)) as memories:
+        settings = {"limit": adapter.limit, "trusted": adapter.trusted}
+        with closing(CheckedMemories(adapter.source, adapter.name, **settings)) as memories:
             return memories.declares()["belief"] is not False
     return find_law(scenario.law).belief

@@ -84,7 +84,7 @@ def _a_call() -> Ratio:
 
 
 def _through_the_harness() -> None:
-    plant = UserPlant(Adapter.of(DictMemory, workers=0), Phrases())
+    plant = UserPlant(Adapter.of(DictMemory, trusted=True), Phrases())
     state = plant.init(range(REPLICATIONS), Vocabulary(["w"], ["o"], [VALUES]))
     rep, none = np.arange(REPLICATIONS), np.zeros(REPLICATIONS, dtype=np.int64)
     for day in range(DAYS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from malsim.adapters.watch import LIMIT
+from malsim.adapters.checked_memory import LIMIT
 from malsim.base.errors import UsageError
 from malsim.judging.axioms.engine.axiom import BROKEN, ERROR, find_axiom, shipped_axioms
 from malsim.judging.axioms.engine.matrix import Matrix, looked_at, matrix, witness

@@ -7,7 +7,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, TypeVar
 
 from malsim.adapters import Claim, Edge, Query
-from malsim.adapters.watch import MANY
+from malsim.adapters.checked_memory import MANY
 from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from malsim.adapters.watch import MANY
+from malsim.adapters.checked_memory import MANY
 from malsim.judging.axioms.engine.events import OBJECTS, VALUES, WRITERS
 from malsim.laws.engine.graph_plant import Graph
 from malsim.laws.truth.believed_graph import BelievedGraph

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 from malsim.adapters import Query
+from malsim.adapters.checked_memory import MANY
 from malsim.adapters.engine.adapter import Phrases
-from malsim.adapters.watch import MANY
 from malsim.judging.axioms.engine.events import OBJECTS, VALUES, WRITERS, Event, Pick
 from malsim.memory.port import Vocabulary
 

@@ -7,8 +7,8 @@ from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING
 
+from malsim.adapters.checked_memory import LIMIT, CheckedMemories
 from malsim.adapters.contract import FEATURES, OPTIONAL_CALLS
-from malsim.adapters.watch import LIMIT, WatchedMemories
 from malsim.base.errors import UsageError
 from malsim.base.parameters import checked
 from malsim.judging.axioms.engine.played_laws import GraphMemory, LawMemory
@@ -19,8 +19,8 @@ from malsim.memory import Rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from malsim.adapters.checked_memory import CheckedMemory
     from malsim.adapters.engine.host import Source
-    from malsim.adapters.watch import WatchedMemory
     from malsim.memory.port import Vocabulary
 
 PRESETS: dict[str, Callable[[], Rules]] = {"mal": Rules, "recall_v5": Rules.recall_v5, "guarded": Rules.guarded}
@@ -90,12 +90,12 @@ def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
 
 
 def _user(name: str, source: Source, limit: float, *, trusted: bool = False) -> Subject:
-    memories = WatchedMemories(source, name, limit=limit, trusted=trusted)
+    memories = CheckedMemories(source, name, limit=limit, trusted=trusted)
     declares = memories.declares()
     offers = {part for part in FEATURES if declares[part] is not False}
     offers |= {call for call in OPTIONAL_CALLS if declares[call]}
 
-    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> WatchedMemory:  # it reads names
+    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> CheckedMemory:  # it reads names
         return memories.make()
 
     weakref.finalize(fresh, memories.close)  # with the last who can make one

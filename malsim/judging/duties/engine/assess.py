@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from malsim.adapters.watch import LIMIT
+from malsim.adapters.checked_memory import LIMIT
 from malsim.base.errors import UsageError
 from malsim.judging.duties.engine.assessment import ERROR, FAILS, Conformance, assess_all, judge, memory_of
 from malsim.judging.duties.engine.duty import every_duty, find_duty

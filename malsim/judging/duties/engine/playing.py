@@ -7,9 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from malsim.adapters.checked_memory import words_of
 from malsim.adapters.contract import SETTLE_TICKS
 from malsim.adapters.engine.adapter import Phrases
-from malsim.adapters.watch import words_of
 from malsim.base.errors import AdapterError
 from malsim.judging.duties.engine.step import CURRENT, FIRST, LOOKS, NOT_CURRENT, NOT_FIRST, NOT_SHOWN, SHOWN
 from malsim.memory.port import Vocabulary

@@ -13,21 +13,21 @@ from malsim.adapters.engine.host import CLOSE, MAKE, Ask, Host, Source, lifted
 from malsim.adapters.engine.sandbox import Sandbox
 from malsim.base.errors import AdapterError
 
-__all__ = ["LIMIT", "WatchedMemories", "WatchedMemory", "words_of"]
+__all__ = ["LIMIT", "CheckedMemories", "CheckedMemory", "words_of"]
 
 MANY = 1000
 
 
-class WatchedMemories:
+class CheckedMemories:
     """What makes memories of one kind, all in one sandbox; those that come with malsim may be `trusted` to run here."""
 
     def __init__(self, source: Source, name: str, *, limit: float = LIMIT, trusted: bool = False) -> None:
         self.name, self._numbers = name, count()
         self._host: Host | Sandbox = Host(source, name) if trusted else Sandbox(source, name, limit=limit)
 
-    def make(self) -> WatchedMemory:
+    def make(self) -> CheckedMemory:
         """An empty one; what goes wrong in making it is told with its first answer."""
-        return WatchedMemory(self.name, self._host, next(self._numbers))
+        return CheckedMemory(self.name, self._host, next(self._numbers))
 
     def declares(self) -> Mapping[str, Any]:
         """Its features, each True, False or None where it says nothing, its half-life, and which optional calls it has."""
@@ -39,7 +39,7 @@ class WatchedMemories:
         self._host.stop()
 
 
-class WatchedMemory:
+class CheckedMemory:
     """A user's memory whose every call is timed and whose every answer is checked.
 
     Calls that answer nothing are handed over with the next that does, or when it is closed.
@@ -59,7 +59,7 @@ class WatchedMemory:
         self._failed, self.failed_at = False, ""  # the day of the call that failed, and the last claim before it
 
     def declares(self) -> Mapping[str, Any]:
-        """What it says of itself; see `WatchedMemories.declares`."""
+        """What it says of itself; see `CheckedMemories.declares`."""
         return self._answers()[0]  # type: ignore[no-any-return]  # as the host makes it
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
