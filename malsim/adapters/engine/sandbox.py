@@ -32,14 +32,14 @@ class Sandbox:
         code = source if isinstance(source, str) else cloudpickle.dumps(source)
         self._settings = {"source": code, "name": name, "limit": limit}
         self._living: set[int] = set()
-        self._endings: dict[int, str] = {}  # what ended the process that a memory lived in
+        self._ends: dict[int, str] = {}  # what ended the process that a memory lived in
         self._process: _Process | None = None
 
     def run(self, asks: Sequence[Ask]) -> tuple[Answers, list[Breakdown]]:
         """Return what each call answered, None for nothing, and what went wrong; a lost memory's calls are not made."""
         answers: Answers = [None] * len(asks)
-        places = [place for place, ask in enumerate(asks) if ask.rep not in self._endings]
-        broken = [Breakdown(place, self._endings[ask.rep]) for place, ask in enumerate(asks) if ask.rep in self._endings]
+        places = [place for place, ask in enumerate(asks) if ask.rep not in self._ends]
+        broken = [Breakdown(place, self._ends[ask.rep]) for place, ask in enumerate(asks) if ask.rep in self._ends]
         self._living.update(asks[place].rep for place in places if asks[place].call == MAKE)
         try:
             for place, (answer, problem) in zip(places, self._make([asks[place] for place in places]), strict=True):
@@ -48,7 +48,7 @@ class Sandbox:
         except EndedError as end:
             culprit = places[int(end.where or 0)]
             self._lose(asks[culprit].rep, str(end))
-            broken += [Breakdown(place, self._endings[asks[place].rep]) for place in places if asks[place].rep in self._endings]
+            broken += [Breakdown(place, self._ends[asks[place].rep]) for place in places if asks[place].rep in self._ends]
             broken = [each for each in broken if asks[each.place].rep != asks[culprit].rep or each.place >= culprit]
         self._living.difference_update(ask.rep for ask in asks if ask.call == CLOSE)
         return answers, sorted(broken, key=lambda each: each.place)
@@ -62,8 +62,8 @@ class Sandbox:
     def _lose(self, culprit: int, problem: str) -> None:
         """Every memory that lived there is lost; the call that was being made says why."""
         self.stop()
-        self._endings |= dict.fromkeys(self._living, f"went with its process, which another's call ended: {problem}")
-        self._endings[culprit] = problem
+        self._ends |= dict.fromkeys(self._living, f"went with its process, which another's call ended: {problem}")
+        self._ends[culprit] = problem
         self._living.clear()
 
     def stop(self) -> None:
