@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from malsim.lab.falsify.falsify import falsify
     from malsim.lab.family import family
     from malsim.lab.sensitivity.sensitivity import sensitivity
+    from malsim.lab.shell.bench import Hal, hal
     from malsim.lab.space.design import design
     from malsim.lab.stability import cures, stability
     from malsim.lab.studies.comparison import compare
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = [
-    "MalsimError", "Memory", "Rules", "Run", "Scenario", "Tuner", "axioms", "compare",
-    "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "family", "fit_decay", "fork",
+    "Hal", "MalsimError", "Memory", "Rules", "Run", "Scenario", "Tuner", "axioms", "compare",
+    "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "family", "fit_decay", "fork", "hal",
     "histories", "price", "read", "read_real", "replay", "replicate", "run", "sensitivity", "stability", "sweep",
     "tune", "validate",
 ]  # fmt: skip
@@ -50,6 +51,7 @@ _HOMES = {
     "malsim.lab.decay": ("fit_decay", "histories"),
     "malsim.lab.falsify": ("falsify",),
     "malsim.lab.sensitivity": ("sensitivity",),
+    "malsim.lab.shell.bench": ("Hal", "hal"),
     "malsim.lab.space.design": ("design",),
     "malsim.lab.stability": ("cures", "stability"),
     "malsim.lab.studies.comparison": ("compare",),

@@ -21,6 +21,7 @@ __all__ = [
     "load",
     "names",
     "over",
+    "read_samples",
     "respond",
     "restore",
     "run",
@@ -30,7 +31,7 @@ __all__ = [
     "step",
 ]
 
-_BENCH = ("frequency", "over", "respond", "run")
+_BENCH = ("frequency", "over", "read_samples", "respond", "run")
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from ops.bench.over import over
 from ops.bench.response import frequency, respond
+from ops.bench.samples import read_samples
 from ops.bench.sweep import run
 
-__all__ = ["frequency", "over", "respond", "run"]
+__all__ = ["frequency", "over", "read_samples", "respond", "run"]

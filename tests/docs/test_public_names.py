@@ -10,15 +10,15 @@ from malsim.showing.manual import page
 
 NAMES = {
     "malsim": """
-        MalsimError Memory Rules Run Scenario Tuner axioms compare compare_tripwires
-        cures design design_tripwire falsify family fit_decay fork histories price read read_real replay replicate run
+        Hal MalsimError Memory Rules Run Scenario Tuner axioms compare compare_tripwires
+        cures design design_tripwire falsify family fit_decay fork hal histories price read read_real replay replicate run
         sensitivity stability sweep tune validate
     """,
     "malsim.memory": "Admission Memory Rules Settled admit effective_at settle tick",
     "malsim.adapters": "Claim DutifulMemory Edge Item Query UserMemory",
     "malsim.judging.axioms": "Matrix axioms check",
     "malsim.judging.duties": "Conformance assess check",
-    "ops": "OpError Sheet call frequency load names over respond restore run save sheets start step",
+    "ops": "OpError Sheet call frequency load names over read_samples respond restore run save sheets start step",
 }
 
 

@@ -12,7 +12,7 @@ from malsim.showing.plots.style import COLOURS, GREY, sheet
 from malsim.showing.plots.wiring.wire_routes import Ends, routes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
     from matplotlib.axes import Axes
@@ -24,8 +24,13 @@ GAP = 1.3  # inches between two layers
 PIN, HEAD, LINE = 0.24, 0.36, 0.17  # heights, in inches: a pin's row, a box's head, a line of a note
 BETWEEN = 0.35  # inches between two boxes of a layer
 TEXT = 9.0  # points
+MARGIN, TITLE = 0.15, 0.4  # inches
 LETTER = 0.078  # inches that a letter of this size takes
 FACES = {"op": "#ffffff", "source": "#eef3f7", "sink": "#f7efe6"}
+
+
+Net = tuple["pl.DataFrame", "pl.DataFrame", str]
+"""Boxes, wires and title of one net."""
 
 
 def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "", values: Mapping[str, str] | None = None) -> Sheet:
@@ -43,27 +48,63 @@ def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "", values
     values
         Text of the present value of each signal, shown behind its name.
     """
-    names = {
-        (wire["source"], wire["source_pin"]): f"{wire['signal']} = {values[wire['signal']]}"
-        if values and wire["signal"] in values
-        else wire["signal"]
+    return netlists([(boxes, wires, title)], values=values)
+
+
+def netlists(nets: Sequence[Net], *, values: Mapping[str, str] | None = None) -> Sheet:
+    """Draw nets one above the other, their layers in line. See `netlist`."""
+    names = [_names(wires, values or {}) for _, wires, _ in nets]
+    wide = max(_box_width(boxes, own) for (boxes, _, _), own in zip(nets, names, strict=True))
+    layouts = [_stack(boxes, wide) for boxes, _, _ in nets]
+    paths = [_routes(wires.to_dicts(), layout) for (_, wires, _), layout in zip(nets, layouts, strict=True)]
+    corners = [_corners(layout, own) for layout, own in zip(layouts, paths, strict=True)]
+    left = min(low[0] for low, _ in corners) - MARGIN
+    width = max(high[0] for _, high in corners) + MARGIN - left
+    heights = [max(high[1] - low[1], 0.5) + 2 * MARGIN for low, high in corners]
+    whole = sum(heights) + TITLE * len(nets)
+    figure = sheet(width, whole)
+    figure.set_layout_engine("none")  # the axes are in inches
+    top = whole
+    for (_, wires, title), own, layout, routed, (low, _), height in zip(
+        nets, names, layouts, paths, corners, heights, strict=True
+    ):
+        figure.text(MARGIN / width, (top - 0.12) / whole, title, fontsize=TEXT + 2, va="top")
+        top -= TITLE + height
+        axes = figure.add_axes((0.0, top / whole, 1.0, height / whole))
+        axes.set_xlim(left, left + width)
+        axes.set_ylim(low[1] - MARGIN, low[1] - MARGIN + height)
+        axes.set_axis_off()
+        _draw(axes, wires, layout, routed, own)
+    return figure
+
+
+def _names(wires: pl.DataFrame, values: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    """Map a writer's (box, pin) to the text of its signal."""
+    return {
+        (wire["source"], wire["source_pin"]): " = ".join(filter(None, [wire["signal"], values.get(wire["signal"])]))
         for wire in wires.to_dicts()
     }
-    wide = _box_width(boxes, names)
-    layout = _stack(boxes, wide)
-    paths = _routes(wires.to_dicts(), layout)
+
+
+def _corners(
+    layout: Mapping[str, dict[str, Any]], paths: Sequence[Path]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the lower left and the upper right corner of all boxes and wires."""
     points = [np.asarray(path.vertices, dtype=float) for path in paths]
-    points += [np.array([[box["x"], box["bottom"]], [box["x"] + wide, box["top"]]]) for box in layout.values()]
-    low, high = (edge(np.concatenate(points), axis=0) if points else np.array([0.0, 0.0]) for edge in (np.min, np.max))
-    width, height = np.maximum(high - low, [1.0, 0.5]) + 0.3
-    figure = sheet(width, height + 0.4)
-    figure.set_layout_engine("none")  # the axes are in inches
-    axes = figure.add_axes((0.0, 0.0, 1.0, height / (height + 0.4)))
-    axes.set_xlim(low[0] - 0.15, low[0] - 0.15 + width)
-    axes.set_ylim(low[1] - 0.15, low[1] - 0.15 + height)
-    colours = {
-        name: COLOURS[place % (len(COLOURS) - 1)] for place, name in enumerate(wires["signal"].unique(maintain_order=True))
-    }
+    points += [np.array([[box["x"], box["bottom"]], [box["x"] + box["wide"], box["top"]]]) for box in layout.values()]
+    every = np.concatenate(points) if points else np.zeros((1, 2))
+    return every.min(axis=0), every.max(axis=0)
+
+
+def _draw(
+    axes: Axes,
+    wires: pl.DataFrame,
+    layout: Mapping[str, dict[str, Any]],
+    paths: Sequence[Path],
+    names: Mapping[tuple[str, str], str],
+) -> None:
+    signals = wires["signal"].unique(maintain_order=True)
+    colours = {name: COLOURS[place % (len(COLOURS) - 1)] for place, name in enumerate(signals)}
     for wire, path in zip(wires.to_dicts(), paths, strict=True):
         dashes: Any = (0, (4, 2)) if wire["late"] else "-"
         axes.add_patch(PathPatch(path, fc="none", ec=colours[wire["signal"]], lw=1.1, ls=dashes, zorder=0))
@@ -71,9 +112,6 @@ def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "", values
         _box(axes, box)
     for wire in wires.unique(("source", "source_pin"), maintain_order=True).to_dicts():
         _label(axes, wire, layout, names, colours[wire["signal"]])
-    axes.set_axis_off()
-    figure.text(0.15 / width, 1.0 - 0.12 / (height + 0.4), title, fontsize=TEXT + 2, va="top")
-    return figure
 
 
 def _box_width(boxes: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> float:
@@ -156,7 +194,7 @@ def _routes(wires: list[dict[str, Any]], layout: dict[str, dict[str, Any]]) -> l
 
 
 def _label(
-    axes: Axes, wire: dict[str, Any], layout: dict[str, dict[str, Any]], names: Mapping[tuple[str, str], str], colour: str
+    axes: Axes, wire: dict[str, Any], layout: Mapping[str, dict[str, Any]], names: Mapping[tuple[str, str], str], colour: str
 ) -> None:
     """Write the signal's name into its writer's box: beside the pin of an op, under the title of a source."""
     box, name = layout[wire["source"]], names[wire["source"], wire["source_pin"]]
