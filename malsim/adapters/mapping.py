@@ -8,13 +8,13 @@ A file has `[[write]]` and `[[read]]` steps, each with `tool` and `arguments`, i
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from malsim.base.errors import AdapterError
+from malsim.base.files.toml_text import toml_table
 from malsim.base.plain_text import filled
 
 SHIPPED = Path(__file__).with_name("servers")
@@ -58,7 +58,7 @@ class ToolMapping:
 def read_mapping(path: Path) -> ToolMapping:
     """A mapping from its file; raises `AdapterError` for one that is missing, no TOML, or names no tool."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = toml_table(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
         raise AdapterError(f"no mapping: {problem}", where=str(path), hint="see malsim docs your-own-memory") from problem
     steps = {call: tuple(_step(one, f"{path}: {call}") for one in _list(table.get(call))) for call in CALLS + OPTIONAL}

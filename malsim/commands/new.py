@@ -6,6 +6,7 @@ malsim new my.toml --template tripwire               an alarm on a decision
 malsim new checks.toml --template checks              checks of a store: malsim test --on
 malsim new my_memory.py --template memory            a memory of your own
 malsim new .github/workflows/memory.yml --template ci
+malsim new incident.toml --template incident --from log.jsonl --answer "host=web2"   a wrong answer as a test that fails
 malsim new . --template claude-code                  hooks and server for the agent at work in this folder; or codex
 """
 
@@ -25,18 +26,29 @@ TEMPLATES = {  # the file of each, the ending of what is written, and what to do
     "ci": ("ci.yml", ".yml", "on every push it judges scenarios/: put a file there; `malsim docs ci` has GitLab's"),
 }
 PROGRAMS = {"claude-code": "claude", "codex": "codex"}
-
+INCIDENT = "incident"
 
 HEADING = "look and run"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, metavar="FILE", help="the file to write, such as my.toml, or an agent's folder")
-    choices = [*TEMPLATES, *PROGRAMS]
+    choices = [*TEMPLATES, INCIDENT, *PROGRAMS]
     parser.add_argument("--template", choices=choices, default="world", help="what to start from; default world")
     parser.add_argument("--store", default="memory.sqlite", metavar="STORE", help="an agent's memory (memory.sqlite)")
     parser.add_argument("--writer", default="agent", metavar="NAME", help="in whose name the agent claims (agent)")
     parser.add_argument("--dry-run", action="store_true", help="for an agent: show what would be written and injected")
+    add = parser.add_argument_group("of an incident").add_argument
+    add(
+        "--from", dest="source", type=Path, metavar="LOG", help="a recorder's log, a claims file, a store, or another memory"
+    )
+    add("--answer", metavar="OBJECT=VALUE", help="the wrong answer")
+    add("--cell", metavar="HANDLE", help="or the cell that was raised, lowered or superseded wrongly")
+    add("--at", type=float, metavar="DAY", help="what was known on this day; default all")
+    add("--law", metavar="NAME", help="the law that answered; default the first that gives the answer")
+    add("--memory", metavar="MODULE:FACTORY", help="or the memory of your own that answered, whose code is run")
+    add("--confidence", type=float, metavar="P", help="of claims that state none")
+    add("--anonymise", action="store_true", help="replace names and texts by numbered ones")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -45,8 +57,10 @@ def main(args: argparse.Namespace) -> int:
 
     from malsim.base.errors import UsageError
 
-    if args.template not in TEMPLATES:
+    if args.template in PROGRAMS:
         return _for_agent(args)
+    if args.template == INCIDENT:
+        return _of_incident(args)
     path: Path = args.path
     name, ending, then = TEMPLATES[args.template]
     if path.suffix != ending:
@@ -63,6 +77,33 @@ def main(args: argparse.Namespace) -> int:
     except FileExistsError:
         raise UsageError("something stands there already", given=str(path), hint="choose another name") from None
     print(f"{path}: {then.format(path=path)}")
+    return 0
+
+
+def _of_incident(args: argparse.Namespace) -> int:
+    """Reduce the log to the smallest scenario that shows the incident; write it and a pytest file beside it."""
+    from malsim.adapters.engine.adapter import Adapter
+    from malsim.base.errors import UsageError
+    from malsim.lab.incident import find, pytest_text, read_log, scenario_text, stays_red
+
+    path: Path = args.path
+    test = path.with_name(f"test_{path.stem}.py")
+    if path.suffix != ".toml" or args.source is None or (args.answer is None) == (args.cell is None):
+        given, hint = str(path), 'malsim new incident.toml --template incident --from log.jsonl --answer "OBJECT=VALUE"'
+        raise UsageError("an incident needs FILE.toml, --from LOG and one of --answer and --cell", given=given, hint=hint)
+    if taken := [str(file) for file in (path, test) if file.exists()]:
+        raise UsageError("a file of this name exists", given=taken[0], hint="choose another name")
+    log = read_log(args.source, at=args.at, confidence=args.confidence)
+    memory = Adapter.of(args.memory) if args.memory else None
+    incident = find(log, cell=args.cell, answer=args.answer, law=args.law, memory=memory)
+    text = scenario_text(incident, source=args.source.name, anonymise=args.anonymise)
+    stays_red(text, memory)
+    path.write_text(text, encoding="utf-8")
+    test.write_text(pytest_text(path.name), encoding="utf-8")
+    options = " --allow-code" if memory else ""
+    claims = f"{len(incident.rows)} of {log.claims.height} claims decide it, {incident.replays} replays"
+    print(f"{path}: {claims}; red now: `malsim test {path}{options}`, or pytest")
+    print(test)
     return 0
 
 

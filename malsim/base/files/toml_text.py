@@ -16,7 +16,7 @@ _NO_KEY = re.compile(r"[^\w.\- \t]")
 
 
 def toml_table(text: str) -> dict[str, Any]:
-    """The table that a TOML text holds.
+    """Return the table that a TOML text holds; a byte order mark at its start is skipped.
 
     Python's own reader takes time with the square of a dotted key's parts, so keys of more than a hundred are refused.
     Raises `ValueError` for what is no TOML or has such a key, and `RecursionError` where it is nested too deeply.
@@ -28,6 +28,7 @@ def toml_table(text: str) -> dict[str, Any]:
         ...
     ValueError: a key of more than 100 parts (at line 1)
     """
+    text = text.removeprefix("\ufeff")
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > MOST_PARTS and _longest_key(line) > MOST_PARTS:
             problem = f"a key of more than {MOST_PARTS} parts (at line {number})"

@@ -8,22 +8,26 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from malsim.base.errors import ScenarioError
 from malsim.base.files.paths import inside
 from malsim.base.files.toml_lines import line_of
+from malsim.base.finite import in_days
+from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
 from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.world import Fact
 from malsim.sim.world.attack import Attack
-from malsim.sim.world.clock import span
+from malsim.sim.world.clock import days, span
 from malsim.sim.world.correction import Correction
 from malsim.sim.writers.engine.user_process import UserProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
 
     from malsim.base.files.toml_lines import Lines
 
-ACTORS = frozenset(("corrections", "facts", "writers", "faults", "gap", "attack", "reader", "reviewers"))
+ACTORS = frozenset(("corrections", "facts", "writers", "faults", "gap", "attack", "process", "reader", "reviewers"))
 
 T = TypeVar("T")
 NAMES = {"with": "reader"}  # of corrections
@@ -93,6 +97,22 @@ def _attack(part: dict[str, Any], _: str) -> Attack:
 def _correction(part: dict[str, Any], _: str) -> Correction:
     named = {NAMES.get(name, name): value for name, value in part.items()}
     return Correction(**named | {"facts": tuple(part.get("facts", ()))})
+
+
+def scripted_claims(table: list[dict[str, Any]], facts: tuple[Fact, ...]) -> pl.DataFrame:
+    """Return the claims of a file for the gate; a title that names a value of a declared fact claims that value."""
+    numbers = {(fact.name, fact.label(n)): fact.number(n) for fact in facts for n in range(len(fact.values))}
+    return as_claims(from_mappings([_claim(claim, numbers) for claim in table]))
+
+
+def _claim(claim: dict[str, Any], numbers: Mapping[tuple[str, str], float]) -> dict[str, Any]:
+    rest = {key: value for key, value in claim.items() if key != "at"}
+    if not rest.keys() & {"handle", "kind"}:
+        rest["kind"] = "obs"
+    if "value" not in rest and (pair := (rest.get("object", ""), rest["title"])) in numbers:
+        rest["value"] = numbers[pair]
+    rest |= {key: in_days(rest[key], where=f"claim.{key}") for key in ("expires", "reverify") if key in rest}
+    return {"body": "", **rest, "t": days(span(claim["at"]))}
 
 
 def _gap(part: dict[str, Any]) -> tuple[int, int]:

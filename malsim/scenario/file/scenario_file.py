@@ -21,16 +21,15 @@ from malsim.base.screen import holds_secret
 from malsim.examples import where_shipped
 from malsim.laws import shipped_laws
 from malsim.memory import Rules
-from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.scenario.checks.checks import checks_of
-from malsim.scenario.file.actors import ACTORS, actors
+from malsim.scenario.file.actors import ACTORS, actors, scripted_claims
 from malsim.scenario.file.episodes import episodes_of
 from malsim.scenario.file.initial_store import initial_memory_of
 from malsim.scenario.file.json_schema import scenario_schema
 from malsim.scenario.file.netlist_table import netlist_of
 from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.scenario import Scenario
-from malsim.sim.world.clock import DAY, days, span
+from malsim.sim.world.clock import DAY, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -59,7 +58,7 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
         given = f"{path.stat().st_size} bytes"
         raise ScenarioError("scenario file too large", where=str(path), given=given, allowed="64 MiB")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ScenarioError("not UTF-8 text", where=str(path), hint="save the file as UTF-8") from error
     scenario = parse(text, name=path.stem, where=str(path))
@@ -100,6 +99,7 @@ def parse(
 
     `netlist`, where given, is read instead of the file that the text names; `stores` are the hashes its stores must have.
     """
+    text = text.removeprefix("\ufeff")
     try:
         table = json.loads(json.dumps(toml_table(text), default=str))
     except RecursionError as error:
@@ -113,8 +113,10 @@ def parse(
     except RulesError as error:
         raise ScenarioError(str(error), where=where) from error
     parts: dict[str, Any] = {"rules": rules, **_run(table.get("run", {}), where)}
+    if table.keys() & ACTORS:
+        parts |= actors(table, lines, where)
     if "claim" in table:
-        parts["claims"] = as_claims(from_mappings([_claim(claim) for claim in table["claim"]]))
+        parts["claims"] = scripted_claims(table["claim"], parts.get("facts", ()))
     if table.keys() & {"memory", "law"}:
         parts |= _memory(table, lines, where)
         parts["initial_memory"] = initial_memory_of(table, lines, where, recorded=stores)
@@ -122,8 +124,6 @@ def parse(
         parts["checks"] = checks_of(table, lines, where)
     if "episode" in table:
         parts["episodes"] = episodes_of(table, lines, where)
-    if table.keys() & ACTORS:
-        parts |= actors(table, lines, where)
     if table.keys() & {"netlist", "derive"}:
         parts["netlist"] = netlist_of(table, text, lines, where, recorded=netlist)
     return Scenario(name=name, why=table["why"], seed=table.get("seed", 0), text=text, path=where, **parts)
@@ -142,12 +142,6 @@ def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
     if "start" in settings:
         settings["start"] = _date(settings["start"], where)
     return settings
-
-
-def _claim(claim: dict[str, Any]) -> dict[str, Any]:
-    rest = {key: value for key, value in claim.items() if key != "at"}
-    rest |= {key: in_days(rest[key], where=f"claim.{key}") for key in ("expires", "reverify") if key in rest}
-    return {"body": "", **rest, "t": days(span(claim["at"]))}
 
 
 def _memory(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:

@@ -1,0 +1,125 @@
+"""What an incident is about: a wrong answer about an object, or a cell that other claims have moved or ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import polars as pl
+
+from malsim.memory.gate.claims import as_claims
+from malsim.sim import bench
+from malsim.sim.world import Fact
+from malsim.sim.world.clock import DAY
+
+if TYPE_CHECKING:
+    from malsim.lab.incident.claim_log import ClaimLog
+    from malsim.sim.run import Run
+    from malsim.sim.settings.scenario import Scenario
+
+OTHERWISE = "something else"
+MOST_VALUES = 100
+
+
+@dataclass(frozen=True)
+class WrongAnswer:
+    """The `object` is answered with the value `wrong`; `rival` is the answer of the other claims, "" where they have none.
+
+    `values` are all that claims say of the object. `tied` says that on the whole log `wrong` is one of several best values.
+    """
+
+    object: str
+    wrong: str
+    rival: str = ""
+    values: tuple[str, ...] = ()
+    tied: bool = False
+
+    def __str__(self) -> str:
+        """Return the wrong answer in words."""
+        return f"{self.object} is answered with {self.wrong}"
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The object as a fact whose true value is the rival's."""
+        first = (self.rival or OTHERWISE, self.wrong)
+        values = (*first, *(value for value in self.values if value not in first))
+        return (Fact(name=self.object, values=values[:MOST_VALUES], start="first"),)
+
+    @property
+    def property(self) -> str:
+        """What fails while the incident lasts."""
+        return f"right({self.object}) == 1"
+
+    def shows(self, run: Run) -> bool:
+        """Return whether the wrong value is answered at the last tick, alone unless the whole log ties."""
+        right, answer = last(run, self.object)
+        return answer == 1.0 or (self.tied and answer is None and right is not None and right < 1.0)
+
+    def cured(self, run: Run) -> bool:
+        """Return whether the rival is answered at the last tick, alone."""
+        return last(run, self.object)[0] == 1.0
+
+
+@dataclass(frozen=True)
+class WrongCell:
+    """The cell `handle` has ended (`status`), or is worth at most (`falls`) or at least `level`, which it is not alone."""
+
+    handle: str
+    level: float = 0.0
+    falls: bool = True
+    status: str = ""
+    facts: tuple[Fact, ...] = ()
+
+    def __str__(self) -> str:
+        """Return what became of the cell in words."""
+        return (
+            f"the cell {self.handle} {f'is {self.status}' if self.status else 'is lowered' if self.falls else 'is raised'}"
+        )
+
+    @property
+    def property(self) -> str:
+        """What fails while the incident lasts."""
+        if self.status:
+            return f'status({self.handle}) == "active"'
+        return f"eff({self.handle}) {'>' if self.falls else '<'} {self.level:g}"
+
+    def shows(self, run: Run) -> bool:
+        """Return whether the cell is so at the last tick."""
+        worth, status = worth_of(run, self.handle)
+        if self.status or worth is None:
+            return bool(self.status) and status == self.status
+        return worth <= self.level if self.falls else worth >= self.level
+
+
+Question: TypeAlias = WrongAnswer | WrongCell
+
+
+def worth_of(run: Run, handle: str) -> tuple[float | None, str | None]:
+    """Return a cell's effective confidence and status at the last tick; None where the run has no such cell."""
+    cells = run.cells.filter(pl.col("cell") == handle).sort("t").select("effective", "status")
+    return cells.row(-1) if cells.height else (None, None)
+
+
+def last(run: Run, object_: str) -> tuple[float | None, float | None]:
+    """Return `right` and `answer` of a fact at the last tick, None where it has none."""
+    rows = run.signals.filter((pl.col("row") == object_) & (pl.col("t") == run.signals["t"].max()))
+    values = dict(rows.select("signal", "value").rows())
+    return values.get("right"), values.get("answer")
+
+
+@dataclass(frozen=True)
+class Player:
+    """Replays parts of a log under one memory; `base` is the scenario without claims."""
+
+    log: ClaimLog
+    base: Scenario
+
+    def run(self, rows: list[int], question: Question, law: str | None = None) -> Run:
+        """Run the scenario that a part of the log makes for a question, under another `law` if given."""
+        numbers = {(fact.name, fact.label(n)): float(n) for fact in question.facts for n in range(len(fact.values))}
+        part = self.log.part(rows)
+        values = [numbers.get(pair) for pair in part.select("object", "title").rows()]
+        number = pl.Series("value", values, dtype=pl.Float64)
+        claims = part.select(pl.col("t") / DAY, pl.exclude("t", "line"), number)
+        scenario = self.base.replace(claims=as_claims(claims), facts=question.facts)
+        return bench.run(scenario.replace(law=law, adapter=None) if law else scenario)

@@ -1,0 +1,151 @@
+"""An incident as a commented scenario whose check fails today, and as a pytest file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import tomli_w
+
+from malsim.base.errors import UsageError
+from malsim.base.plain_text import one_line
+from malsim.base.screen import withheld
+from malsim.lab.incident.claim_log import STAND_IN
+from malsim.lab.incident.incident import AGAIN, LAWS
+from malsim.lab.incident.question import OTHERWISE, WrongAnswer
+from malsim.scenario.file.scenario_file import parse
+from malsim.scenario.judge.judge import judge
+from malsim.sim.world.clock import DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.adapters.engine.adapter import Adapter
+    from malsim.lab.incident.incident import Incident
+    from malsim.lab.incident.question import Question
+
+UNREAD = ("majority", "last_write")  # laws that read no stated confidence
+TEST = '''"""The incident of {name}: this fails until the memory is cured."""
+
+
+def test_{stem}(malsim_file):
+    malsim_file("{name}").check()
+'''
+
+
+def pytest_text(name: str) -> str:
+    """Return the pytest file for the scenario file `name`."""
+    return TEST.format(name=name, stem=re.sub(r"\W", "_", name.removesuffix(".toml")))
+
+
+def stays_red(text: str, memory: Adapter | None) -> None:
+    """Raise `UsageError` unless the check of a scenario's text fails, under `memory` in one of ten replays."""
+    scenario = parse(text, where="incident.toml")
+    scenario = scenario.replace(adapter=memory) if memory else scenario
+    judged = [judge(scenario)]
+    while judged[-1].status != "fail" and memory and len(judged) < AGAIN:
+        judged.append(judge(scenario))
+    if judged[-1].status != "fail":
+        problem = judged[-1].error or "; ".join(outcome.message for outcome in judged[-1].outcomes)
+        raise UsageError("the reduced scenario does not fail", given=problem, hint="try it without --anonymise")
+
+
+def scenario_text(incident: Incident, *, source: str, anonymise: bool = False) -> str:
+    """Return the scenario of an incident, the same text for the same log; `source` is the log's file name.
+
+    With `anonymise` writers, objects, values and handles are numbered in sorted order, so that the gate orders them alike.
+    """
+    part, base = incident.log.part(incident.rows), incident.player.base
+    names = _stand_ins(part.to_dict(as_series=False)) if anonymise else {}
+    question = _renamed(incident.question, names, set(part["title"]))
+    memory = {"adapter": base.adapter.name} if base.adapter else {"law": base.law}
+    lines = [*_comments(incident, question, "a log" if anonymise else source), *_table({"why": f"An incident: {question}."})]
+    lines += _table({"days": int(base.days), "turn_every": f"{base.turn_every // DAY}d"}, "[run]") + _table(
+        memory, "[memory]"
+    )
+    for fact in question.facts:
+        lines += _table({"name": fact.name, "values": list(fact.values), "start": "first"}, "[[facts]]")
+    for claim in part.iter_rows(named=True):
+        lines += _claim(claim, names)
+    end = f"{base.days:g}d"
+    check = {"name": f"not again: {question}", "property": f"always[{end}:] ({question.property})"}
+    return "\n".join(
+        [*lines, "# Red today. Once it is green, the incident cannot come back unseen.", *_table(check, "[[check]]")]
+    )
+
+
+def _comments(incident: Incident, question: Question, source: str) -> list[str]:
+    log, rows = incident.log, incident.rows
+    share = f"{len(rows)} of {log.claims.height} claims decide it"
+    lines = [f"An incident in {source}, made by `malsim new --template incident`: {share}."]
+    if isinstance(question, WrongAnswer):
+        taken = f"give {question.rival}, which is taken for true here" if question.rival else f"say nothing: {OTHERWISE}"
+        lines.append(f"The memory says: {question}{', in a tie' * question.tied}. The other claims {taken}.")
+        lines.append("If another value is true, put it first under [[facts]].")
+    chosen = "" if incident.chosen else f", the first of {', '.join(LAWS)} that gives this on the whole log"
+    lines.append(f"The memory is {incident.law}{chosen}.")
+    if log.unstated:
+        unread = ", which this law does not read" if incident.law in UNREAD else ""
+        lines.append(f"{log.unstated} claims state no confidence; {STAND_IN} stands in for it{unread}.")
+    if incident.cures:
+        lines.append(f"Green under {', '.join(incident.cures)} (--law), as on the whole log.")
+    if incident.agreed < AGAIN:
+        lines.append(f"This memory is not deterministic: {incident.agreed} of {AGAIN} replays of the whole log agreed.")
+    about = [log.claims["object"][row] for row in rows]
+    near = sum(about_what in about for about_what in log.claims["object"].drop_nulls()) - len([a for a in about if a])
+    others = log.claims.height - len(rows) - near
+    left_out = "; ".join([f"{near} claims about the same objects", f"{others} other claims", *log.left_out])
+    lines.append(f"Left out: {left_out}. {incident.replays} replays under the same memory decided what could go.")
+    return [f"# {one_line(withheld(line))}" for line in lines]
+
+
+def _claim(claim: dict[str, Any], names: Mapping[str, str]) -> list[str]:
+    at = f"{claim['t'] / DAY:g}d"
+    words = ("writer", "handle", "kind", "object", "title", "confidence", "verification", "stability", "annexed")
+    fields = {name: claim[name] for name in words if claim[name] not in (None, False)}
+    if claim["handle"].startswith(f"{claim['kind']}_"):
+        del fields["kind"]
+    if claim["stability"] == "stable":
+        del fields["stability"]
+    fields |= {name: names.get(text, withheld(text)) for name, text in fields.items() if isinstance(text, str)}
+    lines = _table({"at": at if round(float(at[:-1]) * DAY) == claim["t"] else f"{claim['t']}ms", **fields}, "[[claim]]")
+    lines[0] += f"   # claim {claim['line']} of the source"
+    edges = [
+        f"""  {{ relation = "{edge["relation"]}", target = {_quoted(names.get(edge["target"], edge["target"]))}"""
+        + (f", weight = {edge['weight']!r}" if edge["weight"] is not None else "")
+        + ", mutual = true" * edge["mutual"]
+        + " },"
+        for edge in claim["edges"] or []
+    ]
+    return [*lines[:-1], "edges = [", *edges, "]", ""] if edges else lines
+
+
+def _stand_ins(part: dict[str, list[Any]]) -> dict[str, str]:
+    """Return a numbered name for each text of the part, in sorted order within its kind."""
+    names = dict[str, str]()
+    for column, word in (("title", "value"), ("object", "object"), ("writer", "writer")):
+        texts = sorted({text for text in part[column] if text is not None})
+        names |= {text: f"{word}-{number:0{len(str(len(texts)))}}" for number, text in enumerate(texts, 1)}
+    pairs = enumerate(zip(part["handle"], part["kind"], strict=True), 1)
+    return names | {handle: f"{kind}_{number:06}" for number, (handle, kind) in pairs}
+
+
+def _renamed(question: Question, names: Mapping[str, str], titles: set[str]) -> Question:
+    """Return the question under the stand-ins, about the values that the part names."""
+    if not isinstance(question, WrongAnswer):
+        return replace(question, handle=names.get(question.handle, question.handle))
+    object_, wrong, rival = (names.get(text, text) for text in (question.object, question.wrong, question.rival))
+    values = tuple(names.get(text, text) for text in question.values if text in titles)
+    return replace(question, object=object_, wrong=wrong, rival=rival, values=values)
+
+
+def _table(fields: Mapping[str, Any], header: str = "") -> list[str]:
+    return [*([header] if header else []), *(f"{name} = {_quoted(value)}" for name, value in fields.items()), ""]
+
+
+def _quoted(value: object) -> str:
+    """Return a value as TOML on one line."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_quoted, value))}]"
+    return tomli_w.dumps({"k": value}).removeprefix("k = ").rstrip("\n")

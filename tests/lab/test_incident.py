@@ -1,0 +1,241 @@
+"""Incidents drawn with known deciding claims: found, small, red before their cure and green after it."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.cli import main
+from malsim.lab.incident.reduce import smallest
+from malsim.memory.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TRUE, LIE = "web1", "web2"
+Said = tuple[str, str]  # writer and value
+
+LOUD = '''
+class Loud:
+    """Counts every claim, so that a repetition is another vote."""
+
+    def __init__(self):
+        self.votes = {}
+
+    def write(self, claims, now):
+        for claim in claims:
+            self.votes[claim.object, claim.value] = self.votes.get((claim.object, claim.value), 0) + 1
+
+    def tick(self, now):
+        pass
+
+    def read(self, query, now, limit):
+        return self.peek(query, now, limit)
+
+    def peek(self, query, now, limit):
+        return [{"id": f"{o}-{v}", "object": o, "value": v, "rank": n} for (o, v), n in self.votes.items() if o == query.object]
+
+
+class Dice(Loud):
+    """Answers by chance."""
+
+    def peek(self, query, now, limit):
+        import random
+
+        return [item | {"rank": item["rank"] * random.random()} for item in super().peek(query, now, limit)]
+'''
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A wrong answer whose deciding claims are those about `host`; `least` is the fewest that show it and can be cured."""
+
+    claims: list[Said]
+    form: str
+    options: tuple[str, ...]
+    cure: tuple[str, ...]
+    least: int
+
+
+DRAWN = {
+    "last_write": Drawn(
+        [*((f"w{n}", TRUE) for n in range(6)), ("liar", LIE)], "csv", ("--law", "last_write"), ("--law", "majority"), 3
+    ),
+    "sequential": Drawn(
+        [("liar", LIE), *((f"w{n}", TRUE) for n in range(6))], "csv", ("--law", "sequential"), ("--law", "majority"), 3
+    ),
+    "echo": Drawn(
+        [*((f"w{n}", TRUE) for n in range(3)), *[("liar", LIE)] * 6],
+        "jsonl", ("--memory", "loud:Loud"), ("--law", "majority"), 5,
+    ),
+}  # fmt: skip
+
+
+def _stream(drawn: Drawn, seed: int, total: int) -> list[tuple[str, str, str]]:
+    """Writer, object and value of a log: the deciding claims in their order among claims about other objects."""
+    draw = random.Random(seed)
+    places = set(draw.sample(range(total), len(drawn.claims)))
+    deciding = iter(drawn.claims)
+    rows = []
+    for n in range(total):
+        if n in places:
+            writer, value = next(deciding)
+            rows.append((writer, "host", value))
+        else:
+            rows.append((f"w{draw.randrange(30)}", f"object{draw.randrange(40)}", draw.choice("abc")))
+    return rows
+
+
+def _log(drawn: Drawn, seed: int, total: int = 300) -> Path:
+    rows = _stream(drawn, seed, total)
+    if drawn.form == "csv":
+        path = Path("log.csv")
+        lines = ["time,writer,object,value", *(f"{n / 20},{','.join(row)}" for n, row in enumerate(rows))]
+        path.write_text("\n".join(lines), encoding="utf-8")
+        return path
+    path = Path("log.jsonl")
+    entries = [
+        {"t": n / 20, "event": "write", "item": f"m{n}", "writer": writer, "object": object_, "value": value}
+        for n, (writer, object_, value) in enumerate(rows)
+    ]
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("loud.py").write_text(LOUD, encoding="utf-8")
+
+
+def _new(path: str, *options: str) -> str:
+    assert main(["new", path, "--template", "incident", *options]) == 0
+    return Path(path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_drawn_incident_is_found_red_and_cured(name: str) -> None:
+    drawn = DRAWN[name]
+    log = _log(drawn, seed=len(name))
+    text = _new("one.toml", "--from", str(log), "--answer", f"host={LIE}", *drawn.options)
+    assert drawn.least <= text.count("[[claim]]") <= 2 * drawn.least
+    assert text.count('object = "host"') == text.count("[[claim]]")
+    code = ("--allow-code",) if "--memory" in drawn.options else ()
+    assert main(["test", "one.toml", *code]) == 1
+    assert main(["test", "one.toml", *drawn.cure]) == 0
+
+
+def test_same_log_gives_the_same_file_byte_for_byte() -> None:
+    options = ("--from", str(_log(DRAWN["sequential"], seed=4)), "--answer", f"host={LIE}", "--law", "sequential")
+    assert _new("one.toml", *options) == _new("two.toml", *options)
+
+
+def _store(*more: dict[str, object]) -> str:
+    common = {"confidence": 0.9, "verification": "external"}
+    rest = [
+        {"handle": f"obs_cc{n:02}", "writer": f"cyd{n % 4}", "object": f"x{n % 3}", "title": f"say {n}", "t": 3 + n / 10}
+        for n in range(30)
+    ]
+    first = {"handle": "dec_a3ee", "writer": "ann", "object": "db", "title": "use SQLite", "t": 0.0}
+    with Store("memory.sqlite") as store:
+        for claim in sorted([first, *more, *rest], key=lambda claim: float(str(claim["t"]))):
+            store.admit([{**common, **claim}])
+        store.tick(8.0)
+        store.tick(9.0)
+    return "memory.sqlite"
+
+
+def _dispute(number: int) -> dict[str, object]:
+    edges = [{"relation": "contradicts", "target": "dec_a3ee"}]
+    claim = {"handle": f"obs_bb0{number}", "writer": f"bob{number}", "object": "db", "title": f"it locks {number}"}
+    return {**claim, "t": 1.0 + number, "edges": edges}
+
+
+def test_lowered_cell_is_found_and_cured_by_a_rule() -> None:
+    text = _new("one.toml", "--from", _store(*map(_dispute, range(4))), "--cell", "dec_a3ee")
+    assert 2 <= text.count("[[claim]]") <= 4
+    assert 'handle = "dec_a3ee"' in text
+    assert main(["test", "one.toml"]) == 1
+    assert main(["test", "one.toml", "--set", "rules.challenge_ceiling=0.1"]) == 0
+
+
+def test_superseded_cell_is_found_and_cured_by_a_rule() -> None:
+    takeover = {"handle": "dec_beef", "writer": "eve", "object": "db", "title": "use flat files", "t": 2.0}
+    takeover |= {"edges": [{"relation": "supersedes", "target": "dec_a3ee"}]}
+    text = _new("one.toml", "--from", _store(takeover, _dispute(5)), "--cell", "dec_a3ee")
+    assert text.count("[[claim]]") == 2
+    assert main(["test", "one.toml"]) == 1
+    assert main(["test", "one.toml", "--set", "rules.supersede_by=own"]) == 0
+
+
+def test_store_is_read_as_of_a_day() -> None:
+    late = _dispute(6) | {"t": 7.5}
+    text = _new("one.toml", "--from", _store(_dispute(1), late), "--cell", "dec_a3ee", "--at", "5")
+    assert "obs_bb06" not in text
+
+
+def test_anonymised_incident_names_nobody_and_still_fails() -> None:
+    log = _log(DRAWN["last_write"], seed=1)
+    text = _new("one.toml", "--from", str(log), "--answer", f"host={LIE}", "--law", "last_write", "--anonymise")
+    assert not any(word in text for word in ("liar", LIE, TRUE, "host", '"w0', '"w1'))
+    assert main(["test", "one.toml"]) == 1
+
+
+def test_file_says_what_was_left_out_and_what_stands_in() -> None:
+    text = _new("one.toml", "--from", str(_log(DRAWN["last_write"], seed=1)), "--answer", f"host={LIE}", "--law", "last_write")
+    assert "4 claims about the same objects; 293 other claims" in text
+    assert "300 claims state no confidence; 0.7 stands in for it, which this law does not read." in text
+    stated = _new("two.toml", "--from", "log.csv", "--answer", f"host={LIE}", "--law", "last_write", "--confidence", "0.6")
+    assert "confidence = 0.6" in stated
+    assert "state no confidence" not in stated
+
+
+def test_memory_that_answers_by_chance_is_said_to() -> None:
+    drawn = Drawn([("ann", TRUE), *[("liar", LIE)] * 4], "csv", (), (), 2)
+    text = _new("one.toml", "--from", str(_log(drawn, 2, 30)), "--answer", f"host={LIE}", "--memory", "loud:Dice")
+    assert "not deterministic" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--answer", "host=web9"], "majority: it answers web1"),
+        (["--answer", "hots=web2"], "did you mean host"),
+        (["--cell", "obs_999999"], "no such cell"),
+        ([], "--answer and --cell"),
+    ],
+)
+def test_answer_that_nothing_gives_is_refused(
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = _log(DRAWN["last_write"], seed=1)
+    assert main(["new", "one.toml", "--template", "incident", "--from", str(log), *options]) == 2
+    assert said in capsys.readouterr().err
+    assert not Path("one.toml").exists()
+
+
+def test_written_test_fails_under_pytest(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    log = _log(DRAWN["last_write"], seed=1)
+    _new("one.toml", "--from", str(log), "--answer", f"host={LIE}", "--law", "last_write")
+    text = Path("test_one.py").read_text(encoding="utf-8")
+    assert len(text.splitlines()) == 5
+    for name in ("one.toml", "test_one.py"):
+        (pytester.path / name).write_text((tmp_path / name).read_text(encoding="utf-8"), encoding="utf-8")
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "test_one.py")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*expected right(host) == 1*"])
+
+
+@pytest.mark.parametrize("wanted", [{3, 70}, {0}, {5, 6, 7, 8, 99}])
+def test_reduction_keeps_exactly_what_is_needed(wanted: set[int]) -> None:
+    assert set(smallest(list(range(100)), lambda part: wanted <= set(part))) == wanted
+
+
+def test_reduction_removes_pairs_where_no_single_row_can_go() -> None:
+    passes: Callable[[list[int]], bool] = lambda part: len(part) % 2 == 1  # noqa: E731  # a parity is a pair's affair
+    assert len(smallest(list(range(11)), passes)) == 1
