@@ -91,8 +91,8 @@ def _of_incident(args: argparse.Namespace) -> int:
     if path.suffix != ".toml" or args.source is None or (args.answer is None) == (args.cell is None):
         given, hint = str(path), 'malsim new incident.toml --template incident --from log.jsonl --answer "OBJECT=VALUE"'
         raise UsageError("an incident needs FILE.toml, --from LOG and one of --answer and --cell", given=given, hint=hint)
-    if taken := [str(file) for file in (path, test) if file.exists()]:
-        raise UsageError("a file of this name exists", given=taken[0], hint="choose another name")
+    if present := [str(file) for file in (path, test) if file.exists()]:
+        raise UsageError("a file of this name exists", given=present[0], hint="choose another name")
     log = read_log(args.source, at=args.at, confidence=args.confidence)
     memory = Adapter.of(args.memory) if args.memory else None
     incident = find(log, cell=args.cell, answer=args.answer, law=args.law, memory=memory)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from malsim.cli import main
-from malsim.lab.incident.reduce import smallest
+from malsim.lab.incident.delta_debugging import smallest
 from malsim.memory.store import Store
 
 if TYPE_CHECKING:
@@ -38,7 +40,8 @@ class Loud:
         return self.peek(query, now, limit)
 
     def peek(self, query, now, limit):
-        return [{"id": f"{o}-{v}", "object": o, "value": v, "rank": n} for (o, v), n in self.votes.items() if o == query.object]
+        about = [(key, votes) for key, votes in self.votes.items() if key[0] == query.object]
+        return [{"id": "-".join(key), "object": key[0], "value": key[1], "rank": votes} for key, votes in about]
 
 
 class Dice(Loud):
@@ -46,6 +49,8 @@ class Dice(Loud):
 
     def peek(self, query, now, limit):
         import random
+import subprocess
+import sys
 
         return [item | {"rank": item["rank"] * random.random()} for item in super().peek(query, now, limit)]
 '''
@@ -78,7 +83,7 @@ DRAWN = {
 
 def _stream(drawn: Drawn, seed: int, total: int) -> list[tuple[str, str, str]]:
     """Writer, object and value of a log: the deciding claims in their order among claims about other objects."""
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311  # drawn logs are no secret
     places = set(draw.sample(range(total), len(drawn.claims)))
     deciding = iter(drawn.claims)
     rows = []
@@ -187,7 +192,9 @@ def test_anonymised_incident_names_nobody_and_still_fails() -> None:
 
 
 def test_file_says_what_was_left_out_and_what_stands_in() -> None:
-    text = _new("one.toml", "--from", str(_log(DRAWN["last_write"], seed=1)), "--answer", f"host={LIE}", "--law", "last_write")
+    text = _new(
+        "one.toml", "--from", str(_log(DRAWN["last_write"], seed=1)), "--answer", f"host={LIE}", "--law", "last_write"
+    )
     assert "4 claims about the same objects; 293 other claims" in text
     assert "300 claims state no confidence; 0.7 stands in for it, which this law does not read." in text
     stated = _new("two.toml", "--from", "log.csv", "--answer", f"host={LIE}", "--law", "last_write", "--confidence", "0.6")
@@ -210,25 +217,22 @@ def test_memory_that_answers_by_chance_is_said_to() -> None:
         ([], "--answer and --cell"),
     ],
 )
-def test_answer_that_nothing_gives_is_refused(
-    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answer_that_nothing_gives_is_refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     log = _log(DRAWN["last_write"], seed=1)
     assert main(["new", "one.toml", "--template", "incident", "--from", str(log), *options]) == 2
     assert said in capsys.readouterr().err
     assert not Path("one.toml").exists()
 
 
-def test_written_test_fails_under_pytest(pytester: pytest.Pytester, tmp_path: Path) -> None:
+def test_written_test_fails_under_pytest() -> None:
     log = _log(DRAWN["last_write"], seed=1)
     _new("one.toml", "--from", str(log), "--answer", f"host={LIE}", "--law", "last_write")
     text = Path("test_one.py").read_text(encoding="utf-8")
     assert len(text.splitlines()) == 5
-    for name in ("one.toml", "test_one.py"):
-        (pytester.path / name).write_text((tmp_path / name).read_text(encoding="utf-8"), encoding="utf-8")
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "test_one.py")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*expected right(host) == 1*"])
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_one.py"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "expected right(host) == 1" in result.stdout
 
 
 @pytest.mark.parametrize("wanted", [{3, 70}, {0}, {5, 6, 7, 8, 99}])

@@ -194,7 +194,7 @@ def test_the_files_of_others_are_left_alone_unless_they_are_told(tmp_path: Path)
         (tmp_path / folder / "load.toml").write_text("users = 5\n", encoding="utf-8")
     (tmp_path / "test_own.py").write_text("def test_own(): pass\n", encoding="utf-8")
     assert pytest_of(tmp_path).returncode == 0
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmalsim_scenarios = loads\n", encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmalsim_paths = loads\n", encoding="utf-8")
     found = pytest_of(tmp_path)
     assert found.returncode == 2
     assert "loads/load.toml" in found.stdout

@@ -47,8 +47,8 @@ class ClaimLog:
         """Return the claims at `rows`, each with its edges to earlier claims among them."""
         part = self.claims[rows]
         edges = _evidence(part) if self.edges is None else self.edges
-        held = part["handle"].implode()
-        edges = edges.filter(pl.col("source").is_in(held) & pl.col("target").is_in(held))
+        handles = part["handle"].implode()
+        edges = edges.filter(pl.col("source").is_in(handles) & pl.col("target").is_in(handles))
         names = ("relation", "target", "weight", "mutual")
         lists = edges.group_by("source", maintain_order=True).agg(pl.struct(*names).alias("edges"))
         return part.join(lists, left_on="handle", right_on="source", how="left", maintain_order="left")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import UsageError, nearest
+from malsim.lab.incident.delta_debugging import smallest
 from malsim.lab.incident.question import Player, WrongAnswer, WrongCell, last, worth_of
-from malsim.lab.incident.reduce import smallest
 from malsim.laws import find_law
 from malsim.sim.settings.law_parameters import GRAPHS
 from malsim.sim.settings.scenario import Scenario
@@ -43,7 +43,7 @@ class Incident:
     cures: tuple[str, ...] = ()
     agreed: int = AGAIN
     replays: int = 0
-    chosen: bool = False
+    named: bool = False
 
     def shows(self, rows: list[int]) -> bool:
         """Return whether a part shows the incident, and the right answer without the wrong claims and under each cure."""
@@ -108,11 +108,11 @@ def _incident(
     for name in [law] if law or memory else _laws(log):
         player = Player(log, _base(log, name, memory))
         for _ in range(AGAIN if memory else 1):
-            question, said = _question(player, rows, cell, answer)
+            question, answers = _question(player, rows, cell, answer)
             if question is not None:
-                return Incident(log, player, question, player.base.law, chosen=bool(law or memory))
-        tried[player.base.law] = said
-    given = "; ".join(f"{name}: {said}" for name, said in tried.items())
+                return Incident(log, player, question, player.base.law, named=bool(law or memory))
+        tried[player.base.law] = answers
+    given = "; ".join(f"{name}: {answers}" for name, answers in tried.items())
     hint = "name the law that gave it with --law, or the memory with --memory"
     raise UsageError(f"no replay of the whole log gives {answer or cell}", where="--from", given=given, hint=hint)
 
@@ -178,17 +178,17 @@ def _wrong_answer(
     counts = Counter(about["title"].to_list())
     values = tuple(sorted(counts, key=lambda each: (-counts[each], each)))
     plain = WrongAnswer(object_, values[0], values[1] if len(values) > 1 else "", values)
-    said, tied = _said(player, rows, plain)
-    wrong = wrong or (value if said == value else said)
-    if not said or (said != wrong and not (tied and wrong in values)):
-        return None, "a tie" if tied else f"it answers {said}" if said else "no answer"
+    answers, tied = _leading(player, rows, plain)
+    wrong = wrong or (value if answers == value else answers)
+    if not answers or (answers != wrong and not (tied and wrong in values)):
+        return None, "a tie" if tied else f"it answers {answers}" if answers else "no answer"
     question = replace(plain, wrong=wrong, rival="", tied=tied)
     rest = _others(player.log, rows, question)
-    rival = value if value not in ("", wrong) else _said(player, rest, plain)[0] if rest else ""
+    rival = value if value not in ("", wrong) else _leading(player, rest, plain)[0] if rest else ""
     return replace(question, rival="" if rival == wrong else rival), ""
 
 
-def _said(player: Player, rows: list[int], question: WrongAnswer) -> tuple[str, bool]:
+def _leading(player: Player, rows: list[int], question: WrongAnswer) -> tuple[str, bool]:
     """Return what an object is answered with, "" for nothing, and whether several values tie."""
     right, answer = last(player.run(rows, question), question.object)
     labels = [str(value) for value in question.facts[0].values]
@@ -227,8 +227,8 @@ def _neighbours(log: ClaimLog, handle: str) -> list[str]:
     if log.edges is None:
         return [handle]
     links = log.edges.select("source", "target").rows()
-    near, grown = {handle}, True
-    while grown:
+    near, growing = {handle}, True
+    while growing:
         more = {end for link in links if near & set(link) for end in link} - near
-        near, grown = near | more, bool(more)
+        near, growing = near | more, bool(more)
     return sorted(near)

@@ -80,11 +80,11 @@ def _comments(incident: Incident, question: Question, source: str) -> list[str]:
     share = f"{len(rows)} of {log.claims.height} claims decide it"
     lines = [f"An incident in {source}, made by `malsim new --template incident`: {share}."]
     if isinstance(question, WrongAnswer):
-        taken = f"give {question.rival}, which is taken for true here" if question.rival else f"say nothing: {OTHERWISE}"
-        lines.append(f"The memory says: {question}{', in a tie' * question.tied}. The other claims {taken}.")
+        others = f"give {question.rival}, which is taken for true here" if question.rival else f"say nothing: {OTHERWISE}"
+        lines.append(f"The memory says: {question}{', in a tie' * question.tied}. The other claims {others}.")
         lines.append("If another value is true, put it first under [[facts]].")
-    chosen = "" if incident.chosen else f", the first of {', '.join(LAWS)} that gives this on the whole log"
-    lines.append(f"The memory is {incident.law}{chosen}.")
+    which = "" if incident.named else f", the first of {', '.join(LAWS)} that gives this on the whole log"
+    lines.append(f"The memory is {incident.law}{which}.")
     if log.unstated:
         unread = ", which this law does not read" if incident.law in UNREAD else ""
         lines.append(f"{log.unstated} claims state no confidence; {STAND_IN} stands in for it{unread}.")
@@ -94,8 +94,8 @@ def _comments(incident: Incident, question: Question, source: str) -> list[str]:
         lines.append(f"This memory is not deterministic: {incident.agreed} of {AGAIN} replays of the whole log agreed.")
     about = [log.claims["object"][row] for row in rows]
     near = sum(about_what in about for about_what in log.claims["object"].drop_nulls()) - len([a for a in about if a])
-    others = log.claims.height - len(rows) - near
-    left_out = "; ".join([f"{near} claims about the same objects", f"{others} other claims", *log.left_out])
+    rest = log.claims.height - len(rows) - near
+    left_out = "; ".join([f"{near} claims about the same objects", f"{rest} other claims", *log.left_out])
     lines.append(f"Left out: {left_out}. {incident.replays} replays under the same memory decided what could go.")
     return [f"# {one_line(withheld(line))}" for line in lines]
 

@@ -150,6 +150,13 @@ def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
     return [one_line(line) for line in lines]
 
 
+def facts_of(judged: Judged, outcome: Outcome) -> dict[str, str]:
+    """Return margin, seed and replication of an outcome, those that it has, for the properties of a test report."""
+    replication = judged.scenario.first if judged.scenario.replications == 1 else outcome.replication
+    facts = {"margin": outcome.margin, "seed": None if judged.source else judged.scenario.seed, "replication": replication}
+    return {name: f"{value:g}" for name, value in facts.items() if value is not None}
+
+
 def scenario_files(paths: Iterable[Path]) -> list[Path]:
     """The files given, and of folders all that are scenarios: what holds rules alone is none."""
     files: list[Path] = []

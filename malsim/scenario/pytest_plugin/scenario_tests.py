@@ -1,34 +1,32 @@
-"""Scenario files as pytest tests: each check is a test, each goal of the session another; no Python is written.
-
-A `.toml` file is collected if it is named on the command line, if it lies under a folder that the ini option
-`malsim_scenarios` names, or, where that is not set, if it lies under a folder called `scenarios` and declares itself: its
-first line is `# malsim`, or its first key is `why`. Everything heavy is imported when the first such file is met.
-"""
+"""The tests that a scenario file makes under pytest: each check is one, each goal of the session another."""
 
 from __future__ import annotations
 
 import io
 import re
 import shlex
+import tomllib
 from contextlib import redirect_stderr, redirect_stdout
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from malsim.adapters.foreign_code import NeedsSandboxError, command_process
+from malsim.base.plain_text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from malsim.scenario.judge.judge import Judged, Outcome
-    from malsim.sim.settings.scenario import Scenario
+    from malsim.sim.settings.scenario import Check, Scenario
 
-FOLDERS = "malsim_scenarios"
 PREFIX = "--malsim-"
-HEAD = 4096
+LARGEST = 1 << 20  # characters of a file that is looked into, though nobody named it
 COMMENT = re.compile(r"\s*#\s*malsim[ \t]*(?:\n|$)")
-DECLARATION = re.compile(COMMENT.pattern + r"|(?:\s*#[^\n]*\n|\s)*why\s*=")
+WORDS = re.compile(r"^\s*(why\s*=|\[\[(check|goal)\]\]|\[baseline\])", re.MULTILINE)
+TABLES = frozenset(("run", "claim", "facts", "writers", "check", "goal", "baseline", "memory", "rules", "reader", "netlist"))
 GOALS = pytest.StashKey[dict[str, list["ScenarioFile"]]]()
 
 
@@ -36,41 +34,60 @@ class Failed(Exception):  # noqa: N818  # a failed check is no error
     """A check that failed, in the words of `malsim test`."""
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let a project name the folders its scenarios lie in, and a command line the rules they run under."""
-    parser.addini(FOLDERS, "folders whose .toml files are malsim scenarios", type="args", default=[])
-    parser.addoption("--malsim-rules", metavar="FILE", help="judge scenarios under these rules: a TOML file or a preset")
+@dataclass(frozen=True)
+class PluginSettings:
+    """What the options and the ini file ask for: rules, a memory of one's own, consent to run code."""
+
+    rules: str
+    memory: str
+    allow_code: bool
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> PluginSettings:
+        """Return the settings of a session; an option outweighs the ini file."""
+        rules, memory = (config.getoption(name) or config.getini(name) for name in ("malsim_rules", "malsim_memory"))
+        allow_code = config.getoption("malsim_allow_code") or config.getini("malsim_allow_code")
+        return cls(str(rules), str(memory), bool(allow_code))
+
+    @property
+    def words(self) -> str:
+        """The options of `malsim test` under which the same is judged."""
+        named = (("--rules", self.rules), ("--memory", self.memory))
+        options = "".join(f" {flag} {shlex.quote(value)}" for flag, value in named if value)
+        return options + " --allow-code" * self.allow_code
+
+    def read(self, path: Path) -> Scenario:
+        """Read a scenario file under these settings."""
+        from malsim.adapters.engine.adapter import Adapter
+        from malsim.memory import Rules
+        from malsim.scenario.file.scenario_file import read
+
+        scenario = read(path, allow_code=self.allow_code)
+        scenario = scenario.replace(rules=Rules.read(self.rules)) if self.rules else scenario
+        return scenario.replace(adapter=Adapter.of(self.memory)) if self.memory else scenario
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
-    """Take the .toml files that are scenarios by their place."""
-    if file_path.suffix != ".toml":
-        return None
-    if parent.session.isinitpath(file_path) or _is_scenario(file_path, parent.config):
-        return ScenarioFile.from_parent(parent, path=file_path)
-    return None
+def is_scenario(path: Path, config: pytest.Config) -> bool:
+    """Return whether a file that nobody named is a scenario: by `malsim_paths`, or by what it holds."""
+    folders = [config.rootpath / folder for folder in config.getini("malsim_paths")]
+    if any(path.is_relative_to(folder) for folder in folders):
+        from malsim.scenario.file.scenario_file import holds_rules_alone
 
-
-def _is_scenario(path: Path, config: pytest.Config) -> bool:
-    """Whether a file is a scenario by its place and, where no folder was named, by its own words."""
-    within = path.relative_to(config.rootpath) if path.is_relative_to(config.rootpath) else path
-    folders = config.getini(FOLDERS)
-    if not folders:
-        return "scenarios" in within.parts[:-1] and _declares_itself(path)
-    if not any(folder in within.parts[:-1] or within.is_relative_to(folder) for folder in folders):
-        return False
-    from malsim.scenario.file.scenario_file import holds_rules_alone
-
-    return not holds_rules_alone(path)
-
-
-def _declares_itself(path: Path) -> bool:
+        return not holds_rules_alone(path)
     try:
-        with path.open(encoding="utf-8") as file:
-            head = file.read(HEAD)
+        with path.open(encoding="utf-8-sig") as file:
+            text = file.read(LARGEST)
     except (OSError, ValueError):
         return False
-    return DECLARATION.match(head) is not None
+    if COMMENT.match(text):
+        return True
+    if not WORDS.search(text):
+        return False
+    try:
+        tables = tomllib.loads(text).keys()
+    except (ValueError, RecursionError):
+        return True  # which its error then says
+    return len(tables & TABLES) + ("why" in tables) > 1
 
 
 class ScenarioFile(pytest.File):
@@ -93,42 +110,23 @@ class ScenarioFile(pytest.File):
             raise self.CollectError(f"{self.path}:1: nothing is checked; write a [[check]]")
         for check in checks:
             if not isinstance(check, Goal):
-                yield CheckItem.from_parent(self, name=check.name)
+                yield CheckItem.from_parent(self, name=one_line(check.name), check=check)
                 continue
             files = self.config.stash.setdefault(GOALS, {}).setdefault(check.name, [])
             files.append(self)
             if len(files) == 1:
-                yield GoalItem.from_parent(self, name=check.name)
+                yield GoalItem.from_parent(self, name=one_line(check.name), check=check)
 
     def scenario(self) -> Scenario:
-        """The scenario, under the rules asked for; the file is read once."""
-        if self._scenario is None:
-            self._scenario = self._read()
-        return self._scenario
-
-    def _read(self) -> Scenario:
+        """Return the scenario, under the settings of the session; the file is read once."""
         from malsim.base.errors import MalsimError
-        from malsim.memory import Rules
-        from malsim.scenario.file.scenario_file import read
 
-        try:
-            scenario, rules = read(self.near()), self.config.getoption("malsim_rules")
-            return scenario.replace(rules=Rules.read(rules)) if rules else scenario
-        except MalsimError as problem:
-            if not self._is_ours():
-                pytest.skip(f"no scenario of ours: {problem}", allow_module_level=True)
-            raise self.CollectError(str(problem)) from problem
-
-    def _is_ours(self) -> bool:
-        """Whether somebody named the file, its folder or where tests lie, or it says so; else it may be anybody's."""
-        config = self.config
-        folders = [config.rootpath / one for one in config.getini("testpaths")]
-        return (
-            self.session.isinitpath(self.path)
-            or COMMENT.match(self.path.read_text(encoding="utf-8")) is not None
-            or bool(config.getini(FOLDERS))
-            or any(self.path.is_relative_to(folder) for folder in folders)
-        )
+        if self._scenario is None:
+            try:
+                self._scenario = PluginSettings.of(self.config).read(self.near())
+            except MalsimError as problem:
+                raise self.CollectError(str(problem)) from problem
+        return self._scenario
 
     def near(self) -> Path:
         """The path as a person would type it, who is to repeat the run."""
@@ -159,7 +157,7 @@ class SandboxedItem(pytest.Item):
         printed, path = io.StringIO(), self.parent.near()
         with redirect_stdout(printed), redirect_stderr(printed):
             try:
-                self.code = run_sandboxed(["test", str(path), *shlex.split(options_of(self.config))])
+                self.code = run_sandboxed(["test", str(path), *shlex.split(PluginSettings.of(self.config).words)])
             except AdapterError as problem:
                 self.code = 2
                 printed.write(f"{path}:1: error: {problem}")
@@ -177,31 +175,30 @@ class SandboxedItem(pytest.Item):
         return str(excinfo.value)
 
 
-def options_of(config: pytest.Config) -> str:
-    """The options of `malsim test` under which the same is judged."""
-    rules = config.getoption("malsim_rules")
-    return f" --rules {shlex.quote(rules)}" if rules else ""
-
-
 class CheckItem(pytest.Item):
     """One check of a scenario: an error shows in its setup, a failure in its call, so that reports keep them apart."""
 
     parent: ScenarioFile
 
+    def __init__(self, *, check: Check, **options: Any) -> None:
+        super().__init__(**options)
+        self.check = check
+
     def setup(self) -> None:
-        """Run and judge."""
-        from malsim.scenario.judge.suite_summary import headline
+        """Run and judge; reports have the margin, the seed and the replication as properties."""
+        from malsim.scenario.judge.suite_summary import facts_of, headline
 
         self.result = judged, outcome = self.judge()
         if outcome is None:
             pytest.fail(f"{judged.scenario.path}:1: error: {judged.error}", pytrace=False)
+        self.user_properties += facts_of(judged, outcome).items()
         if outcome.status == "error":
             pytest.fail(headline(judged, outcome), pytrace=False)
 
     def judge(self) -> tuple[Judged, Outcome | None]:
         """The outcome of this check, or none where the run broke off."""
         judged = self.parent.judged()
-        return judged, next((outcome for outcome in judged.outcomes if outcome.check.name == self.name), None)
+        return judged, next((outcome for outcome in judged.outcomes if outcome.check.name == self.check.name), None)
 
     def runtest(self) -> None:
         """Fail as it was judged."""
@@ -209,7 +206,7 @@ class CheckItem(pytest.Item):
 
         judged, outcome = self.result
         if outcome is not None and outcome.status == "fail":
-            lines = details(judged, outcome, options_of(self.config))
+            lines = details(judged, outcome, PluginSettings.of(self.config).words)
             raise Failed("\n".join([headline(judged, outcome), *lines]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002  # pytest passes it
@@ -220,8 +217,7 @@ class CheckItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where the check stands in its file."""
-        line = next(check.line for check in self.parent.scenario().checks if check.name == self.name)
-        return self.path, line - 1, f"{self.path.stem}: {self.name}"
+        return self.path, self.check.line - 1, f"{self.path.stem}: {self.name}"
 
 
 class GoalItem(CheckItem):
@@ -232,9 +228,9 @@ class GoalItem(CheckItem):
         from malsim.scenario.judge.judge import goals
 
         suite = []
-        for file in self.config.stash[GOALS][self.name]:
+        for file in self.config.stash[GOALS][self.check.name]:
             suite.append(file.judged())
-            result = next(each for each in goals(suite) if each[1].check.name == self.name)
+            result = next(each for each in goals(suite) if each[1].check.name == self.check.name)
             if result[1].status == "pass":
                 break
         return result

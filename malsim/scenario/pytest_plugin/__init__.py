@@ -1,0 +1,65 @@
+"""Scenario files as pytest tests, one test a check; and fixtures for tests of a memory in Python.
+
+A `.toml` file that pytest visits is collected if it is a scenario: it is named on the command line, begins with `# malsim`,
+lies in a folder of the ini option `malsim_paths`, or holds `why` or a check beside other tables of a scenario. Everything
+heavy is imported when the first such file is met.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from malsim.scenario.pytest_plugin.scenario_tests import PREFIX, ScenarioFile, is_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from malsim.scenario.pytest_plugin.fixtures import MemoryBench, TestedFile
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options, each also an ini option of the same name with underscores."""
+    parser.addini("malsim_paths", "files and folders whose .toml files are all scenarios", type="args", default=[])
+    texts = {"rules": ("FILE", "judge scenarios under these rules: a TOML file or a preset"),
+             "memory": ("MODULE:FACTORY", "judge scenarios with a memory of your own, whose code is run")}  # fmt: skip
+    for name, (metavar, meaning) in texts.items():
+        parser.addoption(f"{PREFIX}{name}", metavar=metavar, help=meaning)
+        parser.addini(f"malsim_{name}", meaning, default="")
+    allow = "run the adapter and the processes that a scenario names"
+    parser.addoption(f"{PREFIX}allow-code", action="store_true", help=allow)
+    parser.addini("malsim_allow_code", allow, type="bool", default=False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let a memory of your own be imported from pytest's root folder, wherever pytest was started."""
+    if str(config.rootpath) not in sys.path and (config.getoption("malsim_memory") or config.getini("malsim_memory")):
+        sys.path.insert(0, str(config.rootpath))
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
+    """Collect the .toml files that are scenarios."""
+    if file_path.suffix == ".toml" and (parent.session.isinitpath(file_path) or is_scenario(file_path, parent.config)):
+        return ScenarioFile.from_parent(parent, path=file_path)
+    return None
+
+
+@pytest.fixture
+def malsim_file(request: pytest.FixtureRequest) -> Callable[[str], TestedFile]:
+    """Open a scenario file beside the test: `malsim_file("incident.toml").check()` fails as `malsim test` would."""
+    from malsim.scenario.pytest_plugin.fixtures import TestedFile
+    from malsim.scenario.pytest_plugin.scenario_tests import PluginSettings
+
+    return lambda name: TestedFile.of(request.path.parent / name, PluginSettings.of(request.config))
+
+
+@pytest.fixture
+def malsim_bench(request: pytest.FixtureRequest) -> Callable[..., MemoryBench]:
+    """Make a memory to write claims into, let time pass, ask and check: `malsim_bench(memory="mine:Votes")`."""
+    from malsim.scenario.pytest_plugin.fixtures import MemoryBench
+    from malsim.scenario.pytest_plugin.scenario_tests import PluginSettings
+
+    return lambda **settings: MemoryBench.of(PluginSettings.of(request.config), **settings)

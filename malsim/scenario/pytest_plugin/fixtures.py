@@ -1,0 +1,135 @@
+"""What the fixtures give: a scenario file to check, and a memory to write into, let time pass, ask and check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from malsim.adapters.engine.adapter import Adapter
+from malsim.base.errors import UsageError
+from malsim.memory.gate.claims import as_claims, from_mappings
+from malsim.scenario.judge.judge import judge
+from malsim.scenario.judge.suite_summary import details, headline
+from malsim.scenario.properties import check
+from malsim.sim import bench
+from malsim.sim.settings.scenario import Scenario
+from malsim.sim.world import Fact
+from malsim.sim.world.clock import DAY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from malsim.scenario.pytest_plugin.scenario_tests import PluginSettings
+    from malsim.sim.run import Run
+
+ELSE = "something else"
+
+
+@dataclass(frozen=True)
+class TestedFile:
+    """A scenario file under the settings of the session."""
+
+    __test__ = False  # pytest would take the name for a class of tests
+    scenario: Scenario
+    settings: PluginSettings
+
+    @classmethod
+    def of(cls, path: Path, settings: PluginSettings) -> TestedFile:
+        """Read the file."""
+        return cls(settings.read(path), settings)
+
+    def check(self) -> dict[str, float | None]:
+        """Run, and return the margin of each check by name; raise `AssertionError` for the checks that do not pass."""
+        judged = judge(self.scenario)
+        wrong = [outcome for outcome in judged.outcomes if outcome.status != "pass"]
+        lines = [judged.error] if judged.error else []
+        for outcome in wrong:
+            lines += [headline(judged, outcome), *details(judged, outcome, self.settings.words)]
+        if lines:
+            raise AssertionError("\n".join(lines))
+        return {outcome.check.name: outcome.margin for outcome in judged.outcomes}
+
+
+@dataclass
+class MemoryBench:
+    """A memory under test: claims go in, ticks pass, answers and margins come out.
+
+    `base` holds the memory. Claims arrive between ticks, which are a day apart; what is asked is as of the last tick.
+    """
+
+    base: Scenario
+    ticks: int = 0
+    claims: list[dict[str, Any]] = field(default_factory=list)
+    values: dict[str, list[str]] = field(default_factory=dict)
+    _run: Run | None = None
+
+    @classmethod
+    def of(cls, settings: PluginSettings, *, memory: object = None, law: str = "mal", **rules: Any) -> MemoryBench:
+        """Make a bench of a memory of one's own (a name or a factory), or of a law under `rules`."""
+        base = Scenario(name="bench", why="a test", law=law).replace(rules=rules)
+        adapter = memory or settings.memory
+        return cls(base.replace(adapter=Adapter.of(adapter)) if adapter else base)
+
+    def fact(self, name: str, *values: str) -> None:
+        """Declare what an object can be, the true value first; else the value that is claimed first is taken for true."""
+        self.values[name] = list(values)
+
+    def claim(self, writer: str, object_: str, value: str, *, confidence: float = 0.7, **fields: Any) -> str:
+        """Let a writer claim a value of an object now; return the claim's handle. `fields` are those of a `[[claim]]`."""
+        handle = str(fields.pop("handle", f"obs_{len(self.claims):06x}"))
+        values = self.values.setdefault(object_, [])
+        if value not in values:
+            values.append(value)
+        row = {"writer": writer, "object": object_, "title": value, "value": float(values.index(value)), "body": ""}
+        self.claims.append({**row, "confidence": confidence, "handle": handle, "verification": "checked", **fields,
+                            "t": self.ticks + (len(self.claims) + 1) / DAY})  # fmt: skip
+        self._run = None
+        return handle
+
+    def tick(self, days: int = 1) -> None:
+        """Let days pass, each with a tick at its end."""
+        self.ticks, self._run = self.ticks + days, None
+
+    @property
+    def run(self) -> Run:
+        """The run so far, with its frames.
+
+        Raises
+        ------
+        UsageError
+            Before the first tick.
+        """
+        if not self.ticks:
+            raise UsageError(
+                "no tick has passed, so the memory knows nothing", where="malsim_bench", hint="call tick() first"
+            )
+        if self._run is None:
+            facts = tuple(
+                Fact(name=name, values=tuple(values) if len(values) > 1 else (*values, ELSE), start="first")
+                for name, values in self.values.items()
+            )
+            claims = as_claims(from_mappings([claim for claim in self.claims if claim["t"] < self.ticks]))
+            self._run = bench.run(self.base.replace(days=float(self.ticks), claims=claims, facts=facts))
+        return self._run
+
+    def answer(self, object_: str) -> str | None:
+        """Return what the memory answers at the last tick; None for silence and for a tie."""
+        number = self._signal("answer", object_)
+        return None if number is None else self.values[object_][int(number)]
+
+    def belief(self, object_: str) -> float | None:
+        """Return what the answer is worth at the last tick; None where the memory states no belief."""
+        return self._signal("belief", object_)
+
+    def check(self, formula: str) -> float:
+        """Return the margin of a property over all ticks; raise `AssertionError` with the witness where it is broken."""
+        verdict = check(formula, self.run)
+        if not verdict.passed:
+            raise AssertionError(f"{verdict.property}: {verdict.margin.witness}")
+        return verdict.margin.worst
+
+    def _signal(self, name: str, object_: str) -> float | None:
+        rows = self.run.signals.filter((pl.col("signal") == name) & (pl.col("row") == object_) & (pl.col("t") == self.ticks))
+        return rows["value"].item() if rows.height else None
