@@ -49,8 +49,6 @@ class Dice(Loud):
 
     def peek(self, query, now, limit):
         import random
-import subprocess
-import sys
 
         return [item | {"rank": item["rank"] * random.random()} for item in super().peek(query, now, limit)]
 '''
