@@ -39,6 +39,11 @@ class Law:
     calls: Calls | None = field(default=None, compare=False, repr=False)
 
     @property
+    def shipped(self) -> bool:
+        """Whether it comes with malsim."""
+        return self.module.__name__.startswith("malsim.laws.")
+
+    @property
     def path(self) -> str:
         """Its file."""
         return self.module.__file__ or self.name

@@ -37,8 +37,8 @@ CAPABILITIES = {
 CHANGED = ("alive", "value", "time")  # what a law may change beside its own state
 
 
-class Guard:
-    """A law's functions with their parameters, and the checks of what they return."""
+class LawCalls:
+    """A law's functions with their parameters, called as they are: the suites of the shipped laws check what they return."""
 
     def __init__(self, law: Law, params: Mapping[str, float | str]) -> None:
         self.law, self._params = law, params
@@ -51,31 +51,63 @@ class Guard:
         }
 
     def write(self, items: Items, claim: Claim) -> Change:
-        """What claims change."""
-        change = self._call("write", items, claim)
-        if not isinstance(change, Change):
-            self.refuse("write", "write returns a Change", given=type(change).__name__)
-        self._check_columns("write", change.items, CHANGED)
-        self._check_columns("write", change.new, ())
-        return change
+        """Return what claims change."""
+        return cast("Change", self._call("write", items, claim))
 
     def tick(self, items: Items, now: float) -> dict[str, NDArray[Any]]:
-        """What time changes."""
+        """Return the columns that time changes."""
         return self._columns("tick", items, now)
 
     def read(self, items: Items, query: Query) -> dict[str, NDArray[Any]]:
-        """What a use changes."""
+        """Return the columns that a use changes."""
         return self._columns("read", items, query)
 
     def rank(self, items: Items, now: float) -> Array:
-        """The score that orders items; 1 where the law has none."""
+        """Return the score that orders items; 1 where the law has none."""
         if "rank" not in self._calls:
             return np.ones(items.alive.shape)
         return self._per_item("rank", items, now)
 
     def belief(self, items: Items, now: float) -> Array:
-        """What is meant as a probability."""
+        """Return what the law means as a probability."""
         return self._per_item("belief", items, now)
+
+    def explain(self, items: Items, row: int, now: float) -> Reasons:
+        """Return what the belief in an item is made of."""
+        return cast("Reasons", self._call("explain", items, row, now))
+
+    def check_belief(self, belief: Array, item: Callable[[int], str]) -> None:
+        """Check nothing; see `Guard`."""
+
+    def _per_item(self, name: str, items: Items, now: float) -> Array:
+        return np.broadcast_to(self._call(name, items, now), items.alive.shape)
+
+    def _columns(self, name: str, *args: Any) -> dict[str, NDArray[Any]]:
+        return cast("dict[str, NDArray[Any]]", self._call(name, *args))
+
+    def _call(self, name: str, *args: Any) -> Any:
+        return self._calls[name](*args)
+
+
+class Guard(LawCalls):
+    """A user's law: what its functions return is checked; raises `LawError` at the line of the function."""
+
+    def write(self, items: Items, claim: Claim) -> Change:
+        """Return what claims change."""
+        change = self._call("write", items, claim)
+        if not isinstance(change, Change):
+            self._refuse("write", "write returns a Change", given=type(change).__name__)
+        self._check_columns("write", change.items, CHANGED)
+        self._check_columns("write", change.new, ())
+        return change
+
+    def check_belief(self, belief: Array, item: Callable[[int], str]) -> None:
+        """Raise `LawError` for a belief outside 0 to 1; `item` says what is in a row."""
+        sound = (belief >= 0.0) & (belief <= 1.0)
+        if not sound.all():
+            row = int(np.flatnonzero(~sound)[0])
+            problem = f"a belief outside its bounds ({item(row)})"
+            self._refuse("belief", problem, given=float(belief[row]), allowed="0 to 1")
 
     def _per_item(self, name: str, items: Items, now: float) -> Array:
         result = self._call(name, items, now)
@@ -83,16 +115,12 @@ class Guard:
             return np.broadcast_to(np.asarray(result, dtype=np.float64), items.alive.shape)
         except (TypeError, ValueError):
             allowed = f"numbers of shape {items.alive.shape}"
-            self.refuse(name, f"{name} returns one number an item", given=type(result).__name__, allowed=allowed)
-
-    def explain(self, items: Items, row: int, now: float) -> Reasons:
-        """What the belief in an item is made of."""
-        return cast("Reasons", self._call("explain", items, row, now))
+            self._refuse(name, f"{name} returns one number an item", given=type(result).__name__, allowed=allowed)
 
     def _columns(self, name: str, *args: Any) -> dict[str, NDArray[Any]]:
         columns = self._call(name, *args)
         if not isinstance(columns, dict):
-            self.refuse(name, f"{name} returns a dict of changed columns", given=type(columns).__name__)
+            self._refuse(name, f"{name} returns a dict of changed columns", given=type(columns).__name__)
         self._check_columns(name, columns, CHANGED)
         return columns
 
@@ -100,7 +128,7 @@ class Guard:
         for column in columns:
             if column not in self.law.state and column not in common:
                 allowed = ", ".join((*self.law.state, *common)) or "nothing: it declares no state"
-                self.refuse(name, "a column that is no declared state", given=column, allowed=allowed)
+                self._refuse(name, "a column that is no declared state", given=column, allowed=allowed)
 
     def _call(self, name: str, *args: Any) -> Any:
         call = partial(self._calls[name], *args)
@@ -116,10 +144,15 @@ class Guard:
             )
             raise LawError("it writes into its inputs", where=f"{self.law.path}:{line}", hint="return new arrays") from error
 
-    def refuse(self, name: str, problem: str, **details: Any) -> NoReturn:
+    def _refuse(self, name: str, problem: str, **details: Any) -> NoReturn:
         """Raise `LawError` at the line of one of its functions."""
         line = inspect.getsourcelines(self.law.functions[name])[1]
         raise LawError(problem, where=f"{self.law.path}:{line} (law {self.law.name})", **details)
+
+
+def calls_of(law: Law, params: Mapping[str, float | str]) -> LawCalls:
+    """Return a law's functions with their parameters; those of a law that does not come with malsim are guarded."""
+    return LawCalls(law, params) if law.shipped else Guard(law, params)
 
 
 class WatchedPlant:

@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.base.errors import UsageError
 from malsim.laws.engine.buffers import Buffer, Draft
-from malsim.laws.engine.guard import Guard
+from malsim.laws.engine.guard import calls_of
 from malsim.laws.engine.items import COMMON, UNSTATED, Claim, Items, ItemState, Query, first, reviewers
 from malsim.laws.engine.reasons import Reasons
 from malsim.laws.engine.rounds import Lists, rounds
@@ -38,7 +38,7 @@ class ItemPlant:
 
     def __init__(self, law: Law, params: Mapping[str, float | str]) -> None:
         self.law, self.params = law, dict(params)
-        self._guard = Guard(law, self.params)
+        self._calls = calls_of(law, self.params)
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> ItemState:
         """An empty memory, one for each of these replications."""
@@ -109,7 +109,7 @@ class ItemPlant:
                 rival=topical & ~same,
                 reviewed=reviewed[about["writer"]],
             )
-            change = self._guard.write(items, batch)
+            change = self._calls.write(items, batch)
             alive = _apply(draft, rows, there, change.items)
             if alive is not there:
                 lists.keep(groups, rows, alive)
@@ -146,7 +146,7 @@ class ItemPlant:
         alive = np.flatnonzero(state.columns["alive"].values)
         draft = Draft(state.columns)
         there = np.ones(len(alive), dtype=bool)
-        _apply(draft, alive, there, self._guard.tick(Items(draft.arrays, alive, there, vocabulary=state.vocabulary), now))
+        _apply(draft, alive, there, self._calls.tick(Items(draft.arrays, alive, there, vocabulary=state.vocabulary), now))
         return replace(state, columns=draft.columns())
 
     def read(self, state: ItemState, rep: Ints, object_: Ints, opened: Ints, now: float) -> ItemState:  # noqa: ARG002  # what is used is the law's to say
@@ -159,14 +159,14 @@ class ItemPlant:
             rows, there = lists.matrix(group[members])
             items = Items(draft.arrays, rows, there, vocabulary=state.vocabulary)
             query = Query(object_[members, None], now, self._best(items, now))
-            _apply(draft, rows, there, self._guard.read(items, query))
+            _apply(draft, rows, there, self._calls.read(items, query))
         return replace(state, columns=draft.columns())
 
     def _best(self, items: Items, now: float) -> Bools:
         """The best few of each row by rank; ties by order of creation."""
         if self.law.scope == "replication":
             return np.zeros(items.alive.shape, dtype=bool)
-        rank = np.where(items.alive, self._guard.rank(items, now), -np.inf)
+        rank = np.where(items.alive, self._calls.rank(items, now), -np.inf)
         place = np.argsort(np.argsort(-rank, axis=1, kind="stable"), axis=1)
         top: Bools = items.alive & (place < self.law.uses)
         return top
@@ -182,15 +182,15 @@ class ItemPlant:
         here = alive[state["rep"][alive] == state["rep"][row]]
         if row in here:
             items = Items(state.arrays, here, np.ones(len(here), dtype=bool), vocabulary=state.vocabulary)
-            reasons = self._guard.explain(items, int(np.flatnonzero(here == row)[0]), now)
+            reasons = self._calls.explain(items, int(np.flatnonzero(here == row)[0]), now)
         else:
             reasons = Reasons([], 0.0, 0.0, "its writer said otherwise later")
-        view = ItemView(state, self._guard, now)
+        view = ItemView(state, self._calls, now)
         return reasons.explanation(str(view.name[row]), view.claim(row), now, view.cells(here))
 
     def view(self, state: ItemState, now: float) -> ItemView:
         """Every item with its rank, and its belief where the law has one."""
-        return ItemView(state, self._guard, now)
+        return ItemView(state, self._calls, now)
 
 
 def _confidence(stated: Array) -> Array:

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.laws.engine.guard import Guard
+    from malsim.laws.engine.guard import LawCalls
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
 
 class ItemView(View):
     """The items of a state as of a day; a dead item has 0 of rank and belief."""
 
-    def __init__(self, state: ItemState, guard: Guard, now: float) -> None:
-        self.__dict__.update(_state=state, _guard=guard, _now=now)
+    def __init__(self, state: ItemState, calls: LawCalls, now: float) -> None:
+        self.__dict__.update(_state=state, _calls=calls, _now=now)
 
     _state: ItemState
-    _guard: Guard
+    _calls: LawCalls
     _now: float
 
     def __len__(self) -> int:
@@ -77,26 +77,24 @@ class ItemView(View):
     @cached_property
     def rank(self) -> Array:
         """What the law scores them."""
-        return self._all_rows(self._guard.rank(self._items, self._now))
+        return self._all_rows(self._calls.rank(self._items, self._now))
 
     @cached_property
     def belief(self) -> Array | None:
         """What the law means as a probability, None where it has none."""
-        if not self._guard.law.belief:
+        if not self._calls.law.belief:
             return None
-        belief = self._all_rows(self._guard.belief(self._items, self._now))
-        sound = (belief >= 0.0) & (belief <= 1.0)
-        if not sound.all():
-            row = int(np.flatnonzero(~sound)[0])
-            item = f"replication {self.rep[row]}, item {self.name[row]}, claim of {self.claim(row)}"
-            problem = f"a belief outside its bounds ({item})"
-            self._guard.refuse("belief", problem, given=float(belief[row]), allowed="0 to 1")
+        belief = self._all_rows(self._calls.belief(self._items, self._now))
+        self._calls.check_belief(belief, self._item)
         return belief
 
     @property
     def columns(self) -> Mapping[str, NDArray[Any]]:
         """The law's own state."""
-        return {name: self._state[name] for name, state in self._guard.law.state.items() if not state.many}
+        return {name: self._state[name] for name, state in self._calls.law.state.items() if not state.many}
+
+    def _item(self, row: int) -> str:
+        return f"replication {self.rep[row]}, item {self.name[row]}, claim of {self.claim(row)}"
 
     def claim(self, row: int) -> str:
         """The claim that made an item, in words."""
