@@ -31,12 +31,13 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.study.validate import compare_tripwires, validate
     from malsim.lab.tuning import Tuner, tune
     from malsim.memory import Memory, Rules
+    from malsim.showing.notebook.exercise import graded
     from malsim.sim.replay.feed import replay
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = [
     "Hal", "MalsimError", "Memory", "Rules", "Run", "Scenario", "Tuner", "axioms", "compare",
-    "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "family", "fit_decay", "fork", "hal",
+    "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "family", "fit_decay", "fork", "graded", "hal",
     "histories", "price", "read", "read_real", "replay", "replicate", "run", "sensitivity", "stability", "sweep",
     "tune", "validate",
 ]  # fmt: skip
@@ -52,6 +53,7 @@ _HOMES = {
     "malsim.lab.falsify": ("falsify",),
     "malsim.lab.sensitivity": ("sensitivity",),
     "malsim.lab.shell.bench": ("Hal", "hal"),
+    "malsim.showing.notebook.exercise": ("graded",),
     "malsim.lab.space.design": ("design",),
     "malsim.lab.stability": ("cures", "stability"),
     "malsim.lab.studies.comparison": ("compare",),

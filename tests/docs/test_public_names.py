@@ -11,8 +11,8 @@ from malsim.showing.manual import page
 NAMES = {
     "malsim": """
         Hal MalsimError Memory Rules Run Scenario Tuner axioms compare compare_tripwires
-        cures design design_tripwire falsify family fit_decay fork hal histories price read read_real replay replicate run
-        sensitivity stability sweep tune validate
+        cures design design_tripwire falsify family fit_decay fork graded hal histories price read read_real replay replicate
+        run sensitivity stability sweep tune validate
     """,
     "malsim.memory": "Admission Memory Rules Settled admit effective_at settle tick",
     "malsim.adapters": "Claim DutifulMemory Edge Item Query UserMemory",

@@ -10,6 +10,7 @@ from malsim.base.errors import UsageError
 from malsim.lab.shell import listing
 from malsim.lab.shell.console import Console
 from malsim.lab.shell.files import of_run, open_session
+from malsim.lab.shell.traces import figure_of, samples_of
 from malsim.netlist.wiring.diagram import diagram
 from malsim.showing.plots.wiring.netlist import netlist, netlists
 
@@ -66,6 +67,12 @@ class Hal:
     def signals(self) -> pl.DataFrame:
         """Return the signals at each tick so far: t (days), rep, row, signal, value."""
         return self.session.frames()[1]
+
+    def plot(self, *names: str) -> Sheet:
+        """Draw signals at each tick so far, by default all: values as steps, bits as lanes."""
+        samples, bits = samples_of(self.session, names)
+        unit = "s" if self._console.hal.period else "days"
+        return figure_of(samples, bits, self.title or "Signals of the session", unit)
 
     def draw(self, *, beside: Hal | None = None, hal: bool = False) -> Sheet:
         """Draw the wiring, above that of another bench if one is given; with `hal`, LinuxCNC's names are added."""

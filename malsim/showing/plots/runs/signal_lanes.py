@@ -22,7 +22,9 @@ LANE = 0.7
 UNITS = dict.fromkeys(("eff", "conf", "curr", "sal"), "0 to 1") | dict.fromkeys(("support_mass", "challenge_mass"), "mass")
 
 
-def signal_lanes(samples: pl.DataFrame, channels: pl.DataFrame, events: pl.DataFrame, *, title: str = "") -> Sheet:
+def signal_lanes(
+    samples: pl.DataFrame, channels: pl.DataFrame, events: pl.DataFrame, *, title: str = "", unit: str = "days"
+) -> Sheet:
     """Draw signals over time.
 
     Parameters
@@ -33,6 +35,8 @@ def signal_lanes(samples: pl.DataFrame, channels: pl.DataFrame, events: pl.DataF
         channel, address, digital; with a column panel, values of different size stand in panels of their own.
     events
         t, kind: a lane each kind.
+    unit
+        The unit of t, for the axis.
     """
     values, bits = (channels.filter(pl.col("digital") == bit) for bit in (False, True))
     analog, digital = _panels(values), bits.to_dicts()
@@ -52,7 +56,7 @@ def signal_lanes(samples: pl.DataFrame, channels: pl.DataFrame, events: pl.DataF
         _lanes(next(rest), samples, digital, looks)
     if kinds:
         event_lanes(next(rest), events, kinds, color=GREY, markersize=8, markeredgewidth=1.4)
-    panels[-1].set_xlabel("time (days)")
+    panels[-1].set_xlabel(f"time ({unit})")
     figure.suptitle("\n".join(textwrap.wrap(title, 125)), fontsize=9, x=0.01, ha="left")
     return figure
 
