@@ -24,7 +24,7 @@ from malsim.netlist.language.handles import handle
 from malsim.records.embedding import embed
 from malsim.records.lanes import one_of
 from malsim.records.packing import PackBudget
-from malsim.scenario.checks.tube import Tube
+from malsim.scenario.checks.band import Band
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.trace import Trace
 from malsim.sim.settings.law_parameters import checked_law
@@ -66,7 +66,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "a hop behind a field": (lambda: address("cell-scores.supports"), "a hop stands behind a field"),
     "a status in a property": (lambda: Property('always (status(dec_a3ee) == "nosuch")'), "no cell has such a status"),
     "a window beyond all time": (lambda: Property("always[0d:1e9d] (x > 0)"), "a window's bounds are from 0"),
-    "a tolerance below 0": (lambda: Tube(absolute=-1.0), "a tolerance is 0 or more"),
+    "a tolerance below 0": (lambda: Band(absolute=-1.0), "a tolerance is 0 or more"),
     "arrays of two shapes": (
         lambda: Trace.of_arrays([1.0], {"x": np.zeros((1, 2)), "y": np.zeros((1, 3))}), "arrays of one shape",
     ),

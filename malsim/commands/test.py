@@ -13,7 +13,7 @@ from malsim.lab.space.scenario_options import memory_arguments, set_arguments, u
 
 if TYPE_CHECKING:
     from malsim.memory import Rules
-    from malsim.scenario.baseline.tube_compare import Comparison
+    from malsim.scenario.baseline.band_compare import Comparison
     from malsim.scenario.checks.checks import BaselineCheck
     from malsim.scenario.judge.suite_summary import Suite
     from malsim.sim.run import Run
@@ -89,7 +89,7 @@ def _draw_baseline(path: Path | None, check: BaselineCheck, run: Run, comparison
     panels = picture(Judged(scenario=run.scenario, outcomes=(outcome,), run=run))
     title = f"{run.scenario.name}: now (blue) and the baseline's band (grey)"
     if figure := panels and checked(
-        panels.lines, panels.regions, panels.tubes, panels.events, panels.witnesses, title=title
+        panels.lines, panels.regions, panels.bands, panels.events, panels.witnesses, title=title
     ):
         place = path or Path("out") / run.scenario.name / "baseline.png"
         save_files(place.parent, {place.name: figure})

@@ -1,4 +1,4 @@
-"""What a figure of a judged scenario shows, as frames: the values its checks read, where each is asked what, and tubes."""
+"""What a figure of a judged scenario shows, as frames: the values its checks read, where each is asked what, and bands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import MalsimError
-from malsim.scenario.baseline.recording import LINES, TUBES, tube_frames
+from malsim.scenario.baseline.recording import BANDS, LINES, band_frames
 from malsim.scenario.checks.checks import BaselineCheck, MetricCheck, value_of
 from malsim.scenario.checks.kind import KindCheck
 from malsim.scenario.judge.safe_sets import Region, regions
@@ -43,7 +43,7 @@ class Picture:
         panel, t (days), and over the replications the middle, 5 % and 95 %.
     regions
         panel, begins, ends (days), low, high (null is open), passed: where a check asks for values between low and high.
-    tubes
+    bands
         panel, t, low, high round a baseline.
     events
         t, kind.
@@ -53,7 +53,7 @@ class Picture:
 
     lines: pl.DataFrame
     regions: pl.DataFrame
-    tubes: pl.DataFrame
+    bands: pl.DataFrame
     events: pl.DataFrame
     witnesses: pl.DataFrame
 
@@ -62,12 +62,12 @@ def picture(judged: Judged) -> Picture | None:
     """What is to be seen of a scenario that ran; None of one that did not."""
     if judged.run is None or (judged.run.cells.is_empty() and judged.run.signals.is_empty()):
         return None
-    trace, tubes = trace_of(judged.run), []
+    trace, bands = trace_of(judged.run), []
     areas, witnesses = list[tuple[Region, bool]](), []
     for outcome in judged.outcomes:
         passed, own = outcome.status == "pass", list[Region]()
         if isinstance(outcome.check, BaselineCheck):
-            tubes.append(tube_frames(outcome.check, judged.run, outcome.comparison))
+            bands.append(band_frames(outcome.check, judged.run, outcome.comparison))
         elif isinstance(outcome.check, MetricCheck):
             own = [_of_metric(outcome.check, trace)]
         elif outcome.verdict is not None and not isinstance(outcome.check, KindCheck):
@@ -83,9 +83,9 @@ def picture(judged: Judged) -> Picture | None:
         if each.panel in lines
     ]
     return Picture(
-        lines=pl.concat([pl.DataFrame(schema=LINES), *lines.values(), *(line for line, _ in tubes)]),
+        lines=pl.concat([pl.DataFrame(schema=LINES), *lines.values(), *(line for line, _ in bands)]),
         regions=pl.DataFrame(rows, schema=REGIONS, orient="row"),
-        tubes=pl.concat([pl.DataFrame(schema=TUBES), *(tube for _, tube in tubes)]),
+        bands=pl.concat([pl.DataFrame(schema=BANDS), *(band for _, band in bands)]),
         events=judged.run.events.select("t", pl.col("kind").cast(pl.String)).unique(maintain_order=True),
         witnesses=pl.DataFrame(witnesses, schema={"panel": pl.String, "t": pl.Float64}).unique(maintain_order=True),
     )

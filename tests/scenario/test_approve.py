@@ -12,7 +12,7 @@ CLAIM = (
     '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\nverification = "external"\n'
 )
 BASELINE = (
-    '[baseline]\ncolumns = ["cells.effective", "cells.status", "events"]\n[baseline.tubes.effective]\nabsolute = 0.1\n'
+    '[baseline]\ncolumns = ["cells.effective", "cells.status", "events"]\n[baseline.bands.effective]\nabsolute = 0.1\n'
 )
 
 
@@ -37,13 +37,13 @@ def test_what_is_approved_is_what_is_asked_from_then_on(path: Path, capsys: pyte
     assert main(["test", "--approve", str(path)]) == 0
     assert "nothing to approve" in capsys.readouterr().out
     edit(path, "confidence = 0.5", "confidence = 0.58")
-    assert main(["test", str(path)]) == 0  # inside its tube
+    assert main(["test", str(path)]) == 0  # inside its band
     edit(path, "confidence = 0.58", "confidence = 0.7")
     capsys.readouterr()
     assert main(["test", str(path)]) == 1
     said = capsys.readouterr().out
     assert (
-        "fail: baseline: cells obs_a1a1, replication 0: effective left its tube on day 1: expected 0.4 … 0.6, got 0.7"
+        "fail: baseline: cells obs_a1a1, replication 0: effective left its band on day 1: expected 0.4 … 0.6, got 0.7"
         in said
     )
 
@@ -59,7 +59,7 @@ def test_it_shows_what_changed_and_asks(
         assert main(["test", "--approve", str(path)]) == code
         said = capsys.readouterr().out
         assert "obs_a1a1, replication 0" in said
-        assert "1 series left their tube" in said
+        assert "1 series left their band" in said
         assert Path("out/x/baseline.png").read_bytes().startswith(b"\x89PNG")
         assert (Path("x.cells.csv").read_bytes() == before) == (code == 1)
     assert main(["test", str(path), "--html", "r.html"]) == 0

@@ -82,7 +82,7 @@ def test_checks_of_every_kind_fail_again_alone(folder: Path, capsys: pytest.Capt
     fails_again(capsys, ["a b.toml", "--seed", "3", "--replications", "4"], len(CHECKS) + 1)
 
 
-def test_a_tube_that_is_left_under_a_proposal_is_left_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_band_that_is_left_under_a_proposal_is_left_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.toml").write_text(f"{WORLD}[baseline]\n", encoding="utf-8")
     (folder / "new rules").write_text("confidence_cap = 0.2\n", encoding="utf-8")
     assert main(["test", "--approve", "x.toml", "--yes"]) == 0

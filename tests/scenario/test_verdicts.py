@@ -134,7 +134,7 @@ def test_a_goal_is_met_by_any_scenario_of_the_suite() -> None:
         (METRIC.replace("eff(obs_a1a1)", "eff(obs_a1a1) > 1"), r"check\[0\]\.of"),
         ('[[check]]\nname = "n"\nalarm = "a.out"\n', "'expect' is missing"),
         ('[baseline]\ncolumns = ["cells"]\n', "no such column"),
-        ('[baseline]\n[baseline.tubes."*"]\nabsolute = -1\n', "invalid value"),
+        ('[baseline]\n[baseline.bands."*"]\nabsolute = -1\n', "invalid value"),
         ('[[goal]]\nname = "g"\nsometimes = "alwys x"\n', r"goal\[0\]\.sometimes"),
         (STANDS + STANDS, "two checks of one name"),
     ],

@@ -15,7 +15,7 @@ from malsim.sim import bench
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.scenario.baseline.tube_compare import Comparison
+    from malsim.scenario.baseline.band_compare import Comparison
     from malsim.sim.run import Run
     from malsim.sim.settings.scenario import Scenario
 
@@ -59,7 +59,7 @@ def _baseline_check(checks: tuple[object, ...], path: str) -> BaselineCheck:
 
 
 def _comparison(check: BaselineCheck, run: Run, say: Say) -> Comparison | None:
-    """What left its tube; None, with the reason said, where there is nothing to compare with."""
+    """What left its band; None, with the reason said, where there is nothing to compare with."""
     try:
         return against_baseline(check, run)
     except ScenarioError as problem:
@@ -73,7 +73,7 @@ def _show(comparison: Comparison, say: Say) -> None:
         tbl_rows=20, tbl_cols=9, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, fmt_str_lengths=40
     ):
         say(comparison.differences)
-    say(f"{comparison.differences.height} series left their tube")
+    say(f"{comparison.differences.height} series left their band")
 
 
 def _confirm(question: str) -> bool:

@@ -6,16 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from malsim.base.errors import ScenarioError
 from malsim.base.limits import Limits
 from malsim.scenario.baseline import storage
-from malsim.scenario.baseline.tube_compare import Comparison, compare
-from malsim.scenario.baseline.tube_series import series_label
-from malsim.scenario.checks.tube import KEYS, Tube, tube_of
-from malsim.sim.world.clock import DAY
+from malsim.scenario.baseline.band_compare import Comparison, compare, series_label
+from malsim.scenario.checks.band import KEYS, band_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.sim.run import Run
 
 LINES = {"panel": pl.String, "t": pl.Float64, "middle": pl.Float64, "low": pl.Float64, "high": pl.Float64}
-TUBES = {"panel": pl.String, "t": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+BANDS = {"panel": pl.String, "t": pl.Float64, "low": pl.Float64, "high": pl.Float64}
 MOST_PANELS = 4
 MOST_SERIES = 200
 
@@ -66,14 +63,14 @@ def against_baseline(check: BaselineCheck, run: Run) -> Comparison:
         allowed = ", ".join(f"{name}.{column}" for name, frame in then.items() for column in frame.columns)
         raise ScenarioError("the baseline holds other columns than are asked for", allowed=allowed, hint=hint)
     reps = run.scenario.first, run.scenario.first + run.scenario.replications - 1
-    return compare({name: frame.filter(pl.col("rep").is_between(*reps)) for name, frame in then.items()}, now, check.tubes)
+    return compare({name: frame.filter(pl.col("rep").is_between(*reps)) for name, frame in then.items()}, now, check.bands)
 
 
-def tube_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Lines (panel, t, middle, low, high) and tubes (panel, t, low, high) of a few series, those outside first."""
-    lines, tubes = pl.DataFrame(schema=LINES), pl.DataFrame(schema=TUBES)
+def band_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Lines (panel, t, middle, low, high) and bands (panel, t, low, high) of a few series, those outside first."""
+    lines, bands = pl.DataFrame(schema=LINES), pl.DataFrame(schema=BANDS)
     if comparison is None:
-        return lines, tubes
+        return lines, bands
     with Limits(baseline=sys.maxsize).hold():  # the baseline was within its limits when judged
         then = storage.read(*place(run))
     for name, column, label, keys in _series(then, comparison)[:MOST_PANELS]:
@@ -82,13 +79,14 @@ def tube_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -
         panel = pl.lit(f"{column} of {name} {label}").alias("panel")
         value = pl.col(column).cast(pl.Float64)
         lines.extend(now.select(panel, "t", value.alias("middle"), value.alias("low"), value.alias("high")))
-        low, high = _tube(recorded.with_columns(value), column, tube_of(check.tubes, name, column, keys))
-        tubes.extend(recorded.select(panel, "t", low, high))
-    return lines, tubes
+        band = band_of(check.bands, name, column, str(keys.get("signal", "")))
+        slack = band.absolute + band.relative * value.abs()
+        bands.extend(recorded.select(panel, "t", (value - slack).alias("low"), (value + slack).alias("high")))
+    return lines, bands
 
 
 def _series(then: Mapping[str, pl.DataFrame], comparison: Comparison) -> list[tuple[str, str, str, dict[str, object]]]:
-    """Frame, column, label and keys of each series of numbers recorded, those that left their tube first."""
+    """Frame, column, label and keys of each series of numbers recorded, those that left their band first."""
     outside = set(comparison.differences.select("frame", "series", "column").rows())
     series = [
         (name, column, series_label(keys), keys)
@@ -98,15 +96,3 @@ def _series(then: Mapping[str, pl.DataFrame], comparison: Comparison) -> list[tu
         if column not in ("t", *KEYS[name]) and frame[column].dtype.is_numeric()
     ]
     return sorted(series, key=lambda each: (each[0], each[2], each[1]) not in outside)
-
-
-def _tube(recorded: pl.DataFrame, column: str, tube: Tube) -> tuple[pl.Series, pl.Series]:
-    """The lowest and highest value allowed at each recorded time."""
-    times = (recorded["t"] * DAY).round().cast(pl.Int64).to_numpy()
-    values = recorded[column].fill_null(float("nan")).to_numpy()
-    slack = tube.absolute + tube.relative * np.abs(values)
-    first = np.searchsorted(times, times - tube.behind, "left")
-    last = np.searchsorted(times, times + tube.ahead, "right")
-    spans = [slice(*ends) for ends in zip(first, last, strict=True)]
-    low = pl.Series("low", [float((values - slack)[span].min()) for span in spans], dtype=pl.Float64)
-    return low, pl.Series("high", [float((values + slack)[span].max()) for span in spans], dtype=pl.Float64)

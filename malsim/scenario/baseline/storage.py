@@ -13,7 +13,7 @@ from polars.exceptions import PolarsError
 from malsim.base.errors import ScenarioError
 from malsim.base.files.outputs import whole_file
 from malsim.base.limits import VARIABLE, Limits
-from malsim.scenario.checks.tube import KEYS
+from malsim.scenario.checks.band import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

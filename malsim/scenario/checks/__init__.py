@@ -1,1 +1,1 @@
-"""The kinds of check: a property, an alarm, bounds of a metric or a series, a recorded tube, axioms of a history."""
+"""The kinds of check: a property, an alarm, bounds of a metric or a series, a recorded band, axioms of a history."""

@@ -10,12 +10,12 @@ import numpy as np
 from malsim.base.errors import ScenarioError
 from malsim.base.files.toml_lines import line_of
 from malsim.scenario.checks.alarms import check_alarm
+from malsim.scenario.checks.band import KEYS, Band
 from malsim.scenario.checks.history_axioms import HISTORY_AXIOMS, Recorded, check_axiom
 from malsim.scenario.checks.kind import KindCheck, parse_at
 from malsim.scenario.checks.metric_bounds import MetricEstimate
 from malsim.scenario.checks.proof_check import ProofCheck
 from malsim.scenario.checks.series_metrics import METRICS, STEPS, measure
-from malsim.scenario.checks.tube import KEYS, Tube
 from malsim.scenario.checks.value_bounds import OF_VALUE, bounds_of_metric
 from malsim.scenario.properties.formula import Compare, Number, about
 from malsim.scenario.properties.margins import Margins
@@ -145,10 +145,10 @@ def kind_of(check: Check) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineCheck(Check):
-    """Recorded columns, each within its tube round what was recorded beside the file; see `tube_compare.compare`."""
+    """Recorded columns, each within its band around what was recorded beside the file; see `band_compare.compare`."""
 
     columns: tuple[str, ...] = ("cells.effective",)
-    tubes: Mapping[str, Tube] = field(default_factory=dict)
+    bands: Mapping[str, Band] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,10 +220,10 @@ def _baseline(given: dict[str, Any], line: int, where: str) -> BaselineCheck:
         if frame not in KEYS or (name == "") != (frame == "events"):
             allowed = "events, or a frame and a column: cells.effective, signals.value, writers.calibration"
             raise ScenarioError("no such column", where=f"{where}:{line}: baseline.columns", given=column, allowed=allowed)
-    tubes = {name: Tube(**tube) for name, tube in given.get("tubes", {}).items()}
-    text = f"within its tubes: {', '.join(columns)}"
+    bands = {name: Band(**band) for name, band in given.get("bands", {}).items()}
+    text = f"within its bands: {', '.join(columns)}"
     reads = tuple(column.replace("cells.", "cell-") for column in columns if column.startswith("cells."))
-    return BaselineCheck(name="baseline", property=text, columns=columns, tubes=tubes, line=line, reads=reads)
+    return BaselineCheck(name="baseline", property=text, columns=columns, bands=bands, line=line, reads=reads)
 
 
 def _proofs(tables: Sequence[Mapping[str, Any]], lines: Lines, where: str) -> list[Check]:

@@ -21,7 +21,7 @@ from malsim.sim.settings.size import check_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from malsim.scenario.baseline.tube_compare import Comparison
+    from malsim.scenario.baseline.band_compare import Comparison
     from malsim.scenario.checks.kind import KindResult
     from malsim.scenario.properties import Trace
     from malsim.sim.run import Run

@@ -82,7 +82,7 @@ def _failure(status: str, name: str, lines: list[str]) -> str:
 
 def _figure(judged: Judged) -> bytes | None:
     data = picture(judged)
-    figure = data and checked(data.lines, data.regions, data.tubes, data.events, data.witnesses)
+    figure = data and checked(data.lines, data.regions, data.bands, data.events, data.witnesses)
     return png(figure, dpi=RESOLUTION) if figure else None
 
 

@@ -1,4 +1,4 @@
-"""A scenario's checks over time: a panel each value, the regions it must keep to, tubes, and a lane each kind of event."""
+"""A scenario's checks over time: a panel each value, the regions it must keep to, bands, and a lane each kind of event."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_MARKS = 400
 def checked(
     lines: pl.DataFrame,
     regions: pl.DataFrame,
-    tubes: pl.DataFrame,
+    bands: pl.DataFrame,
     events: pl.DataFrame,
     witnesses: pl.DataFrame,
     *,
@@ -35,7 +35,7 @@ def checked(
         panel, t (days), middle, low, high: a line and a band.
     regions
         panel, begins, ends (days), low, high (null is open), passed: green where it is kept to, hatched where not.
-    tubes
+    bands
         panel, t, low, high: grey round a baseline.
     events
         t, kind: a lane each kind.
@@ -51,7 +51,7 @@ def checked(
     panels = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     for axes, name in zip(panels, names, strict=False):
         here = pl.col("panel") == name
-        _panel(axes, lines.filter(here), tubes.filter(here))
+        _panel(axes, lines.filter(here), bands.filter(here))
         _regions(axes, regions.filter(here))
         for day in witnesses.filter(here)["t"]:
             axes.axvline(day, color=BROKEN, linewidth=1.0, linestyle=(0, (2, 2)))
@@ -64,9 +64,9 @@ def checked(
     return figure
 
 
-def _panel(axes: Axes, line: pl.DataFrame, tube: pl.DataFrame) -> None:
-    if tube.height:
-        axes.fill_between(tube["t"], tube["low"], tube["high"], step="post", color=GREY, alpha=0.3, linewidth=0)
+def _panel(axes: Axes, line: pl.DataFrame, band: pl.DataFrame) -> None:
+    if band.height:
+        axes.fill_between(band["t"], band["low"], band["high"], step="post", color=GREY, alpha=0.3, linewidth=0)
     short = line.height < 2  # noqa: PLR2004  # a single tick has no line
     look: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.4, "drawstyle": "steps-post"}
     axes.plot(line["t"], line["middle"], marker="o" if short else None, **look)
