@@ -97,8 +97,8 @@ class Bench:
             self.session = Session(scenario.reader, self.context, self.counters, who=self.populations.reader, form=0)
         if scenario.reviewers:
             acted = self.session.acted if self.session else None
-            people = pool_of(scenario.reviewers, scenario, self.context, who=self.populations.reviewers, acted=acted)
-            self.reviewers = self.actors.seated(people)
+            who = self.populations.reviewers
+            self.reviewers = pool_of(scenario.reviewers, scenario, self.context, who=who, acted=acted)
         self.netlist_runner = NetlistRunner.of(scenario, self.context, self.session.ops if self.session else None)
         self.context.log.writers = list(self.intake.vocabulary.writers)
         self.recorder.lineages, self.plant = self.populations.lineages, plant_of(scenario)
@@ -185,7 +185,7 @@ class Bench:
         if self.session:
             if self.scenario.rules.reads == "now":
                 state, own = self._take_in(state, at, own), []
-            state, lessons = self.actors.turn(partial(self._read, self.session, state, number, now))
+            state, lessons = self._read(self.session, state, number, now)
             own.append(lessons)
         self._scan(state, at, own)
         if at in self._timing.doubled:

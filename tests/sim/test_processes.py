@@ -1,4 +1,4 @@
-"""Users' SimPy processes beside the batch, and the shipped actors as processes equal to the batch."""
+"""Users' SimPy processes beside the shipped writers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 import pytest
 import simpy
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import malsim as ms
 from malsim.base.errors import ProcessError, ScenarioError, UsageError
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 
 
 SCENARIOS = Path(ms.__file__).parents[1] / "scenarios"
-SHIPPED = sorted(path.name for path in SCENARIOS.glob("*.toml"))
 WORLD = """
 why = "A gate that may be open or shut, and people who say so."
 seed = 4
@@ -38,8 +35,7 @@ name = "gate"
 values = ["open", "shut"]
 hazard = 0.1
 """
-WRITERS = ("honest", "humble", "overconfident", "stale_echo", "sybil", "colluders", "contrarian", "poisoner",
-           "late_corrector", "silent_staleness", "bursty", "sleeper", "self_grader")  # fmt: skip
+PEOPLE = '[reader]\n[reviewers]\ncount = 1\neach = "30h"\n'
 
 
 def written(*behaviours: str, besides: str = "") -> Scenario:
@@ -54,49 +50,6 @@ def same(one: ms.Run, other: ms.Run) -> None:
         assert getattr(one, frame).equals(getattr(other, frame)), frame
     columns = one.events.columns
     assert one.events.sort(columns).equals(other.events.sort(columns))
-
-
-FAULTS = """
-[[faults]]
-population = "{name}"
-noise = {{drop = 0.1, flip = 0.2, double = 0.2, delay = 0.3, reorder = 0.3}}
-bad = {{wrong = 0.2}}
-"""
-PEOPLE = '[reader]\n[reviewers]\ncount = 1\neach = "30h"\n'
-
-
-@given(
-    behaviours=st.lists(st.sampled_from(WRITERS), min_size=1, max_size=3, unique=True),
-    faulty=st.booleans(), people=st.booleans(), first=st.integers(0, 50),
-)  # fmt: skip
-@settings(max_examples=15, deadline=None)
-def test_the_shipped_actors_as_processes_are_the_batch(
-    *, behaviours: list[str], faulty: bool, people: bool, first: int
-) -> None:
-    besides = FAULTS.format(name=behaviours[0]) * faulty + PEOPLE * people
-    scenario = written("honest", *[one for one in behaviours if one != "honest"], besides=besides)
-    together = ms.run(scenario, replications=1, first=first)
-    assert together.cells.height
-    same(together, ms.run(scenario, replications=1, first=first, as_processes=True))
-
-
-@pytest.mark.parametrize("behaviour", WRITERS)
-def test_each_behaviour_alone(behaviour: str) -> None:
-    scenario = written(behaviour, besides=FAULTS.format(name=behaviour) + PEOPLE)
-    same(ms.run(scenario), ms.run(scenario, as_processes=True))
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", SHIPPED)
-def test_every_shipped_scenario_is_itself_as_processes(name: str) -> None:
-    scenario = read(SCENARIOS / name)
-    scenario = scenario.replace(days=min(scenario.days, 12.0))
-    same(ms.run(scenario, replications=1), ms.run(scenario, replications=1, as_processes=True))
-
-
-def test_many_replications_are_the_batch_s_alone() -> None:
-    with pytest.raises(ScenarioError, match="replications = 1"):
-        ms.run(written("honest"), as_processes=True, replications=2)
 
 
 def guard(env: Environment, desk: Desk) -> Process:

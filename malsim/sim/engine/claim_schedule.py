@@ -103,14 +103,10 @@ class ClaimSchedule:
         before = np.array([population.start - (population.every or 0) for population in populations], dtype=np.int64)
         self._due = self._next(places, self._turn, before[population])
 
-    def when(self, place: int) -> int:
-        """When one writer writes next (ms), `NEVER` if not again."""
-        return int(self._due[place])
-
-    def take_due(self, before: int, of: Ints | None = None) -> DueClaims:
-        """Take the claims that fall due before a time, of some writers or of all, and set when each writes next."""
+    def take_due(self, before: int) -> DueClaims:
+        """Take the claims that fall due before a time, and set when each writes next."""
         rounds = []
-        place = np.flatnonzero(self._due < before) if of is None else of[self._due[of] < before]
+        place = np.flatnonzero(self._due < before)
         while len(place):
             turn, t = self._turn[place], self._due[place]
             rounds.append((place, turn, t))

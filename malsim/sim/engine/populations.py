@@ -83,20 +83,6 @@ class Populations:
         due = self._schedule.take_due(end)
         return self._carried(self._say(due, snapshot, start), start, end) if len(due) else ClaimBatch.none()
 
-    def places(self) -> list[tuple[int, int]]:
-        """Every writer of every replication: its place in the schedule, and its population's."""
-        population = np.repeat(np.arange(len(self.lines)), np.diff(self._schedule.starts))
-        return list(enumerate(population.tolist()))
-
-    def when(self, place: int) -> int:
-        """When one writer writes next (ms)."""
-        return self._schedule.when(place)
-
-    def say_one(self, place: int, snapshot: Snapshot, start: int) -> ClaimBatch:
-        """The next claim of one writer, of a turn that began at `start`, before anything befalls it."""
-        due = self._schedule.take_due(self._schedule.when(place) + 1, np.array([place]))
-        return self._say(due, snapshot, start)
-
     def _say(self, due: DueClaims, snapshot: Snapshot, start: int) -> ClaimBatch:
         """What claims that fall due say, of a turn that began at `start`."""
         push, own = self._push(snapshot, due, days(start)), self._own_claims.own(due, start)

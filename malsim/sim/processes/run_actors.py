@@ -1,12 +1,11 @@
-"""Who acts between two ticks: the shipped actors together or as processes, and the users' processes beside them."""
+"""Who acts between two ticks: the shipped actors together, and the users' processes beside them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from malsim.sim.processes.corrector import Corrector
 from malsim.sim.processes.process_crew import ProcessCrew
-from malsim.sim.processes.shipped import ShippedProcesses
 from malsim.sim.world.clock import milliseconds
 
 if TYPE_CHECKING:
@@ -16,15 +15,12 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array
     from malsim.memory.port import Claims, Verdicts, Vocabulary
-    from malsim.sim.agent.reviewer_pool import ReviewerPool
     from malsim.sim.context.run_context import RunContext
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.engine.inbox import Inbox
     from malsim.sim.engine.populations import Populations
     from malsim.sim.record.recorder import Recorder
     from malsim.sim.settings.scenario import Scenario
-
-T = TypeVar("T")
 
 
 class Actors:
@@ -38,24 +34,12 @@ class Actors:
         self._crew = ProcessCrew(scenario, context, look) if scenario.processes else None
         scores = recorder.corrections if recorder else None
         self._corrector = Corrector(scenario, context, inbox, scores, recorder.scopes) if recorder and scores else None
-        self._shipped = ShippedProcesses(populations, inbox, look) if scenario.as_processes else None
-
-    def seated(self, reviewers: ReviewerPool) -> ReviewerPool:
-        """The reviewers, as people who are asked for one by one where all actors are processes."""
-        return self._shipped.seated(reviewers) if self._shipped else reviewers
 
     def work(self, start: int, end: int) -> None:
         """Post what is due from one scan to the next (ms)."""
-        if self._shipped:
-            self._shipped.work(start, end)
-        else:
-            self.inbox.draft(self._populations.post(self._look(), start, end))
+        self.inbox.draft(self._populations.post(self._look(), start, end))
         if self._crew and (posted := self._crew.work(end)) is not None:
             self.inbox.post(posted)
-
-    def turn(self, read: Callable[[], T]) -> T:
-        """The reader's turn."""
-        return self._shipped.turn(read) if self._shipped else read()
 
     def opened(self, plant: Any, state: Any, now: float) -> Any:
         """The memory after what people put right in it, and users' processes opened, since the tick before."""

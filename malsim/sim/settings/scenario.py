@@ -74,8 +74,7 @@ class Scenario:
     the place of any law, whose name it lends to `law`; `phrases` are the sentences it is spoken to in. `netlist` runs
     inside the tick. `attack` says what attack scores are counted by. `corrections` are what people put right, and each
     `resettles` (ms; 0: never) a background job claims anew what they took back, as its sources still say.
-    `processes` are the user's own; with `as_processes` the shipped actors of one replication are SimPy processes too, claim
-    by claim the same as together. `path` is the file it was read from. `forked` is the day on which a run was continued
+    `processes` are the user's own. `path` is the file it was read from. `forked` is the day on which a run was continued
     under these settings.
     """
 
@@ -109,7 +108,6 @@ class Scenario:
     corrections: tuple[Correction, ...] = ()
     resettles: int = 0
     processes: tuple[UserProcess, ...] = ()
-    as_processes: bool = False
     text: str = ""
     path: str = ""
     forked: float | None = None
@@ -125,7 +123,6 @@ class Scenario:
             ("replications", 1 <= self.replications <= LAST_REPLICATION, f"1 to {LAST_REPLICATION}"),
             ("first", 0 <= self.first <= LAST_REPLICATION + 1 - self.replications, f"0 to {LAST_REPLICATION} in all"),
             ("record_every", self.record_every >= 1, "1 or more"),
-            ("as_processes", not self.as_processes or self.replications == 1, "replications = 1"),
             ("seed", 0 <= self.seed < 2**63, "0 to 2^63 - 1"),
         )
         for name, good, allowed in checks:
