@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.study.alarm_design import design_tripwire
     from malsim.lab.tripwire.study.validate import compare_tripwires, validate
     from malsim.lab.tuning import Tuner, tune
+    from malsim.lab.workbench import workbench
     from malsim.memory import Memory, Rules
     from malsim.showing.notebook.exercise import graded
     from malsim.sim.replay.feed import replay
@@ -39,7 +40,7 @@ __all__ = [
     "Hal", "MalsimError", "Memory", "Rules", "Run", "Scenario", "Tuner", "axioms", "compare",
     "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "family", "fit_decay", "fork", "graded", "hal",
     "histories", "price", "read", "read_real", "replay", "replicate", "run", "sensitivity", "stability", "sweep",
-    "tune", "validate",
+    "tune", "validate", "workbench",
 ]  # fmt: skip
 
 _HOMES = {
@@ -64,6 +65,7 @@ _HOMES = {
     "malsim.lab.tripwire.study.alarm_design": ("design_tripwire",),
     "malsim.lab.tripwire.study.validate": ("compare_tripwires", "validate"),
     "malsim.lab.tuning": ("Tuner", "tune"),
+    "malsim.lab.workbench": ("workbench",),
 }
 
 _CALLABLE = {"axioms": "malsim.judging.axioms", "price": "malsim.judging.prices"}

@@ -268,13 +268,20 @@ def _with_figures(bare: BareRun) -> Run:
     return Run(**{part.name: getattr(bare, part.name) for part in fields(bare)})
 
 
-def run(scenario: Scenario | str | Path, *, memory: object = None, processes: Sequence[object] = (), **changes: Any) -> Run:
+def run(
+    scenario: Scenario | str | Path,
+    *,
+    memory: object = None,
+    processes: Sequence[object] = (),
+    watch: bench.Watch | None = None,
+    **changes: Any,
+) -> Run:
     """Run a scenario, given as one or as the path of its file; `changes` replace settings: `replications=1000`.
 
     `memory` is one of your own: a class, a function that makes one (`malsim.adapters.contract`), or its name,
     `package.module:factory`. `processes` are SimPy processes of your own: generator functions of an environment and a
     desk (`malsim.sim.processes.desk.Desk`), or their names. A path may name code in its file: running it from Python is
-    consent.
+    consent. `watch` is handed the times of the ticks (ms) and gives them back as they are made; a progress bar if None.
 
     Returns a `Run` with frames `cells`, `events`, `writers`, `signals`; `run.plot`, `run.explain`, `run.why`.
     """
@@ -285,4 +292,4 @@ def run(scenario: Scenario | str | Path, *, memory: object = None, processes: Se
         changes["processes"] = (*script.processes, *(UserProcess.of(each) for each in processes))
     if changes:
         script = script.replace(**changes)
-    return _with_figures(bench.run(script, watch=partial(progress, what=script.name, unit="tick")))
+    return _with_figures(bench.run(script, watch=watch or partial(progress, what=script.name, unit="tick")))

@@ -88,12 +88,14 @@ class Explanation:
             f"  writer's record: {record['contradicted']:g} of {record['claims']:g} wrong, factor {record['factor']:.3f}"
             + (f", which counts from {record['needed']:g} outcomes on" if record["claims"] < record["needed"] else "")
         )
-        lines.append(f"  overturned by: {self._overturn()}")
+        lines.append(f"  overturned by: {self.overturn}")
         if self.read_by is not None:
             lines.append(f"  read by: {_reader_list(self.read_by)}")
         return "\n".join(lines)
 
-    def _overturn(self) -> str:
+    @property
+    def overturn(self) -> str:
+        """What would take the cell below 0.5, in words."""
         if self.overturned_by is None:
             return f"nothing can take it below {OVERTURNED}"
         if self.overturned_by == 0.0:

@@ -13,6 +13,7 @@ from malsim.base.errors import MalsimError
 from malsim.base.files.toml_text import toml_text
 from malsim.lab.falsify.predicates import property_run
 from malsim.lab.falsify.schedule import Disturbance, table, with_disturbance
+from malsim.lab.space.scenario_document import set_in_document
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim import bench
 from malsim.sim.world.clock import DAY, span
@@ -103,7 +104,7 @@ def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
     writes = [table(number, one, base.turn_every) for number, one in enumerate(broken.disturbance.writes)]
     document["claim"] = claims + writes
     for name, value in broken.disturbance.settings.items():
-        _set(document, name, value)
+        set_in_document(document, name, value)
     if base.netlist is not None and "netlist" in document:
         document["netlist"].pop("file", None)
         document["netlist"]["text"] = base.netlist.text
@@ -131,33 +132,3 @@ def _claims_left(claims: list[dict[str, Any]], titles: list[str], times: list[fl
             others.remove(key)
             own.append(one)
     return own
-
-
-def _set(document: dict[str, Any], name: str, value: Any) -> None:
-    """Put a setting where a scenario file says it: `rules.NAME`, `seed`, `writers.NAME.PARAMETER` and so on."""
-    head, _, rest = name.partition(".")
-    durations = {"run.turn_every", "reviewers.each"}
-    plain = f"{round(value * DAY)}ms" if name in durations else value
-    if not rest:
-        document[head] = plain
-    elif head in ("rules", "run", "reader", "reviewers"):
-        document.setdefault(head, {})[rest] = plain
-    else:
-        _of_one(document, head, rest, plain)
-
-
-def _of_one(document: dict[str, Any], head: str, rest: str, plain: Any) -> None:
-    """A setting of one of several: a fact, a population, the nth fault on one."""
-    kinds = {"facts": "name", "writers": "name", "faults": "population"}
-    names = [one.get(kinds[head], one.get("behaviour")) for one in document[head]]
-    owner = next(
-        one for one in sorted(names, key=len, reverse=True) if rest == one or rest.startswith((f"{one}.", f"{one}-"))
-    )
-    tail = rest.removeprefix(owner)
-    number = int(tail[1 : tail.index(".")]) if tail.startswith("-") else 1
-    place = [place for place, one in enumerate(names) if one == owner][number - 1]
-    *inner, last = tail.partition(".")[2].split(".")
-    at = document[head][place]
-    for key in inner:
-        at = at.setdefault(key, {})
-    at[last] = plain

@@ -1,0 +1,116 @@
+"""The page's own components: small scripts beside this file, which a browser runs as they stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import param
+from panel.custom import JSComponent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FOLDER = Path(__file__).parents[1] / "scripts"
+CSS = (FOLDER / "workbench.css").read_text(encoding="utf-8")
+
+
+def style(name: str) -> str:
+    """Return one of the page's style sheets."""
+    return (FOLDER / f"{name}.css").read_text(encoding="utf-8")
+
+
+def _script(name: str) -> str:
+    return (FOLDER / f"{name}.js").read_text(encoding="utf-8")
+
+
+class Part(JSComponent):  # type: ignore[misc]  # Panel ships no types
+    """A component in the page's style."""
+
+    __abstract = True
+    _stylesheets: ClassVar[list[str]] = [CSS]
+
+    def answer(self, callback: Callable[[dict[str, Any]], None]) -> None:
+        """Call a function with each message of the component."""
+        self.on_msg(lambda event: callback(event.data))
+
+
+class Bar(Part):
+    """The head of the page; sends `press` with a button's word, and `drop` with the index of a held picture."""
+
+    title = param.String()
+    about = param.String()
+    checks = param.String()
+    mark = param.String()
+    error = param.String()
+    progress = param.Number(-1.0)
+    holds = param.List([])
+    buttons = param.List([])
+    _esm = _script("bar")
+
+
+class Settings(Part):
+    """Settings in groups; sends `name` and `value` of a change, or `reset` with a name or `all`."""
+
+    groups = param.List([])
+    values = param.Dict({})
+    errors = param.Dict({})
+    _esm = _script("settings")
+
+
+class Legend(Part):
+    """The traces by panel with their values under the cursor; sends panel, name and whether to show one."""
+
+    key = param.String()
+    panels = param.List([])
+    day = param.Number(None, allow_None=True)
+    _esm = _script("legend")
+
+
+class Table(Part):
+    """Rows of text; sends the index of a row that is clicked."""
+
+    heads = param.List([])
+    rows = param.List([])
+    empty = param.String("")
+    _esm = _script("table")
+
+
+class Form(Part):
+    """Fields and buttons; sends `press` with a button's word and the fields' values."""
+
+    fields = param.List([])
+    buttons = param.List([])
+    note = param.String("")
+    failed = param.Boolean(False)
+    file = param.Dict({})
+    _esm = _script("form")
+
+    def say(self, text: str, *, failed: bool = False) -> None:
+        """Show a sentence under the fields."""
+        self.param.update(note=text, failed=failed)
+
+
+class Editor(Part):
+    """A text with notes at its lines; sends `text` 300 ms after the last key."""
+
+    text = param.String("")
+    label = param.String("")
+    notes = param.List([])
+    _esm = _script("editor")
+
+
+class Diagram(Part):
+    """A net as boxes and wires with live values."""
+
+    key = param.String()
+    boxes = param.List([])
+    wires = param.List([])
+    _esm = _script("diagram")
+
+
+def html(text: str, **options: Any) -> Any:
+    """Return a pane of HTML in the page's style; the caller has escaped what is not its own."""
+    import panel as pn
+
+    return pn.pane.HTML(text, stylesheets=[CSS], sizing_mode="stretch_width", **options)

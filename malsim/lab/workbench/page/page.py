@@ -1,0 +1,243 @@
+"""The page on one scenario: its layout, and the flow from a change to the new picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import panel as pn
+import polars as pl
+
+from malsim.base.errors import MalsimError
+from malsim.base.plain_text import plain_text
+from malsim.lab.space.settings import settings_of
+from malsim.lab.workbench.page.components import Bar, Legend, Settings
+from malsim.lab.workbench.page.figures import Held, Looks, Stack
+from malsim.lab.workbench.page.layout import laid_out
+from malsim.lab.workbench.parts.checks import Checks
+from malsim.lab.workbench.parts.finding import Finding, Inputs
+from malsim.lab.workbench.parts.saving import Saving
+from malsim.lab.workbench.parts.stepping import Stepping
+from malsim.lab.workbench.parts.why import Why
+from malsim.lab.workbench.parts.wires import Wires
+from malsim.lab.workbench.runner import Runner
+from malsim.lab.workbench.settings_rows import setting_groups
+from malsim.lab.workbench.traces import SHOWN, title_of
+from malsim.lab.workbench.tuning import LAW
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from malsim.lab.workbench.traces import Trace
+    from malsim.lab.workbench.tuning import Result, Tuning
+
+MOST_HELD = 4
+LANE = 0.7
+
+
+class Page:
+    """One live page; `tuning` is what was changed, `result` the last run that finished.
+
+    `schedule` calls a function on the thread of the page. `folder` is where files are saved, `address` is told each tuning
+    that ran. `told` are called after each result, `moved` when the mark moves, `taps` with the day of a click.
+    """
+
+    def __init__(
+        self,
+        tuning: Tuning,
+        schedule: Callable[[Callable[[], None]], None],
+        *,
+        folder: Path | None = None,
+        address: Callable[[Tuning], None] | None = None,
+    ) -> None:
+        self.key = uuid4().hex
+        self.tuning, self.result, self.day = tuning, None, None
+        self.held: list[Held] = []
+        self.looks = Looks()
+        self.picked: dict[str, dict[str, bool]] = {}
+        self.told: list[Callable[[], None]] = []
+        self.moved: list[Callable[[], None]] = []
+        self.taps: list[Callable[[float], bool]] = []
+        self._address = address or (lambda _: None)
+        self.bar: Any = Bar(buttons=["Hold", *(["Copy link"] if address else [])], sizing_mode="stretch_width")
+        self.settings: Any = Settings(groups=setting_groups(tuning.unset), sizing_mode="stretch_width")
+        self.legend: Any = Legend(key=self.key, sizing_mode="stretch_width")
+        self.why = Why()
+        self.checks = Checks(self.go, self._keep)
+        self.stack: Stack | None = None
+        self.plots: Any = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.runner = Runner(schedule, done=self.show, failed=self._refused, progress=self._progress)
+        self.wires, self.stepping = Wires(self), Stepping(self)
+        self.saving = Saving(self, folder or Path.cwd())
+        self.finding, self.inputs = Finding(self), Inputs(self)
+        self.bar.answer(self._on_bar)
+        self.settings.answer(self._on_setting)
+        self.legend.answer(self._on_legend)
+        self.view: Any = laid_out(self)
+
+    result: Result | None
+    day: float | None
+
+    def change(self, tuning: Tuning) -> None:
+        """Take another tuning and run it."""
+        before, self.tuning = self.tuning, tuning
+        if (tuning.values.get(LAW), tuning.netlist) != (before.values.get(LAW), before.netlist):
+            self.settings.groups = setting_groups(tuning.unset)
+        self.settings.param.update(values=dict(tuning.values), errors={})
+        self.runner.ask(tuning)
+
+    def show(self, result: Result) -> None:
+        """Show a result."""
+        self.result = result
+        panels = tuple(result.traces)
+        if self.stack is None or self.stack.panels != panels:
+            self.stack = Stack(panels, self.key, result.run.scenario.days, self._tapped)
+            self._draw()
+            panes = [*self.stack.figures.values(), self.stack.events]
+            self.plots.objects = [pn.pane.Bokeh(one, sizing_mode="stretch_width", margin=0) for one in panes]
+        else:
+            self._draw()
+        self.checks.show(result)
+        self.why.show(result)
+        self._head(result)
+        self._address(result.tuning)
+        for tell in self.told:
+            tell()
+
+    def go(self, day: float) -> None:
+        """Put the mark on a day."""
+        self.day = day
+        self.legend.day = day
+        if self.stack:
+            self.stack.mark(day)
+        for tell in self.moved:
+            tell()
+
+    def title(self) -> str:
+        """Return the title of a figure of the result: the scenario and what was changed."""
+        return f"{self.tuning.base.name}: {changes_text(self.tuning)}"
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """The days that the figures show."""
+        if self.stack is None:
+            return 0.0, float(self.tuning.base.days)
+        return float(self.stack.x_range.start), float(self.stack.x_range.end)
+
+    def shown(self, result: Result) -> dict[str, list[Trace]]:
+        """Return the traces that are drawn, by panel: those that were picked, else those that moved most."""
+        chosen = {}
+        for panel, traces in result.traces.items():
+            picked = self.picked.get(panel, {})
+            most = 16 if panel == "bits" else SHOWN
+            chosen[panel] = [trace for place, trace in enumerate(traces) if picked.get(trace.name, place < most)]
+        return chosen
+
+    def _draw(self) -> None:
+        if self.result is None or self.stack is None:
+            return
+        run, shown = self.result.run, self.shown(self.result)
+        events = run.events.filter(pl.col("rep") == run.scenario.first)
+        names = {trace.name for traces in shown.values() for trace in traces}
+        quiet = {"pushed", "oriented", "bootstrapped", "expanded", "acted", "declined", "written_back"}
+        events = events.filter(~pl.col("kind").is_in(quiet) | pl.col("subject").is_in(list(names)))
+        self.stack.show(shown, events, self.held, self.looks, float(run.scenario.days))
+        if self.day is None:
+            self.day = float(run.scenario.days)
+            self.legend.day = self.day
+        self.legend.panels = [self._listed(panel, traces, shown[panel]) for panel, traces in self.result.traces.items()]
+
+    def _listed(self, panel: str, traces: tuple[Trace, ...], shown: list[Trace]) -> dict[str, Any]:
+        drawn = {trace.name for trace in shown}
+        rows = []
+        for trace in traces:
+            colour, dash = self.looks.of(trace.name) if trace.name in drawn else ("#7b8490", "solid")
+            row = {"name": trace.name, "label": trace.label, "colour": colour, "dash": dash, "shown": trace.name in drawn}
+            row["dash"] = "solid" if panel == "bits" else dash
+            row["same"] = trace.same_as if trace.name in drawn else ""
+            rows.append(row | ({"t": trace.t, "v": trace.values} if trace.name in drawn or panel == "bits" else {}))
+        return {"name": panel, "title": title_of(panel), "traces": rows}
+
+    def _head(self, result: Result) -> None:
+        scenario, outcomes = result.run.scenario, result.outcomes
+        good = sum(outcome.status == "pass" for outcome in outcomes)
+        times = f", {scenario.replications} replications" if scenario.replications > 1 else ""
+        about = f"{scenario.days:g} days, law {scenario.law}, seed {scenario.seed}{times}. {scenario.why}"
+        self.bar.param.update(
+            title=plain_text(scenario.name), about=plain_text(about), error="",
+            checks=f"{good} of {len(outcomes)} checks hold" if outcomes else "",
+            mark="good" if good == len(outcomes) else "bad",
+        )  # fmt: skip
+
+    def _refused(self, tuning: Tuning, text: str) -> None:
+        """Show what refused a tuning; the last picture that was valid stays."""
+        if tuning is self.tuning or self.result is None:
+            self.bar.error = plain_text(text)
+
+    def _progress(self, share: float) -> None:
+        self.bar.progress = share
+
+    def _tapped(self, panel: str, day: float, height: float) -> None:
+        """Explain the trace that is nearest to a click."""
+        if self.result is None or any(tap(day) for tap in self.taps):
+            return
+        traces = self.shown(self.result)[panel]
+        found = nearest_trace(traces, day, height, lanes=panel == "bits")
+        if found is None:
+            return
+        times = [at for at in found.t if at <= day]
+        at = times[-1] if times else found.t[0]
+        self.go(at)
+        self.why.ask(self.result, found, at)
+        self.checks.offer(found, self.window, float(self.result.run.scenario.days))
+
+    def _on_setting(self, message: dict[str, Any]) -> None:
+        if "reset" in message:
+            names = set(self.tuning.values) if message["reset"] == "all" else {message["reset"]}
+            values = {name: value for name, value in self.tuning.values.items() if name not in names}
+            self.change(replace(self.tuning, values=values))
+            return
+        name = str(message["name"])
+        try:
+            self.change(self.tuning.with_value(name, message["value"]))
+        except MalsimError as problem:
+            self.settings.errors = {**self.settings.errors, name: str(problem)}
+
+    def _on_legend(self, message: dict[str, Any]) -> None:
+        self.picked.setdefault(str(message["panel"]), {})[str(message["name"])] = bool(message["shown"])
+        self._draw()
+
+    def _on_bar(self, message: dict[str, Any]) -> None:
+        if "drop" in message:
+            del self.held[int(message["drop"])]
+        elif message.get("press") == "Hold" and self.result:
+            held = Held(changes_text(self.result.tuning), self.shown(self.result))
+            self.held = [*self.held, held][-MOST_HELD:]
+        self.bar.holds = [one.label for one in self.held]
+        self._draw()
+
+    def _keep(self, name: str, text: str) -> None:
+        self.change(self.tuning.with_check(name, text))
+
+
+def changes_text(tuning: Tuning) -> str:
+    """Return the changed settings of a tuning in one line."""
+    parts = [f"{name.removeprefix('rules.')} {value}" for name, value in tuning.values.items()]
+    parts += ["netlist changed"] * (tuning.netlist is not None)
+    own = settings_of(tuning.base)
+    if not parts:
+        ceiling = own.get("rules.challenge_ceiling")
+        return "as in the file" + (f" (challenge_ceiling {ceiling.value:g})" if ceiling else "")
+    return plain_text(", ".join(parts))
+
+
+def nearest_trace(traces: list[Trace], day: float, height: float, *, lanes: bool) -> Trace | None:
+    """Return the trace whose value on a day is nearest to a height; of lanes the one at that height."""
+    if lanes:
+        lane = len(traces) - 1 - int(max(0.0, min(height, len(traces) - 0.01)))
+        return traces[lane] if 0 <= lane < len(traces) else None
+    distances = [(abs(value - height), place) for place, trace in enumerate(traces)
+                 if (value := trace.at(day)) is not None and value == value]  # fmt: skip  # noqa: PLR0124  # NaN
+    return traces[min(distances)[1]] if distances else None

@@ -1,0 +1,108 @@
+"""Why a value is what it is on a day: the terms as bars, a sentence, what would overturn it, and who reads it."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from malsim.base.errors import MalsimError
+from malsim.base.plain_text import plain_text
+from malsim.lab.workbench.page.components import html
+from malsim.memory.explain import Explanation
+
+if TYPE_CHECKING:
+    from malsim.lab.workbench.traces import Trace
+    from malsim.lab.workbench.tuning import Result
+
+UP, DOWN = "#12a176", "#d9541e"
+EMPTY = "<h2>Why</h2><p class='soft'>Click a trace to see why it has that value on that day.</p>"
+
+
+class Why:
+    """The explanation of the trace that was clicked last; it follows the settings."""
+
+    def __init__(self) -> None:
+        self.view: Any = html(EMPTY)
+        self._asked: tuple[str, float] | None = None
+
+    def ask(self, result: Result, trace: Trace, day: float) -> None:
+        """Explain a trace on a day."""
+        self._asked = (trace.name, day)
+        self.show(result)
+
+    def show(self, result: Result) -> None:
+        """Explain the same trace and day in another result."""
+        if self._asked is None:
+            return
+        name, day = self._asked
+        trace = result.trace(name)
+        if trace is None:
+            self.view.object = f"<h2>Why</h2><p class='soft'>{_text(name)} is not in this run.</p>"
+            return
+        try:
+            self.view.object = explained(result, trace, day)
+        except MalsimError as problem:
+            self.view.object = f"<h2>Why {_text(name)}</h2><p class='wb-error'>{_text(str(problem))}</p>"
+
+
+def explained(result: Result, trace: Trace, day: float) -> str:
+    """Return the explanation of a trace on a day as HTML, with every text of a scenario escaped."""
+    value = trace.at(day)
+    shown = "no value yet" if value is None or math.isnan(value) else f"{value:.4g}"
+    parts = [f"<h2>Why {_text(trace.name)} is {shown} on day {day:g}</h2>"]
+    if trace.label:
+        parts.append(f"<p class='soft small'>{_text(trace.label)}</p>")
+    if trace.panel in ("effective", "rank"):
+        explanation = result.run.explain(trace.subject, day)
+        parts.append(f"<p>{_text(explanation.why)}</p>")
+        parts.append(_bars(explanation.terms.rows(), explanation.effective))
+        if isinstance(explanation, Explanation):
+            parts.append(f"<p class='small'>Overturned by: {_text(explanation.overturn)}.</p>")
+        parts.append(_readers(explanation.read_by))
+        details = str(explanation)
+    else:
+        details = result.run.why(trace.subject.partition("(")[0] if trace.panel == "currency" else trace.subject, day)
+    parts.append(
+        f"<details {'' if trace.panel in ('effective', 'rank') else 'open'}><summary class='small'>in full</summary>"
+    )
+    parts.append(f"<pre class='mono'>{_text(details)}</pre></details>")
+    return "".join(parts)
+
+
+def _bars(terms: list[tuple[str, float]], total: float) -> str:
+    """Return the terms as a waterfall: each bar begins where the one before ended."""
+    ends, at = [], 0.0
+    for _, value in terms:
+        ends.append((at, at + value))
+        at += value
+    finite = [end for pair in ends for end in pair if math.isfinite(end)]
+    low, high = min([0.0, *finite]), max([1.0, *finite])
+    rows = []
+    for (name, value), (start, end) in zip(terms, ends, strict=True):
+        left, right = (100 * (min(start, end) - low) / (high - low), 100 * (max(start, end) - low) / (high - low))
+        colour = UP if value >= 0 else DOWN
+        bar = (
+            ""
+            if math.isnan(value)
+            else f"<i style='left:{left:.2f}%;width:{max(right - left, 0.4):.2f}%;background:{colour}'></i>"
+        )
+        rows.append(f"<span>{_text(name)}</span><span class='track'>{bar}</span><span class='number'>{value:+.4f}</span>")
+    width = 100 * (min(max(total, low), high) - low) / (high - low) if math.isfinite(total) else 0.0
+    left = 100 * (0.0 - low) / (high - low)
+    bar = f"<i style='left:{left:.2f}%;width:{max(width - left, 0.4):.2f}%;background:#7b8490'></i>"
+    rows.append(f"<b>effective</b><span class='track'>{bar}</span><b class='number'>{total:.4f}</b>")
+    return f"<div class='terms'>{''.join(rows)}</div>"
+
+
+def _readers(readers: Any) -> str:
+    if readers is None or readers.is_empty():
+        return "<p class='small soft'>No check and no wire reads this cell.</p>"
+    rows = [f"<li>{_text(kind)} {_text(name)}</li>" for kind, name in readers.select("kind", "name").head(12).rows()]
+    return (
+        f"<p class='small' style='margin-bottom:0'>Read by</p><ul class='small' style='margin:0 0 6px'>{''.join(rows)}</ul>"
+    )
+
+
+def _text(text: str) -> str:
+    return escape(plain_text(text))

@@ -1,0 +1,69 @@
+"""The netlist as text, checked while it is typed, beside its diagram with the values at the cursor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from malsim.base.errors import MalsimError
+from malsim.lab.workbench.page.components import Diagram, Editor
+from malsim.netlist import NetlistError, parse
+from malsim.netlist.lint import lint
+from malsim.netlist.wiring.diagram import diagram
+from malsim.sim.settings.netlist_config import NetlistConfig
+
+if TYPE_CHECKING:
+    from malsim.lab.workbench.page.page import Page
+    from malsim.netlist import Fault
+
+
+class Wires:
+    """Editor and diagram of the netlist; an edit that links is run, one that does not keeps the last picture."""
+
+    def __init__(self, page: Page) -> None:
+        self._page, self._drawn = page, ""
+        text = page.tuning.netlist_text
+        self.editor: Any = Editor(text=text, label="Netlist", sizing_mode="stretch_width")
+        self.diagram: Any = Diagram(key=page.key, sizing_mode="stretch_width")
+        self.editor.answer(self._typed)
+        page.told.append(self.show)
+        self.editor.notes, _ = notes_of(text, page.tuning)
+
+    def show(self) -> None:
+        """Draw the net of the last result."""
+        result = self._page.result
+        wires = result.run.scenario.netlist if result else None
+        text = wires.text if wires else ""
+        if text == self._drawn:
+            return
+        self._drawn = text
+        drawn = diagram(wires.net if wires else NetlistConfig.of("").net)
+        self.diagram.param.update(wires=drawn.wires.to_dicts(), boxes=drawn.boxes.to_dicts())
+
+    def _typed(self, message: dict[str, Any]) -> None:
+        text = str(message["text"])
+        self.editor.notes, links = notes_of(text, self._page.tuning)
+        if links:
+            own = self._page.tuning.base.netlist
+            unchanged = text == (own.text if own else "")
+            self._page.change(replace(self._page.tuning, netlist=None if unchanged else text))
+
+
+def notes_of(text: str, tuning: Any) -> tuple[list[dict[str, Any]], bool]:
+    """Return the linter's notes on a text, or its faults, and whether it links and runs."""
+    try:
+        document = parse(text, file="netlist")
+        config = NetlistConfig(document=document)
+        fed = [one.signal for one in (*tuning.inputs, *(tuning.base.netlist.inputs if tuning.base.netlist else ()))]
+        notes = [_note(fault, "warning") for fault in lint(document, net=config.net, inputs=fed)]
+    except NetlistError as error:
+        return [_note(fault, "error") for fault in error.faults], False
+    except MalsimError as error:
+        return [{"line": 0, "text": str(error), "kind": "error"}], False
+    return notes, True
+
+
+def _note(fault: Fault, kind: str) -> dict[str, Any]:
+    parts = [fault.problem, f"given: '{fault.words}'" if fault.words and kind == "error" else "",
+             f"allowed: {fault.allowed}" if fault.allowed else "", fault.hint]  # fmt: skip
+    return {"line": fault.line, "text": "; ".join(part for part in parts if part), "kind": kind}

@@ -1,0 +1,130 @@
+"""The state of the workbench: a scenario, what was changed on it by hand, and the run that came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from malsim import api
+from malsim.base.errors import MalsimError, UsageError
+from malsim.lab.space.settings import changed, settings_of
+from malsim.lab.workbench.traces import Trace, traces_of
+from malsim.laws import shipped_laws
+from malsim.netlist import parse
+from malsim.scenario.judge.judge import judge_run
+from malsim.scenario.properties import Property
+from malsim.sim.settings.askable import askable
+from malsim.sim.settings.netlist_config import Input, NetlistConfig
+from malsim.sim.settings.scenario import Check
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.api import Run
+    from malsim.scenario.judge.judge import Outcome
+    from malsim.sim.settings.scenario import Scenario
+
+LAW = "law"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """A scenario and the changes made to it by hand.
+
+    `values` are settings by their dotted names, with the memory's law under `law`. `netlist` is the text of another
+    netlist, `kept` are checks added by hand, `inputs` values scheduled for inputs of the net.
+    """
+
+    base: Scenario
+    values: Mapping[str, Any] = field(default_factory=dict)
+    netlist: str | None = None
+    kept: tuple[Check, ...] = ()
+    inputs: tuple[Input, ...] = ()
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The scenario under the changes. Raises `MalsimError` for a value, a netlist or a check that is refused."""
+        scenario = self.law_scenario
+        if self.netlist is not None:
+            wires = scenario.netlist or NetlistConfig.of("")
+            inputs = tuple(one for one in wires.inputs if self._takes(one))
+            document = parse(self.netlist, file="netlist")
+            scenario = scenario.replace(netlist=replace(wires, document=document, inputs=inputs))
+        if self.inputs:
+            wires = scenario.netlist or NetlistConfig.of("")
+            inputs = tuple(sorted((*wires.inputs, *self.inputs), key=lambda one: one.at))
+            scenario = scenario.replace(netlist=replace(wires, inputs=inputs))
+        values = {name: value for name, value in self.values.items() if name != LAW}
+        scenario = changed(scenario, values, where="workbench")
+        scenario = scenario.replace(checks=(*scenario.checks, *self.kept))
+        return askable(scenario)[0]
+
+    @property
+    def law_scenario(self) -> Scenario:
+        """The scenario as its file has it, but under the law that was chosen."""
+        law = self.values.get(LAW, self.base.law)
+        return self.base if law == self.base.law else self.base.replace(law=law)
+
+    @property
+    def unset(self) -> Scenario:
+        """The scenario under the chosen law and netlist with every other setting as in its file."""
+        return replace(self, values={LAW: self.values[LAW]} if LAW in self.values else {}, inputs=(), kept=()).scenario
+
+    @property
+    def netlist_text(self) -> str:
+        """The text of the netlist in force; empty for none."""
+        if self.netlist is not None:
+            return self.netlist
+        return self.base.netlist.text if self.base.netlist else ""
+
+    def with_value(self, name: str, value: Any) -> Tuning:
+        """Return the tuning with one setting changed; the file's own value takes the change away."""
+        values = {key: old for key, old in self.values.items() if key != name}
+        if name == LAW:
+            values = {key: old for key, old in values.items() if not key.startswith("law.")}
+            if value not in shipped_laws():
+                raise UsageError("no such law", where=LAW, given=value, allowed=", ".join(shipped_laws()))
+            before: Any = self.base.law
+        else:
+            own = settings_of(self.unset)
+            if name not in own:
+                raise UsageError("no such setting", where="workbench", given=name)
+            before, value = own[name].value, own[name].checked(value, where="workbench")
+        if value != before:
+            values[name] = value
+        return replace(self, values=values)
+
+    def with_check(self, name: str, text: str, share: float = 1.0) -> Tuning:
+        """Return the tuning with one more check; raises `ScenarioError` for a property that cannot be read."""
+        names = [check.name for check in (*self.base.checks, *self.kept)]
+        if not name.strip() or name in names:
+            raise UsageError("a check needs a name of its own", where="check", given=name or None)
+        return replace(self, kept=(*self.kept, Check(name=name.strip(), property=Property(text).text, share=share)))
+
+    def _takes(self, given: Input) -> bool:
+        try:
+            NetlistConfig.of(self.netlist or "").check(given)
+        except MalsimError:
+            return False
+        return True
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result:
+    """What came of a tuning: its run, the outcome of each check, and the traces by panel."""
+
+    tuning: Tuning
+    run: Run
+    outcomes: tuple[Outcome, ...]
+    traces: Mapping[str, tuple[Trace, ...]]
+
+    def trace(self, name: str) -> Trace | None:
+        """Return the first trace of a name."""
+        return next((trace for traces in self.traces.values() for trace in traces if trace.name == name), None)
+
+
+def run_tuning(tuning: Tuning, *, watch: Any = iter) -> Result:
+    """Run the scenario of a tuning and judge its checks; `watch` sees the ticks as `malsim.sim.bench.run` makes them."""
+    run = api.run(tuning.scenario, watch=watch)
+    return Result(tuning=tuning, run=run, outcomes=judge_run(run), traces=traces_of(run))
