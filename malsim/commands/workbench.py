@@ -21,7 +21,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.lab.workbench import needs_panel
 
     needs_panel()
-    from malsim.lab.workbench.serve import Serving, new_token, serve
+    from malsim.lab.workbench.page.serve import Serving, new_token, serve
 
     token = new_token() if args.host else ""
     serving = Serving(

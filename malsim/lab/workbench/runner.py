@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import MalsimError
-from malsim.lab.workbench.tuning import Result, Tuning, run_tuning
+from malsim.lab.workbench.changes import Result, Tuning, run_tuning
 from ops import OpError
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ class Runner:
 
     def _watch(self, times: Sequence[int]) -> Iterator[int]:
         """Give the ticks back one by one; report how many are made, and give up where a newer change waits."""
-        start = told = time.monotonic()
+        start = reported = time.monotonic()
         for number, at in enumerate(times):
             now = time.monotonic()
             if now - start > LONG and self._next is not None:
                 raise _GivenUpError
-            if now - start > PROGRESS and now - told > EVERY:
-                told = now
+            if now - start > PROGRESS and now - reported > EVERY:
+                reported = now
                 self._schedule(partial(self._progress, number / len(times)))
             yield at
 

@@ -12,8 +12,8 @@ import polars as pl
 from malsim.base.files.toml_text import toml_text
 from malsim.base.files.vcd import vcd_text
 from malsim.lab.space.scenario_document import set_in_document
-from malsim.lab.workbench.traces import title_of
-from malsim.lab.workbench.tuning import LAW
+from malsim.lab.workbench.changes import LAW
+from malsim.lab.workbench.trace_lines import title_of
 from malsim.scenario.file.scenario_file import parse
 from malsim.showing.plots.runs.signal_lanes import signal_lanes
 from malsim.sim.agent.netlist_runner import ALARMS
@@ -21,8 +21,8 @@ from malsim.sim.agent.netlist_runner import ALARMS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from malsim.lab.workbench.traces import Trace
-    from malsim.lab.workbench.tuning import Result, Tuning
+    from malsim.lab.workbench.changes import Result, Tuning
+    from malsim.lab.workbench.trace_lines import TraceLine
 
 KINDS = {
     "scenario": ".toml", "netlist": ".malnet", "rules": ".rules.toml", "figure as PNG": ".png", "figure as SVG": ".svg",
@@ -30,8 +30,8 @@ KINDS = {
 }  # fmt: skip
 
 
-def content(kind: str, result: Result, shown: Mapping[str, Sequence[Trace]], title: str) -> bytes:
-    """Return the bytes of one of `KINDS` for a result; `shown` are the traces in the figure, `title` is its title."""
+def content(kind: str, result: Result, visible: Mapping[str, Sequence[TraceLine]], title: str) -> bytes:
+    """Return the bytes of one of `KINDS` for a result; `visible` are the traces in the figure, `title` is its title."""
     tuning = result.tuning
     if kind == "scenario":
         return scenario_text(tuning).encode()
@@ -41,18 +41,18 @@ def content(kind: str, result: Result, shown: Mapping[str, Sequence[Trace]], tit
         rules = {name.removeprefix("rules."): value for name, value in tuning.values.items() if name.startswith("rules.")}
         return toml_text({"rules": rules}).encode()
     if kind == "traces as CSV":
-        return samples_of(shown).write_csv().encode()
+        return samples_of(visible).write_csv().encode()
     if kind == "traces as VCD":
-        samples = samples_of(shown)
-        bits = [trace.name for trace in shown.get("bits", ())]
-        return vcd_text(samples.with_columns(channel=_channel()), bits).encode()
-    return _figure(result, shown, title, "png" if kind.endswith("PNG") else "svg")
+        samples = samples_of(visible)
+        bits = [trace.name for trace in visible.get("bits", ())]
+        return vcd_text(samples.with_columns(channel=_channel()), bits, tick=tuning.scenario.turn_every).encode()
+    return _figure(result, visible, title, "png" if kind.endswith("PNG") else "svg")
 
 
-def samples_of(shown: Mapping[str, Sequence[Trace]]) -> pl.DataFrame:
+def samples_of(visible: Mapping[str, Sequence[TraceLine]]) -> pl.DataFrame:
     """Return the traces as rows: panel, trace, t (days), value, low and high (null without a band)."""
     frames = []
-    for panel, traces in shown.items():
+    for panel, traces in visible.items():
         for trace in traces:
             nothing = [None] * len(trace.t)
             columns = {"t": trace.t, "value": trace.values, "low": trace.low or nothing, "high": trace.high or nothing}
@@ -71,6 +71,7 @@ def scenario_text(tuning: Tuning) -> str:
     document.setdefault("why", base.why or "Made in the workbench.")
     if not base.text:
         document["run"] = {"days": base.days}
+        document |= {"claim": [_claim(row) for row in base.claims.to_dicts()]} if base.claims.height else {}
     for name, value in tuning.values.items():
         if name == LAW:
             document["memory"] = document.get("memory", {}) | {"law": value}
@@ -85,13 +86,21 @@ def scenario_text(tuning: Tuning) -> str:
         inputs = {"input": [*table.pop("input", []), *added]}
         document["netlist"] = {"text": wires.text, **table, **(inputs if inputs["input"] else {})}
         document.pop("derive", None)  # its nets are part of the text
-    for check in tuning.kept:
+    for check in tuning.checks:
         document.setdefault("check", []).append({"name": check.name, "property": check.property})
     order = ("why", "seed", "run", "memory", "law", "rules", "netlist")
     named = {name: document.pop(name) for name in order if name in document}
     text = toml_text(named | document)
     parse(text, name=base.name, where=base.path or "workbench.toml")
     return text
+
+
+def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a scripted claim as a scenario file says it."""
+    names = ("writer", "handle", "object", "title", "body", "confidence", "verification")
+    table = {"at": f"{row['t']:.17g}d"} | {name: row[name] for name in names if row[name] is not None}
+    edges = [{"relation": edge["relation"], "target": edge["target"]} for edge in row["edges"] or ()]
+    return table | ({"edges": edges} if edges else {})
 
 
 def _channel() -> pl.Expr:
@@ -103,12 +112,12 @@ def _channel() -> pl.Expr:
     )
 
 
-def _figure(result: Result, shown: Mapping[str, Sequence[Trace]], title: str, kind: str) -> bytes:
+def _figure(result: Result, visible: Mapping[str, Sequence[TraceLine]], title: str, kind: str) -> bytes:
     """Draw the traces on paper: panels of values, lanes of bits, lanes of alarms."""
-    samples = samples_of(shown).with_columns(channel=pl.format("{} ({})", "trace", "panel"))
+    samples = samples_of(visible).with_columns(channel=pl.format("{} ({})", "trace", "panel"))
     rows = [
         {"channel": f"{trace.name} ({panel})", "address": title_of(panel), "digital": panel == "bits", "panel": place}
-        for place, (panel, traces) in enumerate(shown.items())
+        for place, (panel, traces) in enumerate(visible.items())
         for trace in traces
     ]
     run = result.run

@@ -1,4 +1,4 @@
-"""The rows of the settings panel, made from the settings of a scenario and the table of rules."""
+"""The rows of the settings panel, rows_by_group from the settings of a scenario and the table of rules."""
 
 from __future__ import annotations
 
@@ -39,9 +39,11 @@ def setting_groups(scenario: Scenario) -> list[dict[str, Any]]:
         groups.append((title, own, prefix in ("law", "netlist")))
     listed = {name for _, names, _ in groups for name in names}
     groups.append(("More rules", [name for name in rows if name not in listed], False))
-    made: list[dict[str, Any]] = [{"title": title, "rows": [rows[name] for name in names], "open": opened} for title, names, opened in groups]
-    made[1]["rows"].insert(0, _law(scenario))
-    return [group for group in made if group["rows"]]
+    rows_by_group: list[dict[str, Any]] = [
+        {"title": title, "rows": [rows[name] for name in names], "open": opened} for title, names, opened in groups
+    ]
+    rows_by_group[1]["rows"].insert(0, _law(scenario))
+    return [group for group in rows_by_group if group["rows"]]
 
 
 def _law(scenario: Scenario) -> dict[str, Any]:

@@ -143,7 +143,7 @@ class _Feed:
 
     def __init__(self, stream: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> None:
         self.stream, self.rules = stream, rules
-        self.claims = _claims(stream, edges)
+        self.claims = claims_to_admit(stream, edges)
         self.later = edges.filter(pl.col("source") != pl.col("at")).with_columns(
             weight=pl.col("relation").replace_strict(rules.weights(), return_dtype=pl.Float64)
         )
@@ -206,8 +206,8 @@ class _Feed:
 _HANDLE = pl.lit("obs_") + pl.col("arrival").cast(pl.String).str.zfill(6)
 
 
-def _claims(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
-    """The stream as claims for the gate; the edges a claim brings are those written at its own arrival."""
+def claims_to_admit(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
+    """Return a stream (`arranged`) as claims for the gate; the edges of a claim are those written at its own arrival."""
     name = stream.select(_HANDLE).to_series()
     own = edges.filter(pl.col("source") == pl.col("at"))
     own = own.select(arrival="source", edge=pl.struct("relation", target=name.gather(own["target"])))

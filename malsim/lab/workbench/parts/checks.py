@@ -7,31 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import MalsimError
 from malsim.base.plain_text import plain_text
-from malsim.lab.workbench.page.components import Form, Table
+from malsim.lab.workbench.view.components import FieldForm, RowTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.lab.workbench.traces import Trace
-    from malsim.lab.workbench.tuning import Result
+    from malsim.lab.workbench.changes import Result
+    from malsim.lab.workbench.trace_lines import TraceLine
     from malsim.scenario.judge.judge import Outcome
 
 LOOKS = {"pass": ("✓", "good"), "fail": ("✗", "bad"), "error": ("!", "odd")}
 
 
-class Checks:
+class ChecksPart:
     """The table of checks; a click on one puts the mark on the day of its witness."""
 
     def __init__(self, go: Callable[[float], None], keep: Callable[[str, str], None]) -> None:
-        self.table: Any = Table(
+        self.table: Any = RowTable(
             heads=["", "check", "margin"], empty="This scenario has no checks. Keep one below.", sizing_mode="stretch_width"
         )
-        self.form: Any = Form(
+        self.form: Any = FieldForm(
             sizing_mode="stretch_width", buttons=[{"word": "Keep as check", "title": "add it to the file"}]
         )
         self._go, self._keep, self._days = go, keep, list[float | None]()
         self.table.answer(self._clicked)
-        self.form.answer(self._asked)
+        self.form.answer(self._press)
         self.form.fields = _fields("", "", "", "", "")
 
     def show(self, result: Result) -> None:
@@ -42,7 +42,7 @@ class Checks:
             for outcome, day in zip(result.outcomes, self._days, strict=True)
         ]
 
-    def offer(self, trace: Trace, window: tuple[float, float], days: float) -> None:
+    def offer(self, trace: TraceLine, window: tuple[float, float], days: float) -> None:
         """Fill the form with the band that a trace keeps in a window of days."""
         first, last = max(0.0, window[0]), min(days, window[1])
         inside = [value for at, value in zip(trace.t, trace.values, strict=True) if first <= at <= last and value == value]  # noqa: PLR0124  # NaN
@@ -55,7 +55,7 @@ class Checks:
         if day is not None:
             self._go(day)
 
-    def _asked(self, message: dict[str, Any]) -> None:
+    def _press(self, message: dict[str, Any]) -> None:
         values = message["values"]
         try:
             text = property_text(**{name: str(values[name]).strip() for name in ("of", "low", "high", "start", "end")})
@@ -77,7 +77,7 @@ def property_text(*, of: str, low: str, high: str, start: str, end: str) -> str:
     return f"always{window} ({' and '.join(bounds) or of})"
 
 
-def address_of(trace: Trace) -> str:
+def address_of(trace: TraceLine) -> str:
     """Return the address by which a property reads a trace."""
     return {"effective": f"eff({trace.subject})", "currency": f"curr({trace.subject})"}.get(trace.panel, trace.subject)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.base.errors import MalsimError
-from malsim.lab.workbench.page.components import Form, Table
 from malsim.lab.workbench.parts.stepping import ticks_of
+from malsim.lab.workbench.view.components import FieldForm, RowTable
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
@@ -18,26 +18,26 @@ from malsim.sim.settings.netlist_config import Input, NetlistConfig
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
-    from malsim.lab.workbench.page.page import Page
-    from malsim.lab.workbench.tuning import Result
+    from malsim.lab.workbench.changes import Result
+    from malsim.lab.workbench.parts.page_host import PageHost
 
 WORDS = {"holds": "{}", "rises": "rise ({})", "falls": "fall ({})"}
 BACK, ON, SET = "◀ find", "find ▶", "Set at next click"
 
 
-class Finding:
+class FindPart:
     """Jumps to the next or the previous day on which a condition of the property language holds, rises or falls."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: PageHost) -> None:
         self._page = page
-        self.form: Any = Form(buttons=[{"word": ON}, {"word": BACK}], sizing_mode="stretch_width")
+        self.form: Any = FieldForm(buttons=[{"word": ON}, {"word": BACK}], sizing_mode="stretch_width")
         self.form.fields = [
             {"name": "condition", "label": "condition", "value": "", "hint": "eff(dec_a3ee) < 0.5", "width": "260px"},
             {"name": "edge", "label": "where it", "choices": list(WORDS), "value": "holds"},
         ]
-        self.form.answer(self._asked)
+        self.form.answer(self._press)
 
-    def _asked(self, message: dict[str, Any]) -> None:
+    def _press(self, message: dict[str, Any]) -> None:
         result = self._page.result
         if result is None:
             return
@@ -65,18 +65,18 @@ def days_where(result: Result, condition: str, edge: str = "holds") -> list[floa
     return [float(trace.times[index] / DAY) for index in np.flatnonzero(truth > 0)]
 
 
-class Inputs:
+class InputsPart:
     """Schedules values of the net's free inputs; a click on the axis says the day."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: PageHost) -> None:
         self._page, self._waiting = page, None
-        self.form: Any = Form(buttons=[{"word": SET, "title": "then click on a figure"}], sizing_mode="stretch_width")
-        self.table: Any = Table(heads=["input", "day", "value", ""], empty="No input is scheduled by hand.")
+        self.form: Any = FieldForm(buttons=[{"word": SET, "title": "then click on a figure"}], sizing_mode="stretch_width")
+        self.table: Any = RowTable(heads=["input", "day", "value", ""], empty="No input is scheduled by hand.")
         self.table.sizing_mode = "stretch_width"
-        self.form.answer(self._asked)
+        self.form.answer(self._press)
         self.table.answer(self._dropped)
-        page.told.append(self.show)
-        page.taps.append(self._tapped)
+        page.on_result.append(self.show)
+        page.on_tap.append(self._tapped)
 
     _waiting: tuple[str, float] | None
 
@@ -95,7 +95,7 @@ class Inputs:
             for one in self._page.tuning.inputs
         ]
 
-    def _asked(self, message: dict[str, Any]) -> None:
+    def _press(self, message: dict[str, Any]) -> None:
         values = message["values"]
         try:
             self._waiting = (str(values["signal"]), float(values["value"]))

@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from malsim.base.plain_text import plain_text
-from malsim.lab.workbench.page.components import Form, Table
+from malsim.lab.workbench.view.components import FieldForm, RowTable
 
 if TYPE_CHECKING:
-    from malsim.lab.workbench.page.page import Page
-    from malsim.lab.workbench.tuning import Result
+    from malsim.lab.workbench.changes import Result
+    from malsim.lab.workbench.parts.page_host import PageHost
 
 MOST = 60
 BACK, ON = "◀ tick", "tick ▶"
 
 
-class Stepping:
+class StepPart:
     """Buttons for the tick before and after, and the changes of the tick at the mark."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: PageHost) -> None:
         self._page = page
         buttons = [{"word": BACK, "title": "one tick back"}, {"word": ON, "title": "one tick forward"}]
-        self.form: Any = Form(buttons=buttons, sizing_mode="stretch_width")
+        self.form: Any = FieldForm(buttons=buttons, sizing_mode="stretch_width")
         self.form.fields = [{"name": "day", "label": "day", "kind": "number", "value": "", "width": "90px", "live": True}]
-        self.table: Any = Table(heads=["what", "before", "after", "cause"], empty="Nothing changed in this tick.")
+        self.table: Any = RowTable(heads=["what", "before", "after", "cause"], empty="Nothing changed in this tick.")
         self.table.sizing_mode = "stretch_width"
-        self.form.answer(self._asked)
-        page.told.append(self.show)
-        page.moved.append(self.show)
+        self.form.answer(self._press)
+        page.on_result.append(self.show)
+        page.on_day.append(self.show)
 
     def show(self) -> None:
         """List what changed in the tick at the mark."""
@@ -51,7 +51,7 @@ class Stepping:
         self.form.say(f"{len(changes)} changes in the tick of day {day:g}")
         self.table.rows = [{"cells": [plain_text(str(part)) for part in row], "click": False} for row in changes[:MOST]]
 
-    def _asked(self, message: dict[str, Any]) -> None:
+    def _press(self, message: dict[str, Any]) -> None:
         result = self._page.result
         if result is None:
             return
@@ -63,11 +63,11 @@ class Stepping:
             goal = min((t for t in times if t > day), default=times[-1])
         else:
             try:
-                asked = float(message["values"]["day"])
+                typed = float(message["values"]["day"])
             except ValueError:
                 self.form.say("A day is a number.", failed=True)
                 return
-            goal = max((t for t in times if t <= asked), default=times[0])
+            goal = max((t for t in times if t <= typed), default=times[0])
         self._page.go(goal)
 
 

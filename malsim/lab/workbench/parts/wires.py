@@ -6,27 +6,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import MalsimError
-from malsim.lab.workbench.page.components import Diagram, Editor
+from malsim.lab.workbench.view.components import NetDiagram, TextEditor
 from malsim.netlist import NetlistError, parse
 from malsim.netlist.lint import lint
 from malsim.netlist.wiring.diagram import diagram
 from malsim.sim.settings.netlist_config import NetlistConfig
 
 if TYPE_CHECKING:
-    from malsim.lab.workbench.page.page import Page
+    from malsim.lab.workbench.parts.page_host import PageHost
     from malsim.netlist import Fault
 
 
-class Wires:
+class WiresPart:
     """Editor and diagram of the netlist; an edit that links is run, one that does not keeps the last picture."""
 
-    def __init__(self, page: Page) -> None:
-        self._page, self._drawn = page, ""
+    def __init__(self, page: PageHost) -> None:
+        self._page, self._text = page, ""
         text = page.tuning.netlist_text
-        self.editor: Any = Editor(text=text, label="Netlist", sizing_mode="stretch_width")
-        self.diagram: Any = Diagram(key=page.key, sizing_mode="stretch_width")
+        self.editor: Any = TextEditor(text=text, label="Netlist", sizing_mode="stretch_width")
+        self.diagram: Any = NetDiagram(key=page.key, sizing_mode="stretch_width")
         self.editor.answer(self._typed)
-        page.told.append(self.show)
+        page.on_result.append(self.show)
         self.editor.notes, _ = notes_of(text, page.tuning)
 
     def show(self) -> None:
@@ -34,11 +34,11 @@ class Wires:
         result = self._page.result
         wires = result.run.scenario.netlist if result else None
         text = wires.text if wires else ""
-        if text == self._drawn:
+        if text == self._text:
             return
-        self._drawn = text
-        drawn = diagram(wires.net if wires else NetlistConfig.of("").net)
-        self.diagram.param.update(wires=drawn.wires.to_dicts(), boxes=drawn.boxes.to_dicts())
+        self._text = text
+        net = diagram(wires.net if wires else NetlistConfig.of("").net)
+        self.diagram.param.update(wires=net.wires.to_dicts(), boxes=net.boxes.to_dicts())
 
     def _typed(self, message: dict[str, Any]) -> None:
         text = str(message["text"])
@@ -54,8 +54,8 @@ def notes_of(text: str, tuning: Any) -> tuple[list[dict[str, Any]], bool]:
     try:
         document = parse(text, file="netlist")
         config = NetlistConfig(document=document)
-        fed = [one.signal for one in (*tuning.inputs, *(tuning.base.netlist.inputs if tuning.base.netlist else ()))]
-        notes = [_note(fault, "warning") for fault in lint(document, net=config.net, inputs=fed)]
+        inputs = [one.signal for one in (*tuning.inputs, *(tuning.base.netlist.inputs if tuning.base.netlist else ()))]
+        notes = [_note(fault, "warning") for fault in lint(document, net=config.net, inputs=inputs)]
     except NetlistError as error:
         return [_note(fault, "error") for fault in error.faults], False
     except MalsimError as error:

@@ -8,34 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import MalsimError
 from malsim.base.plain_text import plain_text
-from malsim.lab.workbench.page.components import html
+from malsim.lab.workbench.view.components import html
 from malsim.memory.explain import Explanation
 
 if TYPE_CHECKING:
-    from malsim.lab.workbench.traces import Trace
-    from malsim.lab.workbench.tuning import Result
+    from malsim.lab.workbench.changes import Result
+    from malsim.lab.workbench.trace_lines import TraceLine
 
 UP, DOWN = "#12a176", "#d9541e"
 EMPTY = "<h2>Why</h2><p class='soft'>Click a trace to see why it has that value on that day.</p>"
 
 
-class Why:
+class WhyPart:
     """The explanation of the trace that was clicked last; it follows the settings."""
 
     def __init__(self) -> None:
         self.view: Any = html(EMPTY)
-        self._asked: tuple[str, float] | None = None
+        self._question: tuple[str, float] | None = None
 
-    def ask(self, result: Result, trace: Trace, day: float) -> None:
+    def ask(self, result: Result, trace: TraceLine, day: float) -> None:
         """Explain a trace on a day."""
-        self._asked = (trace.name, day)
+        self._question = (trace.name, day)
         self.show(result)
 
     def show(self, result: Result) -> None:
         """Explain the same trace and day in another result."""
-        if self._asked is None:
+        if self._question is None:
             return
-        name, day = self._asked
+        name, day = self._question
         trace = result.trace(name)
         if trace is None:
             self.view.object = f"<h2>Why</h2><p class='soft'>{_text(name)} is not in this run.</p>"
@@ -46,11 +46,11 @@ class Why:
             self.view.object = f"<h2>Why {_text(name)}</h2><p class='wb-error'>{_text(str(problem))}</p>"
 
 
-def explained(result: Result, trace: Trace, day: float) -> str:
+def explained(result: Result, trace: TraceLine, day: float) -> str:
     """Return the explanation of a trace on a day as HTML, with every text of a scenario escaped."""
     value = trace.at(day)
-    shown = "no value yet" if value is None or math.isnan(value) else f"{value:.4g}"
-    parts = [f"<h2>Why {_text(trace.name)} is {shown} on day {day:g}</h2>"]
+    text = "no value yet" if value is None or math.isnan(value) else f"{value:.4g}"
+    parts = [f"<h2>Why {_text(trace.name)} is {text} on day {day:g}</h2>"]
     if trace.label:
         parts.append(f"<p class='soft small'>{_text(trace.label)}</p>")
     if trace.panel in ("effective", "rank"):

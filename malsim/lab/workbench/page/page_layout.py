@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import panel as pn
 
-from malsim.lab.workbench.page.components import html, style
-
-if TYPE_CHECKING:
-    from malsim.lab.workbench.page.page import Page
+from malsim.lab.workbench.view.components import html, style
 
 WRAP = style("wrap")
 CARD = style("card")
@@ -17,11 +14,11 @@ CARD = style("card")
 TABS = style("tabs")
 
 
-def laid_out(page: Page) -> Any:
+def laid_out(page: Any) -> Any:
     """Return the layout of a page."""
     plots = card(page.plots, css_classes=["wb-plots"])
     legend = card(page.legend, css_classes=["wb-legend"])
-    checks = card(html("<h2>Checks</h2>"), page.checks.table, page.checks.form, css_classes=["wb-half"])
+    checks = card(html("<h2>ChecksPart</h2>"), page.checks.table, page.checks.form, css_classes=["wb-half"])
     why = card(page.why.view, css_classes=["wb-half"])
     main = pn.Column(
         wrap(plots, legend), wrap(checks, why), parts(page), sizing_mode="stretch_width", css_classes=["wb-main"], margin=0,
@@ -31,7 +28,7 @@ def laid_out(page: Page) -> Any:
     return pn.Column(page.bar, wrap(settings, main), sizing_mode="stretch_width", margin=0, styles={"gap": "8px"})
 
 
-def parts(page: Page) -> Any:
+def parts(page: Any) -> Any:
     """Return the parts that are opened when they are needed, as tabs."""
     wires = wrap(
         pn.Column(page.wires.editor, sizing_mode="stretch_width", css_classes=["wb-half"], margin=0),

@@ -24,7 +24,7 @@ def _script(name: str) -> str:
     return (FOLDER / f"{name}.js").read_text(encoding="utf-8")
 
 
-class Part(JSComponent):  # type: ignore[misc]  # Panel ships no types
+class PageComponent(JSComponent):  # type: ignore[misc]  # Panel ships no types
     """A component in the page's style."""
 
     __abstract = True
@@ -35,7 +35,7 @@ class Part(JSComponent):  # type: ignore[misc]  # Panel ships no types
         self.on_msg(lambda event: callback(event.data))
 
 
-class Bar(Part):
+class PageHead(PageComponent):
     """The head of the page; sends `press` with a button's word, and `drop` with the index of a held picture."""
 
     title = param.String()
@@ -49,7 +49,7 @@ class Bar(Part):
     _esm = _script("bar")
 
 
-class Settings(Part):
+class SettingsPanel(PageComponent):
     """Settings in groups; sends `name` and `value` of a change, or `reset` with a name or `all`."""
 
     groups = param.List([])
@@ -58,7 +58,7 @@ class Settings(Part):
     _esm = _script("settings")
 
 
-class Legend(Part):
+class Legend(PageComponent):
     """The traces by panel with their values under the cursor; sends panel, name and whether to show one."""
 
     key = param.String()
@@ -67,7 +67,7 @@ class Legend(Part):
     _esm = _script("legend")
 
 
-class Table(Part):
+class RowTable(PageComponent):
     """Rows of text; sends the index of a row that is clicked."""
 
     heads = param.List([])
@@ -76,7 +76,7 @@ class Table(Part):
     _esm = _script("table")
 
 
-class Form(Part):
+class FieldForm(PageComponent):
     """Fields and buttons; sends `press` with a button's word and the fields' values."""
 
     fields = param.List([])
@@ -91,7 +91,7 @@ class Form(Part):
         self.param.update(note=text, failed=failed)
 
 
-class Editor(Part):
+class TextEditor(PageComponent):
     """A text with notes at its lines; sends `text` 300 ms after the last key."""
 
     text = param.String("")
@@ -100,7 +100,7 @@ class Editor(Part):
     _esm = _script("editor")
 
 
-class Diagram(Part):
+class NetDiagram(PageComponent):
     """A net as boxes and wires with live values."""
 
     key = param.String()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from malsim import api
 from malsim.base.errors import MalsimError, UsageError
 from malsim.lab.space.settings import changed, settings_of
-from malsim.lab.workbench.traces import Trace, traces_of
+from malsim.lab.workbench.trace_lines import TraceLine, traces_of
 from malsim.laws import shipped_laws
 from malsim.netlist import parse
 from malsim.scenario.judge.judge import judge_run
@@ -33,13 +33,13 @@ class Tuning:
     """A scenario and the changes made to it by hand.
 
     `values` are settings by their dotted names, with the memory's law under `law`. `netlist` is the text of another
-    netlist, `kept` are checks added by hand, `inputs` values scheduled for inputs of the net.
+    netlist, `checks` are checks added by hand, `inputs` values scheduled for inputs of the net.
     """
 
     base: Scenario
     values: Mapping[str, Any] = field(default_factory=dict)
     netlist: str | None = None
-    kept: tuple[Check, ...] = ()
+    checks: tuple[Check, ...] = ()
     inputs: tuple[Input, ...] = ()
 
     @cached_property
@@ -57,7 +57,7 @@ class Tuning:
             scenario = scenario.replace(netlist=replace(wires, inputs=inputs))
         values = {name: value for name, value in self.values.items() if name != LAW}
         scenario = changed(scenario, values, where="workbench")
-        scenario = scenario.replace(checks=(*scenario.checks, *self.kept))
+        scenario = scenario.replace(checks=(*scenario.checks, *self.checks))
         return askable(scenario)[0]
 
     @property
@@ -69,7 +69,7 @@ class Tuning:
     @property
     def unset(self) -> Scenario:
         """The scenario under the chosen law and netlist with every other setting as in its file."""
-        return replace(self, values={LAW: self.values[LAW]} if LAW in self.values else {}, inputs=(), kept=()).scenario
+        return replace(self, values={LAW: self.values[LAW]} if LAW in self.values else {}, inputs=(), checks=()).scenario
 
     @property
     def netlist_text(self) -> str:
@@ -97,10 +97,10 @@ class Tuning:
 
     def with_check(self, name: str, text: str, share: float = 1.0) -> Tuning:
         """Return the tuning with one more check; raises `ScenarioError` for a property that cannot be read."""
-        names = [check.name for check in (*self.base.checks, *self.kept)]
+        names = [check.name for check in (*self.base.checks, *self.checks)]
         if not name.strip() or name in names:
             raise UsageError("a check needs a name of its own", where="check", given=name or None)
-        return replace(self, kept=(*self.kept, Check(name=name.strip(), property=Property(text).text, share=share)))
+        return replace(self, checks=(*self.checks, Check(name=name.strip(), property=Property(text).text, share=share)))
 
     def _takes(self, given: Input) -> bool:
         try:
@@ -117,9 +117,9 @@ class Result:
     tuning: Tuning
     run: Run
     outcomes: tuple[Outcome, ...]
-    traces: Mapping[str, tuple[Trace, ...]]
+    traces: Mapping[str, tuple[TraceLine, ...]]
 
-    def trace(self, name: str) -> Trace | None:
+    def trace(self, name: str) -> TraceLine | None:
         """Return the first trace of a name."""
         return next((trace for traces in self.traces.values() for trace in traces if trace.name == name), None)
 

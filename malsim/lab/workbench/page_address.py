@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from malsim.base.errors import UsageError
-from malsim.lab.workbench.tuning import LAW, Tuning
+from malsim.lab.workbench.changes import LAW, Tuning
 from malsim.sim.settings.netlist_config import Input
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def query_of(tuning: Tuning, scenario: str) -> str:
     words += list(tuning.values.items())
     if tuning.netlist is not None:
         words.append(("netlist", tuning.netlist))
-    words += [("check", f"{check.name}: {check.property}") for check in tuning.kept]
+    words += [("check", f"{check.name}: {check.property}") for check in tuning.checks]
     words += [("input", f"{one.signal}@{one.at}={one.value:g}") for one in tuning.inputs]
     return f"?{urlencode(words)}" if words else ""
 

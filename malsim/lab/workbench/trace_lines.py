@@ -26,7 +26,7 @@ TITLES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trace:
+class TraceLine:
     """One line over time: `values` hold from each of the days `t` to the next; NaN where there is none.
 
     `low` and `high` are the 5th and 95th percentile over replications, empty for one replication. `same_as` names an
@@ -57,14 +57,14 @@ class Trace:
         return max(finite) - min(finite) if finite else 0.0
 
 
-def traces_of(run: Run) -> dict[str, tuple[Trace, ...]]:
+def traces_of(run: Run) -> dict[str, tuple[TraceLine, ...]]:
     """Return the traces of a run by panel, in each panel those that moved most first.
 
     Cells of several replications are joined to a mean with a band where every replication has the same ones; drawn
     writers make others in each, so there the first replication is shown.
     """
     several = run.scenario.replications > 1
-    panels: dict[str, list[Trace]] = {}
+    panels: dict[str, list[TraceLine]] = {}
     cells = run.cells
     if several and run.scenario.writers:
         cells, joined = cells.filter(pl.col("rep") == run.scenario.first), False
@@ -146,7 +146,7 @@ def _with_panels(signals: pl.DataFrame, bits: set[str]) -> pl.DataFrame:
     return signals.filter(value.is_not_null()).with_columns(panel=named)
 
 
-def _add(panels: dict[str, list[Trace]], frame: pl.DataFrame, labels: Mapping[str, str]) -> None:
+def _add(panels: dict[str, list[TraceLine]], frame: pl.DataFrame, labels: Mapping[str, str]) -> None:
     """Add the traces of a frame of t, name, panel and value, and low and high of bands."""
     edges = [column for column in ("low", "high") if column in frame.columns]
     frame = frame.with_columns(pl.col("value", *edges).cast(pl.Float64).fill_null(float("nan")))
@@ -154,14 +154,14 @@ def _add(panels: dict[str, list[Trace]], frame: pl.DataFrame, labels: Mapping[st
         if rows["value"].is_nan().all():
             continue
         low, high = (tuple(rows[edge].to_list()) for edge in edges) if edges else ((), ())
-        trace = Trace(
+        trace = TraceLine(
             name=str(name), subject=str(name), panel=str(panel), label=labels.get(str(name), ""),
             t=tuple(rows["t"].to_list()), values=tuple(rows["value"].to_list()), low=low, high=high,
         )  # fmt: skip
         panels.setdefault(str(panel), []).append(trace)
 
 
-def _marked(traces: list[Trace]) -> list[Trace]:
+def _marked(traces: list[TraceLine]) -> list[TraceLine]:
     """Sort by how far each trace moved, and mark those that equal an earlier one."""
     from dataclasses import replace
 

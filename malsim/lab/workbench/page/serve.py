@@ -10,8 +10,8 @@ from typing import Any
 
 import panel as pn
 
-from malsim.lab.workbench.page.components import html
-from malsim.lab.workbench.page.notebook import page_for
+from malsim.lab.workbench.page.open_page import page_for
+from malsim.lab.workbench.view.components import html
 
 LOOPBACK = "127.0.0.1"
 LOOK = """

@@ -13,35 +13,35 @@ import polars as pl
 from malsim.base.errors import MalsimError
 from malsim.base.plain_text import plain_text
 from malsim.lab.space.settings import settings_of
-from malsim.lab.workbench.page.components import Bar, Legend, Settings
-from malsim.lab.workbench.page.figures import Held, Looks, Stack
-from malsim.lab.workbench.page.layout import laid_out
-from malsim.lab.workbench.parts.checks import Checks
-from malsim.lab.workbench.parts.finding import Finding, Inputs
-from malsim.lab.workbench.parts.saving import Saving
-from malsim.lab.workbench.parts.stepping import Stepping
-from malsim.lab.workbench.parts.why import Why
-from malsim.lab.workbench.parts.wires import Wires
+from malsim.lab.workbench.changes import LAW
+from malsim.lab.workbench.page.page_layout import laid_out
+from malsim.lab.workbench.parts.checks import ChecksPart
+from malsim.lab.workbench.parts.finding import FindPart, InputsPart
+from malsim.lab.workbench.parts.saving import SavePart
+from malsim.lab.workbench.parts.stepping import StepPart
+from malsim.lab.workbench.parts.why_part import WhyPart
+from malsim.lab.workbench.parts.wires import WiresPart
 from malsim.lab.workbench.runner import Runner
 from malsim.lab.workbench.settings_rows import setting_groups
-from malsim.lab.workbench.traces import SHOWN, title_of
-from malsim.lab.workbench.tuning import LAW
+from malsim.lab.workbench.trace_lines import SHOWN, title_of
+from malsim.lab.workbench.view.components import Legend, PageHead, SettingsPanel
+from malsim.lab.workbench.view.figures import Hold, Looks, Stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.lab.workbench.traces import Trace
-    from malsim.lab.workbench.tuning import Result, Tuning
+    from malsim.lab.workbench.changes import Result, Tuning
+    from malsim.lab.workbench.trace_lines import TraceLine
 
-MOST_HELD = 4
+MOST_HOLDS = 4
 LANE = 0.7
 
 
-class Page:
+class LivePage:
     """One live page; `tuning` is what was changed, `result` the last run that finished.
 
     `schedule` calls a function on the thread of the page. `folder` is where files are saved, `address` is told each tuning
-    that ran. `told` are called after each result, `moved` when the mark moves, `taps` with the day of a click.
+    that ran. `on_result` are called after each result, `on_day` when the mark moves, `on_tap` with the day of a click.
     """
 
     def __init__(
@@ -54,24 +54,24 @@ class Page:
     ) -> None:
         self.key = uuid4().hex
         self.tuning, self.result, self.day = tuning, None, None
-        self.held: list[Held] = []
+        self.holds: list[Hold] = []
         self.looks = Looks()
         self.picked: dict[str, dict[str, bool]] = {}
-        self.told: list[Callable[[], None]] = []
-        self.moved: list[Callable[[], None]] = []
-        self.taps: list[Callable[[float], bool]] = []
+        self.on_result: list[Callable[[], None]] = []
+        self.on_day: list[Callable[[], None]] = []
+        self.on_tap: list[Callable[[float], bool]] = []
         self._address = address or (lambda _: None)
-        self.bar: Any = Bar(buttons=["Hold", *(["Copy link"] if address else [])], sizing_mode="stretch_width")
-        self.settings: Any = Settings(groups=setting_groups(tuning.unset), sizing_mode="stretch_width")
+        self.bar: Any = PageHead(buttons=["Hold", *(["Copy link"] if address else [])], sizing_mode="stretch_width")
+        self.settings: Any = SettingsPanel(groups=setting_groups(tuning.unset), sizing_mode="stretch_width")
         self.legend: Any = Legend(key=self.key, sizing_mode="stretch_width")
-        self.why = Why()
-        self.checks = Checks(self.go, self._keep)
+        self.why = WhyPart()
+        self.checks = ChecksPart(self.go, self._keep)
         self.stack: Stack | None = None
         self.plots: Any = pn.Column(sizing_mode="stretch_width", margin=0)
         self.runner = Runner(schedule, done=self.show, failed=self._refused, progress=self._progress)
-        self.wires, self.stepping = Wires(self), Stepping(self)
-        self.saving = Saving(self, folder or Path.cwd())
-        self.finding, self.inputs = Finding(self), Inputs(self)
+        self.wires, self.stepping = WiresPart(self), StepPart(self)
+        self.saving = SavePart(self, folder or Path.cwd())
+        self.finding, self.inputs = FindPart(self), InputsPart(self)
         self.bar.answer(self._on_bar)
         self.settings.answer(self._on_setting)
         self.legend.answer(self._on_legend)
@@ -103,7 +103,7 @@ class Page:
         self.why.show(result)
         self._head(result)
         self._address(result.tuning)
-        for tell in self.told:
+        for tell in self.on_result:
             tell()
 
     def go(self, day: float) -> None:
@@ -112,7 +112,7 @@ class Page:
         self.legend.day = day
         if self.stack:
             self.stack.mark(day)
-        for tell in self.moved:
+        for tell in self.on_day:
             tell()
 
     def title(self) -> str:
@@ -126,38 +126,38 @@ class Page:
             return 0.0, float(self.tuning.base.days)
         return float(self.stack.x_range.start), float(self.stack.x_range.end)
 
-    def shown(self, result: Result) -> dict[str, list[Trace]]:
+    def visible(self, result: Result) -> dict[str, list[TraceLine]]:
         """Return the traces that are drawn, by panel: those that were picked, else those that moved most."""
-        chosen = {}
+        panels = {}
         for panel, traces in result.traces.items():
             picked = self.picked.get(panel, {})
             most = 16 if panel == "bits" else SHOWN
-            chosen[panel] = [trace for place, trace in enumerate(traces) if picked.get(trace.name, place < most)]
-        return chosen
+            panels[panel] = [trace for place, trace in enumerate(traces) if picked.get(trace.name, place < most)]
+        return panels
 
     def _draw(self) -> None:
         if self.result is None or self.stack is None:
             return
-        run, shown = self.result.run, self.shown(self.result)
+        run, visible = self.result.run, self.visible(self.result)
         events = run.events.filter(pl.col("rep") == run.scenario.first)
-        names = {trace.name for traces in shown.values() for trace in traces}
+        names = {trace.name for traces in visible.values() for trace in traces}
         quiet = {"pushed", "oriented", "bootstrapped", "expanded", "acted", "declined", "written_back"}
         events = events.filter(~pl.col("kind").is_in(quiet) | pl.col("subject").is_in(list(names)))
-        self.stack.show(shown, events, self.held, self.looks, float(run.scenario.days))
+        self.stack.show(visible, events, self.holds, self.looks, float(run.scenario.days))
         if self.day is None:
             self.day = float(run.scenario.days)
             self.legend.day = self.day
-        self.legend.panels = [self._listed(panel, traces, shown[panel]) for panel, traces in self.result.traces.items()]
+        self.legend.panels = [self._listed(panel, traces, visible[panel]) for panel, traces in self.result.traces.items()]
 
-    def _listed(self, panel: str, traces: tuple[Trace, ...], shown: list[Trace]) -> dict[str, Any]:
-        drawn = {trace.name for trace in shown}
+    def _listed(self, panel: str, traces: tuple[TraceLine, ...], visible: list[TraceLine]) -> dict[str, Any]:
+        names = {trace.name for trace in visible}
         rows = []
         for trace in traces:
-            colour, dash = self.looks.of(trace.name) if trace.name in drawn else ("#7b8490", "solid")
-            row = {"name": trace.name, "label": trace.label, "colour": colour, "dash": dash, "shown": trace.name in drawn}
+            colour, dash = self.looks.of(trace.name) if trace.name in names else ("#7b8490", "solid")
+            row = {"name": trace.name, "label": trace.label, "colour": colour, "dash": dash, "shown": trace.name in names}
             row["dash"] = "solid" if panel == "bits" else dash
-            row["same"] = trace.same_as if trace.name in drawn else ""
-            rows.append(row | ({"t": trace.t, "v": trace.values} if trace.name in drawn or panel == "bits" else {}))
+            row["same"] = trace.same_as if trace.name in names else ""
+            rows.append(row | ({"t": trace.t, "v": trace.values} if trace.name in names or panel == "bits" else {}))
         return {"name": panel, "title": title_of(panel), "traces": rows}
 
     def _head(self, result: Result) -> None:
@@ -181,17 +181,17 @@ class Page:
 
     def _tapped(self, panel: str, day: float, height: float) -> None:
         """Explain the trace that is nearest to a click."""
-        if self.result is None or any(tap(day) for tap in self.taps):
+        if self.result is None or any(tap(day) for tap in self.on_tap):
             return
-        traces = self.shown(self.result)[panel]
-        found = nearest_trace(traces, day, height, lanes=panel == "bits")
-        if found is None:
+        traces = self.visible(self.result)[panel]
+        trace = nearest_trace(traces, day, height, lanes=panel == "bits")
+        if trace is None:
             return
-        times = [at for at in found.t if at <= day]
-        at = times[-1] if times else found.t[0]
+        times = [at for at in trace.t if at <= day]
+        at = times[-1] if times else trace.t[0]
         self.go(at)
-        self.why.ask(self.result, found, at)
-        self.checks.offer(found, self.window, float(self.result.run.scenario.days))
+        self.why.ask(self.result, trace, at)
+        self.checks.offer(trace, self.window, float(self.result.run.scenario.days))
 
     def _on_setting(self, message: dict[str, Any]) -> None:
         if "reset" in message:
@@ -211,11 +211,11 @@ class Page:
 
     def _on_bar(self, message: dict[str, Any]) -> None:
         if "drop" in message:
-            del self.held[int(message["drop"])]
+            del self.holds[int(message["drop"])]
         elif message.get("press") == "Hold" and self.result:
-            held = Held(changes_text(self.result.tuning), self.shown(self.result))
-            self.held = [*self.held, held][-MOST_HELD:]
-        self.bar.holds = [one.label for one in self.held]
+            hold = Hold(changes_text(self.result.tuning), self.visible(self.result))
+            self.holds = [*self.holds, hold][-MOST_HOLDS:]
+        self.bar.holds = [one.label for one in self.holds]
         self._draw()
 
     def _keep(self, name: str, text: str) -> None:
@@ -233,7 +233,7 @@ def changes_text(tuning: Tuning) -> str:
     return plain_text(", ".join(parts))
 
 
-def nearest_trace(traces: list[Trace], day: float, height: float, *, lanes: bool) -> Trace | None:
+def nearest_trace(traces: list[TraceLine], day: float, height: float, *, lanes: bool) -> TraceLine | None:
     """Return the trace whose value on a day is nearest to a height; of lanes the one at that height."""
     if lanes:
         lane = len(traces) - 1 - int(max(0.0, min(height, len(traces) - 0.01)))

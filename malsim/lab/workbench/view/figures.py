@@ -22,14 +22,14 @@ from bokeh.models.tools import BoxZoomTool
 from bokeh.plotting import figure
 
 from malsim.base.plain_text import plain_text
-from malsim.lab.workbench.traces import steps, title_of
+from malsim.lab.workbench.trace_lines import steps, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
-    from malsim.lab.workbench.traces import Trace
+    from malsim.lab.workbench.trace_lines import TraceLine
 
 COLOURS = ("#2b83c6", "#e08a00", "#12a176", "#c8649b", "#56b4e9", "#d9541e", "#8a6fd1", "#9a8b2f")
 DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot")
@@ -54,11 +54,11 @@ class Looks:
 
 
 @dataclass(frozen=True)
-class Held:
+class Hold:
     """A picture kept as a pale reference: its label and its traces by panel."""
 
     label: str
-    traces: Mapping[str, Sequence[Trace]]
+    traces: Mapping[str, Sequence[TraceLine]]
 
 
 class Stack:
@@ -78,7 +78,12 @@ class Stack:
         self.events = self._event_strip(key)
 
     def show(
-        self, traces: Mapping[str, Sequence[Trace]], events: pl.DataFrame, held: Sequence[Held], looks: Looks, days: float
+        self,
+        traces: Mapping[str, Sequence[TraceLine]],
+        events: pl.DataFrame,
+        holds: Sequence[Hold],
+        looks: Looks,
+        days: float,
     ) -> None:
         """Draw traces and events, with held pictures behind them."""
         if days != self.reach:
@@ -90,7 +95,7 @@ class Stack:
             sources = self._sources[panel]
             sources["lines"].data = _lines(own, looks, lanes)
             sources["bands"].data = _bands(own, looks)
-            pale = [(trace, place) for place, picture in enumerate(held) for trace in picture.traces.get(panel, ())]
+            pale = [(trace, place) for place, picture in enumerate(holds) for trace in picture.traces.get(panel, ())]
             sources["held"].data = _pale(pale, looks, lanes, {trace.name for trace in own})
             if lanes is not None:
                 self._lanes(self.figures[panel], lanes)
@@ -116,40 +121,40 @@ class Stack:
 
     def _figure(self, panel: str, key: str, tap: Callable[[str, float, float], None]) -> Any:
         height = 200 if panel in ("effective", "rank", "unit") else 130
-        made = _bare(self.x_range, height, self._guide, title_of(panel))
+        plot = _bare(self.x_range, height, self._guide, title_of(panel))
         sources = self._sources[panel]
-        made.patches("xs", "ys", source=sources["bands"], fill_color="colour", fill_alpha=0.14, line_alpha=0.0)
-        made.multi_line("xs", "ys", source=sources["held"], line_color="colour", line_alpha="alpha", line_width=3.5)
-        made.multi_line(
+        plot.patches("xs", "ys", source=sources["bands"], fill_color="colour", fill_alpha=0.14, line_alpha=0.0)
+        plot.multi_line("xs", "ys", source=sources["held"], line_color="colour", line_alpha="alpha", line_width=3.5)
+        plot.multi_line(
             "xs", "ys", source=sources["lines"], line_color="colour", line_dash="dash", line_width="width", line_alpha=0.95
         )
-        made.xaxis.visible = False
-        self._attend(made, key)
-        made.on_event("tap", lambda event: tap(panel, event.x, event.y))
-        return made
+        plot.xaxis.visible = False
+        self._attend(plot, key)
+        plot.on_event("tap", lambda event: tap(panel, event.x, event.y))
+        return plot
 
     def _event_strip(self, key: str) -> Any:
-        made = _bare(self.x_range, 80, self._guide, "events", y_range=[])
-        marks = made.scatter("t", "kind", source=self._events, marker="dash", angle=math.pi / 2, size=11, color=INK)
+        plot = _bare(self.x_range, 80, self._guide, "events", y_range=[])
+        marks = plot.scatter("t", "kind", source=self._events, marker="dash", angle=math.pi / 2, size=11, color=INK)
         tip = "<div style='max-width:260px'><b>@kind</b> @subject<br>day @t{0.##}: @detail<br>@cause</div>"
-        made.add_tools(HoverTool(renderers=[marks], tooltips=tip))
-        self._attend(made, key)
-        made.xaxis.axis_label = "time (days)"
-        return made
+        plot.add_tools(HoverTool(renderers=[marks], tooltips=tip))
+        self._attend(plot, key)
+        plot.xaxis.axis_label = "time (days)"
+        return plot
 
-    def _attend(self, made: Any, key: str) -> None:
+    def _attend(self, plot: Any, key: str) -> None:
         """Let the cursor be followed, and add the mark of the chosen day."""
         mark = Span(dimension="height", line_color="#d9541e", line_width=1.4, visible=False, location=0)
-        made.add_layout(mark)
+        plot.add_layout(mark)
         self._marks.append(mark)
-        made.js_on_event("mousemove", CustomJS(args={"key": key}, code=FOLLOW))
+        plot.js_on_event("mousemove", CustomJS(args={"key": key}, code=FOLLOW))
 
     @staticmethod
-    def _lanes(made: Any, lanes: Mapping[str, int]) -> None:
-        made.yaxis.ticker = FixedTicker(ticks=[lane + LANE / 2 for lane in lanes.values()])
-        made.yaxis.major_label_overrides = {lane + LANE / 2: name[:18] for name, lane in lanes.items()}
-        made.y_range.update(start=-0.3, end=max(len(lanes), 1))
-        made.height = 34 + 24 * max(len(lanes), 1)
+    def _lanes(plot: Any, lanes: Mapping[str, int]) -> None:
+        plot.yaxis.ticker = FixedTicker(ticks=[lane + LANE / 2 for lane in lanes.values()])
+        plot.yaxis.major_label_overrides = {lane + LANE / 2: name[:18] for name, lane in lanes.items()}
+        plot.y_range.update(start=-0.3, end=max(len(lanes), 1))
+        plot.height = 34 + 24 * max(len(lanes), 1)
 
 
 def _bare(x_range: Range1d, height: int, guide: Span, title: str, **options: Any) -> Any:
@@ -157,30 +162,30 @@ def _bare(x_range: Range1d, height: int, guide: Span, title: str, **options: Any
     wheel = WheelZoomTool(dimensions="width", modifiers={"ctrl": True})
     tools = [PanTool(dimensions="width"), BoxZoomTool(dimensions="width"), wheel, ResetTool()]
     crosshair = CrosshairTool(overlay=guide)
-    made = figure(
+    plot = figure(
         height=height, sizing_mode="stretch_width", x_range=x_range, tools=[*tools, crosshair], toolbar_location=None,
         background_fill_alpha=0.0, border_fill_alpha=0.0, outline_line_color=None, min_border_left=58, min_border_right=8,
         title=title, **options,
     )  # fmt: skip
-    made.toolbar.active_drag = tools[1]
-    made.toolbar.active_scroll = wheel
-    made.title.update(text_color=INK, text_font_size="12px", text_font_style="normal", align="left")
-    made.grid.grid_line_color = INK
-    made.grid.grid_line_alpha = 0.16
-    for axis in (made.xaxis, made.yaxis):
+    plot.toolbar.active_drag = tools[1]
+    plot.toolbar.active_scroll = wheel
+    plot.title.update(text_color=INK, text_font_size="12px", text_font_style="normal", align="left")
+    plot.grid.grid_line_color = INK
+    plot.grid.grid_line_alpha = 0.16
+    for axis in (plot.xaxis, plot.yaxis):
         axis.axis_line_color = axis.major_tick_line_color = INK
         axis.minor_tick_line_color = None
         axis.major_label_text_color = axis.axis_label_text_color = INK
         axis.major_label_text_font_size = axis.axis_label_text_font_size = "11px"
-    return made
+    return plot
 
 
-def _shape(trace: Trace, values: tuple[float, ...], lanes: Mapping[str, int] | None) -> tuple[list[float], list[float]]:
+def _shape(trace: TraceLine, values: tuple[float, ...], lanes: Mapping[str, int] | None) -> tuple[list[float], list[float]]:
     x, y = steps(trace.t, values)
     return (x, y) if lanes is None else (x, [LANE * value + lanes[trace.name] for value in y])
 
 
-def _lines(traces: Sequence[Trace], looks: Looks, lanes: Mapping[str, int] | None) -> dict[str, list[Any]]:
+def _lines(traces: Sequence[TraceLine], looks: Looks, lanes: Mapping[str, int] | None) -> dict[str, list[Any]]:
     data: dict[str, list[Any]] = {"xs": [], "ys": [], "colour": [], "dash": [], "width": []}
     for trace in traces:
         x, y = _shape(trace, trace.values, lanes)
@@ -193,7 +198,7 @@ def _lines(traces: Sequence[Trace], looks: Looks, lanes: Mapping[str, int] | Non
     return data
 
 
-def _bands(traces: Sequence[Trace], looks: Looks) -> dict[str, list[Any]]:
+def _bands(traces: Sequence[TraceLine], looks: Looks) -> dict[str, list[Any]]:
     data: dict[str, list[Any]] = {"xs": [], "ys": [], "colour": []}
     for trace in traces:
         if trace.low and trace.panel != "bits":
@@ -207,10 +212,10 @@ def _bands(traces: Sequence[Trace], looks: Looks) -> dict[str, list[Any]]:
 
 
 def _pale(
-    held: Sequence[tuple[Trace, int]], looks: Looks, lanes: Mapping[str, int] | None, names: set[str]
+    lines: Sequence[tuple[TraceLine, int]], looks: Looks, lanes: Mapping[str, int] | None, names: set[str]
 ) -> dict[str, list[Any]]:
     data: dict[str, list[Any]] = {"xs": [], "ys": [], "colour": [], "alpha": []}
-    for trace, place in held:
+    for trace, place in lines:
         if trace.name in names:
             x, y = _shape(trace, trace.values, lanes)
             row = (x, y, looks.of(trace.name)[0], 0.34 - 0.06 * place)

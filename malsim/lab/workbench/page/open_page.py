@@ -1,0 +1,66 @@
+"""The page for a notebook, and for one visitor of the server."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import panel as pn
+
+from malsim.base.errors import MalsimError
+from malsim.base.plain_text import plain_text
+from malsim.lab.workbench.changes import Tuning
+from malsim.lab.workbench.page.live_page import LivePage
+from malsim.lab.workbench.page_address import query_of, tuning_of
+from malsim.lab.workbench.parts.gallery import gallery
+from malsim.lab.workbench.targets import path_of_name, scenario_of_path
+from malsim.lab.workbench.view.components import html
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from malsim.sim.settings.scenario import Scenario
+
+
+def component(scenario: Scenario | str | Path) -> Any:
+    """Return the page as a component of a notebook."""
+    pn.extension(inline=True)
+    base = scenario_of_path(scenario, allow_code=True) if isinstance(scenario, str | Path) else scenario
+    return _page(Tuning(base=base), lambda call: call()).view
+
+
+def page_for(target: str | None, words: Mapping[str, Sequence[str]], *, folder: Path, allow_code: bool) -> Any:
+    """Return the page that an address asks for: a scenario, or the gallery where neither it nor `target` names one."""
+    document, location = pn.state.curdoc, pn.state.location
+    schedule = document.add_next_tick_callback
+    named = words.get("scenario", [""])[0]
+    if not named and target is None:
+        return gallery(schedule)
+    try:
+        path = path_of_name(named, folder) if named else str(target)
+        base = Tuning(base=scenario_of_path(path, allow_code=allow_code))
+    except (MalsimError, OSError) as problem:
+        return _message(str(problem))
+    try:
+        tuning, refused = tuning_of(base, words), ""
+    except MalsimError as problem:
+        tuning, refused = base, f"{problem}. The rest of this address was not read."
+
+    def tell(tuning: Tuning) -> None:
+        location.search = query_of(tuning, named)
+
+    page = _page(tuning, schedule, folder=folder, address=tell)
+    page.bar.error = plain_text(refused)
+    return page.view
+
+
+def _message(text: str) -> Any:
+    """Return a page that says what is wrong, and where the examples are."""
+    return html(f"<h2>malsim workbench</h2><p class='wb-error'>{escape(plain_text(text))}</p><p><a href='?'>Back</a></p>")
+
+
+def _page(tuning: Tuning, schedule: Callable[[Callable[[], None]], None], **options: Any) -> LivePage:
+    page = LivePage(tuning, schedule, **options)
+    page.runner.ask(tuning)
+    return page

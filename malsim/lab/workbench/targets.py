@@ -1,0 +1,77 @@
+"""What the workbench opens: a scenario, a netlist, a file of claims, a store; by a path or by the name of an example."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from malsim import api
+from malsim.base.errors import UsageError, nearest
+from malsim.base.files.paths import inside
+from malsim.examples import root
+from malsim.memory.tables.connect import is_store
+from malsim.netlist import read as read_netlist
+from malsim.sim.replay.disputes import disputes
+from malsim.sim.replay.feed import arranged, claims_to_admit
+from malsim.sim.settings.netlist_config import NetlistConfig
+from malsim.sim.settings.scenario import Scenario
+from malsim.sim.writers.engine.claim_files import read_claims
+
+MOST_CLAIMS = 3_000
+DAYS = 30.0
+KINDS = (".toml", ".malnet", ".csv", ".csv.gz", ".parquet", ".ndjson", ".jsonl")
+
+
+def example_path(name: str) -> Path:
+    """Return the path of a shipped scenario by its name. Raises `UsageError` with the nearest names."""
+    names = {path.stem: path for path in (root() / "scenarios").glob("*.toml")}
+    if name not in names:
+        raise UsageError("no such example", where="scenario", given=name, hint=nearest(name, names, "see the gallery"))
+    return names[name]
+
+
+def path_of_name(name: str, folder: Path) -> Path:
+    """Return the path that an address names: a file below the folder, else a shipped scenario."""
+    if "/" in name or "." in name:
+        path = inside(folder, name, where="scenario")
+        if path.is_file():
+            return path
+    return example_path(name)
+
+
+def holds_store(path: str | Path) -> bool:
+    """Return whether a path is a store of malsim's."""
+    return Path(path).is_file() and is_store(Path(path))
+
+
+def scenario_of_path(path: str | Path, *, allow_code: bool = False) -> Scenario:
+    """Return the scenario of a file: itself, a netlist over 30 days, or claims as they came.
+
+    Raises `MalsimError` for a file that cannot be read, and `UsageError` for more than 3,000 claims.
+    """
+    path = Path(path)
+    if path.suffix == ".malnet":
+        netlist = NetlistConfig(document=read_netlist(path))
+        return Scenario(name=path.stem, why=f"The netlist {path.name}.", days=DAYS, netlist=netlist, path=str(path))
+    if path.suffix != ".toml" and path.name.endswith(KINDS):
+        return _of_claims(path)
+    return api.read(path, allow_code=allow_code)
+
+
+def _of_claims(path: Path) -> Scenario:
+    """Return a scenario in which the claims of a file arrive at their own times, or 1 % of them a day."""
+    claims = read_claims(path).claims
+    if claims.height > MOST_CLAIMS:
+        hint = "malsim replay reads longer files"
+        allowed = f"at most {MOST_CLAIMS}"
+        raise UsageError("too many claims for a live page", where=str(path), given=claims.height, allowed=allowed, hint=hint)
+    stream = arranged(claims, seed=0)
+    admitted = claims_to_admit(stream, disputes(stream, mutual=False))
+    last = float(stream["t"].max() or 0.0)  # type: ignore[arg-type]  # polars types the most of any column
+    return Scenario(name=path.stem, why=f"The claims of {path.name}.", days=max(last, 1.0) + 1.0, claims=_spread(admitted))
+
+
+def _spread(claims: pl.DataFrame) -> pl.DataFrame:
+    """Return the claims numbered for each writer from 0, as scripted claims are."""
+    return claims.with_columns(pl.int_range(pl.len()).over("writer").alias("sequence"), rep=pl.lit(0, pl.Int32))

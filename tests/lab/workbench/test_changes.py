@@ -1,0 +1,239 @@
+"""The state of the workbench: changes give the run that the engine gives, and are saved, linked and refused as they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import malsim as ms
+from malsim.base.errors import MalsimError
+from malsim.base.files.vcd import vcd_text
+from malsim.lab.space.settings import changed, settings_of
+from malsim.lab.workbench.changes import Result, Tuning, run_tuning
+from malsim.lab.workbench.page_address import query_of, tuning_of
+from malsim.lab.workbench.parts.checks import property_text
+from malsim.lab.workbench.parts.finding import days_where
+from malsim.lab.workbench.parts.stepping import changes_at, ticks_of
+from malsim.lab.workbench.runner import Runner, run_now
+from malsim.lab.workbench.saved import KINDS, content, samples_of, scenario_text
+from malsim.lab.workbench.settings_rows import reach, setting_groups
+from malsim.lab.workbench.targets import path_of_name, scenario_of_path
+from malsim.lab.workbench.trace_lines import steps, traces_of
+from malsim.scenario.file.scenario_file import parse
+from malsim.sim.settings.netlist_config import Input
+from malsim.sim.world.clock import DAY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def tripwire() -> Tuning:
+    return Tuning(base=ms.read("scenarios/tripwire.toml"))
+
+
+@pytest.fixture(scope="module")
+def result(tripwire: Tuning) -> Result:
+    return run_tuning(tripwire)
+
+
+def test_a_change_gives_the_frames_of_the_engine(tripwire: Tuning) -> None:
+    tuned = run_tuning(tripwire.with_value("rules.challenge_ceiling", 0.3))
+    assert_frame_equal(tuned.run.cells, ms.run(changed(tripwire.base, {"rules.challenge_ceiling": 0.3})).cells)
+
+
+def test_the_files_own_value_takes_a_change_away(tripwire: Tuning) -> None:
+    tuned = tripwire.with_value("rules.challenge_ceiling", 0.3)
+    assert tuned.values == {"rules.challenge_ceiling": 0.3}
+    assert tuned.with_value("rules.challenge_ceiling", 0.6).values == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("rules.challenge_ceiling", 1.5), ("rules.damping", 0.0), ("run.days", -1.0), ("law", "nosuch"), ("rules.nosuch", 1.0),
+     ("rules.calibration", "nosuch"), ("rules.challenge_ceiling", None), ("seed", 0.5)],
+)  # fmt: skip
+def test_a_refused_value_says_what_is_allowed(tripwire: Tuning, name: str, value: object) -> None:
+    with pytest.raises(MalsimError) as refused:
+        tripwire.with_value(name, value)
+    assert name in str(refused.value)
+
+
+def test_the_settings_panel_lists_every_setting_once(tripwire: Tuning) -> None:
+    rows = [row["name"] for group in setting_groups(tripwire.base) for row in group["rows"]]
+    assert len(rows) == len({*rows})
+    assert {*rows} == {*settings_of(tripwire.base)} - {"run.first"} | {"law"}
+
+
+@pytest.mark.parametrize("name", ["tripwire", "poisoner", "pid_word_budget", "reviewers", "decay_classes"])
+def test_a_slider_stays_within_the_bounds(name: str) -> None:
+    for setting in settings_of(ms.read(f"scenarios/{name}.toml")).values():
+        if not setting.choices and setting.name != "run.first":
+            low, high = reach(setting)
+            assert low <= setting.value <= high, setting.name
+            assert setting.holds(low), (setting.name, low)
+            assert setting.holds(high), (setting.name, high)
+
+
+def test_another_law_has_its_own_parameters() -> None:
+    tuned = Tuning(base=ms.read("scenarios/mutual_dispute.toml")).with_value("law", "act_r")
+    titles = [group["title"] for group in setting_groups(tuned.unset)]
+    assert "Parameters of the law" in titles
+    assert run_tuning(tuned).run.scenario.law == "act_r"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8))
+def test_steps_hold_each_value_to_the_next_day(values: list[float]) -> None:
+    x, y = steps(tuple(map(float, range(len(values)))), tuple(values))
+    assert len(x) == len(y) == 2 * len(values) - 1
+    assert y[::2] == values
+    assert x == sorted(x)
+
+
+def test_traces_are_the_recorded_values(result: Result) -> None:
+    trace = result.trace("dec_a3ee")
+    assert trace is not None
+    rows = result.run.cells.filter(cell="dec_a3ee")
+    assert list(trace.t) == rows["t"].to_list()
+    assert list(trace.values) == rows["effective"].to_list()
+    assert [trace.name for trace in result.traces["bits"] if trace.same_as == "tripped"] == ["mild"]
+
+
+def test_bands_join_the_replications() -> None:
+    run = ms.run(ms.read("scenarios/poisoner.toml").replace(replications=3, days=10.0))
+    traces = traces_of(run)
+    belief = next(trace for trace in traces["unit"] if trace.name.startswith("for_truth("))
+    assert all(low <= value <= high for low, value, high in zip(belief.low, belief.values, belief.high, strict=True))
+    assert not traces["effective"][0].low  # drawn writers make other cells in each replication
+
+
+def test_a_saved_scenario_reads_back_to_the_same_run(tripwire: Tuning) -> None:
+    tuned = tripwire.with_value("rules.challenge_ceiling", 0.3).with_value("netlist.weak.level", 0.4)
+    tuned = tuned.with_check("never worthless", "always (eff(dec_a3ee) >= 0.2)")
+    tuned = replace(tuned, inputs=(Input("reviewer.ack", 40 * DAY, 1.0),))
+    again = parse(scenario_text(tuned), name="again")
+    first, second = run_tuning(tuned), run_tuning(Tuning(base=again))
+    assert_frame_equal(first.run.cells, second.run.cells)
+    assert_frame_equal(first.run.signals, second.run.signals)
+    assert [outcome.status for outcome in first.outcomes] == [outcome.status for outcome in second.outcomes]
+
+
+def test_a_link_opens_the_same_state(tripwire: Tuning) -> None:
+    tuned = tripwire.with_value("rules.damping", 0.5).with_value("rules.calibration", "brier")
+    tuned = tuned.with_check("a & b = c", "always (eff(dec_a3ee) >= 0.2)")
+    tuned = replace(tuned, inputs=(Input("reviewer.ack", 5 * DAY, 1.0),), netlist=tuned.netlist_text + "# a note & more\n")
+    words = parse_qs(query_of(tuned, "tripwire").removeprefix("?"), keep_blank_values=True)
+    assert words["scenario"] == ["tripwire"]
+    again = tuning_of(tripwire, words)
+    assert (again.values, again.netlist, again.inputs) == (tuned.values, tuned.netlist, tuned.inputs)
+    assert again.checks == tuned.checks
+
+
+@pytest.mark.parametrize("words", [{"input": ["x@y=z"]}, {"rules.damping": ["none"]}, {"check": ["a: eff("]}, {"x": ["1"]}])
+def test_a_wrong_link_is_refused(tripwire: Tuning, words: dict[str, list[str]]) -> None:
+    with pytest.raises(MalsimError):
+        _ = tuning_of(tripwire, words).scenario
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_saved(result: Result, kind: str) -> None:
+    made = content(kind, result, result.traces, "tripwire: as in the file")
+    start = {
+        "figure as PNG": b"\x89PNG",
+        "figure as SVG": b"<?xml",
+        "traces as VCD": b"$comment",
+        "traces as CSV": b"panel,",
+    }
+    assert made.startswith(start.get(kind, b""))
+    assert made or kind == "rules"
+
+
+def test_vcd_holds_every_change_of_a_bit(result: Result) -> None:
+    samples = samples_of({"bits": result.traces["bits"]}).select("t", pl.col("trace").alias("channel"), "value")
+    text = vcd_text(samples, {trace.name for trace in result.traces["bits"]})
+    code = next(line.split()[3] for line in text.splitlines() if line.startswith("$var") and line.split()[4] == "tripped")
+    values = next(trace for trace in result.traces["bits"] if trace.name == "tripped").values
+    changes = 1 + sum(a != b for a, b in pairwise(values))
+    assert sum(line in (f"0{code}", f"1{code}") for line in text.splitlines()) == changes
+
+
+def test_find_gives_the_days_on_which_a_condition_holds(result: Result) -> None:
+    assert days_where(result, "eff(dec_a3ee) < 0.5") == [10.0, 11.0, 12.0, 13.0, 14.0]
+    assert days_where(result, "eff(dec_a3ee) < 0.5", "rises") == [10.0]
+    assert days_where(result, "eff(dec_a3ee) < 0.5", "falls") == [15.0]
+    with pytest.raises(MalsimError):
+        days_where(result, "eff(nobody) < 0.5")
+
+
+def test_a_step_lists_what_changed(result: Result) -> None:
+    changes = {what: (before, after) for what, before, after, _ in changes_at(result, 10.0)}
+    assert changes["dec_a3ee"] == ("0.7", "0.243")
+    assert changes["tripped"] == ("0", "1")
+    assert any(what.startswith("tripped") for what in changes)
+    assert ticks_of(result)[:2] == [1.0, 2.0]
+
+
+def test_a_kept_band_is_a_property() -> None:
+    assert property_text(of="low", low="0.1", high="0.9", start="2", end="9") == "always[2d:9d] (low >= 0.1 and low <= 0.9)"
+    assert property_text(of="tripped", low="", high="", start="", end="") == "always (tripped)"
+
+
+def test_two_checks_of_one_name_are_refused(tripwire: Tuning) -> None:
+    with pytest.raises(MalsimError, match="name of its own"):
+        tripwire.with_check("the severity reads out", "always (low >= 0)")
+
+
+def test_a_refused_run_gives_its_message(tripwire: Tuning) -> None:
+    assert "out of bounds" in str(run_now(tripwire.with_value("run.days", 0.001)))
+    assert isinstance(run_now(tripwire), Result)
+
+
+def test_of_changes_that_wait_only_the_newest_is_run(tripwire: Tuning) -> None:
+    import threading
+
+    shown: list[float] = []
+    finished = threading.Event()
+
+    def done(result: Result) -> None:
+        shown.append(result.tuning.values["rules.challenge_ceiling"])
+        if shown[-1] == 0.9:
+            finished.set()
+
+    runner = Runner(lambda call: call(), done=done, failed=lambda *_: None, progress=lambda _: None)
+    for step in range(1, 10):
+        runner.ask(tripwire.with_value("rules.challenge_ceiling", step / 10))
+    assert finished.wait(60)
+    assert shown[-1] == 0.9
+    assert len(shown) < 9
+
+
+def test_a_netlist_and_claims_open_too(tmp_path: Path) -> None:
+    assert "bits" in run_tuning(Tuning(base=scenario_of_path("scenarios/tripwire.malnet"))).traces
+    tuning = Tuning(base=scenario_of_path("scenarios/claims/lines.csv"))
+    first = run_tuning(tuning)
+    assert first.traces["effective"]
+    again = parse(scenario_text(tuning), name="again")
+    assert_frame_equal(run_tuning(Tuning(base=again)).run.cells, first.run.cells)
+    with pytest.raises(MalsimError):
+        scenario_of_path(tmp_path / "missing.csv")
+
+
+@pytest.mark.parametrize("name", ["../secret.toml", "/etc/passwd", "nosuch", "a\0b"])
+def test_an_address_names_no_file_elsewhere(tmp_path: Path, name: str) -> None:
+    with pytest.raises(MalsimError):
+        path_of_name(name, tmp_path)
+
+
+def test_an_address_names_files_below_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("why = 'x'", encoding="utf-8")
+    assert path_of_name("mine.toml", tmp_path) == tmp_path / "mine.toml"
+    assert path_of_name("tripwire", tmp_path).name == "tripwire.toml"
