@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-HEADING = "run and look"
+HEADING = "look and run"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,15 +10,9 @@ from malsim.showing.manual import page
 
 NAMES = {
     "malsim": """
-<<<<<<< HEAD
         Hal MalsimError Memory Rules Run Scenario Tuner axioms compare compare_tripwires
         cures design design_tripwire falsify family fit_decay fork graded hal histories price read read_real replay replicate
-        run sensitivity stability sweep tune validate
-=======
-        MalsimError Memory Rules Run Scenario Tuner axioms compare compare_tripwires
-        cures design design_tripwire falsify family fit_decay fork histories price read read_real replay replicate run
-        sensitivity stability sweep tune validate workbench
->>>>>>> 99f7887b (workbench: one live page on a scenario)
+        run sensitivity stability sweep tune validate workbench
     """,
     "malsim.memory": "Admission Memory Rules Settled admit effective_at settle tick",
     "malsim.adapters": "Claim DutifulMemory Edge Item Query UserMemory",
