@@ -68,9 +68,9 @@ def present(memory: Memory, rules: Rules | None = None) -> Present:
     `reads` last tick, and where beliefs come from elsewhere, nothing is touched.
     """
     rules = rules or Rules()
-    if "_view_of" in memory.__dict__:
-        return Present(memory, *memory.__dict__["_view_of"])
-    used, latest = memory.__dict__.get("_view", (None, lambda: None))
+    if memory.derived.view_of is not None:
+        return Present(memory, *memory.derived.view_of)
+    used, latest = memory.derived.view or (None, lambda: None)
     view: Memory | None = latest() if used == rules else None
     if view is None:
         moves = rules.reads == "now" and not isinstance(rules.effective, str)
@@ -78,13 +78,13 @@ def present(memory: Memory, rules: Rules | None = None) -> Present:
         if not rows.size:
             return Present(memory, rows, memory)
         view = _stepped(memory, rows, rules)
-        memory.__dict__["_view"] = rules, weakref.ref(view)  # one page asks for it several times
+        memory.derived.view = rules, weakref.ref(view)  # one page asks for it several times
     return present(view)
 
 
 def to_look_at(memory: Memory, rows: Ints, before: Memory, record: WriterRecords | None = None) -> Memory:
     """A memory that differs in some rows from the one `before`, for `present` to give as it is."""
-    memory.__dict__["_view_of"] = rows, before, record
+    memory.derived.view_of = rows, before, record
     return memory
 
 
@@ -109,7 +109,7 @@ def show(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None)
     """Let `present` give a memory that is a part of another with these rows touched, by a record made of the whole."""
     if rows.size:
         view = _stepped(memory, rows, rules, record)
-        memory.__dict__["_view"] = rules, lambda: view
+        memory.derived.view = rules, lambda: view
     else:
         to_look_at(memory, rows, memory)
 

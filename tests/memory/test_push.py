@@ -73,7 +73,7 @@ def test_words_are_found_in_any_form_and_in_every_field() -> None:
 
 def test_the_order_is_the_rules_fusion_of_bm25_degree_worth_and_age() -> None:
     memory = pumps()
-    shelf = memory.__dict__.setdefault("_shelf", None) or (memory.mini_index("pump"), memory.__dict__["_shelf"])[1]
+    shelf = memory.derived.shelf or (memory.mini_index("pump"), memory.derived.shelf)[1]
     rows = shelf.execute("SELECT rowid, -rank FROM words WHERE words MATCH 'pump'").fetchall()
     row, match = np.array([one[0] for one in rows]), np.array([one[1] for one in rows])
     ends = np.concatenate([memory.edges["source"].to_numpy(), memory.edges["target"].to_numpy()])

@@ -16,6 +16,7 @@ from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import expanded
 from malsim.memory.graph.claim_graph import Memory
+from malsim.memory.graph.frames import to_series
 from malsim.memory.graph.table import Column
 from malsim.memory.graph.take_back import rows_saying, take_back
 from malsim.memory.law import scaled, tick
@@ -75,10 +76,10 @@ class GraphState:
         if cells is None:
             return replace(self, memory=memory)
         objects = {name: place for place, name in enumerate(self.vocabulary.objects)}
-        about = [objects.get(name, NONE) for name in cells["object"].to_list()]
+        about = [objects.get(name, NONE) for name in cells.column("object").tolist()]
         pairs = self.vocabulary.pairs
-        value = [pairs.get(pair, NONE) for pair in zip(about, cells["value"].to_list(), strict=True)]
-        return self.append(memory, cells["rep"].to_numpy() - self.first, np.array(about), np.array(value))
+        value = [pairs.get(pair, NONE) for pair in zip(about, cells.column("value").tolist(), strict=True)]
+        return self.append(memory, cells.column("rep") - self.first, np.array(about), np.array(value))
 
     def __getstate__(self) -> dict[str, Any]:
         """What it holds, not what is derived from that."""
@@ -160,7 +161,8 @@ class GraphView(View):
     """A graph as anybody may look at it; what is costly is worked out when it is asked for."""
 
     def __init__(self, state: GraphState, memory: Memory) -> None:
-        self.__dict__.update(_state=state, _memory=memory)
+        object.__setattr__(self, "_state", state)
+        object.__setattr__(self, "_memory", memory)
 
     _state: GraphState
     _memory: Memory
@@ -282,7 +284,8 @@ class GraphView(View):
     def texts(self, rows: Ints) -> pl.DataFrame:
         """Title, topics and writer."""
         first = int(rows[0])
-        return self._memory.table("cells").rows.since(first).select("title", "topics", "writer")[rows - first]
+        new = self._memory.table("cells").rows.since(first)
+        return pl.DataFrame([to_series(name, new.column(name)[rows - first]) for name in ("title", "topics", "writer")])
 
     def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Return some columns of the cells, the handle as `cell`."""

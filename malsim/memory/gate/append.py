@@ -13,14 +13,12 @@ from malsim.memory import schema
 from malsim.memory.gate.edge_rows import NO_EDGES, edges_of, refreshed, supported
 from malsim.memory.gate.numbering import look_up_keys
 from malsim.memory.graph.claim_graph import Memory
-from malsim.memory.graph.frames import LazyRows, frame_of, places
-from malsim.memory.graph.handles import is_immutable
+from malsim.memory.graph.frames import LazyRows, lists
+from malsim.memory.graph.handles import holds_capital
 from malsim.memory.graph.index import name_cells
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from malsim.memory.gate.claims import Validated
@@ -131,13 +129,7 @@ def _writers(memory: Memory, claims: LazyRows, author: Ints) -> tuple[Ints, Lazy
     nothing = np.zeros(len(at), dtype=np.int64)
     record = {"claims": nothing, "contradicted": nothing, "calibration": np.ones(len(at))}
     columns = {name: claims.column(name)[at] for name in ("rep", "writer")}
-    return rows, LazyRows(len(at), partial(_writer_rows, columns, record), columns | record)
-
-
-def _writer_rows(names: Mapping[str, NDArray[Any]], record: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
-    """New writers in full."""
-    writer = pl.Series(names["writer"].tolist(), dtype=pl.String)
-    return frame_of({"rep": names["rep"].astype(np.int32), "writer": writer, **record})
+    return rows, LazyRows(len(at), at_hand=columns | record, kinds=schema.WRITERS)
 
 
 _NOBODY = LazyRows.of(pl.DataFrame(schema=schema.WRITERS))
@@ -157,26 +149,20 @@ def _demoted(memory: Memory, demotions: Demotions, rows: RowNumbers) -> Memory:
     return memory.changed(rows.of(demotions.old), {"status": "superseded", "successor": rows.of(demotions.new)})
 
 
-_STATUS = pl.Series(schema.STATUS, dtype=schema.CELLS["status"])
 _ACTIVE, _ANNEXED = (schema.STATUS.index(word) for word in ("active", "annexed"))
-_NO_ROW, _NEVER, _NO_TEXT = (pl.Series([None], dtype=kind) for kind in (pl.Int64, pl.Float64, pl.String))
-_TEXTS = ("writer", "object", "title", "body", "summary")
-_DAYS = ("valid_from", "valid_to", "expires", "reverify")
-_AS_CLAIMED = ("rep", *_TEXTS, "value", "value_text", "content", *_DAYS, *schema.FLAGS)
 _LISTS = ("topics", "entities", "source_refs")
 _SHARES = {"uncertainty": 0.7, "concern": 0.3}  # of what a claim leaves open, where it does not say
-_IMMUTABLE = is_immutable(pl.col("handle"))
 _AT_HAND = ("rep", "object", "reverify", "locked", "pinned", "requires_review")
 
 
 def new_cells(
     claims: LazyRows, names: LazyRows, *, author: Ints, factor: NDArray[np.float64], live: Bools, rules: Rules
 ) -> LazyRows:
-    """Cells (columns of `schema.CELLS`) of checked claims; effective = stated · calibration until their first tick."""
+    """Return cells (columns of `schema.CELLS`) of checked claims; effective = stated · calibration until a tick."""
     count, stated, seed = claims.height, claims.column("stated"), np.full(claims.height, rules.salience_seed)
     immutable = np.zeros(count, dtype=bool)  # a made handle has no capital
     if claims.tells("handle"):
-        immutable = names.frame().select(_IMMUTABLE).to_series().to_numpy()
+        immutable = np.array([holds_capital(handle) for handle in names.column("handle").tolist()], dtype=bool)
     numbers: dict[str, NDArray[Any]] = {
         **{name: claims.column(name) for name in _AT_HAND},
         **({"content": claims.column("content")} if "content" in claims.at_hand else {}),
@@ -196,32 +182,23 @@ def new_cells(
         **dict.fromkeys(("read", "rejected"), np.full(count, np.nan)),
         **dict.fromkeys(("created", "touched"), claims.column("t")),
     }
-    return LazyRows(count, partial(_cells, claims, names, numbers), dict(numbers))
+    return LazyRows(count, None, dict(numbers), make=partial(_cell_column, claims, names), kinds=schema.CELLS)
 
 
-def _cells(claims: LazyRows, names: LazyRows, numbers: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
-    """New cells in full."""
-    frame, stated = claims.frame(), claims.column("stated")
-    doubt = {name: thousandths((1.0 - stated) * share) for name, share in _SHARES.items()}
-    values = {name: claims.column(name) for name in doubt}
-    names_made = names.frame()
-    columns: dict[str, pl.Series | NDArray[np.generic]] = {
-        **numbers,
-        **{name: frame[name] for name in _AS_CLAIMED},
-        **{name: frame[f"{name}_word"] for name in schema.WORDS},
-        **{name: frame[name].fill_null([]) if frame[name].null_count() else frame[name] for name in _LISTS},
-        "key": names_made["key"],
-        "handle": names_made["handle"],
-        "author": numbers["author"].astype(np.uint32),
-        **{name: np.where(np.isnan(values[name]), doubt[name], values[name]) for name in doubt},
-        "source_quality": source_quality(stated),
-        "status": _STATUS[places(numbers["status"])],
-        "version": numbers["version"].astype(np.int32),
-        "successor": _NO_ROW.new_from_index(0, frame.height),
-        **dict.fromkeys(("read", "rejected"), _NEVER.new_from_index(0, frame.height)),
-        "tombstone": _NO_TEXT.new_from_index(0, frame.height),
-    }
-    return frame_of({name: columns[name] for name in schema.CELLS})
+def _cell_column(claims: LazyRows, names: LazyRows, name: str) -> NDArray[Any]:
+    """Return a column of new cells that nobody needs before the cells are looked at."""
+    if name in ("key", "handle"):
+        return names.column(name)
+    if name in _SHARES:
+        value = claims.column(name)
+        return np.where(np.isnan(value), thousandths((1.0 - claims.column("stated")) * _SHARES[name]), value)
+    if name == "source_quality":
+        return source_quality(claims.column("stated"))
+    if name == "tombstone":
+        return np.full(claims.height, None, dtype=object)
+    if name in _LISTS:
+        return lists([] if items is None else items for items in claims.column(name).tolist())
+    return claims.column(f"{name}_word" if name in schema.WORDS else name)
 
 
 def source_quality(stated: Array) -> Array:

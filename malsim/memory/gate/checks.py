@@ -219,12 +219,11 @@ def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
     return Validated(LazyRows.of(features), LazyRows.of(edges.drop("relation")), issues, NO_NOTES)
 
 
-_NO_EDGES = pl.DataFrame(
-    schema={
-        "claim": pl.UInt32, "place": pl.Int64, "relation": pl.String, "target": pl.String, "row": pl.Int64,
-        "weight": pl.Float64, "mutual": pl.Boolean, "code": pl.Int8,
-    }
-)  # fmt: skip
+EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
+    "claim": pl.UInt32, "place": pl.Int64, "target": pl.String, "row": pl.Int64, "weight": pl.Float64,
+    "mutual": pl.Boolean, "code": pl.Int8,
+}  # fmt: skip
+_NO_EDGES = pl.DataFrame(schema=EDGES | {"relation": pl.String})
 
 
 @cache

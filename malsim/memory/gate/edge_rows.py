@@ -11,10 +11,10 @@ import polars as pl
 from malsim.memory import schema
 from malsim.memory.gate.numbering import all_differ
 from malsim.memory.gate.resolve import SUPERSEDES
-from malsim.memory.graph.frames import LazyRows, frame_of, places
+from malsim.memory.graph.frames import LazyRows, frame_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -43,7 +43,8 @@ def edges_of(
     mutual = checked.edges.column("mutual")[keep]
     weight, t = checked.edges.column("weight")[keep], checked.claims.column("t")[claim]
     numbers = {"source": source, "relation": code, "target": target, "weight": weight, "t": t}
-    edges = LazyRows(len(claim), partial(_edge_frame, numbers, checked.claims, claim), dict(numbers))
+    make = partial(_edge_writers, checked.claims, claim)
+    edges = LazyRows(len(claim), None, dict(numbers), make=make, kinds=schema.EDGES)
     if source.min() >= memory.height and not mutual.any() and _no_two_alike(source, code, target):
         return edges, claim, walk
     frame = edges.frame().hstack(frame_of({"mutual": mutual, "claim": claim}))
@@ -61,19 +62,11 @@ def _keep_mask(batch: Batch, outcome: Resolution, rules: Rules) -> Bools:
     return keep
 
 
-def _edge_frame(numbers: Mapping[str, NDArray[Any]], claims: LazyRows, claim: Ints) -> pl.DataFrame:
-    """Edges in full, by those who claimed them."""
-    writer = pl.Series(claims.column("writer")[claim].tolist(), dtype=pl.String)
-    columns: dict[str, pl.Series | NDArray[Any]] = {
-        **numbers,
-        "relation": _RELATIONS[places(numbers["relation"])],
-        "writer": writer,
-    }
-    return frame_of({name: columns[name] for name in schema.EDGES})
+def _edge_writers(claims: LazyRows, claim: Ints, _: str) -> NDArray[Any]:
+    return claims.column("writer")[claim]
 
 
 NO_EDGES = LazyRows.of(pl.DataFrame(schema=schema.EDGES))
-_RELATIONS = pl.Series(schema.RELATIONS, dtype=schema.EDGES["relation"])
 _SUPPORTS = schema.RELATIONS.index("supports")
 
 

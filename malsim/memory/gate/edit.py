@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -188,7 +187,7 @@ def update(
     after = memory.with_cells(cells)
     if "body" in changes:
         content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
-        after = replace(memory, cells=cells.with_columns(content))  # what restates it is another text now: a new index
+        after = memory.with_texts(cells.with_columns(content))
     if not changes or rules.reinforced_by == "nothing":
         return after
     return refreshed(after, np.flatnonzero(here), np.array([now]), rules)

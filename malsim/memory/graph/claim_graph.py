@@ -1,9 +1,8 @@
-"""The memory: cells, edges and writers as frames, with what is derived from them kept while it holds."""
+"""The memory: typed columns of cells, edges and writers, with what is derived from them kept while it holds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,34 +15,65 @@ from malsim.memory.graph.edge_matrix import Wiring, wire
 from malsim.memory.graph.frames import place_of
 from malsim.memory.graph.handles import beginning_so
 from malsim.memory.graph.index import Index
-from malsim.memory.graph.table import Column, Table, TableField
+from malsim.memory.graph.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.frames import LazyRows
 
-_STANDING = ("wiring", "_wiring", "index")
-_DERIVED = (*_STANDING, "active", "is_active", "inactive")
+
+@dataclass(slots=True, eq=False)
+class Derived:
+    """What follows from a memory, each part made when somebody asks for it, and handed on to a memory for which it holds.
+
+    `wiring_before` is the wiring of a memory with fewer edges and how many these were; `view` the law's rules and what
+    `law_steps.present` makes of them, `view_of` the parts of such a view; `shelf` the tables that a push searches.
+    """
+
+    wiring: Wiring | None = None
+    wiring_before: tuple[Wiring, int] | None = None
+    index: Index | None = None
+    is_active: Bools | None = None
+    active: Ints | None = None
+    inactive: Ints | None = None
+    versions: Versions | None = None
+    view: tuple[Any, Callable[[], Memory | None]] | None = None
+    view_of: tuple[Any, ...] | None = None
+    shelf: Any = None
+
+    def standing(self) -> Derived:
+        """Return the parts that hold where statuses changed, but neither edges nor names."""
+        return Derived(self.wiring, self.wiring_before, self.index)
+
+    def scored(self) -> Derived:
+        """Return the parts that hold where nothing but numbers changed."""
+        return Derived(self.wiring, self.wiring_before, self.index, self.is_active, self.active, self.inactive)
+
+    def with_more_edges(self, edges: int) -> Derived:
+        """Return the parts for a memory with more than so many edges, which starts from the wiring of these."""
+        before = (self.wiring, edges) if self.wiring else self.wiring_before
+        return Derived(wiring_before=before)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Memory:
-    """A graph of claims as three frames; every function returns a new one and leaves the old as it was.
+    """A graph of claims; every function returns a new one and leaves the old as it was.
 
     `cells` has one row a cell, in the order of admission; `edges` names cells by their row; `writers` has one row a
-    writer. The column `rep` keeps independent replications apart in one graph. Columns: `malsim.memory.schema`.
+    writer: frames, made of the columns when somebody asks. The column `rep` keeps independent replications apart in one
+    graph. Columns: `malsim.memory.schema`.
 
     >>> Memory.empty().cells.height
     0
     """
 
-    cells: TableField = TableField()
-    edges: TableField = TableField()
-    writers: TableField = TableField()
-    scanned: int = 0  # the edges that the last tick saw
+    tables: Mapping[str, Table]
+    scanned: int  # the edges that the last tick saw
+    derived: Derived
 
     # What reads files and pushes lines stands above the graph: `malsim.memory` sets these.
     open: ClassVar[Callable[..., Memory]]
@@ -51,132 +81,149 @@ class Memory:
     mini_index: ClassVar[Callable[..., Any]]
     expand: ClassVar[Callable[..., Any]]
 
+    def __init__(
+        self, cells: pl.DataFrame | Table, edges: pl.DataFrame | Table, writers: pl.DataFrame | Table, scanned: int = 0,
+        derived: Derived | None = None,
+    ) -> None:  # fmt: skip
+        parts = {"cells": cells, "edges": edges, "writers": writers}
+        tables = {name: part if isinstance(part, Table) else Table.of(part) for name, part in parts.items()}
+        for name, value in (("tables", tables), ("scanned", scanned), ("derived", derived or Derived())):
+            object.__setattr__(self, name, value)
+
     @classmethod
     def empty(cls) -> Memory:
-        """A memory that holds nothing yet."""
-        tables = (Table.blank(kinds) for kinds in (schema.CELLS, schema.EDGES, schema.WRITERS))
-        return cls(*tables)  # type: ignore[arg-type]  # the fields keep tables and give frames
+        """Return a memory that holds nothing yet."""
+        cells, edges, writers = map(_blank, (schema.CELLS, schema.EDGES, schema.WRITERS))
+        return cls(cells, edges, writers)
 
     def __repr__(self) -> str:
         """Say how much it holds."""
-        return f"<Memory: {self.height} cells, {self.table('edges').height} edges, {self.table('writers').height} writers>"
+        cells, edges, writers = (table.height for table in self.tables.values())
+        return f"<Memory: {cells} cells, {edges} edges, {writers} writers>"
 
     def __reduce__(self) -> tuple[type[Memory], tuple[object, ...]]:
         """Copy and pickle what it holds, not what is derived from that."""
         return Memory, (self.cells, self.edges, self.writers, self.scanned)
 
     @property
+    def cells(self) -> pl.DataFrame:
+        """The cells as a frame."""
+        return self.tables["cells"].frame
+
+    @property
+    def edges(self) -> pl.DataFrame:
+        """The edges as a frame."""
+        return self.tables["edges"].frame
+
+    @property
+    def writers(self) -> pl.DataFrame:
+        """The writers as a frame."""
+        return self.tables["writers"].frame
+
+    @property
     def height(self) -> int:
         """How many cells there are."""
-        cells: Table = self.__dict__["cells"]
-        return cells.rows.height
+        return self.tables["cells"].rows.height
 
     def table(self, name: str) -> Table:
-        """The `cells`, `edges` or `writers` as a table: height, columns and latest rows are at hand without a frame."""
-        table: Table = self.__dict__[name]
-        return table
+        """Return the `cells`, `edges` or `writers` as a table: height and columns are at hand without a frame."""
+        return self.tables[name]
 
-    @cached_property
-    def active(self) -> NDArray[np.int64]:
+    @property
+    def active(self) -> Ints:
         """The rows of the active cells."""
-        return np.flatnonzero(self.column("status") == 0)
+        if self.derived.active is None:
+            self.derived.active = np.flatnonzero(self.is_active)
+        return self.derived.active
 
-    @cached_property
-    def inactive(self) -> NDArray[np.int64]:
+    @property
+    def inactive(self) -> Ints:
         """The rows of the cells that are not active, which keep their scores."""
-        return np.flatnonzero(self.column("status") != 0)
+        if self.derived.inactive is None:
+            self.derived.inactive = np.flatnonzero(~self.is_active)
+        return self.derived.inactive
 
-    @cached_property
-    def is_active(self) -> NDArray[np.bool_]:
+    @property
+    def is_active(self) -> Bools:
         """Which cells are active."""
-        active: NDArray[np.bool_] = self.column("status") == 0
-        return active
+        if self.derived.is_active is None:
+            self.derived.is_active = self.column("status") == 0
+        return self.derived.is_active
 
     def column(self, name: str) -> NDArray[Any]:
-        """A column of the cells as a read-only array, as of `frames.to_array`; kept, and grown along with the memory."""
-        cells: Table = self.__dict__["cells"]
+        """Return a column of the cells as a read-only array, as of `frames.to_array`; it grows along with the memory."""
+        cells = self.tables["cells"]
         return cells.columns[name].values if name in cells.columns else cells.column(name)
 
     def values(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """Some rows of a column of the cells."""
+        """Return some rows of a column of the cells."""
         return self.column(name).take(rows)
 
-    @cached_property
+    @property
     def wiring(self) -> Wiring:
         """The edges as sparse matrices; those of the memory this one grew from, with what is new."""
-        before: tuple[Wiring, int] | None = self.__dict__.pop("_wiring", None)
-        if before is None:
-            return wire(self.__dict__["edges"], self.column("author"))
-        return before[0].append(self.table("edges"), before[1], self.column("author"))
+        derived = self.derived
+        if derived.wiring is None:
+            before, edges, authors = derived.wiring_before, self.tables["edges"], self.column("author")
+            derived.wiring = before[0].append(edges, before[1], authors) if before else wire(edges, authors)
+            derived.wiring_before = None
+        return derived.wiring
 
-    @cached_property
+    @property
     def index(self) -> Index:
-        """Where names and contents are found."""
-        return Index(self.__dict__["cells"].rows, self.__dict__["writers"].rows)
+        """The rows of names and contents."""
+        if self.derived.index is None:
+            self.derived.index = Index(self.tables["cells"].rows, self.tables["writers"].rows)
+        return self.derived.index
 
     def append(self, cells: LazyRows, edges: LazyRows, writers: LazyRows, own: Sequence[str]) -> Memory:
-        """A memory with more rows in each table: those given, under its own; what is derived grows along.
+        """Return a memory with more rows in each table, under its own; what is derived grows along.
 
         `own` are the names of the new cells that are not made of their places alone.
         """
         new = {"cells": cells, "edges": edges, "writers": writers}
-        tables: dict[str, Table] = {name: self.__dict__[name].append(rows) for name, rows in new.items()}
-        after = Memory(**tables, scanned=self.scanned)
-        if self.__dict__.keys() & {"wiring", "_wiring"}:
-            self._pass_wiring_to(after)
+        tables = {name: self.tables[name].append(rows) for name, rows in new.items()}
+        derived = self.derived.with_more_edges(self.tables["edges"].height)
         rows, authors = tables["cells"].rows, tables["writers"].rows
-        after.__dict__["index"] = self.index.append(rows, authors, (cells.height, writers.height), own)
-        return after
-
-    def _pass_wiring_to(self, after: Memory) -> Memory:
-        """Let a memory with more edges start from the wiring of this one, when it needs its own."""
-        start = (self.wiring, self.table("edges").height) if "wiring" in self.__dict__ else self.__dict__.get("_wiring")
-        if start is not None:
-            after.__dict__["_wiring"] = start
-        return after
+        derived.index = self.index.append(rows, authors, (cells.height, writers.height), own)
+        return Memory(**tables, scanned=self.scanned, derived=derived)
 
     def scored(self, scores: Mapping[str, NDArray[np.float64]], record: Mapping[str, NDArray[Any]]) -> Memory:
-        """The same cells and edges after a tick: the cells' new scores and the writers' new records."""
-        cells, edges, writers = (self.__dict__[name] for name in ("cells", "edges", "writers"))
+        """Return the same cells and edges after a tick: the cells' new scores and the writers' new records."""
+        cells, edges, writers = self.tables.values()
         columns = {name: Column(values) for name, values in scores.items()}
         records = {name: Column(values) for name, values in record.items()}
-        after = Memory(
-            Table(cells.rows, cells.columns | columns, cells.stale | columns.keys()),
-            edges,
-            Table(writers.rows, writers.columns | records, writers.stale | records.keys()),
-            edges.rows.height,
-        )
-        after.__dict__.update({name: self.__dict__[name] for name in _DERIVED if name in self.__dict__})
-        return after
+        after = cells.with_columns(columns), edges, writers.with_columns(records)
+        return Memory(*after, edges.rows.height, self.derived.scored())
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Memory:
-        """The same edges over cells of which some rows hold other values: of each column one, or one a row.
+        """Return the same edges over cells of which some rows hold other values: of each column one, or one a row.
 
         For what moves while names, texts and origins stay: status, successor, version, flags, times and scores.
         """
         if not len(rows):
             return self
-        after = Memory(self.table("cells").changed(rows, values), self.table("edges"), self.table("writers"), self.scanned)
-        names: tuple[str, ...] = _DERIVED
+        cells, edges, writers = self.tables.values()
+        derived = self.derived.scored()
         if "status" in values:
-            after.__dict__["is_active"] = active = self.is_active.copy()
+            derived = self.derived.standing()
+            derived.is_active = active = self.is_active.copy()
             active[rows] = np.equal(place_of("status", values["status"]), 0)
-            names = _STANDING
-        return self._keeping(after, *names)
+        return Memory(cells.changed(rows, values), edges, writers, self.scanned, derived)
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
-        """The same edges over cells of the same rows whose status, flags or text changed."""
-        return self._keeping(Memory(cells, self.table("edges"), self.table("writers"), self.scanned), *_STANDING)
+        """Return the same edges over cells of the same rows whose status, flags or text changed."""
+        return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned, self.derived.standing())
+
+    def with_texts(self, cells: pl.DataFrame) -> Memory:
+        """Return the same edges over cells of the same rows, of which some are restated by other words now."""
+        return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned)
 
     def with_edges(self, edges: pl.DataFrame) -> Memory:
-        """The same cells with more edges."""
-        after = Memory(self.table("cells"), edges, self.table("writers"), self.scanned)
-        return self._pass_wiring_to(self._keeping(after, "index"))
-
-    def _keeping(self, other: Memory, *names: str) -> Memory:
-        """Hand what was derived from unchanged columns on to the next memory."""
-        other.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
-        return other
+        """Return the same cells with more edges."""
+        derived = self.derived.with_more_edges(self.tables["edges"].height)
+        derived.index = self.derived.index
+        return Memory(self.tables["cells"], edges, self.tables["writers"], self.scanned, derived)
 
     def row(self, handle: str, *, rep: int = 0, whole: bool = False) -> int:
         """The row of a cell by its handle or key; `handle@vN` is the Nth version of its chain.
@@ -214,7 +261,17 @@ class Memory:
         """
         return str(self.cells["handle"][self.chain(self.row(handle, rep=rep))[-1]])
 
-    @cached_property
+    @property
     def _versions(self) -> Versions:
-        factor = self.table("writers").column("calibration")[self.column("author")]
-        return Versions.of(self.column("successor"), self.column("version"), self.edges, factor)
+        if self.derived.versions is None:
+            factor = self.tables["writers"].column("calibration")[self.column("author")]
+            self.derived.versions = Versions.of(self.column("successor"), self.column("version"), self.edges, factor)
+        return self.derived.versions
+
+
+def _blank(kinds: Mapping[str, pl.DataType | type[pl.DataType]]) -> Table:
+    """Return a table of no rows, its columns at hand."""
+    table = Table.of(pl.DataFrame(schema=kinds))
+    for name in kinds:
+        table.column(name)
+    return table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from malsim.memory import schema
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    Kinds = Mapping[str, pl.DataType | type[pl.DataType]]
 
 MOST_CHUNKS = 64
 
@@ -22,7 +25,10 @@ MOST_CHUNKS = 64
 def frame_of(columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
     """A frame of series and arrays of one length, many times as fast as the constructor that looks for types."""
     series = [
-        values.alias(name) if isinstance(values, pl.Series) else pl.Series(name, values) for name, values in columns.items()
+        values.alias(name)
+        if isinstance(values, pl.Series)
+        else pl.Series(name, values, dtype=pl.String if values.dtype == np.object_ else None)
+        for name, values in columns.items()
     ]
     return pl.DataFrame(series)
 
@@ -64,9 +70,9 @@ def format_expr(text: str, *columns: str | pl.Expr) -> pl.Expr:
 
 
 def to_array(series: pl.Series) -> NDArray[Any]:
-    """A column of cells, edges or claims as an array: numbers, truths and texts as they are, words by their place.
+    """Return a column of cells, edges or claims as an array: numbers, truths and texts as they are, words by their index.
 
-    A null is NaN or NONE, of texts None.
+    A null is NaN or NONE, of texts and lists None.
 
     >>> to_array(pl.Series("status", ["annexed", "active"])).tolist(), to_array(pl.Series("successor", [4, None])).tolist()
     ([2, 0], [4, -1])
@@ -79,22 +85,37 @@ def to_array(series: pl.Series) -> NDArray[Any]:
         if series.null_count() == len(series):
             return np.full(len(series), NONE, dtype=np.intp)
         series = series.fill_null(NONE)
+    if series.dtype == pl.List:
+        return lists(series.to_list())
     array = series.to_numpy()
     return array if array.dtype in _AS_THEY_ARE else array.astype(np.intp)  # numpy takes by nothing else as fast
 
 
-def to_series(name: str, values: NDArray[Any]) -> pl.Series:
-    """A column as a frame of cells, edges or writers holds it, from the array that `to_array` makes of it.
+def lists(values: Iterable[Any]) -> NDArray[Any]:
+    """Return lists, or None, as an array of objects."""
+    values = list(values)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def to_series(name: str, values: NDArray[Any], kind: pl.DataType | type[pl.DataType] | None = None) -> pl.Series:
+    """Return a column as a frame holds it, from the array that `to_array` makes of it; by default of cells.
 
     >>> to_series("status", np.array([2, 0])).to_list(), to_series("successor", np.array([4, -1])).to_list()
     (['annexed', 'active'], [4, None])
     """
-    if name in _PLACES:
+    kind = kind or _KINDS[name]
+    if isinstance(kind, pl.Enum):
         return _WORDS_OF[name][places(values)].alias(name)
     if name == "successor" and (values == NONE).all():
-        return pl.Series(name, [None], dtype=_KINDS[name]).new_from_index(0, len(values))
+        return pl.Series(name, [None], dtype=kind).new_from_index(0, len(values))
+    if values.dtype == np.object_:
+        return pl.Series(name, values.tolist(), dtype=kind)
+    if kind == pl.UInt64:
+        values = values.view(np.uint64)
     series = pl.Series(name, values, nan_to_null=True)  # absent is absent
-    series = series if series.dtype == _KINDS[name] else series.cast(_KINDS[name])
+    series = series if series.dtype == kind else series.cast(kind)
     return series.set(series == NONE, None) if name == "successor" else series
 
 
@@ -118,6 +139,7 @@ _PLACES = {
 }
 _WORDS_OF = {name: pl.Series(name, list(words), dtype=_KINDS[name]) for name, words in _PLACES.items()}
 _PLACES |= {f"{name}_word": _PLACES[name] for name in schema.WORDS}
+_WORDS_OF |= {f"{name}_word": _WORDS_OF[name] for name in schema.WORDS}
 
 
 def rank_within_group(group: NDArray[Any]) -> NDArray[np.int64]:
@@ -135,9 +157,10 @@ def rank_within_group(group: NDArray[Any]) -> NDArray[np.int64]:
 
 @dataclass(slots=True, eq=False)
 class LazyRows:
-    """`height` rows of a frame, or of what makes one (`source`); columns `at_hand` are as `frames.to_array` gives them.
+    """`height` rows: columns `at_hand` are as `frames.to_array` gives them, `make` makes another by its name.
 
-    Of the columns in `blank` it is known that they hold nothing but nulls.
+    Their frame is the `source`, or what that makes; or, where `kinds` says what columns they have, it is made of them. Of
+    the columns in `blank` it is known that they hold nothing but nulls.
 
     >>> import numpy as np, polars as pl
     >>> rows = LazyRows(2, lambda: pl.DataFrame({"t": [0.5, 1.5], "title": ["a", "b"]}), {"t": np.array([0.5, 1.5])})
@@ -146,39 +169,70 @@ class LazyRows:
     """
 
     height: int
-    source: Callable[[], pl.DataFrame] | pl.DataFrame
+    source: Callable[[], pl.DataFrame] | pl.DataFrame | None = None
     at_hand: dict[str, NDArray[Any]] = field(default_factory=dict)
     blank: frozenset[str] = frozenset()
+    make: Callable[[str], NDArray[Any]] | None = None
+    kinds: Kinds | None = None
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> LazyRows:
-        """A frame that is there already."""
+        """Return the rows of a frame."""
         return cls(frame.height, frame)
 
     def frame(self) -> pl.DataFrame:
-        """The rows in full."""
+        """Return all columns as a frame."""
         if not isinstance(self.source, pl.DataFrame):
-            self.source = self.source()
+            if self.source is None:
+                kinds = self.kinds or {}
+                self.source = pl.DataFrame([to_series(name, self.column(name), kind) for name, kind in kinds.items()])
+            else:
+                self.source = self.source()
         return self.source
 
     def column(self, name: str) -> NDArray[Any]:
-        """A column as an array, as of `frames.to_array`."""
+        """Return a column as an array, as of `frames.to_array`."""
         if name not in self.at_hand:
-            self.at_hand[name] = to_array(self.frame()[name])
+            if name in self.blank:
+                values = np.full(self.height, None, dtype=object)
+            else:
+                values = self.make(name) if self.make else to_array(self.frame()[name])
+            self.at_hand[name] = values
         return self.at_hand[name]
 
     def tells(self, name: str) -> bool:
-        """Whether a column holds anything but nulls."""
-        return name not in self.blank and self.frame()[name].null_count() < self.height
+        """Return whether a column of texts holds anything but nulls."""
+        if name in self.blank:
+            return False
+        if self.make:
+            return any(text is not None for text in self.column(name).tolist())
+        return self.frame()[name].null_count() < self.height
 
     def rows(self, rows: NDArray[np.integer[Any]]) -> LazyRows:
-        """These rows, in this order."""
+        """Return these rows, in this order."""
         columns = {name: values[rows] for name, values in self.at_hand.items()}
+        if self.kinds is not None:
+            return LazyRows(len(rows), None, columns, self.blank, lambda name: self.column(name)[rows], self.kinds)
         return LazyRows(len(rows), lambda: self.frame()[places(rows)], columns, self.blank)
 
     def with_column(self, name: str, values: NDArray[Any]) -> LazyRows:
-        """The same rows with other values in a column."""
+        """Return the same rows with other values in a column."""
         columns, other = self.at_hand | {name: values}, {name: values}
+        if self.kinds is not None:
+            return LazyRows(self.height, None, columns, self.blank, self.make, self.kinds)
         source = self.source
         now = with_columns(source, other) if isinstance(source, pl.DataFrame) else lambda: with_columns(self.frame(), other)
         return LazyRows(self.height, now, columns, self.blank)
+
+
+def join_rows(pieces: Sequence[LazyRows]) -> LazyRows:
+    """Join rows of the same columns, one piece under the other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    height = sum(piece.height for piece in pieces)
+    make = partial(_joined, pieces)
+    return LazyRows(height, None, {}, frozenset(), make, pieces[0].kinds)
+
+
+def _joined(pieces: Sequence[LazyRows], name: str) -> NDArray[Any]:
+    return np.concatenate([piece.column(name) for piece in pieces])

@@ -6,13 +6,13 @@ One index grows along with a memory and is shared by those that came of it.
 from __future__ import annotations
 
 import re
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from malsim.memory.graph.frames import LazyRows, frame_of, rank_within_group
+from malsim.memory.graph.frames import LazyRows, lists, rank_within_group
 from malsim.memory.schema import KINDS, NONE
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ class Index:
     def _names(self) -> tuple[dict[int, dict[str | None, int]], ...]:
         """Rows by replication and name: by key, by handle."""
         if self._named < self._height:
-            cells = self._cells.since(self._named)
-            reps = cells["rep"].to_list()
+            reps = self._cells.column("rep", self._named).tolist()
             for rows, column in ((self._handles, "handle"), (self._keys, "key")):
-                for row, (rep, name) in enumerate(zip(reps, cells[column].to_list(), strict=True), self._named):
+                names = self._cells.column(column, self._named).tolist()
+                for row, (rep, name) in enumerate(zip(reps, names, strict=True), self._named):
                     rows.setdefault(rep, {}).setdefault(name, row)
             self._named = self._height
         return self._keys, self._handles
@@ -167,7 +167,7 @@ LONGEST_TAG = 16
 
 
 def name_cells(index: Index, standing: NDArray[np.int64], claims: LazyRows) -> tuple[LazyRows, list[str]]:
-    """The key and the handle of each new cell, and those of them that are not made of a cell's place alone.
+    """Return the key and the handle of each new cell, and those of them that are not made of a cell's place alone.
 
     `standing` are the replications of the cells that stand. A handle that was not given depends on nothing but how many
     cells its replication holds, so that one replication names its cells alike whatever runs beside it.
@@ -177,48 +177,69 @@ def name_cells(index: Index, standing: NDArray[np.int64], claims: LazyRows) -> t
     if index.elsewhere:
         ordinal += np.array([index.elsewhere.get(rep, 0) for rep in reps.tolist()], dtype=np.int64)
     has_handle, by_key = claims.tells("handle"), claims.tells("key")
+    made = LazyRows(claims.height, make=cache(partial(_name_by_place, claims, ordinal)), kinds=_NAMES)
     if not (has_handle or by_key) and index.leaves_made_names_free:
-        return LazyRows(claims.height, partial(_by_place, claims, ordinal), {}), []
-    frame, by_place = claims.frame(), _by_place(claims, ordinal)
-    key, handle = by_place
+        return made, []
+    keys, names = (made.column(name).tolist() for name in ("key", "handle"))
     if by_key:
-        handle, key = handle_by_key(frame["kind"], frame["key"]).fill_null(handle), frame["key"].fill_null(key)
-    if has_handle:
-        handle = frame["handle"].fill_null(handle)
-    names = handle.to_list()
+        given_keys = claims.column("key").tolist()
+        by_keys = zip(_kinds(claims), given_keys, names, strict=True)
+        names = [name if key is None else handle_by_key(kind, key) for kind, key, name in by_keys]
+        keys = [key if given is None else given for key, given in zip(keys, given_keys, strict=True)]
+    given = claims.column("handle").tolist() if has_handle else [None] * claims.height
+    names = [name if handle is None else handle for name, handle in zip(names, given, strict=True)]
     if not (has_handle or by_key) and index.are_free(reps.tolist(), names, height=len(standing)):
-        return LazyRows.of(by_place), []
-    if frame["handle"].null_count():
-        is_given = frame["handle"].is_not_null().to_list()
-        names = _lengthened(index, len(standing), reps.tolist(), names, key.to_list(), is_given)
-    handle = pl.Series(names, dtype=pl.String)
-    return LazyRows.of(frame_of({"key": key, "handle": handle})), [*names, *key]
+        return made, []
+    is_given = [handle is not None for handle in given]
+    if not all(is_given):
+        names = _lengthened(index, len(standing), reps.tolist(), names, keys, is_given)
+    columns = {"key": lists(keys), "handle": lists(names)}
+    return LazyRows(claims.height, at_hand=columns, kinds=_NAMES), [*names, *keys]
 
 
-def handle_by_key(kinds: pl.Series, keys: pl.Series) -> pl.Series:
-    """The shortest handle of a cell that brings a key and no handle; null where it brings no key.
+def _kinds(claims: LazyRows) -> list[str]:
+    return [KINDS[code] for code in claims.column("kind_word").tolist()]
 
-    >>> handle_by_key(pl.Series(["obs"]), pl.Series(["A-3e"])).to_list()
-    ['obs_a3e0']
+
+_NAMES = {"key": pl.String(), "handle": pl.String()}
+
+
+def handle_by_key(kind: str, key: str) -> str:
+    """Return the shortest handle of a cell that brings a key and no handle.
+
+    >>> handle_by_key("obs", "A-3e")
+    'obs_a3e0'
     """
-    digits = keys.str.to_lowercase().str.replace_all("[^0-9a-f]", "")
-    return kinds + "_" + digits.str.slice(0, SHORTEST_TAG).str.pad_end(SHORTEST_TAG, "0")
+    digits = "".join(_HEX_DIGIT.findall(key.lower()))
+    return f"{kind}_{digits[:SHORTEST_TAG].ljust(SHORTEST_TAG, '0')}"
 
 
-def names_by_place(kinds: pl.Series, ordinals: NDArray[np.int64]) -> pl.DataFrame:
-    """The key and the handle that each cell of these kinds and places in its replication would get."""
-    return _by_place(LazyRows.of(pl.DataFrame({"kind": kinds})), ordinals)
+_HEX_DIGIT = re.compile("[0-9a-f]")
 
 
-def _by_place(claims: LazyRows, ordinals: NDArray[np.int64]) -> pl.DataFrame:
-    """The keys and handles that follow from each cell's place in its replication: the same for the same n, never for two.
+def handles_by_place(kind: str, ordinals: NDArray[np.int64]) -> list[str]:
+    """Return the handles that cells of a kind and of these places in their replication would get.
+
+    >>> handles_by_place("obs", np.array([0, 1, 70_000]))
+    ['obs_5a27', 'obs_f860', 'obs_05c17']
+    """
+    return [f"{kind}_{tag}" for tag in _tags(ordinals).tolist()]
+
+
+def _name_by_place(claims: LazyRows, ordinals: NDArray[np.int64], name: str) -> NDArray[Any]:
+    """Return the keys or the handles that follow from each cell's place in its replication."""
+    tags = _tags(ordinals).tolist()
+    if name == "handle":
+        return lists(f"{kind}_{tag}" for kind, tag in zip(_kinds(claims), tags, strict=True))
+    tails = _hex(scattered(ordinals.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)), 16).tolist()
+    return lists(f"{tag}{tail}" for tag, tail in zip(tags, tails, strict=True))
+
+
+def _tags(ordinals: NDArray[np.int64]) -> NDArray[np.str_]:
+    """Return the tag of each ordinal: the same for the same ordinal, never for two.
 
     Each block of 16^d ordinals has tags of d ≥ 4 digits, shuffled by a bijection of that block, so tags grow instead of
     colliding.
-
-    >>> claims = LazyRows.of(pl.DataFrame({"kind": ["obs"] * 3}))
-    >>> _by_place(claims, np.array([0, 1, 70_000]))["handle"].to_list()
-    ['obs_5a27', 'obs_f860', 'obs_05c17']
     """
     tag = np.full(len(ordinals), "", dtype="U16")
     digits = SHORTEST_TAG
@@ -226,9 +247,7 @@ def _by_place(claims: LazyRows, ordinals: NDArray[np.int64]) -> pl.DataFrame:
         here = missing & (ordinals < 16**digits)
         tag[here] = _hex((ordinals[here] * 0x9E39 + 0x5A27) % 16**digits, digits)
         digits += 1
-    tail = _hex(scattered(ordinals.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)), 16)
-    key = pl.Series(np.char.add(tag, tail).tolist(), dtype=pl.String)
-    return frame_of({"key": key, "handle": claims.frame()["kind"] + "_" + pl.Series(tag.tolist(), dtype=pl.String)})
+    return tag
 
 
 def _lengthened(

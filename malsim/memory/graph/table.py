@@ -1,15 +1,16 @@
-"""A table that grows and moves: its columns as arrays, and the frame of them when somebody asks for it."""
+"""Tables that grow and change: typed columns, appended with room to spare, and never changed under their holder."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from malsim.memory.graph.frames import LazyRows, place_of, stack_rows, to_array, to_series, with_columns
+from malsim.memory.graph.frames import LazyRows, join_rows, place_of, stack_rows, to_series, with_columns
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Column:
-    """Read-only values from which other columns come; it never changes itself.
+    """Read-only values from which other columns come; a column never changes itself.
 
-    What is appended lies behind it in the same room, if nobody has appended there before; what is changed is a copy.
+    New values are appended behind it in the same room, if nobody has appended there before; a change makes a copy.
 
     >>> column = Column(np.array([0.5]))
     >>> column.append(np.array([0.6])).values.tolist(), column.append(np.array([0.7])).values.tolist()
@@ -45,7 +46,7 @@ class Column:
         return Column, (self.values.copy(),)
 
     def append(self, new: ArrayLike) -> Column:
-        """The column with more values behind its own."""
+        """Return the column with more values behind its own."""
         values = np.asarray(new)
         if not values.size:
             return self
@@ -59,7 +60,7 @@ class Column:
         return Column(room[:end], room, last)
 
     def changed(self, rows: NDArray[np.int64], values: ArrayLike) -> Column:
-        """The column with other values in some rows, and space behind them."""
+        """Return the column with other values in some rows, and space behind them."""
         if not len(rows):
             return self
         height = len(self.values)
@@ -69,7 +70,7 @@ class Column:
         return Column(room[:height], room, [height])
 
 
-MOST_LOOSE = 1_000  # pieces that may wait to be stacked: rows admitted one by one each hold a frame of their own
+MOST_LOOSE = 1_000  # pieces that may wait to be joined: rows admitted one by one are a piece each
 
 
 @dataclass(slots=True, eq=False)
@@ -77,7 +78,7 @@ class ChunkedRows:
     """Rows in pieces, each on top of those before it; once they are one frame, the pieces are let go.
 
     >>> pile = ChunkedRows.of(pl.DataFrame({"n": [1, 2]})).append(LazyRows.of(pl.DataFrame({"n": [3]})))
-    >>> pile.frame["n"].to_list(), pile.since(1)["n"].to_list()
+    >>> pile.frame["n"].to_list(), pile.since(1).column("n").tolist()
     ([1, 2, 3], [2, 3])
     """
 
@@ -88,25 +89,27 @@ class ChunkedRows:
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> ChunkedRows:
-        """The pile that a frame is."""
+        """Return the rows of a frame as one piece."""
         return cls(LazyRows.of(frame), None, frame.height, 0)
 
     @property
     def frame(self) -> pl.DataFrame:
-        """All rows."""
+        """All rows as a frame."""
         if self.below is not None:
             pieces, ground = self._above(0)
-            whole = stack_rows(ground.piece.frame(), pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=True))
+            runs = [list(run) for _, run in groupby(pieces, key=lambda piece: piece.kinds is not None)]
+            joined = [join_rows(run).frame() if run[0].kinds else pl.concat([each.frame() for each in run]) for run in runs]
+            whole = stack_rows(ground.piece.frame(), joined[0] if len(joined) == 1 else pl.concat(joined, rechunk=True))
             self.piece, self.below, self.loose = LazyRows.of(whole), None, 0
         return self.piece.frame()
 
     @property
     def is_frame(self) -> bool:
-        """Whether they are one frame, which nothing has yet to make."""
+        """Whether the rows are one frame, which nothing has yet to make."""
         return self.below is None and isinstance(self.piece.source, pl.DataFrame)
 
     def column(self, name: str, start: int = 0) -> NDArray[Any]:
-        """A column of the rows from `start` on, as of `to_array`; made of no frame where every piece has it at hand."""
+        """Return a column of the rows from `start` on, as of `to_array`."""
         pile, arrays = self, [self.piece.column(name)]
         while pile.below is not None and pile.below.height > start:
             pile = pile.below
@@ -115,7 +118,7 @@ class ChunkedRows:
         return whole[start - (pile.below.height if pile.below else 0) :]
 
     def append(self, piece: LazyRows) -> ChunkedRows:
-        """The pile with one more piece on top."""
+        """Return the pile with one more piece on top."""
         if not piece.height:
             return self
         if not self.height:
@@ -123,30 +126,24 @@ class ChunkedRows:
         below = self if self.loose < MOST_LOOSE else ChunkedRows.of(self.frame)
         return ChunkedRows(piece, below, self.height + piece.height, below.loose + 1)
 
-    def since(self, start: int) -> pl.DataFrame:
-        """The rows from `start` on; only of the pieces that hold them frames are made."""
-        if start >= self.height:
-            return self.frame.clear()
-        pieces, ground = self._above(start)
-        if ground.height > start:
-            return pl.concat([ground.piece.frame().slice(start), *pieces])
-        return pl.concat(pieces).slice(start - ground.height)
+    def since(self, start: int) -> LazyRows:
+        """Return the rows from `start` on."""
+        return LazyRows(self.height - start, lambda: self.frame.slice(start), make=lambda name: self.column(name, start))
 
-    def _above(self, start: int) -> tuple[list[pl.DataFrame], ChunkedRows]:
-        """The frames of the pieces that hold rows from `start` on, and what they lie on."""
-        pieces, pile = list[pl.DataFrame](), self
+    def _above(self, start: int) -> tuple[list[LazyRows], ChunkedRows]:
+        """Return the pieces that hold rows from `start` on, and the pile below them."""
+        pieces, pile = list[LazyRows](), self
         while pile.below is not None and pile.height > start:
-            pile.piece = LazyRows.of(pile.piece.frame())  # which lets go of what it was made from
-            pieces.append(pile.piece.frame())
+            pieces.append(pile.piece)
             pile = pile.below
         return pieces[::-1], pile
 
 
 @dataclass(eq=False)
 class Table:
-    """Rows that were appended, and the columns of them that are kept as arrays; others grow from it, it never changes.
+    """Rows that were appended, and those columns of them that are arrays; others grow from it, it never changes.
 
-    Of a column that moved since the rows were appended (`stale` there), the array is what holds.
+    Of a column that changed since the rows were appended (`stale` there), the array holds the values.
     """
 
     rows: ChunkedRows
@@ -155,26 +152,19 @@ class Table:
 
     @property
     def height(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.rows.height
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Table:
-        """The table that a frame is."""
+        """Return the table of a frame."""
         return cls(ChunkedRows.of(frame), {}, frozenset())
 
     @classmethod
     def lazy(cls, at_hand: dict[str, NDArray[Any]], whole: Callable[[], pl.DataFrame]) -> Table:
-        """The table of which some columns are at hand, and the `whole` frame is made when somebody asks for more."""
+        """Return a table of which some columns are at hand, and the `whole` frame is made when somebody asks for more."""
         height = len(next(iter(at_hand.values())))
         return cls(ChunkedRows(LazyRows(height, whole, at_hand), None, height, 0), {}, frozenset())
-
-    @classmethod
-    def blank(cls, kinds: Mapping[str, pl.DataType | type[pl.DataType]]) -> Table:
-        """A table of no rows, its columns at hand."""
-        frame = pl.DataFrame(schema=kinds)
-        flat = [name for name, kind in kinds.items() if not isinstance(kind, pl.List)]
-        return cls(ChunkedRows.of(frame), {name: Column(to_array(frame[name])) for name in flat}, frozenset())
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -184,17 +174,17 @@ class Table:
         return with_columns(self.rows.frame, {name: self.series(name) for name in self.stale})
 
     def series(self, name: str) -> pl.Series:
-        """A column as the frame would hold it, made without the frame where it moved."""
+        """Return a column as the frame holds it, without the frame where the column changed."""
         return to_series(name, self.columns[name].values) if name in self.stale else self.rows.frame[name]
 
     def column(self, name: str) -> NDArray[Any]:
-        """A column as a read-only array, as of `frames.to_array`; kept, and grown along with the table."""
+        """Return a column as a read-only array, as of `frames.to_array`; the array grows along with the table."""
         if name not in self.columns:
             self.columns[name] = Column(self.rows.column(name))
         return self.columns[name].values
 
     def append(self, new: LazyRows) -> Table:
-        """The table with new rows under its own."""
+        """Return the table with new rows under its own."""
         if not new.height:
             return self
         if not self.rows.height:
@@ -204,7 +194,7 @@ class Table:
         return Table(self.rows.append(new), columns, self.stale)
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Table:
-        """The table with other values in some rows: of each column one, or one a row."""
+        """Return the table with other values in some rows: of each column one, or one a row."""
         columns = {}
         for name, value in values.items():
             self.column(name)
@@ -212,21 +202,5 @@ class Table:
         return self.with_columns(columns)
 
     def with_columns(self, columns: Mapping[str, Column]) -> Table:
-        """The table with some columns replaced."""
+        """Return the table with some columns replaced."""
         return Table(self.rows, {**self.columns, **columns}, self.stale | columns.keys())
-
-
-class TableField:
-    """A dataclass's field that is given as a frame or as a table, kept as a table, and read as a frame."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, holder: object, owner: type) -> pl.DataFrame:
-        if holder is None:
-            raise AttributeError(self.name)  # it has no default
-        table: Table = holder.__dict__[self.name]
-        return table.frame
-
-    def __set__(self, holder: object, rows: pl.DataFrame | Table) -> None:
-        holder.__dict__[self.name] = rows if isinstance(rows, Table) else Table.of(rows)

@@ -5,7 +5,6 @@ A fact is a replication (in a store, a scope), an object and what is said of it:
 
 from __future__ import annotations
 
-from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -125,7 +124,7 @@ def erase(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
     )
     content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title")))
     cells = cells.with_columns(pl.when(here).then(content).otherwise("content").alias("content"))
-    return replace(memory, cells=cells)  # what restates them is another text now: a new index
+    return memory.with_texts(cells)
 
 
 def may_take_back(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules) -> Bools:

@@ -83,9 +83,9 @@ def mini_index(
     (`malsim.netlist.shipped`), what must be opened, the disputes, what earns little trust, and whose record is too short to
     calibrate by.
     """
-    shelf = memory.__dict__.get("_shelf")
+    shelf = memory.derived.shelf
     if shelf is None:
-        shelf = memory.__dict__["_shelf"] = _search_store(memory)
+        shelf = memory.derived.shelf = _search_store(memory)
         weakref.finalize(memory, shelf.close)
     worth_now = effective_now(memory, rules)
     return push(

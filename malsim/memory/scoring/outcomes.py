@@ -52,7 +52,7 @@ def no_outcomes(memory: Memory, evidence_from: str) -> Bools:
     mask: Bools = LENT.take(origin)
     if evidence_from == "any" or not mask.any():
         return np.zeros_like(mask)
-    mask &= (memory.table("writers").series("writer") == INIT).to_numpy()[memory.column("author")]
+    mask &= (memory.table("writers").column("writer") == INIT)[memory.column("author")]
     if mask.any():
         charter = mask & (origin == _PROGRAM)
         while charter.any():

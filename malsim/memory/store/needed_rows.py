@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.memory.graph.index import handle_by_key, names_by_place
+from malsim.memory.graph.index import handle_by_key, handles_by_place
 from malsim.memory.graph.tombstones import digests_of
 from malsim.memory.tables.contents import content_numbers, make_contents, rows_saying
 from malsim.memory.tables.read import cells_by_rep
@@ -59,14 +59,14 @@ def rows_named(connection: sqlite3.Connection, names: Iterable[str]) -> set[int]
 def _names_to_make(connection: sqlite3.Connection, claims: pl.DataFrame) -> set[str]:
     """What the gate may call claims that bring no handle, before it lengthens names that are taken."""
     unnamed = claims.filter(claims["handle"].is_null())
-    names = set(handle_by_key(unnamed["kind"], unnamed["key"]).drop_nulls())
+    bring_key = unnamed.select("kind", "key").drop_nulls()
+    names = {handle_by_key(kind, key) for kind, key in bring_key.rows()}
     counts = cells_by_rep(connection)
     for (rep,), own in unnamed.group_by("rep"):
         count = counts.get(int(str(rep)), 0)
         ordinals = np.arange(count, count + claims.height)
         for kind in own["kind"].drop_nulls().unique():
-            kinds = own["kind"].clear().extend_constant(kind, len(ordinals))
-            names.update(names_by_place(kinds, ordinals)["handle"])
+            names.update(handles_by_place(kind, ordinals))
     return names
 
 

@@ -116,4 +116,4 @@ def know_of_others(connection: sqlite3.Connection, memory: Memory) -> None:
     """Let the part's index know how many cells each replication has beside its own: cells are named by their place."""
     own = dict(memory.cells.group_by("rep").len().rows())
     elsewhere = {rep: count - own.get(rep, 0) for rep, count in cells_by_rep(connection).items()}
-    memory.__dict__["index"] = Index(memory.table("cells").rows, memory.table("writers").rows, elsewhere)
+    memory.derived.index = Index(memory.table("cells").rows, memory.table("writers").rows, elsewhere)

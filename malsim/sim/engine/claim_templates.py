@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from malsim.base.finite import FARTHEST
 from malsim.memory import schema
 from malsim.memory.gate import checks
 from malsim.memory.gate.admit import screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import NO_NOTES, Validated, as_claims
 from malsim.memory.gate.numbering import all_differ
-from malsim.memory.graph.frames import LazyRows, frame_of, places, to_array
+from malsim.memory.graph.frames import LazyRows, frame_of, lists, places, to_array
 from malsim.memory.graph.texts import contents
 from malsim.memory.schema import NONE
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,8 +32,7 @@ if TYPE_CHECKING:
     from malsim.sim.world import Fact
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
-    Texts: TypeAlias = Callable[[], dict[str, pl.Series]]
-
+_COUNTED = re.compile(r" #\d+\Z")
 GRADE = "its claim holds"
 _RELATIONS = pl.Series("relation", schema.RELATIONS, dtype=pl.String)
 LONGEST = 10**18  # a writer's own count, for the longest body there can be
@@ -97,17 +98,17 @@ class ClaimTemplates:
             validated.claims.frame().select(names).slice(starts[start], starts[end] - starts[start])
             for names, start, end in ((_OF_FACTS, 0, 2), (_OF_STATEMENTS, 2, 4), (_OF_FORMS, 4, 5))
         )
+        self._words = [_arrays(table) for table in (self._facts, self._statements, self._forms)]
         self._constant = validated.claims.frame().head(1)
+        self._same = _arrays(self._constant)
+        self._kinds = dict(self._constant.schema)
         self._names = self.writers.to_numpy()
         self._authors, self._counts = np.full((2, last - first + 1, len(writers)), NONE)
         self._read, self._alone = 0, True  # up to which cell none of others has such a body, if none does
+        facts_, _, forms_ = self._words
         self._of_facts, self._of_forms, self._of_all = (
-            {name: to_array(table[name]) for name in names}
-            for table, names in (
-                (self._facts, _READ_OF_FACTS),
-                (self._forms, _READ_OF_FORMS),
-                (self._constant, _READ_OF_ALL),
-            )
+            {name: table[name] for name in names}
+            for table, names in ((facts_, _READ_OF_FACTS), (forms_, _READ_OF_FORMS), (self._same, _READ_OF_ALL))
         )
         self._weights = validated.edges.column("weight")
 
@@ -123,7 +124,6 @@ class ClaimTemplates:
         """Checked claims of drafts that stand in the order of the gate; row n is draft n."""
         fact, statement = self._placed(drafts)
         body, new = self._bodies(drafts), self._are_new(drafts, memory)
-        texts = cache(partial(self._texts, drafts, statement, body))
         numbers = {
             **{name: values.repeat(len(drafts)) for name, values in self._of_all.items()},
             **{name: values[fact] for name, values in self._of_facts.items()},
@@ -135,24 +135,46 @@ class ClaimTemplates:
             "author": self._authors[drafts.rep, drafts.who],
             "confidence": drafts.stated,
             "stated": drafts.stated,
-            **({} if new else {"content": to_array(contents(frame_of(texts())))}),
+            "body": body,
         }
-        rows = LazyRows(len(drafts), partial(self._rows, drafts, fact, statement, texts), numbers, _UNNAMED)
+        make = partial(self._column, drafts, (fact, statement, drafts.form), numbers)
+        if not new:
+            numbers["content"] = make("content")
+        rows = LazyRows(len(drafts), None, numbers, _UNNAMED, make, self._kinds)
         claims = Validated(rows, self._edges(drafts, memory), checks.NO_ISSUES, NO_NOTES, new)
         return claims if self._passes(drafts, body) else _validated_in_full(claims, self.rules)
 
-    def _passes(self, drafts: ClaimBatch, body: pl.Series) -> bool:
-        """Whether the gate surely has nothing against any claim, neither a word nor what each has of its own."""
+    def _column(
+        self, drafts: ClaimBatch, places: tuple[Ints, Ints, Ints], numbers: Mapping[str, NDArray[Any]], name: str
+    ) -> NDArray[Any]:
+        """Return a column of the claims that nobody needs before their words are looked at."""
+        if name == "content":
+            words = {part: self._column(drafts, places, numbers, part) for part in ("kind", "folded")}
+            texts = {"rep": numbers["rep"].astype(np.int32), **words, "body": numbers["body"]}
+            return to_array(contents(frame_of(texts)))
+        if name == "claim":
+            return np.arange(len(drafts))
+        for table, rows in zip(self._words, places, strict=True):
+            if name in table:
+                return table[name][rows]
+        return self._same[name].repeat(len(drafts))
+
+    def _passes(self, drafts: ClaimBatch, body: NDArray[Any]) -> bool:
+        """Return whether the gate surely has nothing against any claim, neither a word nor what each has of its own."""
         if not (self._sound and self._covered):
             return False
+        stated, t = drafts.stated, drafts.t / DAY
+        within = (stated > 0.0) & (stated <= min(1.0, self.rules.sure_above)) & (np.abs(t) <= FARTHEST)
+        if within.all() and not self.rules.banned:
+            return True
         own = frame_of(
             {
                 **{name: self._constant[name].new_from_index(0, len(drafts)) for name in self._beside},
                 "rep": drafts.rep + self.first,
-                "t": drafts.t / DAY,
+                "t": t,
                 "sequence": drafts.turn,
-                "confidence": drafts.stated,
-                "body": body,
+                "confidence": stated,
+                "body": pl.Series("body", body, dtype=pl.String),
             }
         )
         return checks.all_pass(own, self.rules)
@@ -173,68 +195,31 @@ class ClaimTemplates:
     def _are_new(self, drafts: ClaimBatch, memory: Memory) -> bool:
         """Whether surely each draft says what no other and no cell does."""
         if self._alone and memory.height > self._read:
-            others = memory.table("cells").rows.since(self._read)["body"]
-            self._alone, self._read = not others.str.contains(r" #\d+$").any(), memory.height
+            others = memory.table("cells").rows.since(self._read).column("body").tolist()
+            self._alone, self._read = not any(map(_COUNTED.search, others)), memory.height
         count, writer, turn = self._counts.reshape(-1), drafts.rep * len(self.writers) + drafts.who, drafts.turn
         rise = bool((turn > count[writer]).all()) and all_differ(writer * (turn.max(initial=0) + 1) + turn)
         np.maximum.at(count, writer, turn)
         return rise and self._alone and self._sound
 
-    def _bodies(self, drafts: ClaimBatch) -> pl.Series:
-        """The body of each claim."""
+    def _bodies(self, drafts: ClaimBatch) -> NDArray[Any]:
+        """Return the body of each claim."""
         names = self._names[drafts.who].tolist()
-        bodies = [f"{name} #{turn}" for name, turn in zip(names, drafts.turn.tolist(), strict=True)]
-        return pl.Series("body", bodies, dtype=pl.String)
-
-    def _texts(self, drafts: ClaimBatch, statement: Ints, body: pl.Series) -> dict[str, pl.Series]:
-        """What makes a claim another than those that stand."""
-        return {
-            "rep": pl.Series((drafts.rep + self.first).astype(np.int32)),
-            "kind": self._forms["kind"][places(drafts.form)],
-            "folded": self._statements["folded"][places(statement)],
-            "body": body,
-        }
-
-    def _rows(self, drafts: ClaimBatch, fact: Ints, statement: Ints, texts: Texts) -> pl.DataFrame:
-        """The claims in full."""
-        tables = ((self._facts, fact), (self._statements, statement), (self._forms, drafts.form))
-        columns: dict[str, pl.Series | NDArray[Any]] = {
-            **{column.name: column.new_from_index(0, len(drafts)) for column in self._constant},
-            **{column.name: column[places(rows)] for table, rows in tables for column in table},
-            **texts(),
-            "content": contents(frame_of(texts())),
-            "claim": np.arange(len(drafts), dtype=np.uint32),
-            "t": drafts.t / DAY,
-            "writer": self.writers[places(drafts.who)],
-            "sequence": drafts.turn,
-            "confidence": drafts.stated,
-            "stated": drafts.stated,
-        }
-        return frame_of(columns)
+        return lists(f"{name} #{turn}" for name, turn in zip(names, drafts.turn.tolist(), strict=True))
 
     def _edges(self, drafts: ClaimBatch, memory: Memory) -> LazyRows:
-        """Their edges."""
+        """Return the edges of drafts."""
         claim, code = drafts.claim, drafts.relation
         numbers = {
             "claim": claim, "row": drafts.target, "weight": self._weights[code], "mutual": drafts.mutual, "code": code,
         }  # fmt: skip
 
-        def frame() -> pl.DataFrame:
-            target = memory.cells["handle"][places(drafts.target)]
-            place = np.arange(len(claim)) - np.searchsorted(claim, claim)
-            return frame_of(
-                {
-                    "claim": claim.astype(np.uint32),
-                    "place": place,
-                    "target": target,
-                    "row": drafts.target,
-                    "weight": numbers["weight"],
-                    "mutual": drafts.mutual,
-                    "code": code.astype(np.int8),
-                }
-            )
+        def make(name: str) -> NDArray[Any]:
+            if name == "target":
+                return memory.values("handle", drafts.target)
+            return np.arange(len(claim)) - np.searchsorted(claim, claim)
 
-        return LazyRows(len(claim), frame, numbers)
+        return LazyRows(len(claim), None, numbers, make=make, kinds=checks.EDGES)
 
     @property
     def statements(self) -> pl.DataFrame:
@@ -246,6 +231,10 @@ class ClaimTemplates:
         """The place of each draft among the statements; NONE where the gate might object to a word, and change it."""
         _, statement = self._placed(drafts)
         return statement if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
+
+
+def _arrays(table: pl.DataFrame) -> dict[str, NDArray[Any]]:
+    return {column.name: column.to_numpy() if column.dtype == pl.String else to_array(column) for column in table}
 
 
 def _samples(

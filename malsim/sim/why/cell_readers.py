@@ -47,7 +47,7 @@ def as_of(run: RunData, *, t: float, rep: int) -> Memory:
     here = (pl.col("t") == t) & (pl.col("rep") == rep) & (pl.col("status") == "active")
     live = (pl.col("rep") == rep) & pl.col("handle").is_in(run.cells.filter(here)["cell"].implode())
     status = pl.when(live).then(pl.lit("active")).otherwise(pl.lit("superseded")).cast(cells["status"].dtype)
-    return replace(run.memory, cells=cells.with_columns(status=status))
+    return run.memory.with_cells(cells.with_columns(status=status))
 
 
 @dataclass(frozen=True)
