@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,7 @@ from malsim.memory.graph.tombstones import digests_of, tombstones
 from malsim.memory.rules import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from malsim.memory.graph.claim_graph import Memory
 
@@ -31,11 +31,43 @@ if TYPE_CHECKING:
 _PUBLISHED = Rules()
 
 
-class Admission(NamedTuple):
-    """The memory after a batch, and one verdict a claim (columns of `schema.VERDICTS`), in the order of the gate."""
+class Admission(tuple["Memory", pl.DataFrame]):
+    """The memory after a batch, and one verdict a claim (columns of `schema.VERDICTS`), in the order of the gate.
 
-    memory: Memory
-    verdicts: pl.DataFrame
+    The frame of verdicts is made when somebody asks for it.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, memory: Memory, verdicts: pl.DataFrame | Callable[[], pl.DataFrame]) -> Self:
+        """Take the verdicts, or what makes them."""
+        parts: tuple[Any, Any] = memory, verdicts
+        return super().__new__(cls, parts)
+
+    @property
+    def memory(self) -> Memory:
+        """The memory after the batch."""
+        memory: Memory = cast("Any", super().__getitem__(0))
+        return memory
+
+    @property
+    def verdicts(self) -> pl.DataFrame:
+        """One row a claim (columns of `schema.VERDICTS`)."""
+        verdicts: Any = super().__getitem__(1)
+        frame: pl.DataFrame = verdicts() if callable(verdicts) else verdicts
+        return frame
+
+    def __iter__(self) -> Iterator[Any]:
+        """Give the two."""
+        return iter((self.memory, self.verdicts))
+
+    def __getitem__(self, place: Any) -> Any:
+        """Return one of the two."""
+        return (self.memory, self.verdicts)[place]
+
+    def __reduce__(self) -> tuple[type[Admission], tuple[Memory, pl.DataFrame]]:
+        """Copy and pickle the two."""
+        return Admission, (self.memory, self.verdicts)
 
 
 def admit(
@@ -56,7 +88,7 @@ def admit(
     """
     rules = rules or _PUBLISHED
     result = judge(memory, screened(validate(as_claims(claims), rules), rules), rules, factors=factors)
-    return Admission(result.memory, result.verdicts)
+    return Admission(result.memory, lambda: result.verdicts)
 
 
 def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[str, float] | None = None) -> GateResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,6 @@ from malsim.memory.gate.edge_rows import NO_EDGES, edges_of, refreshed, supporte
 from malsim.memory.gate.numbering import look_up_keys
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.graph.frames import LazyRows, lists
-from malsim.memory.graph.handles import holds_capital
 from malsim.memory.graph.index import name_cells
 from malsim.memory.schema import NONE
 
@@ -150,6 +150,7 @@ def _demoted(memory: Memory, demotions: Demotions, rows: RowNumbers) -> Memory:
 
 
 _ACTIVE, _ANNEXED = (schema.STATUS.index(word) for word in ("active", "annexed"))
+_CAPITAL = re.compile("[A-Z]")  # as of `handles.is_immutable`
 _LISTS = ("topics", "entities", "source_refs")
 _SHARES = {"uncertainty": 0.7, "concern": 0.3}  # of what a claim leaves open, where it does not say
 _AT_HAND = ("rep", "object", "reverify", "locked", "pinned", "requires_review")
@@ -162,7 +163,7 @@ def new_cells(
     count, stated, seed = claims.height, claims.column("stated"), np.full(claims.height, rules.salience_seed)
     immutable = np.zeros(count, dtype=bool)  # a made handle has no capital
     if claims.tells("handle"):
-        immutable = np.array([holds_capital(handle) for handle in names.column("handle").tolist()], dtype=bool)
+        immutable = np.array([_CAPITAL.search(handle) is not None for handle in names.column("handle").tolist()], dtype=bool)
     numbers: dict[str, NDArray[Any]] = {
         **{name: claims.column(name) for name in _AT_HAND},
         **({"content": claims.column("content")} if "content" in claims.at_hand else {}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -48,10 +48,6 @@ class Derived:
     def standing(self) -> Derived:
         """Return the parts that hold where statuses changed, but neither edges nor names."""
         return Derived(self.wiring, self.wiring_before, self.index)
-
-    def scored(self) -> Derived:
-        """Return the parts that hold where nothing but numbers changed."""
-        return Derived(self.wiring, self.wiring_before, self.index, self.is_active, self.active, self.inactive)
 
     def with_more_edges(self, edges: int) -> Derived:
         """Return the parts for a memory with more than so many edges, which starts from the wiring of these."""
@@ -133,14 +129,14 @@ class Memory:
     def active(self) -> Ints:
         """The rows of the active cells."""
         if self.derived.active is None:
-            self.derived.active = np.flatnonzero(self.is_active)
+            self.derived.active = np.flatnonzero(self.column("status") == 0)
         return self.derived.active
 
     @property
     def inactive(self) -> Ints:
         """The rows of the cells that are not active, which keep their scores."""
         if self.derived.inactive is None:
-            self.derived.inactive = np.flatnonzero(~self.is_active)
+            self.derived.inactive = np.flatnonzero(self.column("status") != 0)
         return self.derived.inactive
 
     @property
@@ -190,11 +186,16 @@ class Memory:
 
     def scored(self, scores: Mapping[str, NDArray[np.float64]], record: Mapping[str, NDArray[Any]]) -> Memory:
         """Return the same cells and edges after a tick: the cells' new scores and the writers' new records."""
-        cells, edges, writers = self.tables.values()
+        parts, (cells, edges, writers) = self.derived, self.tables.values()
         columns = {name: Column(values) for name, values in scores.items()}
         records = {name: Column(values) for name, values in record.items()}
-        after = cells.with_columns(columns), edges, writers.with_columns(records)
-        return Memory(*after, edges.rows.height, self.derived.scored())
+        return Memory(
+            Table(cells.rows, cells.columns | columns, cells.stale | columns.keys()),
+            edges,
+            Table(writers.rows, writers.columns | records, writers.stale | records.keys()),
+            edges.rows.height,
+            Derived(parts.wiring, parts.wiring_before, parts.index, parts.is_active, parts.active, parts.inactive),
+        )
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Memory:
         """Return the same edges over cells of which some rows hold other values: of each column one, or one a row.
@@ -204,9 +205,10 @@ class Memory:
         if not len(rows):
             return self
         cells, edges, writers = self.tables.values()
-        derived = self.derived.scored()
-        if "status" in values:
-            derived = self.derived.standing()
+        derived = self.derived.standing()
+        if "status" not in values:
+            derived = replace(derived, is_active=self.is_active, active=self.derived.active, inactive=self.derived.inactive)
+        else:
             derived.is_active = active = self.is_active.copy()
             active[rows] = np.equal(place_of("status", values["status"]), 0)
         return Memory(cells.changed(rows, values), edges, writers, self.scanned, derived)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 LONGEST = 41
 _KIND = f"(?:{'|'.join(KINDS)})"
 _BEGINNING = re.compile(rf"(?i:{_KIND})_\w+")
-_CAPITAL = re.compile("[A-Z]")
 _TAG = re.compile(r"[0-9a-f]{4,}")
 _PATTERN = rf"^(?:(?i:{_KIND})(?:_[a-z][A-Za-z0-9]*)*_[0-9a-f]{{4,}}|(?:[A-Z][A-Za-z0-9]*)(?:_[A-Za-z0-9]+)+)$"
 
@@ -27,11 +26,6 @@ def is_handle(text: pl.Expr) -> pl.Expr:
 def is_immutable(text: pl.Expr) -> pl.Expr:
     """Whether a handle marks an immutable cell: it holds a capital."""
     return text.str.contains("[A-Z]")
-
-
-def holds_capital(handle: str) -> bool:
-    """Return whether a handle marks an immutable cell."""
-    return _CAPITAL.search(handle) is not None
 
 
 def kind_of(text: pl.Expr) -> pl.Expr:

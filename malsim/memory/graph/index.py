@@ -177,10 +177,10 @@ def name_cells(index: Index, standing: NDArray[np.int64], claims: LazyRows) -> t
     if index.elsewhere:
         ordinal += np.array([index.elsewhere.get(rep, 0) for rep in reps.tolist()], dtype=np.int64)
     has_handle, by_key = claims.tells("handle"), claims.tells("key")
-    made = LazyRows(claims.height, make=cache(partial(_name_by_place, claims, ordinal)), kinds=_NAMES)
+    by_place = LazyRows(claims.height, make=cache(partial(_name_by_place, claims, ordinal)), kinds=_NAMES)
     if not (has_handle or by_key) and index.leaves_made_names_free:
-        return made, []
-    keys, names = (made.column(name).tolist() for name in ("key", "handle"))
+        return by_place, []
+    keys, names = (by_place.column(name).tolist() for name in ("key", "handle"))
     if by_key:
         given_keys = claims.column("key").tolist()
         by_keys = zip(_kinds(claims), given_keys, names, strict=True)
@@ -189,7 +189,7 @@ def name_cells(index: Index, standing: NDArray[np.int64], claims: LazyRows) -> t
     given = claims.column("handle").tolist() if has_handle else [None] * claims.height
     names = [name if handle is None else handle for name, handle in zip(names, given, strict=True)]
     if not (has_handle or by_key) and index.are_free(reps.tolist(), names, height=len(standing)):
-        return made, []
+        return by_place, []
     is_given = [handle is not None for handle in given]
     if not all(is_given):
         names = _lengthened(index, len(standing), reps.tolist(), names, keys, is_given)

@@ -53,8 +53,8 @@ def numbers(connection: sqlite3.Connection, rows: Callable[[str], pl.DataFrame])
     cells |= decode(read_scores(connection, len(cells["rep"])), cells.__getitem__, clock_at(connection))
     authors = writers(connection)
     scanned = check_rows(_to_check(cells), _to_check(wires), authors, last_scanned(connection))
-    parts = (Table.lazy(table, partial(rows, name)) for name, table in (("cells", cells), ("edges", wires)))
-    return Memory(*parts, writers=authors, scanned=scanned)
+    standing, joins = Table.lazy(cells, partial(rows, "cells")), Table.lazy(wires, partial(rows, "edges"))
+    return Memory(standing, joins, authors, scanned)
 
 
 def _to_check(table: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
