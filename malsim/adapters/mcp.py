@@ -38,17 +38,31 @@ MOST_STDERR = 500  # characters of what a server wrote there, in an error
 SHELL = 'echo $$ > "$0"; "$@"; echo $? >> "$0"'  # the process, whose group is the server's, and the exit code
 
 
-class ToolCalls:
-    """What a mapping makes of a memory's calls; every sentence of an answer is an item, the earlier ones first."""
+class McpServer:
+    """A memory behind a server's tools: each sentence of an answer is an item, the earlier ones first."""
 
     belief = edges = scopes = clocks = False
 
-    def __init__(self, mapping: ToolMapping, folder: str) -> None:
-        self.mapping, self.folder = mapping, folder
+    def __init__(self, command: str) -> None:
+        words = shlex.split(command)
+        own = read_mapping(Path(words.pop(0))) if words and words[0].endswith(".toml") else None
+        if not words:
+            raise AdapterError("no command", where=f"mcp:{command}", hint='mcp:COMMAND, or "mcp:MAPPING.toml COMMAND"')
+        if not shutil.which(words[0]):
+            raise AdapterError("does not start", where=f"mcp:{command}", hint="is it installed, and on the PATH?")
+        self._own, self._mappings, self._ends = own, [own] if own else shipped_mappings(), ExitStack()
+        folder = _empty_folder(f"mcp:{command}", self._ends)
+        self.command = _of_the_user(words)
+        try:
+            self._begin(folder)
+            self.mapping, self.folder = self._fitting(command), folder
+        except BaseException:
+            self.close()
+            raise
         self._texts_of: dict[tuple[str, str], dict[str, None]] = {}  # the texts of an object and value
-        if mapping.forget:
+        if self.mapping.forget:
             self.forget, self.correct = self._forget, self._correct
-        if mapping.texts:
+        if self.mapping.texts:
             self.texts = self._texts
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
@@ -86,33 +100,7 @@ class ToolCalls:
         every = dict.fromkeys(WORDS, "") | words | {"folder": self.folder}
         return [text for step in steps for text in self._call(step, step.filled(every))]
 
-    def _call(self, step: Step, arguments: dict[str, Any]) -> list[str]:
-        """Call a tool; its texts."""
-        raise NotImplementedError
-
-
-class McpServer(ToolCalls):
-    """A server, and the SDK's session with it."""
-
-    def __init__(self, command: str) -> None:
-        words = shlex.split(command)
-        own = read_mapping(Path(words.pop(0))) if words and words[0].endswith(".toml") else None
-        if not words:
-            raise AdapterError("no command", where=f"mcp:{command}", hint='mcp:COMMAND, or "mcp:MAPPING.toml COMMAND"')
-        if not shutil.which(words[0]):
-            raise AdapterError("does not start", where=f"mcp:{command}", hint="is it installed, and on the PATH?")
-        self._own, self._mappings, self._ends = own, [own] if own else shipped_mappings(), ExitStack()
-        folder = _empty_folder(f"mcp:{command}", self._ends)
-        self.command = _of_the_user(words)
-        try:
-            self._begin(folder)
-            super().__init__(self._fitting(command), folder)
-        except BaseException:
-            self.close()
-            raise
-
     def _begin(self, folder: str) -> None:
-        """Start the server, and the session."""
         try:
             from anyio.from_thread import start_blocking_portal
             from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
@@ -164,7 +152,6 @@ class McpServer(ToolCalls):
                 os.killpg(int(process), signal.SIGKILL)
 
     def _notes(self) -> list[str]:
-        """What the shell has written down: its process, and then the exit code of the server."""
         return Path(self._noted.name).read_text(encoding="ascii").split()
 
     def _call(self, step: Step, arguments: dict[str, Any]) -> list[str]:

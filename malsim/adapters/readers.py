@@ -127,5 +127,4 @@ def _first(items: Sequence[Item]) -> list[int]:
 
 
 def _says(item: Item) -> Any:
-    """What an item says: its value, or its text where it has none."""
     return item.get("text") if item.get("value") is None else item["value"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,3 @@ class WordEmbedding:
             counts[place] += 1.0
         vector: list[float] = (counts / np.linalg.norm(counts)).tolist()
         return vector
-
-    def embed_batch(self, texts: Sequence[str], *_: Any, **__: Any) -> list[list[float]]:
-        """Embed several."""
-        return [self.embed(text) for text in texts]

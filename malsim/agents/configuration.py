@@ -81,7 +81,6 @@ def _with_hooks(path: Path, store: str, writer: str) -> str:
 
 
 def _table(path: Path) -> dict[str, Any]:
-    """The JSON object in a file, {} where there is none."""
     try:
         table = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except ValueError as problem:

@@ -82,7 +82,6 @@ def _log(copies: Copies) -> None:
 
 
 def _ended(server: subprocess.Popen[bytes]) -> int:
-    """The exit code of a server that has closed its output; one that lingers is ended."""
     try:
         return server.wait(PATIENCE)
     except subprocess.TimeoutExpired:

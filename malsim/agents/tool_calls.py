@@ -148,7 +148,6 @@ def _first(arguments: Mapping[str, Any], names: Iterable[str]) -> str | None:
 
 
 def _share(value: Any) -> float | None:
-    """The number, if it is one from 0 to 1."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1 else None
 
 

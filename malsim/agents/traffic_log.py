@@ -104,7 +104,6 @@ def hashed(text: str) -> str:
 
 
 def _messages(line: bytes) -> list[dict[str, Any]]:
-    """The messages in a line, one or a batch; none in what is no JSON."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

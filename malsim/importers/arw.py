@@ -106,5 +106,4 @@ def _cell(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _number(value: Any) -> Any:
-    """A count of milliseconds stored as text, as a number."""
     return float(value) if isinstance(value, str) and value.isdecimal() else value

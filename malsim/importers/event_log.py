@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.finite import is_number
 from malsim.importers.reading.collector import Collector
 from malsim.importers.reading.fields import share_of
 from malsim.importers.reading.records import Options, Records, day_of, text_of
-from malsim.importers.reading.source import Source, open_source
+from malsim.importers.reading.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 UNKNOWN = "unknown:log"
-
-
-def is_log(path: Path) -> bool:
-    """Whether a file is a log of events, by its first line; raises `StoreError` for what cannot be read."""
-    if not path.is_file():
-        return False
-    with open_source(path) as source:
-        return recognises(source)
 
 
 def recognises(source: Source) -> bool:

@@ -71,7 +71,6 @@ def _is_episode(record: dict[str, Any]) -> bool:
 
 
 def _listing(fact: dict[str, Any]) -> list[str]:
-    """The episodes that a fact came from, the first first."""
     listing = fact.get("episodes")
     return [one for one in listing if isinstance(one, str)] if isinstance(listing, list) else []
 

@@ -57,7 +57,6 @@ def read(source: Source, options: Options) -> Records:
 
 
 def _text_and_kind(value: Any) -> tuple[str | None, str | None]:
-    """The text of a value, and the kind that LangMem gives it."""
     kind = text_of(value.get("kind")) if isinstance(value, dict) else None
     if kind and isinstance(value.get("content"), (dict, str)):
         value = value["content"]

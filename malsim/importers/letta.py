@@ -48,7 +48,6 @@ def read(source: Source, options: Options) -> Records:
 
 
 def _blocks(document: dict[str, Any], agents: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """Every block with the agent whose it is."""
     if _is_old(document):
         return [(text_of(document.get("name")) or UNKNOWN, block) for block in dicts(document["core_memory"])]
     owners = {str(block): agent for agent in agents for block in agent.get("block_ids") or []}

@@ -44,7 +44,6 @@ def read(source: Source, options: Options) -> Records:
 
 
 def _claims(records: Iterable[dict[str, Any]], counts: Counter[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The claims of some records, and what is beside them; what is no claim is counted."""
     objects, titles, types = list[str](), list[str](), list[str | None]()
     relations = dict[int, tuple[str, str, str]]()
     for record in records:
@@ -85,7 +84,6 @@ def _items(source: Source) -> Iterator[dict[str, Any]]:
 
 
 def _texts(observations: list[Any]) -> list[str]:
-    """The texts of a list that are not blank."""
     texts = [text for text in observations if type(text) is str and text.strip()]
     return texts if all(map(str.isascii, texts)) else [text for item in texts if (text := text_of(item))]
 
@@ -99,6 +97,5 @@ def _first(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
 
 
 def _ends(record: dict[str, Any]) -> tuple[str, str, str] | None:
-    """Source, relation and target."""
     source, relation, target = _first(record, _FROM), _first(record, _RELATIONS), _first(record, _TO)
     return (source, relation, target) if source and relation and target else None

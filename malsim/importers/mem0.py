@@ -80,7 +80,6 @@ def _payloads(document: Any) -> Payloads:
 
 
 def _memories(payloads: Payloads) -> pl.DataFrame:
-    """What payloads say of each memory: a version of it, who wrote it, its topics and entities."""
     values = payloads.values()
 
     def each(name: str) -> list[Any]:
@@ -116,7 +115,6 @@ def _events(source: Source, memories: pl.DataFrame) -> pl.DataFrame:
 
 
 def _marks(events: pl.DataFrame) -> pl.DataFrame:
-    """What `chains_of` must know of each event."""
     event, memory = pl.col("event"), pl.col("memory")
     has_id = memory.is_not_null()
     return events.select(
@@ -131,7 +129,6 @@ def _marks(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _versions(events: pl.DataFrame, rows: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    """A row a version, as of `chains_of`, with the fields of its event."""
     about = ("expires", "topics", "entities", "user") if memories.height else ()
     fields = events.select("memory", "writer", "old", "new", "created", "updated", "event", *about)[rows["event"]]
     created = rows["implied"] | (fields["event"] != "UPDATE")
@@ -142,7 +139,6 @@ def _versions(events: pl.DataFrame, rows: pl.DataFrame, memories: pl.DataFrame) 
 
 
 def _cells(versions: pl.DataFrame) -> pl.DataFrame:
-    """Every version with its status."""
     status = pl.when("annexed").then(pl.lit("annexed")).when("after").then(pl.lit("superseded"))
     return versions.select(
         _key(pl.col("version")).alias("key"),
@@ -161,7 +157,6 @@ def _cells(versions: pl.DataFrame) -> pl.DataFrame:
 
 
 def _edges(cells: pl.DataFrame) -> pl.DataFrame:
-    """From each version that replaces one to that."""
     edges = cells.filter("replaces").select(
         source="key", relation=pl.lit("supersedes"), target=_key(pl.col("version") - 1, "object"), weight=pl.lit(0.0)
     )
@@ -173,7 +168,6 @@ def _key(version: pl.Expr, memory: str = "memory") -> pl.Expr:
 
 
 def _beside(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """What a payload holds that is no field of the package."""
     return {name: value for name, value in payload.items() if name not in _FIELDS and value not in (None, "", [], {})}
 
 

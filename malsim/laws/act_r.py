@@ -46,7 +46,6 @@ def rank(items: Items, now: float, *, decay: float) -> Array:
 
 
 def _present(times: Array, where: Bools, at: Array | float) -> Array:
-    """The times with one more for the marked items."""
     count = np.count_nonzero(~np.isnan(times), axis=-1)
     if count[where].max(initial=0) == times.shape[-1]:
         times = np.concatenate([times, np.full_like(times, np.nan)], axis=-1)

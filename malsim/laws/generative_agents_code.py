@@ -52,7 +52,6 @@ def _uniform(about: Bools, alive: Bools) -> Bools:
 
 
 def _objects(rep: Ints, object_: Ints) -> Ints:
-    """How many objects each replication knows."""
     pairs = np.unique(np.stack([rep, object_]), axis=1)
     return np.bincount(pairs[0], minlength=rep.max(initial=-1) + 1)
 

@@ -84,7 +84,6 @@ def patch_between(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[s
 
 
 def _changes(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Operations on the members of one item."""
     removals = [{"op": "remove", "path": f"{path}/{name}"} for name in before if name not in after]
     return removals + [
         {"op": "replace" if name in before else "add", "path": f"{path}/{name}", "value": value}

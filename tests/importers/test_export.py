@@ -6,20 +6,17 @@ import json
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from malsim.cli import main
 from malsim.importers.building.bring import bring
 from malsim.importers.building.save import write
 from malsim.importers.recall.files import read
-from malsim.importers.writing.cells import opened
-from malsim.importers.writing.recall_programs import programs_of
-from malsim.memory import Memory, Rules
-from malsim.netlist.programs import run
+from malsim.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    import pytest
 
 HYPEREDGE = {"id": "hyp-1", "kind": "team", "title": "A team", "members": [{"key": "k", "role": "member", "ordinal": 0}],
              "metadata": {"note": "é"}, "createdAt": "2026-05-01T00:00:00.000Z"}  # fmt: skip
@@ -62,26 +59,6 @@ def test_an_archive_goes_back_with_its_hyperedges(tmp_path: Path, recall_cells: 
     } == plain
     assert command("export", store, "--as", "recall", "-o", tmp_path / "b.sqlite3") == 0
     assert read(tmp_path / "b.sqlite3").hyperedges == [HYPEREDGE]
-
-
-def test_standing_programs_run_after_an_import_as_they_did(tmp_path: Path, recall_file: Path) -> None:
-    store = tmp_path / "m.sqlite"
-    write(bring(recall_file), store)
-    cells = opened(store)
-    programs = programs_of(cells)
-    assert {program.operation for program in programs} == {"quorum", "watch"}
-    result = run(programs, cells.memory, now=60.0, rules=Rules.recall_v5())
-    names = {"memberCount": None, "approverCount": "approver_count", "score": "score", "current": "current"}
-    for ran in result.ran:
-        last = cells.extras[ran.program.key]["recall"]["props"]["lastRun"]
-        assert set(ran.members.keys()) == set(last["memberKeys"])  # an archive has them in the order of their keys
-        for theirs, ours in names.items():
-            if ours and theirs in last["output"]:
-                assert ran.output.values[ours][0] == pytest.approx(last["output"][theirs])
-    target = {"hyperedge": "hyp-1", "role": "member"}
-    cells.extras[""] = {"recall hyperedges": [HYPEREDGE]}
-    cells.extras[programs[0].key]["recall"]["props"]["program"]["target"] = target
-    assert next(program for program in programs_of(cells) if program.key == programs[0].key).keys == ("k",)
 
 
 def test_json_lines_hold_every_cell_with_its_edges(

@@ -95,7 +95,7 @@ def test_a_law_that_fails_while_it_runs_is_a_typed_error_in_every_command(
     monkeypatch.chdir(site)
     (site / "x.toml").write_text(SCENARIO, encoding="utf-8")
     (site / "claims.csv").write_text("writer,object,value\nann,a,1\nbob,a,2\n", encoding="utf-8")
-    for command in (["run", "x.toml", "--law", "theirs"], ["replay", "claims.csv", "--law", "theirs"]):
+    for command in (["run", "x.toml", "--law", "theirs"], ["compare", "claims.csv", "--laws", "theirs"]):
         assert main(command) == 2
         errors = capsys.readouterr().err
         assert "their_law.py" in errors

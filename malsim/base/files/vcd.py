@@ -76,7 +76,6 @@ def _is_whole(count: float) -> bool:
 
 
 def _code(index: int) -> str:
-    """Return the short identifier of a channel."""
     code = chr(_FIRST + index % _LETTERS)
     while index := index // _LETTERS:
         code += chr(_FIRST + index % _LETTERS)

@@ -90,7 +90,6 @@ def assigned_secrets(text: str) -> Iterator[Span]:
 
 
 def _headers(text: str) -> Iterator[Span]:
-    """Authorization headers and session cookies."""
     for match in _BASIC.finditer(text):
         if _is_login(match["plain"]):
             yield "basic authorization", *match.span("plain")
@@ -143,7 +142,6 @@ def _is_mixed(value: str) -> bool:
 
 
 def _is_login(text: str) -> bool:
-    """Whether a text is base64 of `user:password`."""
     try:
         plain = base64.b64decode(text + "=" * (-len(text) % 4)).decode("utf-8")
     except (binascii.Error, UnicodeDecodeError, ValueError):

@@ -88,7 +88,6 @@ def _all(text: str) -> Iterator[Credential]:
 
 
 def _formatted(text: str) -> Iterator[Credential]:
-    """What is of a format that says what it is."""
     lower = text.lower()
     for kind, (word, pattern) in formats().items():
         if word in lower:

@@ -75,7 +75,6 @@ def decoded_blobs(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _undressed(text: str) -> Iterator[tuple[str, int, int]]:
-    """Each letter as compatibility normalisation has it, those that nobody sees left out."""
     for place, letter in enumerate(text):
         if letter.isascii():
             yield letter, place, place + 1
@@ -84,7 +83,6 @@ def _undressed(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _replaced(text: str, pattern: re.Pattern[str], change: Callable[[re.Match[str]], str]) -> Iterator[tuple[str, int, int]]:
-    """The letters, and for each match what it is changed to."""
     start = 0
     for match in chain(pattern.finditer(text), [None]):
         end = match.start() if match else len(text)

@@ -25,7 +25,6 @@ Check: TypeAlias = Callable[[str], bool]
 
 
 def _digits(check: Check) -> Check:
-    """The check, of a text's letters and digits alone."""
     return lambda text: check(re.sub(r"[^0-9A-Za-z]", "", text))
 
 

@@ -51,7 +51,6 @@ def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
 
 
 def _replications(scopes: pl.Series, numbers: dict[str, int]) -> pl.Series:
-    """The replication of each row's scope, 0 where it has none; a scope that is new takes the next."""
     for name in scopes.drop_nulls().unique(maintain_order=True):
         numbers.setdefault(name, max(numbers.values(), default=0) + 1)
     return scopes.replace_strict(numbers, default=0, return_dtype=ROW["rep"]).alias("rep")

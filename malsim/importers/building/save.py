@@ -51,7 +51,6 @@ def _new_store(path: Path) -> Iterator[Store]:
 
 
 def _keep_extras(store: Store, values: pl.DataFrame) -> None:
-    """Let a store hold these values beside its memory, and no others; where there are none, as it is."""
     if values.is_empty():
         return
     with refusing(store.path), transaction(store.connection):
@@ -61,7 +60,6 @@ def _keep_extras(store: Store, values: pl.DataFrame) -> None:
 
 
 def _keep_scopes(store: Store, numbers: Mapping[str, int] | None) -> None:
-    """Let a store know its replications by the names of scopes; where there are none, as it is."""
     if numbers:
         with refusing(store.path), transaction(store.connection):
             scopes.keep(store.connection, numbers)

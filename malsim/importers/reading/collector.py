@@ -66,5 +66,4 @@ class Collector:
 
 
 def _column(name: str, values: Sequence[Any]) -> pl.Series:
-    """A column of the kind that `put.ROW` declares."""
     return lists(name, values) if isinstance(ROW[name], pl.List) else pl.Series(name, values, ROW[name])

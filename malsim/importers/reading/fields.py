@@ -46,7 +46,6 @@ def texts_of(value: object) -> list[str]:
 
 
 def _label(item: object) -> object:
-    """What an item of a list is called: an object by the first of these fields that it has."""
     return next((item[name] for name in ("name", "text", "id") if name in item), None) if isinstance(item, dict) else item
 
 

@@ -203,7 +203,6 @@ def _value(text: str) -> Any:
 
 
 def _parse(line: bytes) -> Any:
-    """A line as JSON; None where it is none."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):

@@ -101,7 +101,6 @@ def _table(cell: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _text(value: object) -> str | None:
-    """A text, without halves of letters that UTF-8 cannot hold."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
 
 

@@ -66,7 +66,6 @@ def _database(source: Source) -> Archive:
 
 
 def _count(connection: sqlite3.Connection, table: str) -> int:
-    """How many rows a table of the file has."""
     quoted = table.replace('"', '""')
     return int(connection.execute(f'SELECT count(*) FROM "{quoted}"').fetchone()[0])  # noqa: S608  # a quoted name
 
@@ -131,7 +130,6 @@ def _add(cells: list[dict[str, Any]], text: object) -> bool:
 
 
 def _edges(rows: Iterator[dict[str, Any]]) -> pl.DataFrame:
-    """Edges whose ends are texts and whose weight is a number."""
     ends = ("source", "relation", "target")
     good = [
         {**{name: edge[name].encode("utf-8", "replace").decode() for name in ends}, "weight": weight}

@@ -189,6 +189,5 @@ def load_law(name: str, module: ModuleType) -> Law:
 
 
 def _line(law: Law, name: str) -> int:
-    """The line where a module gives a name its value."""
     lines = inspect.getsource(law.module).splitlines()
     return next((number for number, line in enumerate(lines, 1) if re.match(rf"{name}\s*[:=]", line)), 1)

@@ -14,10 +14,10 @@ from malsim.adapters.calls import text_of
 from malsim.base.errors import LawError
 from malsim.laws.engine.items import Change
 from malsim.memory.explain import LawExplanation
-from malsim.memory.port import AnswersReads, Explains, HoldsGraph, ReadsDerived, Verdicts, View
+from malsim.memory.port import Explains, Verdicts, View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -25,15 +25,10 @@ if TYPE_CHECKING:
     from malsim.laws.engine.items import Claim, Items, Query
     from malsim.laws.engine.reasons import Reasons
     from malsim.memory.graph.arrays import Array, Ints
-    from malsim.memory.port import Claims, Vocabulary
+    from malsim.memory.port import Claims
 
 METHODS = tuple(name for name, member in vars(View).items() if callable(member) and not name.startswith("_"))
 COLUMNS = ("rep", "name", "writer", "object", "value", "stated", "time", "rank", "active")
-CAPABILITIES = {
-    HoldsGraph: ("graph", "with_graph"),
-    ReadsDerived: ("with_derived",),
-    AnswersReads: ("answer", "failures", "answers", "close"),
-}
 CHANGED = ("alive", "value", "time")  # what a law may change beside its own state
 
 
@@ -145,7 +140,6 @@ class Guard(LawCalls):
             raise LawError("it writes into its inputs", where=f"{self.law.path}:{line}", hint="return new arrays") from error
 
     def _refuse(self, name: str, problem: str, **details: Any) -> NoReturn:
-        """Raise `LawError` at the line of one of its functions."""
         line = inspect.getsourcelines(self.law.functions[name])[1]
         raise LawError(problem, where=f"{self.law.path}:{line} (law {self.law.name})", **details)
 
@@ -167,16 +161,11 @@ class WatchedPlant:
     def __init__(self, law: Law, make: Callable[[], Any]) -> None:
         self._law = law
         self._plant = self._call("plant", make)
-        for capability, names in CAPABILITIES.items():
-            if isinstance(self._plant, capability):
-                for name in names:
-                    setattr(self, name, partial(self._ask, name))
+        for name in dir(self._plant):
+            if not name.startswith("_") and callable(getattr(self._plant, name)) and not hasattr(WatchedPlant, name):
+                setattr(self, name, partial(self._ask, name))
         if isinstance(self._plant, Explains):
             self.explain = self._explain
-
-    def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> Any:
-        """An empty memory, one for each of these replications."""
-        return self._ask("init", replications, vocabulary)
 
     def admit(self, state: Any, claims: Claims) -> tuple[Any, Verdicts]:
         """Take a batch of claims."""
@@ -190,14 +179,6 @@ class WatchedPlant:
         if verdicts.account is None:
             return after, verdicts
         return after, replace(verdicts, account=partial(self._call, "account", verdicts.account))
-
-    def tick(self, state: Any, now: float) -> Any:
-        """Let time do what it does."""
-        return self._ask("tick", state, now)
-
-    def read(self, state: Any, rep: Ints, object_: Ints, opened: Ints, now: float) -> Any:
-        """A use."""
-        return self._ask("read", state, rep, object_, opened, now)
 
     def view(self, state: Any, now: float) -> View:
         """What anybody may look at."""

@@ -68,7 +68,6 @@ class ItemPlant:
         return after, Verdicts(verdict=verdict, row=row, dropped=dropped, issues=issues, superseded=inactive)
 
     def _append(self, state: ItemState, draft: Draft, claims: Claims, makes: Bools) -> ItemState:
-        """With the items that were made, each numbered within its replication and named."""
         rep, about = claims.rep[makes], claims.object[makes]
         number = state.counts[rep] + rank_within_group(rep)
         draft.arrays["number"][len(state) :][makes] = number
@@ -198,7 +197,6 @@ def _confidence(stated: Array) -> Array:
 
 
 def _apply(draft: Draft, rows: Ints, there: Bools, columns: Mapping[str, Any]) -> Bools:
-    """Put changed columns where items are there; returns which of them are alive now."""
     for name, values in columns.items():
         draft.put(name, rows[there], np.broadcast_to(values, (*there.shape, *np.shape(values)[there.ndim :]))[there])
     return there & columns["alive"] if "alive" in columns else there

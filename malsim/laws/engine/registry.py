@@ -10,7 +10,7 @@ import pkgutil
 from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from malsim.adapters.calls import Calls, text_of
 from malsim.adapters.foreign_code import before_loading
@@ -30,7 +30,6 @@ FOLDER = "malsim.laws"
 
 @cache
 def _own() -> dict[str, Law]:
-    """The laws of the folder."""
     folder = importlib.import_module(FOLDER)
     names = sorted(part.name for part in pkgutil.iter_modules(folder.__path__) if not part.ispkg)
     return {name: load_law(name, importlib.import_module(f"{FOLDER}.{name}")) for name in names}
@@ -111,5 +110,9 @@ def plant_of(law: Law | str, params: Mapping[str, object] | None = None, *, wher
     law = find_law(law, where=where) if isinstance(law, str) else law
     values = checked(params or {}, law.params, where=where)
     if law.factory:
-        return law.factory(**values) if law.calls is None else WatchedPlant(law, partial(law.factory, **values))
+        return (
+            law.factory(**values)
+            if law.calls is None
+            else cast("Plant[Any]", WatchedPlant(law, partial(law.factory, **values)))
+        )
     return ItemPlant(law, values)

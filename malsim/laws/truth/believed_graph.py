@@ -89,7 +89,6 @@ class BelievedGraph(Graph):
 
 
 def _claim_rows(state: GraphState) -> Ints:
-    """The rows of cells that claim a value of an object."""
     status = state.memory.column("status")
     return np.flatnonzero((state.object.values != NONE) & (state.value.values != NONE) & (status != ANNEXED))
 
@@ -146,14 +145,12 @@ def _origins(memory: Memory, rows: Ints) -> list[Ints]:
 
 
 def _same(state: GraphState, rows: Ints, row: int) -> Bools:
-    """Which rows say what one row says."""
     places = (state.rep.values, state.object.values, state.value.values)
     same: Bools = np.logical_and.reduce([place[rows] == place[row] for place in places])
     return same
 
 
 def _items(state: GraphState, rows: Ints) -> Items:
-    """Cells as the items of a law."""
     memory, words = state.memory, state.vocabulary
     authors, names = memory.column("author")[rows], memory.writers["writer"]
     others = {*names.unique().to_list()} - {*words.writers}
@@ -172,7 +169,6 @@ def _items(state: GraphState, rows: Ints) -> Items:
 
 
 def _beliefs(state: GraphState, rows: Ints, wanted: Ints, now: float, rules: Rules) -> Array:
-    """What is believed of the values that some rows claim, from all the claims there are."""
     words, settings = _counted_claims(state, rows, rules)
     worth = estimate_truth(_items(state, words), now, **settings).effective
     objects, most = len(state.vocabulary.objects), int(state.value.values.max()) + 1

@@ -84,7 +84,6 @@ def depths(evidence: Evidence, constants: Constants) -> Array:
 
 
 def _start(evidence: Evidence) -> Array:
-    """Shares of the claims about each object."""
     size, cell = len(evidence.object_rep), evidence.object * evidence.values + evidence.value
     votes = np.bincount(cell, minlength=size * evidence.values).reshape(size, -1).astype(np.float64)
     shares: Array = votes / np.maximum(votes.sum(axis=1, keepdims=True), 1.0)  # 0 where all there is was verified
@@ -92,7 +91,6 @@ def _start(evidence: Evidence) -> Array:
 
 
 def _pinned(evidence: Evidence, p: Array) -> Array:
-    """P with the verified values at 1."""
     pins = evidence.pinned[:, None]
     return np.where(pins >= 0, np.arange(evidence.values) == pins, p)
 

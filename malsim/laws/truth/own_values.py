@@ -65,7 +65,6 @@ def _swept(evidence: Evidence, p: Array, constants: Constants) -> TruthEstimate:
 
 
 def _start(evidence: Evidence) -> Array:
-    """Shares of the claims about each object."""
     votes = np.bincount(evidence.value, minlength=len(evidence.items)).astype(np.float64)
     total = share(votes, evidence.items, len(evidence.object_rep))[evidence.items]
     shares: Array = votes / np.maximum(total, 1.0)  # where all there is was verified, nobody else claims anything
