@@ -139,3 +139,15 @@ def test_help_is_one_screen_with_every_command(capsys: pytest.CaptureFixture[str
     }
     assert words | {name for name in names if not any(word.startswith(f"{name} ") for word in words)} == {*command_parsers()}
     assert max(map(len, lines)) <= 100
+
+
+SHARED = {
+    "--help", "--rules", "--law", "--set", "--memory", "--mapping", "--call-limit", "--allow-code", "--seed",
+    "--replications", "--json", "--output",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", command_parsers())
+def test_command_has_at_most_sixteen_options_of_its_own(name: str) -> None:
+    actions = [action for action in command_parsers()[name]._actions if action.option_strings]
+    assert sum(not SHARED & {*action.option_strings} for action in actions) <= 16

@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from malsim.importers.reading.put import ROW, cells_of
 from malsim.memory import schema
-from malsim.memory.store import Store
 from malsim.netlist.language.lexicon import WORK
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
 CLAIM = {"writer": "ann", "kind": "obs", "title": "up", "confidence": 0.6, "expires": 9.0}
-
-
-def test_a_store_that_lacks_a_column_is_read_and_gets_it_with_the_next_write(tmp_path: Path) -> None:
-    path = tmp_path / "memory.sqlite"
-    with Store(path) as store:
-        store.admit([CLAIM])
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("ALTER TABLE cells DROP COLUMN expires")
-        connection.execute("ALTER TABLE cells DROP COLUMN summary")  # SQLite reads the name of no column as a text
-    before = path.read_bytes()
-    with Store(path, write=False) as store:
-        assert store.memory.cells.select("title", "expires", "summary").rows() == [("up", None, None)]
-    assert path.read_bytes() == before
-    with Store(path) as store:
-        store.admit([CLAIM | {"title": "down"}])
-        store.tick(5.0)
-        after = store.memory
-        assert store.at(0.0).cells["expires"].to_list() == [None, 9.0]
-    with Store(path, write=False) as store:
-        assert store.memory.cells.equals(after.cells)
-        assert store.memory.cells["expires"].to_list() == [None, 9.0]
 
 
 def test_imported_cells_have_null_in_a_column_that_importers_do_not_know(monkeypatch: pytest.MonkeyPatch) -> None:

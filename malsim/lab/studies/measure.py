@@ -22,7 +22,7 @@ from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
 from malsim.sim import bench
 from malsim.sim.record.measurement import Measurement, Paired
-from malsim.sim.record.metrics import METRICS, by_replication, measurements, metric_bounds
+from malsim.sim.record.metrics import METRICS, by_replication, measurements
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
@@ -207,17 +207,6 @@ def refuse_no_spread(measurement: Paired | Measurement, metric: str, *, alike: b
     if not alike and (values == values[0]).all():
         hint = "nothing it depends on is left to chance here, and one replication tells all"
         raise UsageError("the metric is the same in every replication", where=metric, given=float(values[0]), hint=hint)
-
-
-def bounds_of(metric: Measure) -> Bounds:
-    """The bounds within which a measure and its mean lie: those of a figure, 0 and 1 of a share of answers, else none.
-
-    >>> bounds_of("accuracy of host"), bounds_of("mean of belief(pump)")
-    ((0.0, 1.0), (-inf, inf))
-    """
-    if callable(metric):
-        return ANY
-    return metric_bounds(metric) if metric in METRICS else SHARE if OF_FACTS.fullmatch(metric.strip()) else ANY
 
 
 def _figure(run: Run, name: str) -> Measurement:

@@ -17,7 +17,6 @@ from malsim.memory.store.needed_rows import rows_meant
 from malsim.memory.tables import past, read, standing_parts
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
 from malsim.memory.tables.damage import is_date
-from malsim.memory.tables.layout import missing_columns
 from malsim.memory.tables.scores import read_scores
 from malsim.memory.tables.store_part import StorePart, part_of
 from malsim.memory.tables.write import extends, latest_day, write
@@ -191,7 +190,7 @@ class StoreFile:
         """The memory as it stands in the file now; of a large one its texts are read when they are asked for, as of now."""
         with self._reading() as file, sound(self.path):
             cached = self._cache is not None and self._cache[0] == self._version()
-            if cached or self.connection is not file or read.height(file, "cells") <= FEW_TEXTS or missing_columns(file):
+            if cached or self.connection is not file or read.height(file, "cells") <= FEW_TEXTS:
                 return self.memory
             deed = read.last_deed(file)
             return read.numbers(file, lambda table: self._rows_after(table, *deed))

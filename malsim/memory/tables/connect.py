@@ -21,7 +21,7 @@ from malsim.base.files.sqlite_file import (
     transaction,
 )
 from malsim.memory.tables.damage import DamagedRowsError
-from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION, add_columns, missing_columns
+from malsim.memory.tables.layout import APPLICATION, STATEMENTS, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,11 +100,8 @@ def blank() -> sqlite3.Connection:
 
 
 def _make(connection: sqlite3.Connection) -> None:
-    """Tables, where there are none yet, and columns that came since."""
+    """Make the tables where there are none yet."""
     make_tables(connection, STATEMENTS, application=APPLICATION, version=VERSION, table=_FIRST)
-    if missing_columns(connection):
-        with transaction(connection):
-            add_columns(connection)
 
 
 def is_made(connection: sqlite3.Connection) -> bool:

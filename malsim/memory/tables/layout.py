@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from malsim.memory import schema
-
-if TYPE_CHECKING:
-    import sqlite3
 
 APPLICATION = 0x6D616C73  # "mals", in the header of every store
 VERSION = 4
@@ -71,15 +66,3 @@ INDEXES = (  # made once the first rows are in, which is faster than keeping the
     "CREATE INDEX IF NOT EXISTS edges_by_target ON edges (target)",
     "CREATE INDEX IF NOT EXISTS edges_contradicting ON edges (target) WHERE relation = 'contradicts'",
 )
-
-
-def missing_columns(connection: sqlite3.Connection) -> list[str]:
-    """Columns of cells that came after this store was made; its cells have null there."""
-    present = {row[1] for row in connection.execute("PRAGMA table_info(cells)")}
-    return [name for name in STORED if name not in present]
-
-
-def add_columns(connection: sqlite3.Connection) -> None:
-    """Give the store's cells the columns that they lack."""
-    for name in missing_columns(connection):
-        connection.execute(f"ALTER TABLE cells ADD COLUMN {_columns({name: STORED[name]})}")

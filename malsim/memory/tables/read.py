@@ -14,7 +14,7 @@ from malsim.memory.graph.frames import to_series
 from malsim.memory.graph.table import Table
 from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.tables.damage import DamagedRowsError, check_rows, is_date
-from malsim.memory.tables.layout import CELLS, SCORES, STORED, TICKS, missing_columns
+from malsim.memory.tables.layout import CELLS, SCORES, STORED, TICKS
 from malsim.memory.tables.rows import select, select_arrays
 from malsim.memory.tables.scores import clock_at, decode, read_scores, with_scores
 
@@ -68,13 +68,12 @@ _CHECKED = ("author", "successor", "source", "target", "weight", *SCORES)
 def rows_present(connection: sqlite3.Connection, names: Iterable[str] = STORED) -> pl.DataFrame:
     """The cells' own rows, without their scores; all of their columns or some."""
     kinds = {name: STORED[name] for name in names}
-    return select(connection, f'SELECT {columns_in(connection, kinds)} FROM cells ORDER BY "row"', kinds)
+    return select(connection, f'SELECT {columns_in(kinds)} FROM cells ORDER BY "row"', kinds)
 
 
-def columns_in(connection: sqlite3.Connection, names: Iterable[str] = STORED) -> str:
-    """Stored columns of cells for a SELECT; null for those that came after the store was made."""
-    missing = missing_columns(connection)
-    return ", ".join(f'NULL AS "{name}"' if name in missing else f'"{name}"' for name in names)
+def columns_in(names: Iterable[str] = STORED) -> str:
+    """Return stored columns of cells for a SELECT."""
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def writers(connection: sqlite3.Connection) -> pl.DataFrame:

@@ -82,7 +82,7 @@ def part_of(connection: sqlite3.Connection, rows: Iterable[int], names: Iterable
     Of their columns some will do, where nothing but numbers is asked for: `read.LAW_CELLS`.
     """
     columns = {"row": pl.Int64, **{name: STORED[name] for name in names}}
-    present = columns_in(connection, names)
+    present = columns_in(names)
     query = f"""SELECT "row", {present} FROM cells WHERE {within('"row"', heirs_of(connection, rows))} ORDER BY "row\""""
     numbered = select(connection, query, columns)
     here = numbered["row"].to_numpy()
