@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,5 +78,8 @@ def _problem(given: str, args: argparse.Namespace) -> Any:
 
 
 def _figures(result: TuningResult) -> dict[str, Any]:
-    names = ("objectives", "best", "interval", "loss", "gain", "held_out", "held_gain", "gap", "recommended", "reason")
-    return {name: getattr(result, name) for name in names} | {"front": result.front.to_dicts()}
+    names = ("objectives", "best", "interval", "gap", "recommended", "reason", "notes")
+    triples = {name: getattr(result, name) for name in ("loss", "gain", "held_out", "held_gain")}
+    finite = {name: values and [None if math.isnan(one) else one for one in values] for name, values in triples.items()}
+    rows = {"margins": None if result.margins is None else result.margins.to_dicts(), "front": result.front.to_dicts()}
+    return {name: getattr(result, name) for name in names} | finite | rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,61 +11,164 @@ import polars as pl
 from malsim.base.errors import UsageError
 from malsim.lab.studies.measure import name_of
 from malsim.lab.tuning.surrogate import lowest
-from malsim.lab.tuning.trials import bootstrap, loss_of, triple
-from malsim.lab.tuning.tuning_result import TuningResult
+from malsim.lab.tuning.trials import bootstrap, loss_of, triple, worst_margins
+from malsim.lab.tuning.tuning_result import TuningResult, numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from malsim.lab.space.space import Space
     from malsim.lab.studies.measure import Array, Measure
-    from malsim.lab.tuning.trials import Job, Triple
+    from malsim.lab.tuning.trials import Job
 
 SHARE = 0.95
 EQUAL = 1e-12
+NEAR_END = 0.005  # of the range
 UNKNOWN = "as the settings are more than a half of the spells last longer than was seen; this is the best that was tried"
 BOUND = "the settings as they are do not keep the bounds, and of what does this is the best that was tried"
+MISSED = "no setting tried meets the requirements; this is the closest"
+FLAT = "the objective is flat: on what was held out even the worst point tried is no worse than the best but for chance"
+NO_CHANCE = "nothing is random here: no units were held out, and there are no intervals"
 
 Tries = list[list[list["Array"]]]
+NAN = float("nan")
 
 
-def evaluate_tries(
-    space: Space, values: list[dict[str, Any]], tries: Tries, holdout: Job, *, worst: bool, starts_within: bool = True
-) -> TuningResult:
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """What was searched: the space, what is held out (None: nothing), and how losses are read.
+
+    `worst` marks requirements, each over its scale; `holds_others` that the problems held out are other problems, not
+    further units of the same; `starts_within` whether the settings as they are keep the bounds on
+    prices; `exclusions` has, by requirement, why no setting can meet it.
+    """
+
+    space: Space
+    holdout: Job | None
+    measures: tuple[Measure, ...]
+    worst: bool
+    holds_others: bool = False
+    starts_within: bool = True
+    scales: tuple[float, ...] = ()
+    exclusions: Mapping[str, str] = field(default_factory=dict)
+
+
+def evaluate_tries(study: Study, values: list[dict[str, Any]], tries: Tries) -> TuningResult:
     """Choose the best of the tries (the first is as it was), resample for the intervals, and see what was held out.
 
     Of many points that differ by chance alone one always looks best and one worst; so whether the objective is flat is asked
-    of units that chose neither. Where the first does not keep the bounds (`starts_within`), it is not chosen.
+    of units that chose neither. Where the first does not keep the bounds on prices, it is not chosen. Where the units of
+    every try are alike nothing is random: then there is no interval, and only another problem can be held out.
     """
-    losses = np.stack([loss_of(units, worst=worst) for units in tries])
+    losses = np.stack([loss_of(units, worst=study.worst, scales=study.scales) for units in tries])
     if np.isnan(losses).all(axis=0).any():
         raise UsageError("no point has a value", where="tune", hint="is there truth to score against?")
-    total, spreads = losses.mean(axis=-1), bootstrap(tries, worst=worst).mean(axis=-1)
-    starts = starts_within and not np.isnan(total[0])
+    total = losses.mean(axis=-1)
+    starts = study.starts_within and not np.isnan(total[0])
     best = int(np.nanargmin(total)) if starts else 1 + int(np.nanargmin(total[1:]))
-    before, after, poorest = (holdout(values[place]) for place in (0, best, int(np.nanargmax(total))))
-    was, now = (float(loss_of(units, worst=worst).mean()) for units in (before, after))
-    test = bootstrap([before, after, poorest], worst=worst, seed=1).mean(axis=-1)
-    held_gain = triple(was - now, test[:, 0] - test[:, 1])
-    flat = bool(np.quantile(test[:, 2] - test[:, 1], (1.0 - SHARE) / 2.0) <= EQUAL)
-    names = _names(holdout.measures, losses.shape[1])
+    random = any(_varies(part) for units in tries for parts in units for part in parts)
+    if random and study.holdout is not None:
+        figures = _with_chance(study, study.holdout, values, tries, best)
+    else:
+        figures = _without_chance(study, values, total, best)
+    names = _names(study.measures, losses.shape[1])
+    margins = _margins(study, values[best], tries[best], random=random) if study.worst else None
+    verdict = _verdict(figures, margins, starts=starts, objectives=losses.shape[1])
     return TuningResult(
         objectives=names,
         candidates=_candidates(values, losses, names),
         best=values[best],
-        interval=_intervals(space, values, spreads, best),
-        loss=triple(float(total[best]), spreads[:, best]),
-        gain=triple(float(total[0] - total[best]), spreads[:, 0] - spreads[:, best]),
-        held_out=triple(now, test[:, 1]),
-        held_gain=held_gain,
-        recommended=(not starts or (not flat and held_gain[1] > 0.0)) and losses.shape[1] == 1,
-        reason=BOUND
-        if not starts_within
-        else UNKNOWN
-        if not starts
-        else _reason(flat=flat, held_gain=held_gain, objectives=losses.shape[1]),
-        units={one.name: one.unit for one in space.dimensions},
+        recommended=verdict == "",
+        reason=verdict or _recommendation(study, figures, starts=starts),
+        margins=margins,
+        notes=(*_at_ends(study.space, values[best]), *([] if random else [NO_CHANCE])),
+        units={one.name: one.unit for one in study.space.dimensions},
+        **{name: value for name, value in figures.items() if name != "flat"},
     )
+
+
+def _varies(part: Array) -> bool:
+    known = part[~np.isnan(part)]
+    return bool(known.size > 1 and np.ptp(known) > 0.0)
+
+
+def _with_chance(study: Study, holdout: Job, values: list[dict[str, Any]], tries: Tries, best: int) -> dict[str, Any]:
+    how: dict[str, Any] = {"worst": study.worst, "scales": study.scales}
+    total = np.array([loss_of(units, **how).mean() for units in tries])
+    spreads = bootstrap(tries, **how).mean(axis=-1)
+    before, after, poorest = (holdout(values[place]) for place in (0, best, int(np.nanargmax(total))))
+    was, now = (float(loss_of(units, **how).mean()) for units in (before, after))
+    test = bootstrap([before, after, poorest], seed=1, **how).mean(axis=-1)
+    return {
+        "interval": _intervals(study.space, values, spreads, best),
+        "loss": triple(float(total[best]), spreads[:, best]),
+        "gain": triple(float(total[0] - total[best]), spreads[:, 0] - spreads[:, best]),
+        "held_out": triple(now, test[:, 1]),
+        "held_gain": triple(was - now, test[:, 0] - test[:, 1]),
+        "flat": bool(np.quantile(test[:, 2] - test[:, 1], (1.0 - SHARE) / 2.0) <= EQUAL),
+    }
+
+
+def _without_chance(study: Study, values: list[dict[str, Any]], total: Array, best: int) -> dict[str, Any]:
+    """Return the same figures without intervals; what was held out is other problems, or None."""
+    figures: dict[str, Any] = {"interval": {}, "held_out": None, "held_gain": None, "flat": False}
+    figures |= {"loss": (float(total[best]), NAN, NAN), "gain": (float(total[0] - total[best]), NAN, NAN)}
+    if study.holdout is not None and study.holds_others:
+        units = [study.holdout(values[place]) for place in (0, best)]
+        was, now = (float(loss_of(one, worst=study.worst, scales=study.scales).mean()) for one in units)
+        figures |= {"held_out": (now, NAN, NAN), "held_gain": (was - now, NAN, NAN)}
+    return figures
+
+
+def _margins(study: Study, best: dict[str, Any], units: list[list[Array]], *, random: bool) -> pl.DataFrame:
+    """Return requirement, margin (in the units compared), held_out (null where nothing was), scale, met, and why not."""
+    held = worst_margins(study.holdout(best)) if study.holdout is not None and random else None
+    margins, texts = worst_margins(units), [name_of(one) for one in study.measures]
+    both = margins if held is None else np.minimum(margins, held)
+    return pl.DataFrame({
+        "requirement": texts, "margin": margins, "held_out": held if held is not None else [None] * len(texts),
+        "scale": study.scales or [1.0] * len(texts), "met": both >= -EQUAL,
+        "excluded": [study.exclusions.get(text) for text in texts],
+    }, schema_overrides={"held_out": pl.Float64, "excluded": pl.String})  # fmt: skip
+
+
+def _verdict(figures: dict[str, Any], margins: pl.DataFrame | None, *, starts: bool, objectives: int) -> str:
+    """Return why nothing is recommended; empty where the best is."""
+    gain = figures["held_gain"] or figures["gain"]
+    least = gain[0] if np.isnan(gain[1]) else gain[1]
+    reasons = (
+        (margins is not None and (margins["margin"] < -EQUAL).any(), MISSED),
+        (margins is not None and not margins["met"].all(), "the best setting misses a requirement on what was held out"),
+        (objectives > 1, "of several objectives one chooses from the front"),
+        (not starts, ""),
+        (figures["flat"], FLAT),
+        (least <= 0.0 and figures["held_gain"] is None, "no setting tried is better than the settings as they are"),
+        (least <= 0.0, f"on what was held out the gain {numbers(gain)} may be nothing"),
+    )
+    return next((reason for applies, reason in reasons if applies), "")
+
+
+def _recommendation(study: Study, figures: dict[str, Any], *, starts: bool) -> str:
+    if not study.starts_within:
+        return BOUND
+    if not starts:
+        return UNKNOWN
+    if figures["held_gain"] is None:
+        return f"it gains {numbers(figures['gain'])}"
+    return f"on what was held out it gains {numbers(figures['held_gain'])}"
+
+
+def _at_ends(space: Space, best: dict[str, Any]) -> tuple[str, ...]:
+    """Return a sentence for each setting whose best value lies at an end of its range: the true best may lie beyond."""
+    lines = []
+    for one in space.dimensions:
+        share = 0.5 if one.choices else (best[one.name] - one.low) / (one.high - one.low)
+        if not NEAR_END < share < 1.0 - NEAR_END:
+            end = "low" if share <= NEAR_END else "high"
+            lines.append(f"the best {one.name} is at the {end} end of its range, {one.low:g} to {one.high:g}")
+    return tuple(lines)
 
 
 def pareto_front(losses: Array) -> NDArray[np.bool_]:
@@ -88,19 +192,6 @@ def _candidates(values: list[dict[str, Any]], losses: Array, names: tuple[str, .
     points = pl.DataFrame(values, infer_schema_length=None).with_row_index("number")
     titles = [f"loss of {name}" for name in names] if len(names) > 1 else ["loss"]
     return points.with_columns(*pl.DataFrame(losses, schema=titles), pl.Series("front", pareto_front(losses)))
-
-
-def _reason(*, flat: bool, held_gain: Triple, objectives: int) -> str:
-    gain = f"{held_gain[0]:.4g} [{held_gain[1]:.4g}, {held_gain[2]:.4g}]"
-    if flat:
-        return (
-            "the objective is flat: on what was held out even the worst point tried is no worse than the best but for chance"
-        )
-    if objectives > 1:
-        return "of several objectives one chooses from the front"
-    if held_gain[1] <= 0.0:
-        return f"on what was held out the gain {gain} may be nothing"
-    return f"on what was held out it gains {gain}"
 
 
 def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, best: int) -> dict[str, tuple[Any, Any]]:

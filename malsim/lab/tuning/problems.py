@@ -49,8 +49,8 @@ class Problem(Protocol):
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """For each measure one loss a unit (a replication, a question) under some settings; lower is better."""
 
-    def halved(self, seed: int) -> tuple[Problem, Problem]:
-        """Two problems of other units: one to tune on, one to hold out."""
+    def halved(self, seed: int) -> tuple[Problem, Problem | None]:
+        """Two problems of other units: one to tune on, one to hold out; None where nothing is random."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +78,16 @@ class OfScenario:
         columns = measured_by_running(self.under(values), measures)
         return [-each if is_better_high(one) else each for one, each in zip(measures, columns, strict=True)]
 
-    def halved(self, seed: int) -> tuple[Problem, Problem]:  # noqa: ARG002  # replications are drawn apart already
-        """The same scenario, and as many replications more."""
+    def halved(self, seed: int) -> tuple[Problem, Problem | None]:  # noqa: ARG002  # replications are drawn apart already
+        """Return the same scenario, and as many replications more; None in their place where nothing is random."""
         one = self.subject
-        return self, OfScenario(one.replace(first=one.first + one.replications))
+        return self, OfScenario(one.replace(first=one.first + one.replications)) if has_chance(one) else None
+
+
+def has_chance(scenario: Scenario) -> bool:
+    """Return whether two replications of a scenario may differ: scripted claims alone happen alike in each."""
+    drawn = (scenario.writers, scenario.faults, scenario.reader, scenario.reviewers, scenario.processes, scenario.adapter)
+    return any(drawn) or any(fact.hazard for fact in scenario.facts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,16 +140,16 @@ class OfClaims:
 def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rules | None = None) -> Problem:
     """A problem from a scenario or its file, or from real claims or their folder; any other that has losses as it is.
 
-    A scenario of fewer replications gets as many as are asked for, at least two, as one has no spread to judge by.
+    A scenario of fewer replications gets as many as are asked for, at least two, as one has no spread to judge by. A
+    scenario in which nothing is random has one.
     """
     if replications < 2:  # noqa: PLR2004  # one has no spread
         raise UsageError("one replication has no spread to judge by", where="tune: replications", given=replications)
     if isinstance(subject, (str, Path)):
         subject = read_real(subject) if Path(subject).is_dir() else read(subject)
     if isinstance(subject, Scenario):
-        return OfScenario(
-            subject.replace(rules=rules or subject.rules, replications=max(subject.replications, replications))
-        )
+        count = max(subject.replications, replications) if has_chance(subject) else 1
+        return OfScenario(subject.replace(rules=rules or subject.rules, replications=count))
     if isinstance(subject, RealClaims):
         return OfClaims(subject, rules or Rules(), subject.objects)
     if not hasattr(subject, "losses"):

@@ -89,18 +89,37 @@ def _frame(tries: Sequence[Sequence[Array]]) -> pl.DataFrame:
     )
 
 
-def loss_of(units: Sequence[Sequence[Array]], *, worst: bool) -> Array:
-    """The loss of each measure: mean over units, then over problems; of requirements the one worst of all.
+def loss_of(units: Sequence[Sequence[Array]], *, worst: bool, scales: Sequence[float] = ()) -> Array:
+    """Return the loss of each measure: mean over units, then over problems; of requirements the one worst of all.
 
-    Shape (measures,), or (1,) for the worst. NaN where no unit has a value.
+    Shape (measures,), or (1,) for the worst, each requirement over its scale. NaN where no unit has a value.
     """
     if worst:
-        return np.array([max(float(np.nan_to_num(part, nan=np.inf).max()) for parts in units for part in parts)])
+        return np.array([float((worst_margins(units) / (scales or 1.0)).min()) * -1.0])
     means: Array = np.mean([[mean_of(part) for part in parts] for parts in units], axis=0)
     return means
 
 
-def bootstrap(tries: Sequence[Sequence[Sequence[Array]]], *, worst: bool, seed: int = 0) -> Array:
+def worst_margins(units: Sequence[Sequence[Array]]) -> Array:
+    """Return the worst margin of each requirement over all problems and units, shape (requirements,)."""
+    parts = [[float(np.nan_to_num(part, nan=np.inf).max()) for part in parts] for parts in units]
+    margins: Array = -np.max(parts, axis=0)
+    return margins
+
+
+def scales_of(tries: Sequence[Sequence[Sequence[Array]]]) -> list[float]:
+    """Return the scale of each requirement: the best worst margin of any try, so that each is at most 1 over its scale.
+
+    Where no try meets a requirement the scale is the spread of its margins, or 1 if that is 0 too.
+    """
+    margins = np.stack([worst_margins(units) for units in tries])
+    best, spread = margins.max(axis=0), np.ptp(margins, axis=0)
+    return [float(one) for one in np.where(best > 0.0, best, np.where((spread > 0.0) & np.isfinite(spread), spread, 1.0))]
+
+
+def bootstrap(
+    tries: Sequence[Sequence[Sequence[Array]]], *, worst: bool, seed: int = 0, scales: Sequence[float] = ()
+) -> Array:
     """The loss of every try when the units of each problem are drawn anew: shape (400, tries, measures).
 
     One draw of units serves all tries and measures, so that tries are compared on the same units.
@@ -114,7 +133,8 @@ def bootstrap(tries: Sequence[Sequence[Sequence[Array]]], *, worst: bool, seed: 
         for measure in range(len(tries[0][problem])):
             table = _fill(np.stack([units[problem][measure] for units in tries]))
             if worst:
-                np.maximum(total[:, :, 0], _worst(table, sample), out=total[:, :, 0])
+                scale = scales[measure] if scales else 1.0
+                np.maximum(total[:, :, 0], _worst(table / scale, sample), out=total[:, :, 0])
             else:
                 weight = np.apply_along_axis(np.bincount, 1, sample, minlength=count).astype(np.float64)
                 total[:, :, measure] += np.einsum("bn,tn->bt", weight, table, optimize=True) / count / len(tries[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,11 +10,13 @@ import numpy as np
 from malsim.base.errors import UsageError
 from malsim.base.limits import within
 from malsim.lab.space.space import Space
-from malsim.lab.tuning.held_out import evaluate_tries
+from malsim.lab.tuning.attainable import exclusions
+from malsim.lab.tuning.held_out import Study, evaluate_tries
 from malsim.lab.tuning.price_bound import PriceBound, Within
 from malsim.lab.tuning.problems import REPLICATIONS, as_problem
 from malsim.lab.tuning.search import ModelSearch, Search
-from malsim.lab.tuning.trials import Job, in_folder, loss_of
+from malsim.lab.tuning.trials import Job, in_folder, loss_of, scales_of, worst_margins
+from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
 BUDGET = 256
 START, SIZE = 32, 8
+SAME_SCALE = 4.0
+SCALE = re.compile(r"\bscale\b")
 
 
 class Tuner:
@@ -56,7 +61,9 @@ class Tuner:
         self.worst = bool(requirements)
         training, test = _split(problems, holdout, seed, replications, rules)
         self.space = Space.of(space, *(one.subject for one in training))
-        self.job, self.holdout = Job(tuple(training), measures), Job(tuple(test), measures)
+        self.job, self.holdout = Job(tuple(training), measures), Job(tuple(test), measures) if test else None
+        self.scales: tuple[float, ...] = ()
+        self.holds_others = holdout is not None
         self.evaluator = self.job if study is None else in_folder(self.job, study)
         self._within = Within(tuple(map(PriceBound.of, keep)), tuple(training))
         self.values: list[dict[str, Any]] = []
@@ -83,12 +90,36 @@ class Tuner:
         tries = list((executor.map if executor else map)(self.evaluator, values))
         self.values += values
         self.tries += tries
-        return [loss_of(units, worst=self.worst) for units in tries]
+        return [loss_of(units, worst=self.worst, scales=self.scales) for units in tries]
+
+    def rescale(self) -> list[Array]:
+        """Set the scale of each requirement from all tries, and return the losses of the tries under it.
+
+        Requirements of which one says its own `scale`, or whose scales are within a factor of 4, are compared as they stand.
+        """
+        texts = [str(one) for one in self.job.measures]
+        if self.worst and len(texts) > 1 and not any(SCALE.search(text) for text in texts):
+            scales = scales_of(self.tries)
+            self.scales = tuple(scales) if max(scales) > SAME_SCALE * min(scales) else ()
+        return [loss_of(units, worst=self.worst, scales=self.scales) for units in self.tries]
 
     def result(self) -> TuningResult:
         """The best of what was tried, its intervals, and how it does on what was held out."""
-        within = {"worst": self.worst, "starts_within": self.starts_within}
-        return evaluate_tries(self.space, self.values, self.tries, self.holdout, **within)
+        self.rescale()
+        study = Study(
+            space=self.space, holdout=self.holdout, holds_others=self.holds_others, measures=self.job.measures,
+            worst=self.worst, starts_within=self.starts_within, scales=self.scales, exclusions=self._exclusions(),
+        )  # fmt: skip
+        return evaluate_tries(study, self.values, self.tries)
+
+    def _exclusions(self) -> dict[str, str]:
+        """Return why no setting can meet a requirement, where none that was tried does."""
+        if not self.worst:
+            return {}
+        best = np.max([worst_margins(units) for units in self.tries], axis=0)
+        texts = tuple(str(one) for one, margin in zip(self.job.measures, best, strict=True) if margin < 0.0)
+        scenarios = [one.subject for one in self.job.problems if isinstance(one.subject, Scenario)]
+        return {key: text for one in scenarios for key, text in exclusions(texts, one, self.space).items()}
 
 
 def tune(
@@ -133,18 +164,23 @@ def tune(
         A folder to keep every point in as it is computed. The same call goes on where one that was killed had come to, and
         finds what it would have found; a larger budget goes on from a smaller.
 
-    Recommends nothing where the objective is flat but for chance, or where on what was held out the gain's interval holds 0.
+    Recommends nothing where the objective is flat but for chance, where on what was held out the gain's interval holds 0, or
+    where no setting tried meets the requirements: then `best` is the closest, and `margins` has its margin for each. Several
+    requirements on different scales are each taken over theirs, the best margin that any point reaches, unless one of them
+    says its own `scale`. Where nothing is random nothing is held out and there are no intervals.
 
     Raises
     ------
     UsageError
-        A bad space, nothing to tune on, no truth, one replication, both an objective and requirements, a budget below 32,
-        an objective that is the same at every point, or a folder that holds another study.
+        A bad space, nothing to tune on, no truth, one replication, both an objective and requirements, a budget too small
+        for the settings, an objective that is the same at every point, or a folder that holds another study.
     """
     from tqdm.auto import tqdm
 
-    if budget < START:
-        raise UsageError("too few points to choose from", where="tune: budget", given=budget, allowed=f"{START} or more")
+    needed = max(START, (len(space) + 1) * (len(space) + 2) // 2 + SIZE)  # a quadratic's coefficients, and a generation
+    if budget < needed:
+        allowed = f"{needed} or more for {len(space)} settings"
+        raise UsageError("too few points to choose from", where="tune: budget", given=budget, allowed=allowed)
     within({"points": budget}, where="tune")
     tuner = Tuner(problems, space=space, seed=seed, **settings)
     several = len(tuner.job.measures) > 1 and not tuner.worst
@@ -156,7 +192,9 @@ def tune(
         for count in [START] + [size] * ((budget - START) // size):
             points = [search.ask() for _ in range(count)]
             losses += tuner.losses([tuner.space.values(point) for _, point in points], executor)
-            _refuse_unmoved(losses, tuner.space, bounded=bool(settings.get("keep")))
+            if tuner.worst and len(losses) == START:
+                losses = _rescaled(tuner, losses)
+            _refuse_unmoved(losses, tuner, bounded=bool(settings.get("keep")))
             worth = _weighted_loss(np.stack(losses[:START]), np.stack(losses[-count:]))
             for (number, _), value in zip(points, worth, strict=True):
                 search.tell(number, float(value))
@@ -164,18 +202,24 @@ def tune(
     return tuner.result()
 
 
-def _refuse_unmoved(losses: Sequence[Array], space: Space, *, bounded: bool) -> None:
+def _rescaled(tuner: Tuner, losses: Sequence[Array]) -> list[Array]:
+    """Return the losses under the scales of the requirements; those of points that were not run stay NaN."""
+    fresh = iter(tuner.rescale()[1:])  # the first try is the settings as they are
+    return [loss if np.isnan(loss).any() else next(fresh) for loss in losses]
+
+
+def _refuse_unmoved(losses: Sequence[Array], tuner: Tuner, *, bounded: bool) -> None:
     stacked = np.stack(losses)
     if np.isnan(stacked).all() and not bounded:
         hint = "a time has no mean where more than a half of its spells outlast the run: run more days"
         raise UsageError("the objective has no value at any point tried", where="tune", hint=hint)
     if np.isnan(stacked).all():
         raise UsageError("no point tried keeps the bounds", where="--keep", hint="widen the space, or ask for less")
-    if not np.isnan(stacked).any() and np.ptp(stacked, axis=0).max() == 0.0:
+    if not tuner.worst and not np.isnan(stacked).any() and np.ptp(stacked, axis=0).max() == 0.0:
         raise UsageError(
             "the objective is the same, to the last digit, at every point tried",
             where="tune",
-            given=", ".join(space.names),
+            given=", ".join(tuner.space.names),
             hint="tune settings that act on it: ms.sensitivity ranks them",
         )
 
@@ -204,7 +248,8 @@ def _split(
     every = [as_problem(one, replications=replications, rules=rules) for one in problems]
     if holdout is None:
         pairs = [one.halved(seed) for one in every]
-        return [one for one, _ in pairs], [other for _, other in pairs]
+        test = [other for _, other in pairs if other is not None]
+        return [one for one, _ in pairs], test if len(test) == len(pairs) else []
     if not holdout:
         raise UsageError("nothing held out", where="tune: holdout", hint="leave it out to hold out half of what is given")
     return every, [as_problem(one, replications=replications, rules=rules) for one in holdout]

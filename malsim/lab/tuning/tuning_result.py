@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,8 @@ PREFIX = "rules."
 class TuningResult:
     """What tuning found.
 
-    Triples are (value, low, high) with 95 % bootstrap intervals over units (replications, questions). Losses are such that
-    lower is better: accuracy, margins and the like have their sign turned.
+    Triples are (value, low, high) with 95 % bootstrap intervals over units (replications, questions); low and high are NaN
+    where nothing is random. Losses are such that lower is better: accuracy, margins and the like have their sign turned.
 
     candidates
         A row a point tried: number (0: as it was), a column a setting, a loss column an objective, `front` (no other point
@@ -36,9 +37,16 @@ class TuningResult:
     loss, gain
         On what was tuned on: the loss of the best, and how much less it is than before.
     held_out, held_gain
-        The same on what was held out; `gap` is held_out − loss.
+        The same on what was held out; `gap` is held_out − loss. None where nothing was held out.
     recommended
         Whether to change; `reason` says why or why not.
+    margins
+        Of requirements, a row each: requirement, margin and held_out (in the units compared, the worst over problems and
+        replications), scale, met, and `excluded`, the bound that no setting of the space can pass.
+
+    Notes
+    -----
+        Settings whose best value lies at an end of its range.
     """
 
     objectives: tuple[str, ...]
@@ -47,46 +55,52 @@ class TuningResult:
     interval: dict[str, tuple[Any, Any]]
     loss: Triple
     gain: Triple
-    held_out: Triple
-    held_gain: Triple
+    held_out: Triple | None
+    held_gain: Triple | None
     recommended: bool
     reason: str
     units: dict[str, str]
+    margins: pl.DataFrame | None = None
+    notes: tuple[str, ...] = ()
 
     @property
-    def gap(self) -> float:
+    def gap(self) -> float | None:
         """How much worse the best point does on what was held out."""
-        return self.held_out[0] - self.loss[0]
+        return None if self.held_out is None else self.held_out[0] - self.loss[0]
 
     @property
     def front(self) -> pl.DataFrame:
         """The points that no other beats in every objective."""
         return self.candidates.filter("front")
 
-    def toml(self) -> str:
+    def toml(self, *, anyway: bool = False) -> str:
         """The rules as a file that run, test, replay and tune accept, each with its interval.
 
-        Raises `UsageError` where nothing is recommended, or a setting is none of the rules.
+        Raises `UsageError` where nothing is recommended, unless it is asked for `anyway`, or where a setting is none of the
+        rules.
         """
-        if not self.recommended:
+        if not (self.recommended or anyway):
             raise UsageError("nothing to recommend", where="tune", hint=self.reason)
         others = [name for name in self.best if not name.startswith(PREFIX)]
         if others:
             raise UsageError("not settings of the rules", where="tune: toml", given=others, hint="write them in a scenario")
-        lines = [
-            f"# {' and '.join(self.objectives)}: loss {_triple(self.loss)}",
-            f"# held out {_triple(self.held_out)}, gap {self.gap:+.4g}",
-            f"# less than before by {_triple(self.held_gain)} on what was held out; 95 % intervals",
-            "[rules]",
+        lines = [f"# {' and '.join(self.objectives)}: loss {numbers(self.loss)}"]
+        if not self.recommended:
+            lines.append(f"# not recommended: {self.reason}")
+        if self.held_out and self.held_gain:
+            lines += [
+                f"# held out {numbers(self.held_out)}, gap {self.gap:+.4g}",
+                f"# less than before by {numbers(self.held_gain)} on what was held out; 95 % intervals",
+            ]
+        rules = [
+            f"{name.removeprefix(PREFIX)} = {_literal(value)}{self._between(name, '  # {}')}"
+            for name, value in self.best.items()
         ]
-        lines += [
-            f"{name.removeprefix(PREFIX)} = {_literal(value)}  # {self._between(name)}" for name, value in self.best.items()
-        ]
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, "[rules]", *rules]) + "\n"
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path, *, anyway: bool = False) -> None:
         """Write `toml()`."""
-        save_text(path, self.toml())
+        save_text(path, self.toml(anyway=anyway))
 
     def figure(self, *, title: str = "") -> Sheet:
         """The loss over each setting, with the best and its interval; of two objectives the front."""
@@ -112,18 +126,35 @@ class TuningResult:
 
     def __repr__(self) -> str:
         """A few lines a person reads."""
-        lines = [
-            f"{' and '.join(self.objectives)}: {self.candidates.height} points tried; best loss {_triple(self.loss)}",
-            f"  held out {_triple(self.held_out)} (gap {self.gap:+.4g}), less than before by {_triple(self.held_gain)}",
-            *(f"  {name} = {_literal(value)}  [{self._between(name)}]" for name, value in self.best.items()),
-        ]
+        lines = [f"{' and '.join(self.objectives)}: {self.candidates.height} points tried; best loss {numbers(self.loss)}"]
+        if self.held_out and self.held_gain:
+            before = f"less than before by {numbers(self.held_gain)}"
+            lines.append(f"  held out {numbers(self.held_out)} (gap {self.gap:+.4g}), {before}")
+        lines += [f"  {name} = {_literal(value)}{self._between(name, '  [{}]')}" for name, value in self.best.items()]
+        lines += [f"  {line}" for line in (*self._requirement_lines(), *self.notes)]
         return "\n".join([*lines, f"  {'recommended' if self.recommended else 'nothing recommended'}: {self.reason}"])
 
-    def _between(self, name: str) -> str:
+    def _requirement_lines(self) -> list[str]:
+        """Return a line for each requirement: by how much it is met or missed, and the bound that excludes it."""
+        lines = []
+        for row in self.margins.to_dicts() if self.margins is not None else ():
+            worst = row["margin"] if row["held_out"] is None else min(row["margin"], row["held_out"])
+            word = f"met, margin {row['margin']:+.4g}" if row["met"] else f"missed by {-worst:.4g}"
+            held = "" if row["held_out"] is None else f", held out {row['held_out']:+.4g}"
+            scale = "" if row["scale"] == 1.0 else f", scale {row['scale']:.3g}"
+            lines.append(f"{word}{held}{scale}: {row['requirement']}")
+            if row["excluded"]:
+                lines.append(f"  no setting of this space meets it: {row['excluded']}")
+        return lines
+
+    def _between(self, name: str, form: str) -> str:
+        """Return a setting's interval in a form; nothing where there is none."""
+        if name not in self.interval:
+            return ""
         low, high = self.interval[name]
         if isinstance(low, str):
-            return low if low == high else f"{low} or {high}"
-        return f"{low:.4g} to {high:.4g}"
+            return form.format(low if low == high else f"{low} or {high}")
+        return form.format(f"{low:.4g} to {high:.4g}")
 
 
 def _literal(value: object) -> str:
@@ -132,5 +163,11 @@ def _literal(value: object) -> str:
     return repr(round(value, 6)) if isinstance(value, float) else str(value)
 
 
-def _triple(values: Triple) -> str:
-    return f"{values[0]:.4g} [{values[1]:.4g}, {values[2]:.4g}]"
+def numbers(values: Triple) -> str:
+    """Return a value with its interval, or alone where there is none.
+
+    >>> numbers((0.25, 0.2, 0.3)), numbers((0.25, float("nan"), float("nan")))
+    ('0.25 [0.2, 0.3]', '0.25')
+    """
+    value, low, high = values
+    return f"{value:.4g}" if math.isnan(low) else f"{value:.4g} [{low:.4g}, {high:.4g}]"

@@ -53,10 +53,10 @@ def slices(
         words = column.dtype.is_numeric()
         choices = [] if words else sorted(column.unique().to_list())
         x = column.to_numpy() if words else np.array([choices.index(one) for one in column], dtype=float)
-        low, high = (
-            interval[name] if words else (choices.index(interval[name][0]) - 0.2, choices.index(interval[name][1]) + 0.2)
-        )
-        axes.axvspan(low, high, color=COLOURS[1], alpha=0.25, linewidth=0)
+        if name in interval:
+            low, high = interval[name]
+            low, high = (low, high) if words else (choices.index(low) - 0.2, choices.index(high) + 0.2)
+            axes.axvspan(low, high, color=COLOURS[1], alpha=0.25, linewidth=0)
         axes.plot(x, value, "o", color=COLOURS[0], markersize=3, alpha=0.6)
         axes.plot(x[:1], value[:1], "s", color="black", markersize=6)
         axes.plot([best[name] if words else choices.index(best[name])], [np.nanmin(value)], "D", color=BEST, markersize=6)
@@ -66,7 +66,8 @@ def slices(
     panels[0].set_ylim(np.nanmin(value) - 0.05 * (top - np.nanmin(value) + 1e-9), max(top, value[0]) * 1.02 + 1e-9)
     for axes in panels[len(names) :]:
         axes.set_visible(False)
-    marks = (("o", COLOURS[0], "tried"), ("s", "black", "as it was"), ("D", BEST, "best"), ("s", "#f2d08a", "95 % interval"))
+    marks = [("o", COLOURS[0], "tried"), ("s", "black", "as it was"), ("D", BEST, "best")]
+    marks += [("s", "#f2d08a", "95 % interval")] if interval else []
     handles = [panels[0].plot([], [], mark, color=colour, label=label)[0] for mark, colour, label in marks]
     figure.legend(handles=handles, frameon=False, fontsize=8, loc="outside lower center", ncols=4)
     headline(figure, title)
