@@ -61,12 +61,16 @@ def main(args: argparse.Namespace) -> int:
         result = tune(problems, space=space, executor=executor, **settings)
     print(json.dumps(_figures(result), indent=1) if args.json else result)
     if args.output:
-        figure = args.output.with_suffix(".png")
-        result.figure().savefig(figure)
+        stem = args.output.with_suffix("")
+        figures = {
+            stem.with_name("-".join(filter(None, (stem.name, name))) + ".png"): one for name, one in result.figures().items()
+        }
+        for path, figure in figures.items():
+            figure.savefig(path)
         if result.recommended:
             result.write(args.output)
         if not args.json:
-            print(f"  {', '.join(str(path) for path in (args.output, figure) if path.is_file())}")
+            print(f"  {', '.join(map(str, [*([args.output] if result.recommended else []), *figures]))}")
     return 0 if result.recommended else 1
 
 

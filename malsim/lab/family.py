@@ -20,7 +20,7 @@ from malsim.sim.replay.feed import Replay, replay
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from malsim.showing.plots.style import Sheet
 
@@ -74,33 +74,22 @@ class RunFamily:
         cells
             The handles to draw; if None, the six cells in which the runs differ most.
         """
-        if column not in COLUMNS:
-            raise UsageError("not a trajectory", where="plot", given=column, allowed=", ".join(COLUMNS))
-        frames, titles = self._lines(cells)
         runs = [
-            RunLine(label=value_text(value), cells=frame, is_default=value == self.default,
+            RunLine(label=value_text(value) + " (default)" * (value == self.default), cells=frame,
+                    is_default=value == self.default,
                     value=float(value) if isinstance(value, int | float) else None)
-            for value, frame in zip(self.values, frames, strict=True)
+            for value, frame in zip(self.values, _cells(self.runs), strict=True)
         ]  # fmt: skip
         unit = f" ({self.unit})" if self.unit not in ("", "1") else ""
-        title = f"{COLUMNS[column]} by {words(self.setting)}{unit}: {', '.join(map(value_text, self.values))}"
-        dated = not isinstance(self.runs[0], Replay) or self.runs[0].dated
+        title = f"{_name(column)} by {words(self.setting)}{unit}: {', '.join(map(value_text, self.values))}"
         return variants(
-            runs, titles, column=column, setting=f"{words(self.setting)}{unit}",
-            title=f"{title} (default {value_text(self.default)})", note=self.note,
-            x="time (days)" if dated else "arrived (% of the claims)",
+            runs, _titles(self.runs, cells), column=column, setting=f"{words(self.setting)}{unit}",
+            title=f"{title} (default {value_text(self.default)})", note=self.note, x=_time_axis(self.runs[0]),
         )  # fmt: skip
-
-    def _lines(self, cells: Sequence[str] | None) -> tuple[list[pl.DataFrame], dict[str, str]]:
-        """Return the cells of each run and the title of each panel."""
-        if isinstance(self.runs[0], Replay):
-            labels = {row["cell"]: f"{row['object']}: {row['title']}" for row in self.runs[0].labels.to_dicts()}
-            return [run.cells for run in self.runs], {cell: labels[cell] for cell in cells or labels if cell in labels}
-        return [api.recorded(run)[0] for run in self.runs], api.panel_titles(self.runs, cells)
 
     def __repr__(self) -> str:
         """Return a line for each run: where the cells end in which the runs differ most."""
-        frames, _ = self._lines(None)
+        frames = _cells(self.runs)
         column = next((name for name in COLUMNS if self._ends(frames, name)["apart"].max()), "effective")
         ends = self._ends(frames, column).head(MOST_ENDS)
         head = f"{self.name} under {len(self)} values of {self.setting} (default {value_text(self.default)})"
@@ -152,38 +141,71 @@ def family(subject: Scenario | str | Path, name: str, values: Sequence[Any], **c
     >>> len(made), made.default
     (2, 0.6)
     """
-    base = _subject(subject)
-    if isinstance(base, Scenario) and changes:
-        base = base.replace(**changes)
-    if isinstance(base, Scenario) and base.record != "all" and "record" not in changes:
-        base = base.replace(record="all", replications=1)
+    base = _subject(subject, changes)
     rules = base.rules if isinstance(base, Scenario) else Rules()
     own = setting(name, base if isinstance(base, Scenario) else rules, where="family")
     exact = tuple(dict.fromkeys(own.checked(value, where="family") for value in values))
     if not exact:
         raise UsageError("no values to compare", where="family", hint='ms.family(scenario, "rules.damping", [0.5, 1.0])')
     note = f"{base.stem}; {FIRST_CLAIMS}" if isinstance(base, Path) else _note(base, name)
-    runs: tuple[Any, ...]
-    if isinstance(base, Path):
-        runs = tuple(replay(base, rules=changed(rules, {name: value})) for value in exact)
-    else:
-        runs = tuple(api.run(changed(base, {name: value}, where="family")) for value in exact)
+    runs = tuple(_run(base, {name: value}) for value in exact)
     title = base.stem if isinstance(base, Path) else base.name
     return RunFamily(name=title, setting=name, unit=own.unit, default=own.value, values=exact, runs=runs, note=note)
 
 
-def _subject(subject: Scenario | str | Path) -> Scenario | Path:
-    """Return a scenario, or the path of a claims file."""
-    if isinstance(subject, Scenario):
-        return subject
-    path = Path(subject)
-    if path.suffix == ".toml":
-        return api.read(path)
+def before_and_after(
+    subject: Scenario | Path, values: Mapping[str, Any], *, column: str = "effective", cells: Sequence[str] | None = None
+) -> Sheet:
+    """Draw the trajectories of a scenario or claims file as it is, beside those under some settings."""
+    base = _subject(subject, {})
+    runs = [_run(base, {}), _run(base, values)]
+    labels = [("before", True), ("after", False)]
+    lines = [RunLine(label=label, cells=frame, is_default=is_default)
+             for (label, is_default), frame in zip(labels, _cells(runs), strict=True)]  # fmt: skip
+    after = ", ".join(f"{words(name)} {value_text(value)}" for name, value in values.items())
+    title, note = f"{_name(column)} before and after: {after}", base.stem if isinstance(base, Path) else base.name
+    return variants(lines, _titles(runs, cells), column=column, title=title, note=note, x=_time_axis(runs[0]))
+
+
+def _subject(subject: Scenario | str | Path, changes: Mapping[str, Any]) -> Scenario | Path:
+    """Return a scenario that records its cells, or the path of a claims file."""
+    path = Path() if isinstance(subject, Scenario) else Path(subject)
+    if isinstance(subject, Scenario) or path.suffix == ".toml":
+        base = (subject if isinstance(subject, Scenario) else api.read(path)).replace(**changes)
+        return base if base.record == "all" or "record" in changes else base.replace(record="all", replications=1)
     if is_memory(path):
-        return Scenario(name=path.stem, days=OF_STORE, initial_memory=initial_memory_from(path))
+        return Scenario(name=path.stem, days=OF_STORE, initial_memory=initial_memory_from(path)).replace(**changes)
     if not path.is_file():
         raise UsageError("no such file", where="family", given=str(path), allowed="a scenario, a claims file or a store")
     return path
+
+
+def _run(base: Scenario | Path, values: Mapping[str, Any]) -> Any:
+    if isinstance(base, Path):
+        return replay(base, rules=changed(Rules(), values))
+    return api.run(changed(base, values, where="family"))
+
+
+def _cells(runs: Sequence[Any]) -> list[pl.DataFrame]:
+    return [run.cells if isinstance(run, Replay) else api.recorded(run)[0] for run in runs]
+
+
+def _titles(runs: Sequence[Any], cells: Sequence[str] | None) -> dict[str, str]:
+    """Return the title of each panel, by cell."""
+    if not isinstance(runs[0], Replay):
+        return api.panel_titles(runs, cells)
+    labels = {row["cell"]: f"{row['object']}: {row['title']}" for row in runs[0].labels.to_dicts()}
+    return {cell: labels[cell] for cell in cells or labels if cell in labels}
+
+
+def _time_axis(run: Any) -> str:
+    return "time (days)" if not isinstance(run, Replay) or run.dated else "arrived (% of the claims)"
+
+
+def _name(column: str) -> str:
+    if column not in COLUMNS:
+        raise UsageError("not a trajectory", where="plot", given=column, allowed=", ".join(COLUMNS))
+    return COLUMNS[column]
 
 
 def _note(base: Scenario, name: str) -> str:

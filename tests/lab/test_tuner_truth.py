@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import malsim as ms
-from malsim.base.errors import UsageError
+from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
 from malsim.scenario.file.scenario_file import parse
 
@@ -166,3 +166,33 @@ def test_budget_is_refused_before_anything_runs() -> None:
     space = {f"rules.{name}": (0.1, 0.9) for name in names}
     with pytest.raises(UsageError, match="36 or more for 6 settings"):
         ms.tune("scenarios/no_such_file.toml", space=space, requirements=[CALM], budget=35)
+
+
+def test_figures_show_search_before_and_after_and_front() -> None:
+    texts = ("always[20d:30d] (eff(obs_a1a1) >= 0.1)", "always[20d:30d] (eff(obs_b2b2) <= 0.25)")
+    figures = tuned(DISPUTE, {CEILING: (0.0, 1.0)}, *texts, budget=32).figures()
+    assert set(figures) == {"", "before_and_after", "currency", "front"}
+    assert figures["before_and_after"].get_suptitle().startswith("Effective confidence before and after: challenge ceiling")
+    assert figures["front"].axes[0].get_xlabel() == f"margin of {texts[0]}"
+    assert any("point of the search" in axes.get_xlabel() for axes in figures[""].axes)
+
+
+def test_ceilings_and_decay_constants_are_tuned_together_on_claims(tmp_path: Path) -> None:
+    """Claims that go stale: a value claimed long ago is false, one claimed lately is true."""
+    rows = [f"{day},w{number},o{number},{'yes' if day > 25 else 'no'},0.9,volatile" for number, day in enumerate(range(50))]
+    (tmp_path / "claims.csv").write_text("time,writer,object,value,stated_confidence,stability\n" + "\n".join(rows) + "\n")
+    (tmp_path / "truth.csv").write_text("object,value\n" + "".join(f"o{number},yes\n" for number in range(50)))
+    space = {
+        "rules.support_ceiling": (0.0, 0.9), CEILING: (0.0, 0.9), "rules.tau_volatile": (1.0, 200.0),
+        "rules.currency_floor": (0.0, 0.5),
+    }  # fmt: skip
+    result = ms.tune(tmp_path, space=space, objective="trust_brier", budget=64)
+    assert result.recommended
+    assert result.best["rules.currency_floor"] < 0.1
+    assert "before and after" in result.trajectories("currency").get_suptitle()
+
+
+def test_unknown_stability_of_a_claim_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "claims.csv").write_text("writer,object,value,stability\nann,pump,on,stable\nbob,pump,off,fleeting\n")
+    with pytest.raises(MalsimError, match=r"line 3: stability must be one of stable, volatile, ephemeral"):
+        ms.replay(tmp_path / "claims.csv")

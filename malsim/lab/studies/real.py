@@ -36,6 +36,7 @@ class RealClaims:
 
     name: str
     parts: tuple[tuple[Memory, pl.DataFrame], ...]
+    path: Path | None = None
 
     @property
     def objects(self) -> pl.Series:
@@ -45,7 +46,7 @@ class RealClaims:
     def answers(
         self, rules: Rules, objects: pl.Series | None = None, *, afterwards: Callable[[Memory, Rules], Memory] | None = None
     ) -> pl.DataFrame:
-        """The answers to the questions about some objects (all, if None) under rules: object, probability, right.
+        """Return the answers to the questions about some objects (all, if None): object, probability, currency, right.
 
         The graph settles from stated confidence, in at most 60 ticks, to 1e-4; `afterwards` may settle it on in its own way.
         """
@@ -60,7 +61,9 @@ class RealClaims:
             now = float(start.cells["created"].to_numpy().max())
             memory = settle(fresh, now, quick).memory
             memory = afterwards(memory, quick) if afterwards else memory
-            leading = answers(memory).select("object", answer="said", probability="effective")
+            best = answers(memory)
+            currency = memory.cells["currency"].gather(best["row"])
+            leading = best.select("object", answer="said", probability="effective", currency=currency)
             parts.append(_right(_about(truth, objects), leading))
         return pl.concat(parts)
 
@@ -105,7 +108,7 @@ def read_real(folder: str | Path) -> RealClaims:
         memory = whole if day is None else before(whole, float(str(day)))
         if memory.cells.height:
             parts.append((memory, questions.select("object", "value")))
-    return RealClaims(name=folder.name, parts=tuple(parts))
+    return RealClaims(name=folder.name, parts=tuple(parts), path=file_of(folder, "claims"))
 
 
 def before(memory: Memory, day: float) -> Memory:
@@ -124,9 +127,9 @@ def _about(truth: pl.DataFrame, objects: pl.Series | None) -> pl.DataFrame:
 
 
 def _right(questions: pl.DataFrame, leading: pl.DataFrame) -> pl.DataFrame:
-    """The questions (object, value) with the answers (object, answer, probability): object, probability, right."""
+    """Return object, right and the other columns of the answers (object, answer, …) to the questions (object, value)."""
     both = questions.join(leading, on="object", maintain_order="left")
-    return both.select("object", "probability", right=pl.col("answer") == pl.format("{} is {}", "object", "value"))
+    return both.select(pl.exclude("value", "answer"), right=pl.col("answer") == pl.format("{} is {}", "object", "value"))
 
 
 def _votes(memory: Memory) -> pl.DataFrame:

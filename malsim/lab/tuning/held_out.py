@@ -40,6 +40,7 @@ NAN = float("nan")
 class Study:
     """What was searched: the space, what is held out (None: nothing), and how losses are read.
 
+    `subjects` are the scenarios and claims files that can be drawn.
     `worst` marks requirements, each over its scale; `holds_others` that the problems held out are other problems, not
     further units of the same; `starts_within` whether the settings as they are keep the bounds on
     prices; `exclusions` has, by requirement, why no setting can meet it.
@@ -52,6 +53,7 @@ class Study:
     holds_others: bool = False
     starts_within: bool = True
     scales: tuple[float, ...] = ()
+    subjects: tuple[Any, ...] = ()
     exclusions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -78,7 +80,8 @@ def evaluate_tries(study: Study, values: list[dict[str, Any]], tries: Tries) -> 
     verdict = _verdict(figures, margins, starts=starts, objectives=losses.shape[1])
     return TuningResult(
         objectives=names,
-        candidates=_candidates(values, losses, names),
+        candidates=_candidates(study, values, tries, losses, names),
+        subjects=study.subjects,
         best=values[best],
         recommended=verdict == "",
         reason=verdict or _recommendation(study, figures, starts=starts),
@@ -90,8 +93,8 @@ def evaluate_tries(study: Study, values: list[dict[str, Any]], tries: Tries) -> 
 
 
 def _varies(part: Array) -> bool:
-    known = part[~np.isnan(part)]
-    return bool(known.size > 1 and np.ptp(known) > 0.0)
+    finite = part[~np.isnan(part)]
+    return bool(finite.size > 1 and np.ptp(finite) > 0.0)
 
 
 def _with_chance(study: Study, holdout: Job, values: list[dict[str, Any]], tries: Tries, best: int) -> dict[str, Any]:
@@ -124,11 +127,11 @@ def _without_chance(study: Study, values: list[dict[str, Any]], total: Array, be
 
 def _margins(study: Study, best: dict[str, Any], units: list[list[Array]], *, random: bool) -> pl.DataFrame:
     """Return requirement, margin (in the units compared), held_out (null where nothing was), scale, met, and why not."""
-    held = worst_margins(study.holdout(best)) if study.holdout is not None and random else None
+    others = worst_margins(study.holdout(best)) if study.holdout is not None and random else None
     margins, texts = worst_margins(units), [name_of(one) for one in study.measures]
-    both = margins if held is None else np.minimum(margins, held)
+    both = margins if others is None else np.minimum(margins, others)
     return pl.DataFrame({
-        "requirement": texts, "margin": margins, "held_out": held if held is not None else [None] * len(texts),
+        "requirement": texts, "margin": margins, "held_out": others if others is not None else [None] * len(texts),
         "scale": study.scales or [1.0] * len(texts), "met": both >= -EQUAL,
         "excluded": [study.exclusions.get(text) for text in texts],
     }, schema_overrides={"held_out": pl.Float64, "excluded": pl.String})  # fmt: skip
@@ -188,10 +191,18 @@ def _names(measures: tuple[Measure, ...], count: int) -> tuple[str, ...]:
     return names if count == len(names) else (f"worst of {', '.join(names)}",)
 
 
-def _candidates(values: list[dict[str, Any]], losses: Array, names: tuple[str, ...]) -> pl.DataFrame:
+def _candidates(
+    study: Study, values: list[dict[str, Any]], tries: Tries, losses: Array, names: tuple[str, ...]
+) -> pl.DataFrame:
+    """Return a row for each point; the front is that of the objectives, or of the requirements' margins."""
     points = pl.DataFrame(values, infer_schema_length=None).with_row_index("number")
     titles = [f"loss of {name}" for name in names] if len(names) > 1 else ["loss"]
-    return points.with_columns(*pl.DataFrame(losses, schema=titles), pl.Series("front", pareto_front(losses)))
+    columns, front = pl.DataFrame(losses, schema=titles), pareto_front(losses)
+    if study.worst and len(study.measures) > 1:
+        margins = np.stack([worst_margins(units) for units in tries])
+        columns = columns.hstack(pl.DataFrame(margins, schema=[f"margin of {name_of(one)}" for one in study.measures]))
+        front = pareto_front(-margins)
+    return points.with_columns(*columns, pl.Series("front", front))
 
 
 def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, best: int) -> dict[str, tuple[Any, Any]]:

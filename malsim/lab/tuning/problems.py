@@ -86,8 +86,8 @@ class OfScenario:
 
 def has_chance(scenario: Scenario) -> bool:
     """Return whether two replications of a scenario may differ: scripted claims alone happen alike in each."""
-    drawn = (scenario.writers, scenario.faults, scenario.reader, scenario.reviewers, scenario.processes, scenario.adapter)
-    return any(drawn) or any(fact.hazard for fact in scenario.facts)
+    actors = (scenario.writers, scenario.faults, scenario.reader, scenario.reviewers, scenario.processes, scenario.adapter)
+    return any(actors) or any(fact.hazard for fact in scenario.facts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,13 +116,14 @@ class OfClaims:
         return changed(self.subject, values, where="space")
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
-        """(p − right)², 1 − right, or −log p of what is the case, for each question's answer."""
+        """Return (p − right)², (p · currency − right)², 1 − right, or −log p of what is the case, for each answer."""
         answers = self.claims.answers(self.under(values), self.objects)
         probability, right = answers["probability"].to_numpy(), answers["right"].to_numpy()
         clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
         by_name: dict[Any, Array] = {
             "accuracy": 1.0 - right.astype(np.float64),
             "brier": squared_error(probability, right.astype(np.float64)),
+            "trust_brier": squared_error(probability * answers["currency"].to_numpy(), right.astype(np.float64)),
             "log_loss": -np.log(np.where(right, clipped, 1.0 - clipped)),
         }
         for one in measures:
@@ -135,6 +136,13 @@ class OfClaims:
         """Half of the objects, and the other half; all claims stay in memory, only truths are held out."""
         one, other = halves(self.objects, seed=seed)
         return OfClaims(self.claims, self.subject, one), OfClaims(self.claims, self.subject, other)
+
+
+def drawn_subject(problem: Problem) -> Scenario | Path | None:
+    """Return what trajectories of a problem are drawn of: a scenario, or the path of a claims file."""
+    if isinstance(problem, OfClaims):
+        return problem.claims.path
+    return problem.subject if isinstance(problem.subject, Scenario) else None
 
 
 def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rules | None = None) -> Problem:

@@ -11,6 +11,7 @@ from malsim.base.files.outputs import save_text
 from malsim.lab.studies.measure import label_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
@@ -62,6 +63,7 @@ class TuningResult:
     units: dict[str, str]
     margins: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
+    subjects: tuple[Any, ...] = ()
 
     @property
     def gap(self) -> float | None:
@@ -109,20 +111,44 @@ class TuningResult:
         if len(self.objectives) > 1:
             return self.pareto(title=title)
         name = self.objectives[0]
-        unit = label_of(name) if name.isidentifier() else f"margin of {name}, sign turned (units compared)"
+        unit = label_of(name) if self.margins is None else "worst margin, sign turned"
         verdict = "recommended" if self.recommended else "nothing recommended"
-        title = title or f"{self.candidates.height} points tried: {verdict}"
+        title = title or f"Loss of {self.candidates.height} points tried: {verdict}\n{name}"
         return slices(self.candidates, self.best, self.interval, units=self.units, loss=f"loss: {unit}", title=title)
 
     def pareto(self, *, title: str = "") -> Sheet:
-        """The two losses of every point tried, and the front."""
+        """Draw the front of two objectives, or of the margins of two requirements, among all points tried."""
         from malsim.showing.plots.studies.tuning import pareto
 
-        if len(self.objectives) < 2:  # noqa: PLR2004  # a front has two sides
-            raise UsageError("one objective has no front", where="pareto", given=self.objectives, hint="tune with two")
-        one, other = self.objectives[:2]
-        labels = (f"loss: {label_of(one)}", f"loss: {label_of(other)}")
-        return pareto(self.candidates, x=f"loss of {one}", y=f"loss of {other}", labels=labels, title=title)
+        names = self.objectives if self.margins is None else self.margins["requirement"].to_list()
+        if len(names) < 2:  # noqa: PLR2004  # a front has two sides
+            raise UsageError("one objective has no front", where="pareto", given=names, hint="tune with two")
+        what = "loss" if self.margins is None else "margin"
+        x, y = (f"loss: {label_of(one)}" if self.margins is None else f"margin of {one}" for one in names[:2])
+        columns = [f"{what} of {one}" for one in names[:2]]
+        title = title or f"Front of {self.candidates.height} points: no other point is better in both"
+        losses = self.margins is None
+        return pareto(self.candidates, x=columns[0], y=columns[1], labels=(x, y), title=title, lower_is_better=losses)
+
+    def trajectories(self, column: str = "effective", *, cells: Sequence[str] | None = None) -> Sheet:
+        """Draw trajectories of the first problem before and after, of the six cells that differ most.
+
+        Raises `UsageError` where no scenario or claims file was tuned on.
+        """
+        from malsim.lab.family import before_and_after
+
+        if not self.subjects:
+            raise UsageError("nothing to draw", where="trajectories", hint="tune on a scenario or a folder of claims")
+        return before_and_after(self.subjects[0], self.best, column=column, cells=cells)
+
+    def figures(self) -> dict[str, Sheet]:
+        """Return every figure by name: settings, before_and_after, currency_before_and_after, front."""
+        sheets = {"": self.figure()}
+        if self.subjects:
+            sheets |= {"before_and_after": self.trajectories(), "currency": self.trajectories("currency")}
+        if self.margins is not None and self.margins.height == 2:  # noqa: PLR2004  # a front has two sides
+            sheets["front"] = self.pareto()
+        return sheets
 
     def __repr__(self) -> str:
         """A few lines a person reads."""
@@ -140,9 +166,9 @@ class TuningResult:
         for row in self.margins.to_dicts() if self.margins is not None else ():
             worst = row["margin"] if row["held_out"] is None else min(row["margin"], row["held_out"])
             word = f"met, margin {row['margin']:+.4g}" if row["met"] else f"missed by {-worst:.4g}"
-            held = "" if row["held_out"] is None else f", held out {row['held_out']:+.4g}"
+            unseen = "" if row["held_out"] is None else f", held out {row['held_out']:+.4g}"
             scale = "" if row["scale"] == 1.0 else f", scale {row['scale']:.3g}"
-            lines.append(f"{word}{held}{scale}: {row['requirement']}")
+            lines.append(f"{word}{unseen}{scale}: {row['requirement']}")
             if row["excluded"]:
                 lines.append(f"  no setting of this space meets it: {row['excluded']}")
         return lines

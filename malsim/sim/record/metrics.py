@@ -30,6 +30,7 @@ METRICS = {
     "off_topic": "the same of looks that showed an item about something else",
     "answer_brier": "mean (effective − right)² of the answers, over facts and ticks; of a tie of k, one drawn at random",
     "brier": "mean (effective − true)² of the active claims at the end",
+    "trust_brier": "mean (effective · currency − true)² of the active claims at the end",
     "brier_stated": "the same of what their writers stated",
     "brier_constant": "the same of one constant, the share that is true",
     "log_loss": "mean −log of the probability given to what is the case, clipped to 1e-6",
@@ -210,6 +211,8 @@ def _scores_of(final_scores: FinalScores) -> dict[str, Array]:
             scores[f"auc{suffix}"] = _auc(rep, probability, true, size)
     if final_scores.currency is not None:
         scores["currency_gap"] = _mean(rep, final_scores.currency - true, size)
+        if final_scores.effective is not None:
+            scores["trust_brier"] = _mean(rep, (final_scores.effective * final_scores.currency - true) ** 2, size)
     return scores
 
 

@@ -221,6 +221,9 @@ def claims_to_admit(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
         confidence="confidence",
         verification=pl.lit("external"),
         edges="edges",
+        stability=pl.coalesce(pl.col("stability").replace("", None), pl.lit("stable"))
+        if "stability" in stream.columns
+        else pl.lit("stable"),
     )  # fmt: skip
     return as_claims(claims).sort("sequence")
 

@@ -121,15 +121,11 @@ def _panel(
             axes.fill_between(middle["t"], middle["low"], middle["high"], step="post", color=look["color"], alpha=0.15,
                               linewidth=0)  # fmt: skip
         last = middle["middle"].drop_nulls()
-        label = " = ".join(_short(runs[place]) for place in places)
+        label = " = ".join(runs[place].label for place in places)
         ends.append((float(last[-1]) if len(last) else 0.0, label, look["color"]))
     axes.set_ylim(0.0, 1.0) if column in UNIT else axes.margins(y=0.15)
     if labelled:
         _end_labels(axes, ends)
-
-
-def _short(run: RunLine) -> str:
-    return f"{run.label} (default)" if run.is_default else run.label
 
 
 def _end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:

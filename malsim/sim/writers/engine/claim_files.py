@@ -13,15 +13,16 @@ from malsim.base.files.table_files import kind_of, read_table
 DEFAULT_CONFIDENCE = 0.7
 SURE = 0.001  # a stated confidence of 0 or 1 is taken as this much less sure: neither can be learned from
 MOST_LISTED = 10
+STABILITY = ("stable", "volatile", "ephemeral")
 
 
 @dataclass(frozen=True)
 class ClaimFile:
     """Claims (line, time, writer, object, value, confidence, stated) in the order of the file, and the rows left out.
 
-    `lineage` is there where any row has one. `time` is in days since the earliest claim, null throughout where the file has
-    none; `stated` is the confidence, null where the row has none; `bad` has line and problem; of so many claims (`clipped`)
-    the stated confidence was 0 or 1.
+    `lineage` and `stability` are there where any row has one. `time` is in days since the earliest claim, null throughout
+    where the file has none; `stated` is the confidence, null where the row has none; `bad` has line and problem; of so many
+    claims (`clipped`) the stated confidence was 0 or 1.
     """
 
     claims: pl.DataFrame
@@ -36,10 +37,11 @@ def read_claims(path: str | Path, *, on_bad_rows: str = "stop", default_confiden
     Columns: `writer`, `object`, `value`; optionally `time` (a date, a date and time, also with a UTC offset, an ISO week
     (2008-W25), a number of days; or, where every row has one, a year) and `stated_confidence` from 0 to 1, which becomes
     `default_confidence` where empty and is clipped to [0.001, 0.999]; `lineage`, the model or vendor that a writer is an
-    instance of, which is kept where any row has one. Other columns are ignored. Bad rows raise `DataError`,
+    instance of, which is kept where any row has one; `stability` (stable, volatile, ephemeral; stable where empty), which
+    says by which time constant the claim goes stale, kept likewise. Other columns are ignored. Bad rows raise `DataError`,
     or are left out and listed under `on_bad_rows="skip"`.
     """
-    frame = _texts(Path(path), ("writer", "object", "value"), ("time", "stated_confidence", "lineage"))
+    frame = _texts(Path(path), ("writer", "object", "value"), ("time", "stated_confidence", "lineage", "stability"))
     confidence = pl.col("stated_confidence").str.strip_chars()
     number = confidence.cast(pl.Float64, strict=False)
     dated = frame["time"].null_count() < frame.height
@@ -47,6 +49,8 @@ def read_claims(path: str | Path, *, on_bad_rows: str = "stop", default_confiden
         *((_blank(name), f"no {name}") for name in ("writer", "object", "value")),
         (confidence.is_not_null() & (confidence != "") & ~number.is_between(0.0, 1.0).fill_null(value=False),
          "stated_confidence must be a number from 0 to 1"),
+        (pl.col("stability").is_in(STABILITY).not_() & (pl.col("stability") != ""),
+         f"stability must be one of {', '.join(STABILITY)}"),
         (pl.lit(dated) & pl.col("day").is_null(), "time must be a date, a time, an ISO week, a year or a number of days"),
     ]  # fmt: skip
     frame = frame.with_columns(_days(frame["time"]))
@@ -63,7 +67,7 @@ def read_claims(path: str | Path, *, on_bad_rows: str = "stop", default_confiden
         "line",
         (pl.col("day") - epoch if dated else pl.lit(None, pl.Float64)).alias("time"),
         "writer", "object", "value",
-        number.alias("stated"), *(["lineage"] if good["lineage"].is_not_null().any() else []),
+        number.alias("stated"), *(name for name in ("lineage", "stability") if good[name].is_not_null().any()),
     )  # fmt: skip
     clipped = claims["stated"].is_in([0.0, 1.0]).sum()
     inside = pl.col("stated").clip(SURE, 1.0 - SURE)
