@@ -115,7 +115,7 @@ def test_checks_begun_from_the_template_hold_of_an_imported_store(tmp_path: Path
     ("command", "hint"),
     [
         (["run", "poisoner.toml"], "`malsim examples poisoner -o .` writes scenarios/poisoner.toml"),
-        (["axioms", "mine:Votes"], "`malsim new mine.py --template memory` begins one"),
+        (["judge", "mine:Votes"], "`malsim new mine.py --template memory` begins one"),
     ],
 )
 def test_what_is_not_there_is_offered(

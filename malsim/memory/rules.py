@@ -187,7 +187,7 @@ class Rules:
 
     @classmethod
     def governed(cls) -> Rules:
-        """The graph that people put right: what they reject stays out, with what was derived (`malsim docs conformance`)."""
+        """The graph that people put right: what they reject stays out, with what was derived (`malsim docs duties`)."""
         return cls(supersede_by="own", refused_supersedes="dropped", corrections="reject", derived="fall")
 
     @classmethod

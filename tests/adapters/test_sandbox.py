@@ -158,9 +158,9 @@ def test_a_green_exit_in_a_write_is_no_green_run(
     )
     commands = [
         ["run", str(POISONER), "--no-plots", "--replications", "1", "--memory", "exits:Exits"],
-        ["axioms", "exits:Exits", "--axiom", "bounds"],
-        ["conformance", "exits:Exits", "--cell", "T2"],
-        ["price", "exits:Exits", "--strategy", "sybils"],
+        ["judge", "exits:Exits", "--case", "bounds"],
+        ["judge", "exits:Exits", "--case", "T2"],
+        ["judge", "exits:Exits", "--case", "sybils"],
     ]
     for command in commands:
         assert main(command) == 2

@@ -200,4 +200,4 @@ def test_log_is_put_to_a_law_and_priced(tmp_path: Path) -> None:
         recording.call("remember", subject="pump", content=says, agent_id=writer, confidence=0.8)
     recording.call("recall", query="the pump?")
     assert main(["compare", str(tmp_path / "log.jsonl"), "--laws", "records", "--json"]) == 0
-    assert main(["price", "majority", "--on", str(tmp_path / "log.jsonl"), "--fact", "pump"]) == 0
+    assert main(["judge", "majority", "--only", "price", "--on", str(tmp_path / "log.jsonl"), "--fact", "pump"]) == 0

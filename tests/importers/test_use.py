@@ -93,7 +93,7 @@ def test_every_command_takes_each_format_directly(source: Path, tmp_path: Path) 
     assert main(["compare", str(source), "--confidence", "0.7", "-o", str(tmp_path / "replayed")]) == 0
     assert main(["run", str(scenario), "--from", str(source), "-o", str(tmp_path / "out"), "--no-plots"]) == 0
     assert main(["test", str(scenario), "--on", str(source)]) == 0
-    assert main(["axioms", "last_write", "--axiom", "bounds", "--on", str(source)]) == 0
+    assert main(["judge", "last_write", "--case", "bounds", "--on", str(source)]) == 0
     scenario.write_text(CHECK + f'\n[memory]\nfrom = "{source.name}"\n', encoding="utf-8")
     assert main(["run", str(scenario), "-o", str(manifest.parent), "--no-plots"]) == 0
     assert main(["run", "--manifest", str(manifest)]) == 0

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 from malsim.base.errors import UsageError
 from malsim.judging.axioms.engine.compare import number
 from malsim.judging.axioms.engine.events import Event
-from malsim.judging.axioms.engine.subject import Playable, happen
+from malsim.judging.axioms.engine.subject import looked
+from malsim.judging.player import Playable, Player
 from malsim.judging.prices.worlds import PEEK, with_ticks
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ class Stage:
         """Play the past and look after each tick; what was made is where every stream begins."""
         looks: list[PeekResult] = []
         memory = self._subject.fresh(self._vocabulary, verified=False)
+        player = Player(memory, now=float("-inf"))
         for event in past:
-            happen(memory, event.do, [event], event.t, looks, None)
+            player.happen([event])
             if event.do == "tick":
                 looks.append(self._peek(memory, event.t))
         if isinstance(memory, Forkable):
@@ -84,24 +86,22 @@ class Stage:
         stream = with_ticks(self._world, events)
         with closing(self._memory_after(stream[:-1])) as memory:
             end = stream[-1].t
-            happen(memory, "tick", stream[-1:], end, [], None)
+            memory.tick(end)
             return self._lead(self._peek(memory, end))
 
     def _lead(self, look: PeekResult) -> float:
         return look.score(self._world.truth) - look.score(self._world.lie)
 
     def _peek(self, memory: Playable, now: float) -> PeekResult:
-        looks: list[PeekResult] = []
-        peek = Event(now + PEEK, "peek", self._world.about)
-        happen(memory, "peek", [peek], peek.t, looks, None)
-        return looks[0]
+        return looked(Player(memory, now=now).happen([Event(now + PEEK, "peek", self._world.about)]) or ())
 
     def _memory_after(self, events: list[Event]) -> Playable:
         before = [each for each in self._snapshots if events[: len(each[0])] == each[0]]
         played, memory = before[-1] if before else ([], self._subject.fresh(self._vocabulary, verified=False))
         memory = cast("Forkable", memory).fork() if before else memory
+        player = Player(memory, now=float("-inf"))
         for event in events[len(played) :]:
-            happen(memory, event.do, [event], event.t, [], None)
+            player.happen([event])
         if isinstance(memory, Forkable):
             self._snapshots[1:] = [(events, memory)]
             return memory.fork()

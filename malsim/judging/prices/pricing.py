@@ -81,6 +81,6 @@ def strategies_of(names: Sequence[str]) -> Sequence[str]:
         if name not in STRATEGIES:
             allowed = ", ".join(STRATEGIES)
             raise UsageError(
-                "unknown strategy", where="--strategy", given=name, allowed=allowed, hint=nearest(name, STRATEGIES, "")
+                "unknown strategy", where="strategies", given=name, allowed=allowed, hint=nearest(name, STRATEGIES, "")
             )
     return names

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from malsim.base.errors import UsageError, nearest
 from malsim.judging.axioms.engine.events import Event
-from malsim.judging.axioms.engine.subject import happen
+from malsim.judging.axioms.engine.subject import looked
 from malsim.judging.axioms.own_claims import histories
+from malsim.judging.player import Player
 from malsim.judging.prices.worlds import ClaimWorld, with_ticks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from malsim.judging.axioms.engine.subject import PeekResult, Subject
+    from malsim.judging.axioms.engine.subject import Subject
 
 MOST_FACTS = 6  # other facts that a liar may be right about first
 LIE = "something else"
@@ -53,11 +54,11 @@ def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = 
 
 def _answer(subject: Subject, world: ClaimWorld) -> str:
     """What the memory answers before the lie begins."""
-    looks: list[PeekResult] = []
     with closing(subject.fresh(world.vocabulary, verified=False)) as memory:
-        for event in [*with_ticks(world), Event(world.start, "peek", world.about)]:
-            happen(memory, event.do, [event], event.t, looks, None)
-    scores = looks[-1].scores
+        player = Player(memory, now=float("-inf"))
+        for event in with_ticks(world):
+            player.happen([event])
+        scores = looked(player.happen([Event(world.start, "peek", world.about)]) or ()).scores
     if not scores:
         raise UsageError(f"answers nothing about {world.about}", where=subject.name, hint="name another --fact")
     return max(scores, key=lambda value: scores[value])

@@ -26,10 +26,10 @@ HONEST, MOST = 3, 6
 
 
 def price_figure(subject: Scenario | Rules, name: str) -> float:
-    """One of `PRICES` under the rules or the law of a scenario, in the closed world of `malsim price`.
+    """One of `PRICES` under the rules or the law of a scenario, in the closed world of `malsim judge --only price`.
 
     Six steps are tried, not twelve, and what takes more counts seven. It depends on the settings alone, not on writers.
-    Raises `UsageError` for a memory of one's own, which `malsim price` takes.
+    Raises `UsageError` for a memory of one's own, which `malsim judge --only price` takes.
 
     >>> from malsim import Scenario
     >>> price_figure(Scenario(law="majority", days=1.0), "gap")
@@ -47,7 +47,7 @@ def _price(subject: Scenario | Rules) -> Price:
         return _of_rules(subject)
     if subject.adapter:
         raise UsageError(
-            "tuning prices laws and rules", where=subject.name, given=subject.law, hint="malsim price prices it"
+            "tuning prices laws and rules", where=subject.name, given=subject.law, hint="malsim judge --only price"
         )
     if subject.law == "mal":
         return _of_rules(subject.rules)

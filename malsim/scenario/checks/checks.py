@@ -123,14 +123,14 @@ class AxiomCheck(KindCheck):
         name = given["axiom"]
         if name not in HISTORY_AXIOMS:
             problem, allowed = "no axiom that a history can be asked", ", ".join(HISTORY_AXIOMS)
-            hint = "the others need a memory to try things on: malsim axioms LAW"
+            hint = "the others need a memory to try things on: malsim judge LAW"
             raise ScenarioError(problem, where=f"{where}.axiom", given=name, allowed=allowed, hint=hint)
         return cls(**given, property=f"axiom {name}: {HISTORY_AXIOMS[name][0]}", line=line)
 
     def result(self, run: object, trace: Trace) -> Verdict:  # noqa: ARG002  # it asks the writes themselves
         """What the history's writes say."""
         if not isinstance(run, Recorded):
-            hint = "malsim test --on STORE; a law is put to the test by malsim axioms"
+            hint = "malsim test --on STORE; a law is put to the test by malsim judge"
             raise ScenarioError("an axiom is asked of what really happened", given=self.axiom, hint=hint)
         return check_axiom(self.axiom, run)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from importlib import resources
-from string import Template
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import polars as pl
 
 from malsim.base.errors import MalsimError
 from malsim.base.plain_text import plain_text
-from malsim.showing.pages.page_parts import text
+from malsim.showing.pages.page_parts import filled, page, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,18 +50,19 @@ def run_page(run: Run, *, changed: str = "") -> str:
         "reasons": _reasons(run, rep, times, shapes, notes),
         "events": events.head(MOST_EVENTS).rows(),
     }
-    template = resources.files("malsim.showing.pages").joinpath("run.html").read_text(encoding="utf-8")
     script = resources.files("malsim.showing.pages").joinpath("run.js").read_text(encoding="utf-8")
     facts = f"{run.scenario.days:g} days, seed {run.scenario.seed}, " + (
         f"replication {rep}" if run.cells.height or run.signals.height else f"{run.scenario.replications} replications"
     )
-    return Template(template).substitute(
+    body = filled(
+        "run",
         name=text(run.scenario.name),
         why=text(run.scenario.why),
         facts=text("; ".join(filter(None, [facts, changed, *notes]))),
         data=json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
         script=script,
     )
+    return page(run.scenario.name, body)
 
 
 def _panels(run: Run, rep: int, notes: list[str]) -> list[tuple[str, str, pl.DataFrame]]:

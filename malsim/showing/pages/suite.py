@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import resources
-from string import Template
 from typing import TYPE_CHECKING
 
 from malsim.scenario.judge.suite_summary import details
 from malsim.scenario.picture import picture
-from malsim.showing.pages.page_parts import image, png, text
+from malsim.showing.pages.page_parts import filled, image, page, png, text
 from malsim.showing.plots.runs.checked import checked
 
 if TYPE_CHECKING:
@@ -33,9 +31,9 @@ def report(suite: Suite) -> str:
     sections = [_section(one, suite, rows, figures) for one in suite.judged]
     unread = [_failure("error", path, [problem]) for path, problem in suite.unread]
     counts = " ".join(f'<span class="{status}">{suite.count(status)} {word}</span>' for status, word in WORDS.items())
-    page = Template(resources.files("malsim.showing.pages").joinpath("suite.html").read_text(encoding="utf-8"))
     links = "".join(f"<li>{_mark(one.status)} <a href='#{_anchor(one)}'>{text(one.scenario.name)}</a></li>" for one in order)
-    return page.substitute(counts=counts, links=links, unread="\n".join(unread), sections="\n".join(sections))
+    body = filled("suite", counts=counts, links=links, unread="\n".join(unread), sections="\n".join(sections))
+    return page("malsim: verdicts", body)
 
 
 def _section(judged: Judged, suite: Suite, rows: list[tuple[Judged, Outcome]], figures: dict[str, bytes]) -> str:

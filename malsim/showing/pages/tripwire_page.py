@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import resources
-from string import Template
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from malsim.showing.pages.page_parts import image, png, text
+from malsim.showing.pages.page_parts import filled, image, png, table, text
+from malsim.showing.pages.page_parts import page as skeleton
 from malsim.showing.pages.tripwire_text import between, figure
 
 if TYPE_CHECKING:
@@ -23,12 +22,12 @@ def page(drawing: Sheet, sections: Iterable[str], *, verdict: str, **heads: str)
     """The page: name, why and facts of `heads`, the verdict on its silence, the figure, then every table."""
     verdict, _, ticks = verdict.partition("\n")
     picture = image(png(drawing, dpi=RESOLUTION), alt="timeline, truth table, operating points, mutants and faults")
-    template = resources.files("malsim.showing.pages").joinpath("tripwire.html").read_text(encoding="utf-8")
-    return Template(template).substitute(
-        {name: text(words) for name, words in heads.items()}, verdict=text(verdict),
+    body = filled(
+        "tripwire", **{name: text(words) for name, words in heads.items()}, verdict=text(verdict),
         watched=text(ticks), mood="good" if verdict.startswith("alive") else "bad",
         figure=picture, sections="\n".join(sections),
     )  # fmt: skip
+    return skeleton(f"{heads['name']}: scorecard", body)
 
 
 def scores(frame: pl.DataFrame) -> str:
@@ -113,9 +112,8 @@ def section(
     rows = list(rows)
     if not rows:
         return f"<section><h2>{text(title)}</h2><p>{text(none or 'nothing')}</p></section>"
-    head = "".join(f"<th>{text(name)}</th>" for name in heads)
-    body = "".join("<tr>" + "".join(_cell(cell, marks or {}) for cell in row) + "</tr>" for row in rows)
-    return f"<section><h2>{text(title)}</h2><div class='wide'><table><tr>{head}</tr>{body}</table></div></section>"
+    cells = ("<tr>" + "".join(_cell(cell, marks or {}) for cell in row) + "</tr>" for row in rows)
+    return f"<section><h2>{text(title)}</h2>{table(heads, cells)}</section>"
 
 
 def _cell(cell: object, marks: dict[str, str]) -> str:

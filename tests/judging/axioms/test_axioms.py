@@ -16,13 +16,12 @@ import malsim as ms
 from malsim.base.errors import AdapterError, LawError, ScenarioError, UsageError
 from malsim.cli import main
 from malsim.judging.axioms import check
-from malsim.judging.axioms.engine.axiom import BROKEN, ERROR, HOLDS, N_A, find_axiom, shipped_axioms
+from malsim.judging.axioms.engine.axiom import find_axiom, shipped_axioms
 from malsim.judging.axioms.engine.events import event_table
 from malsim.judging.axioms.engine.matrix import matrix
-from malsim.judging.axioms.engine.page import write_page
 from malsim.judging.axioms.engine.search import judge
-from malsim.judging.axioms.engine.show import replay_code
 from malsim.judging.axioms.engine.subjects import every_subject, subject_of
+from malsim.judging.verdict_table import BROKEN, ERROR, HOLDS, N_A
 from tests.judging.axioms.planted.detection import detection
 from tests.judging.axioms.planted.library import SOUND, planted_defects
 from tests.judging.axioms.planted.missed_defects import PageShares
@@ -66,9 +65,9 @@ def test_detection_is_said_with_its_interval(capsys: pytest.CaptureFixture[str])
     assert found.rates["searches"].to_list() == [2 * count for count in (*defects, sum(defects))]
     assert (found.rates["found_low"] < found.rates["found"]).all()
     assert (found.not_found, found.alarms) == ([], ())
-    assert main(["axioms", "--planted", "--axiom", "stated", "--streams", "5"]) == 0
+    assert main(["judge", "--planted", "--case", "stated", "--draws", "5"]) == 0
     assert "searches of 5 streams" in capsys.readouterr().out
-    assert main(["axioms", "mal", "--planted"]) == main(["axioms", "--streams", "0"]) == 2
+    assert main(["judge", "mal", "--planted"]) == main(["judge", "--draws", "0"]) == 2
     with pytest.raises(UsageError, match="no number of streams"):
         ms.axioms("mal", streams=0)
 
@@ -104,14 +103,14 @@ def test_witnesses_are_small_and_the_same_for_one_seed() -> None:
 def test_a_witness_is_shown_again_by_the_lines_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
     for law, axiom in (("engram", "read-idempotence"), ("mal", "settling")):
         verdict = ms.axioms(law, axiom=axiom).broken[0]
-        exec(replay_code(verdict), {})  # noqa: S102  # what a reader would paste
+        exec(verdict.replay, {})  # noqa: S102  # what a reader would paste
         assert capsys.readouterr().out.strip() == verdict.why
 
 
 def test_a_look_that_asks_for_fewer_is_shown_so() -> None:
     verdict = ms.axioms(PageShares, axiom="limit").broken[0]
     assert "peek x, 1 at most" in event_table(verdict.witness)
-    assert "limit=1" in replay_code(verdict)
+    assert "limit=1" in verdict.replay
 
 
 def test_the_lines_name_parameters_rules_and_a_memory_of_ones_own(
@@ -123,13 +122,13 @@ def test_the_lines_name_parameters_rules_and_a_memory_of_ones_own(
                 subject_of("last_of_all:Last")]  # fmt: skip
     for subject, axiom in zip(subjects, ("anchor", "settling", "late-arrival"), strict=True):
         verdict = judge(subject, find_axiom(axiom))
-        exec(replay_code(verdict), {})  # noqa: S102  # what a reader would paste
+        exec(verdict.replay, {})  # noqa: S102  # what a reader would paste
         assert capsys.readouterr().out.strip() == verdict.why
     with pytest.raises(ScenarioError, match="unknown parameter"):
         subject_of("membrane", settings={"half_lief": 7})
     with pytest.raises(UsageError, match="only a law of items"):
         subject_of("mal", settings={"half_life": 7})
-    assert main(["axioms", "membrane", "--set", "half_life=7"]) == main(["axioms", "--set", "law.half_life=7"]) == 2
+    assert main(["judge", "membrane", "--set", "half_life=7"]) == main(["judge", "--set", "law.half_life=7"]) == 2
 
 
 def test_laws_without_belief_or_edges_are_not_asked_about_them() -> None:
@@ -231,38 +230,38 @@ def test_the_command_on_a_memory_of_ones_own(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own_last_memory.py").write_text(MEMORY)
-    assert main(["axioms", "own_last_memory:Last", "--json"]) == 1
-    rows = json.loads(capsys.readouterr().out)
+    assert main(["judge", "own_last_memory:Last", "--only", "axioms", "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)["axioms"]
     assert set(rows[0]) == {"law", "axiom", "verdict", "witness"}
     assert {row["axiom"] for row in rows if row["verdict"] == BROKEN} == {
         "batching",
         "echo-independence",
         "late-arrival",
     }
-    assert main(["axioms", "own_last_memory:Last", "--axiom", "truth-may-return"]) == 0
-    assert main(["axioms", "no_such_law"]) == 2
+    assert main(["judge", "own_last_memory:Last", "--case", "truth-may-return"]) == 0
+    assert main(["judge", "no_such_law"]) == 2
 
 
 def test_the_table_and_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["axioms", "memex", "last_write", "--html", str(tmp_path / "page.html")]) == 1
+    assert (
+        main(["judge", "memex", "last_write", "--only", "axioms", "--only", "price", "--html", str(tmp_path / "page.html")])
+        == 1
+    )
     output = capsys.readouterr().out
     assert "memex" in output
     assert "X broken" in output
     page = (tmp_path / "page.html").read_text()
-    assert page.count("<svg") == page.count("<section") == 7
-    assert "http" not in page
-    assert re.search(
-        r"<th class='law'>last_write</th>.*<td>1</td><td>1</td></tr>", page
-    )  # claims that a lie and the truth cost
+    assert page.count("<svg") - 1 == page.count("<section") == 7  # and the figure of prices
+    assert not re.search(r"(src|href)=['\"]https?:", page)
+    assert re.search(r"<th>last_write</th>.*<td>1</td><td>1</td><td>1</td><td>1</td></tr>", page)  # a lie, the truth
     lines = [unescape(code) for code in re.findall(r"show it again</summary><pre>(.*?)</pre>", page, re.DOTALL)]
     sentences = [unescape(code).removesuffix(".") for code in re.findall(r"<p><b>(.*?)</b></p>", page, re.DOTALL)]
     for each in lines:
         exec(each, {})  # noqa: S102  # what a reader would paste
     assert capsys.readouterr().out.splitlines() == sentences
     assert len(sentences) == 7
-    assert main(["axioms", "--list"]) == 0
+    assert main(["judge", "--list", "--only", "axioms"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(shipped_axioms())
-    write_page(matrix([SUBJECTS["mal"]], [find_axiom("settling")]), [SUBJECTS["mal"]], tmp_path / "one.html")
 
 
 def test_a_test_of_a_memory_says_that_it_wants_pytest(monkeypatch: pytest.MonkeyPatch) -> None:

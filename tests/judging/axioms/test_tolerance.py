@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import malsim as ms
-from malsim.judging.axioms.engine.show import verdict_text
 from malsim.judging.axioms.engine.subject import TOLERANCE, measured
 from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.judging.prices import price
+from malsim.judging.report import verdict_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

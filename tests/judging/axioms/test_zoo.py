@@ -10,11 +10,12 @@ import pytest
 
 from malsim.base.errors import UsageError
 from malsim.cli import main
-from malsim.judging.axioms.engine.axiom import BROKEN, HOLDS, find_axiom
+from malsim.judging.axioms.engine.axiom import find_axiom
 from malsim.judging.axioms.engine.search import judge
 from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.judging.axioms.own_claims import histories, on_claims
 from malsim.judging.axioms.zoo import DEFECTS, Defect, sides
+from malsim.judging.verdict_table import BROKEN, HOLDS
 
 if TYPE_CHECKING:
     from malsim.judging.axioms.engine.subject import Subject
@@ -53,8 +54,8 @@ def test_the_folder_is_green_as_it_ships_and_holds_nothing_else() -> None:
 
 
 def test_the_command_draws_a_picture_a_defect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["axioms", "--zoo", "egc_sweep"]) == 2
-    assert main(["axioms", "--zoo", "both_facts_gone", "disputes_ring", "-o", str(tmp_path / "out")]) == 0
+    assert main(["judge", "--zoo", "egc_sweep"]) == 2
+    assert main(["judge", "--zoo", "both_facts_gone", "disputes_ring", "-o", str(tmp_path / "out")]) == 0
     output = capsys.readouterr().out
     assert "broken   fail  mem0_delete" in output
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"both_facts_gone.png", "disputes_ring.png"}
@@ -72,7 +73,7 @@ def test_axioms_are_put_to_a_law_on_claims_of_ones_own(tmp_path: Path, capsys: p
     (only,) = histories(history)
     assert [claim.value for claim in only.claims] == observations
     assert only.gaps == [1.0, 1.0]
-    assert main(["axioms", "membrane", "--on", str(history), "--axiom", "anchor"]) == 1
+    assert main(["judge", "membrane", "--on", str(history), "--case", "anchor"]) == 1
     assert "[unknown:mcp on api: " in capsys.readouterr().out
     one, two = (judge(on_claims([subject_of("graphiti")], history)[0], find_axiom("truth-may-return")) for _ in range(2))
     assert one == two

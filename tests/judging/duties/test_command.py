@@ -13,8 +13,8 @@ import pytest
 
 from malsim.cli import main
 from malsim.judging.duties import assess, check
-from malsim.judging.duties.engine.assessment import ERROR, HOLDS, NOT_OFFERED
 from malsim.judging.duties.references import Append, Governed
+from malsim.judging.verdict_table import ERROR, HOLDS, NOT_OFFERED
 from tests.judging.duties.planted import KeepsTheSummary
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 test_a_memory_that_keeps_all = check(Governed)
 test_one_with_a_residue = check(KeepsTheSummary, expected_failures={"F6"})
 
-CELLS = ["--cell", "change.B", "--cell", "F6", "--cell", "S7"]
+CELLS = ["--case", "change.B", "--case", "F6", "--case", "S7"]
 
 
 class SaysItInWords(Append):
@@ -140,10 +140,10 @@ def test_the_table_the_rows_and_the_files(tmp_path: Path, capsys: pytest.Capture
         "--html",
         str(tmp_path / "duties.html"),
         "-o",
-        str(tmp_path / "duties.png"),
+        str(tmp_path),
     ]
-    assert main(["conformance", "append", "governed", *CELLS, "--json", *files]) == 1
-    rows = json.loads(capsys.readouterr().out)
+    assert main(["judge", "append", "governed", *CELLS, "--json", *files]) == 1
+    rows = json.loads(capsys.readouterr().out)["duties"]
     assert [(row["memory"], row["cell"], row["verdict"]) for row in rows[:4]] == [
         ("append", "change.B", "fails"), ("append", "F6", "not offered"), ("append", "S7", "vacuous"),
         ("governed", "change.B", "holds"),
@@ -157,11 +157,11 @@ def test_the_table_the_rows_and_the_files(tmp_path: Path, capsys: pytest.Capture
     html = (tmp_path / "duties.html").read_text()
     assert html.count("<section") == 1
     assert "http" not in html
-    assert main(["conformance", "governed", *CELLS, "--draws", "2"]) == 0
+    assert main(["judge", "governed", *CELLS, "--draws", "2"]) == 0
     assert "obligations kept 0/0, prohibitions kept 3/3" in capsys.readouterr().out
-    assert main(["conformance", "append", "--cell", "F66"]) == main(["conformance", "append", "--set", "law.a=1"]) == 2
-    assert main(["conformance", "--list"]) == 0
-    assert main(["conformance", "append", "--draws", "0"]) == 2
+    assert main(["judge", "append", "--case", "F66"]) == main(["judge", "append", "--set", "law.a=1"]) == 2
+    assert main(["judge", "--list"]) == 0
+    assert main(["judge", "append", "--draws", "0"]) == 2
     assert "--draws: too few; given: 0; allowed: 1 and more" in capsys.readouterr().err
 
 
@@ -174,8 +174,8 @@ def test_a_law_a_store_and_a_memory_of_ones_own(
     entity = {"type": "entity", "name": "api", "entityType": "service", "observations": ["listens on 1", "listens on 2"]}
     (tmp_path / "memory.jsonl").write_text(json.dumps(entity) + "\n")
     names = ["own_duties:Last", "last_write", "mal"]
-    assert main(["conformance", *names, "--cell", "change.C'", "--cell", "S1", "--on", "memory.jsonl", "--json"]) == 1
-    rows = json.loads(capsys.readouterr().out)
+    assert main(["judge", *names, "--case", "change.C'", "--case", "S1", "--on", "memory.jsonl", "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)["duties"]
     assert [row["verdict"] for row in rows] == ["fails", "fails", "fails", "not offered", "fails", "not offered"]
     for row in rows:
         assert row["why"].split(": ", 1)[-1].split(" is to be")[0] in row["witness"] or row["verdict"] != "fails"
@@ -183,7 +183,7 @@ def test_a_law_a_store_and_a_memory_of_ones_own(
 
 def test_the_page_names_the_lines_of_each_adapter() -> None:
     root = Path(__file__).parents[3]
-    page = (root / "malsim" / "showing" / "manual" / "memories" / "conformance.md").read_text()
+    page = (root / "malsim" / "showing" / "manual" / "memories" / "duties.md").read_text()
     places = re.findall(r"`(malsim/adapters/\w+\.py):(\d+)`", page)
     assert len(places) == 7
     for path, line in places:

@@ -144,24 +144,24 @@ def test_from_a_stores_claims(tmp_path: Path) -> None:
     [
         (["majority", "--honest", "0"], "honest: too few; given: 0; allowed: 1 and more"),
         (["majority", "--most", "0"], "most: too few"),
-        (["majority", "--strategy", "sybil"], "unknown strategy"),
+        (["majority", "--case", "sybil"], "unknown case"),
         (["majority", "--on", "memory.sqlite"], "a store and a fact of it go together"),
-        ([], "which memory?"),
+        (["majority", "--fact", "pump"], "a store and a fact of it go together"),
     ],
 )
 def test_bad_input_is_refused(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["price", *words]) == 2
+    assert main(["judge", "--only", "price", *words]) == 2
     assert said in capsys.readouterr().err
 
 
 def test_table_page_and_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page, figure = tmp_path / "price.html", tmp_path / "price.png"
-    assert main(["price", "last_write", "majority", "--html", str(page), "-o", str(figure)]) == 0
+    page, figure = tmp_path / "price.html", tmp_path / "prices.png"
+    assert main(["judge", "last_write", "majority", "--only", "price", "--html", str(page), "-o", str(tmp_path)]) == 0
     assert "3/4" in capsys.readouterr().out
     assert "s4 says x is B" in page.read_text()
     assert figure.stat().st_size > 0
-    assert main(["price", "majority", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"majority": TABLE["majority"]}
+    assert main(["judge", "majority", "--only", "price", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"prices": {"majority": TABLE["majority"]}}
 
 
 def test_a_fork_does_not_touch_the_memory_that_it_is_of() -> None:

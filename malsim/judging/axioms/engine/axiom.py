@@ -9,6 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 from malsim.base.errors import LawError, UsageError, nearest
+from malsim.judging.axioms.engine.events import event_table
+from malsim.judging.axioms.engine.replay_code import replay_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from malsim.judging.axioms.engine.events import Event, Pick
     from malsim.judging.axioms.engine.subject import Subject
 
-HOLDS, BROKEN, N_A, ERROR = "holds", "broken", "does not apply", "error"
 FOLDER = "malsim.judging.axioms"
 
 
@@ -63,6 +64,32 @@ class AxiomVerdict:
     witness: tuple[Event, ...] = ()
     code: str = ""
     tolerance: float = 0.0
+    kind = "axiom"
+
+    @property
+    def memory(self) -> str:
+        """The law's name."""
+        return self.law
+
+    @property
+    def name(self) -> str:
+        """The axiom's name."""
+        return self.axiom
+
+    @property
+    def sentence(self) -> str:
+        """What the axiom asks."""
+        return find_axiom(self.axiom).sentence
+
+    @property
+    def calls(self) -> str:
+        """The witness as a table."""
+        return event_table(self.witness)
+
+    @property
+    def replay(self) -> str:
+        """Python that shows the witness again."""
+        return replay_code(self.axiom, self.code or repr(self.law), self.witness) if self.witness else ""
 
 
 @cache

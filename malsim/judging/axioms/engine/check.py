@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from malsim.adapters.checked_memory import LIMIT
 from malsim.base.errors import UsageError
-from malsim.judging.axioms.engine.axiom import BROKEN, ERROR, find_axiom, shipped_axioms
-from malsim.judging.axioms.engine.matrix import Matrix, looked_at, matrix, witness
+from malsim.judging.axioms.engine.axiom import find_axiom, shipped_axioms
+from malsim.judging.axioms.engine.matrix import Matrix, looked_at, matrix
 from malsim.judging.axioms.engine.search import judge
 from malsim.judging.axioms.engine.subjects import subject_of
+from malsim.judging.pytest_case import case_for_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,21 +53,10 @@ def check(law: object, *, expected_broken: Iterable[str] = (), seed: int = 0, li
     An axiom that breaks fails its case with the witness; one that is expected to break fails when it does not. Raises
     `UsageError` where pytest is not installed.
     """
-    try:
-        import pytest
-    except ImportError as error:
-        raise UsageError("such a test runs in pytest", where="check", hint="pip install pytest, or ask ms.axioms") from error
     names = {find_axiom(name).name for name in expected_broken}
-
-    @pytest.mark.parametrize("axiom", list(shipped_axioms()))
-    def test_axioms(axiom: str) -> None:
-        verdict = judge(looked_at(subject_of(law, limit=limit)), find_axiom(axiom), seed=seed)
-        if verdict.verdict == ERROR:
-            pytest.fail(f"{axiom}: {verdict.why}", pytrace=False)
-        if verdict.verdict == BROKEN and axiom not in names:
-            sentence: Any = find_axiom(axiom).sentence
-            pytest.fail(f"{axiom} is broken ({sentence})\n{witness(verdict)}", pytrace=False)
-        if verdict.verdict != BROKEN and axiom in names:
-            pytest.fail(f"{axiom} {verdict.verdict} now: take it off expected_broken", pytrace=False)
-
-    return test_axioms
+    return case_for_each(
+        shipped_axioms(),
+        lambda axiom: judge(looked_at(subject_of(law, limit=limit)), find_axiom(axiom), seed=seed),
+        expected=names,
+        option="expected_broken",
+    )

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import MalsimError
-from malsim.judging.axioms.engine.axiom import BROKEN, ERROR, AxiomVerdict, shipped_axioms
-from malsim.judging.axioms.engine.events import event_table
+from malsim.judging.axioms.engine.axiom import AxiomVerdict, shipped_axioms
 from malsim.judging.axioms.engine.search import judge
 from malsim.judging.axioms.engine.subject import TOLERANCE, measured, tolerance_text
+from malsim.judging.verdict_table import BROKEN, VerdictTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,62 +21,41 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Matrix:
+class Matrix(VerdictTable[AxiomVerdict]):
     """Verdicts, law by law and axiom by axiom; `frame` has law, axiom, verdict, witness (null where it holds)."""
 
-    verdicts: tuple[AxiomVerdict, ...]
+    FAILING = BROKEN
+    KINDS = ("axiom",)
 
     @property
     def frame(self) -> pl.DataFrame:
         """One row a law and axiom."""
-        rows = [(one.law, one.axiom, one.verdict, witness(one) or None) for one in self.verdicts]
+        rows = [(each.law, each.axiom, each.verdict, witness(each) or None) for each in self.verdicts]
         return pl.DataFrame(rows, schema=dict.fromkeys(("law", "axiom", "verdict", "witness"), pl.String), orient="row")
 
     @property
     def broken(self) -> tuple[AxiomVerdict, ...]:
-        """Those that are broken."""
-        return tuple(one for one in self.verdicts if one.verdict == BROKEN)
+        """The verdicts that are broken."""
+        return self.having(BROKEN)
 
     @property
-    def errors(self) -> tuple[AxiomVerdict, ...]:
-        """Those that could not be found out."""
-        return tuple(one for one in self.verdicts if one.verdict == ERROR)
-
-    @property
-    def laws(self) -> list[str]:
-        """The laws, in order."""
-        return list(dict.fromkeys(one.law for one in self.verdicts))
-
-    @property
-    def axioms(self) -> list[str]:
-        """The axioms, in order."""
-        return list(dict.fromkeys(one.axiom for one in self.verdicts))
-
-    @property
-    def tolerances(self) -> list[str]:
+    def notes(self) -> list[str]:
         """A sentence for each memory two looks at which differ in one state."""
-        within = {one.law: one.tolerance for one in self.verdicts if one.tolerance > TOLERANCE}
+        within = {each.law: each.tolerance for each in self.verdicts if each.tolerance > TOLERANCE}
         return [tolerance_text(law, apart) for law, apart in within.items()]
-
-    def at(self, law: str, axiom: str) -> AxiomVerdict:
-        """One cell."""
-        return next(one for one in self.verdicts if (one.law, one.axiom) == (law, axiom))
 
     def __repr__(self) -> str:
         """The verdicts of one law, or a line a law."""
-        if len(self.laws) == 1:
-            return "\n".join(f"{one.axiom:<22} {one.verdict}{': ' + one.why if one.why else ''}" for one in self.verdicts)
-        lines = [f"{law:<26} breaks {', '.join(self.of(law)) or 'none'}" for law in self.laws]
-        return "\n".join(lines)
-
-    def of(self, law: str) -> list[str]:
-        """The axioms that a law breaks."""
-        return [one.axiom for one in self.broken if one.law == law]
+        if len(self.memories) == 1:
+            return "\n".join(
+                f"{each.axiom:<22} {each.verdict}{': ' + each.why if each.why else ''}" for each in self.verdicts
+            )
+        return "\n".join(f"{law:<26} breaks {', '.join(self.of(law)) or 'none'}" for law in self.memories)
 
 
-def witness(one: AxiomVerdict) -> str:
+def witness(verdict: AxiomVerdict) -> str:
     """What was found, as a sentence and a table of events."""
-    return f"{one.why}\n{event_table(one.witness)}" if one.witness else one.why
+    return f"{verdict.why}\n{verdict.calls}" if verdict.witness else verdict.why
 
 
 def looked_at(subject: Subject) -> Subject:

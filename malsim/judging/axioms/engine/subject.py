@@ -5,43 +5,24 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from malsim.adapters import Query
-from malsim.adapters.checked_memory import MANY
 from malsim.adapters.engine.adapter import Phrases
 from malsim.judging.axioms.engine.events import OBJECTS, VALUES, WRITERS, Event, Pick
+from malsim.judging.player import Player
 from malsim.memory.port import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from malsim.adapters import Claim, Item
+    from malsim.adapters import Item
     from malsim.adapters.engine.host import Source
+    from malsim.judging.player import Playable
 
 NOWHERE = float("-inf")
 LOOKS, NOISE = 3, 1e-4
 SAID = ((0, "A", "ann"), (1, "B", "bob"), (2, "A", "cid"))
 TOLERANCE = 1e-9  # of scores, where two looks at one state show the same
-
-
-class Playable(Protocol):
-    """What events are played to; see `malsim.adapters.contract`."""
-
-    def write(self, claims: Sequence[Claim], now: float) -> object:
-        """Take claims."""
-
-    def tick(self, now: float) -> object:
-        """Let time do what it does."""
-
-    def read(self, query: Query, now: float) -> Sequence[Item] | None:
-        """A use."""
-
-    def peek(self, query: Query, now: float, limit: int = MANY) -> Sequence[Item]:
-        """A look."""
-
-    def close(self) -> object:
-        """Let go."""
 
 
 class Fresh(Protocol):
@@ -115,12 +96,15 @@ class Subject:
         several = list(events)
         values = _values(several)
         with closing(self.fresh(_vocabulary(several))) as memory:
-            now, answer = 0.0, None
-            for (do, t), group in groupby(several, key=lambda event: (event.do, event.t)):
-                now = max(now, t)
+            player, answer = Player(memory), None
+            for (do, _), group in groupby(several, key=lambda event: (event.do, event.t)):
                 at_once = list(group)
                 for part in [at_once] if together and do == "write" else [[event] for event in at_once]:
-                    answer = happen(memory, do, part, now, looks, answer, values=values)
+                    items = player.happen(part)
+                    if do == "read":
+                        answer = None if items is None else tuple(_valued(items, values))
+                    elif do == "peek":
+                        looks.append(looked(items or (), values, answer=answer))
         return [replace(look, tolerance=self.tolerance) for look in looks]
 
 
@@ -164,23 +148,9 @@ def _values(events: Iterable[Event]) -> list[str]:
     )
 
 
-def happen(
-    memory: Playable, do: str, part: Sequence[Event], now: float, looks: list[PeekResult], answer: Any,
-    *, values: Sequence[str] = VALUES,
-) -> Any:  # fmt: skip
-    """Let one event, or the claims of one call, happen; returns what the last read gave."""
-    query = part[0].query
-    if do in ("write", "nothing"):
-        memory.write([event.claim for event in part if do == "write"], now)
-    elif do == "tick":
-        memory.tick(now)
-    elif do == "read":
-        items = memory.read(query, now)
-        return None if items is None else tuple(_valued(items, values))
-    else:
-        items = [item for item in memory.peek(query, now, part[0].limit) if item.get("active", True)]
-        looks.append(PeekResult(tuple(_valued(items, values)), answer))
-    return answer
+def looked(items: Iterable[Item], values: Sequence[str] = VALUES, *, answer: tuple[Item, ...] | None = None) -> PeekResult:
+    """Return what a peek showed: the active items that say one of the values, and what the last read gave."""
+    return PeekResult(tuple(_valued((item for item in items if item.get("active", True)), values)), answer)
 
 
 def _valued(items: Iterable[Item], values: Sequence[str]) -> Iterator[Item]:

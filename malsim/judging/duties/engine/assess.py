@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from malsim.adapters.checked_memory import LIMIT
-from malsim.base.errors import UsageError
-from malsim.judging.duties.engine.assessment import ERROR, FAILS, Conformance, assess_all, judge, memory_of
+from malsim.judging.duties.engine.assessment import Conformance, assess_all, judge, memory_of
 from malsim.judging.duties.engine.duty import every_duty, find_duty
+from malsim.judging.pytest_case import case_for_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,23 +41,10 @@ def check(
     A cell that fails does so with its witness, one that is expected to fail when it does not; what is not offered or
     vacuous is skipped. Raises `UsageError` where pytest is not installed.
     """
-    try:
-        import pytest
-    except ImportError as error:
-        hint = "pip install pytest, or ask malsim.judging.duties.assess"
-        raise UsageError("such a test runs in pytest", where="check", hint=hint) from error
     names = {find_duty(name).name for name in expected_failures}
-
-    @pytest.mark.parametrize("cell", list(every_duty()))
-    def test_duties(cell: str) -> None:
-        one = judge(memory_of(memory, limit=limit), find_duty(cell), seed=seed)
-        if one.verdict == ERROR:
-            pytest.fail(f"{cell}: {one.why}", pytrace=False)
-        if one.verdict == FAILS and cell not in names:
-            pytest.fail(f"{cell} fails ({find_duty(cell).sentence})\n{one.why}\n{one.witness}", pytrace=False)
-        if one.verdict != FAILS and cell in names:
-            pytest.fail(f"{cell}: {one.verdict} now: take it off expected_failures", pytrace=False)
-        if one.why:
-            pytest.skip(f"{one.verdict}: {one.why}")
-
-    return test_duties
+    return case_for_each(
+        every_duty(),
+        lambda cell: judge(memory_of(memory, limit=limit), find_duty(cell), seed=seed),
+        expected=names,
+        option="expected_failures",
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
@@ -10,13 +9,14 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 
 from malsim.base.errors import MalsimError, UsageError
-from malsim.judging.axioms.engine.search import smallest
 from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.judging.duties.engine.draw import plot_of
-from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION, every_duty
+from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION, every_duty, find_duty
 from malsim.judging.duties.engine.playing import BelieflessError, play
 from malsim.judging.duties.engine.step import step_table
 from malsim.judging.duties.references import REFERENCES, Governed
+from malsim.judging.shrink import simpler_streams, smallest
+from malsim.judging.verdict_table import ERROR, FAILS, HOLDS, NOT_OFFERED, VACUOUS, VerdictTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,14 +26,13 @@ if TYPE_CHECKING:
     from malsim.judging.duties.engine.playing import Look
     from malsim.judging.duties.engine.step import Step
 
-HOLDS, FAILS, VACUOUS, NOT_OFFERED, ERROR = "holds", "fails", "vacuous", "not offered", "error"
 DRAWS = 20
 COLUMNS = ("memory", "cell", "kind", "verdict", "why", "witness")
 
 
 @dataclass(frozen=True)
 class CellVerdict:
-    """The verdict on one memory in one cell: why, in a sentence, and the smallest plot found that fails, as Python."""
+    """The verdict on one memory in one cell: why, in a sentence, and the smallest plot found that fails, as a table."""
 
     memory: str
     cell: str
@@ -41,48 +40,35 @@ class CellVerdict:
     verdict: str
     why: str = ""
     witness: str = ""
+    replay = ""
+
+    @property
+    def name(self) -> str:
+        """The cell's name."""
+        return self.cell
+
+    @property
+    def sentence(self) -> str:
+        """What the duty asks."""
+        return find_duty(self.cell).sentence
+
+    @property
+    def calls(self) -> str:
+        """The witness."""
+        return self.witness
 
 
 @dataclass(frozen=True, repr=False)
-class Conformance:
+class Conformance(VerdictTable[CellVerdict]):
     """Verdicts, memory by memory and cell by cell; `frame` has memory, cell, kind, verdict, why, witness."""
 
-    verdicts: tuple[CellVerdict, ...]
+    KINDS = (OBLIGATION, PROHIBITION)
 
     @property
     def frame(self) -> pl.DataFrame:
         """One row a memory and cell."""
-        rows = [tuple(getattr(one, column) for column in COLUMNS) for one in self.verdicts]
+        rows = [tuple(getattr(each, column) for column in COLUMNS) for each in self.verdicts]
         return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
-
-    @property
-    def memories(self) -> list[str]:
-        """The memories, in order."""
-        return list(dict.fromkeys(one.memory for one in self.verdicts))
-
-    def of(self, memory: str, verdict: str = FAILS) -> list[str]:
-        """The cells of one memory with a verdict."""
-        return [one.cell for one in self.verdicts if (one.memory, one.verdict) == (memory, verdict)]
-
-    def having(self, verdict: str) -> list[CellVerdict]:
-        """All of one verdict."""
-        return [one for one in self.verdicts if one.verdict == verdict]
-
-    def at(self, memory: str, cell: str) -> CellVerdict:
-        """One cell."""
-        return next(one for one in self.verdicts if (one.memory, one.cell) == (memory, cell))
-
-    def counts(self, memory: str) -> str:
-        """How many obligations and prohibitions it kept of those that it offers, and how many it does not offer."""
-        own = [one for one in self.verdicts if one.memory == memory]
-        numbers = Counter((one.kind, one.verdict) for one in own)
-        parts = []
-        for kind in (OBLIGATION, PROHIBITION):
-            offered = sum(count for (each, verdict), count in numbers.items() if each == kind and verdict != NOT_OFFERED)
-            parts.append(f"{kind}s kept {numbers[kind, HOLDS]}/{offered}")
-        others = Counter(one.verdict for one in own)
-        parts += [f"{others[verdict]} {verdict}" for verdict in (VACUOUS, NOT_OFFERED, ERROR) if others[verdict]]
-        return ", ".join(parts)
 
     def figure(self) -> Any:
         """A row a memory, a column a cell, a colour and a sign a verdict."""
@@ -101,7 +87,7 @@ def memory_of(given: object, **settings: object) -> Subject:
     """A reference by name, or whatever axioms can be put to."""
     if isinstance(given, str) and given in REFERENCES:
         if settings.get("settings"):
-            raise UsageError("a reference has no parameters", where="conformance", given=given)
+            raise UsageError("a reference has no parameters", where="duties", given=given)
         reference = REFERENCES[given]
         return subject_of(cast("object", type(given, (reference,), {})), trusted=True)
     return subject_of(given, **settings)  # type: ignore[arg-type]  # its own keywords
@@ -129,7 +115,8 @@ def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) ->
             looks = play(subject, steps)
             outcome = _outcome(looks)
             if outcome == FAILS:
-                least = smallest(list(steps), partial(_fails_alone, subject, cell), halve=False)  # its own days read best
+                simpler = partial(simpler_streams, halve=False)  # its own days read best
+                least = smallest(list(steps), simpler, partial(_fails_alone, subject, cell))
                 why = next(_sentence(look) for look in play(subject, least) if not look.holds)
                 return verdict(FAILS, why, step_table(least))
             if outcome == VACUOUS:

@@ -46,7 +46,5 @@ def find_duty(name: str) -> Duty:
     """The cell of a name; raises `UsageError` with the nearest names."""
     cells = every_duty()
     if name not in cells:
-        raise UsageError(
-            "unknown cell", where="conformance", given=name, hint=nearest(name, cells, f"one of {', '.join(cells)}")
-        )
+        raise UsageError("unknown cell", where="duties", given=name, hint=nearest(name, cells, f"one of {', '.join(cells)}"))
     return cells[name]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.checked_memory import words_of
-from malsim.adapters.contract import SETTLE_TICKS
 from malsim.adapters.engine.adapter import Phrases
 from malsim.base.errors import AdapterError
 from malsim.judging.duties.engine.step import CURRENT, FIRST, LOOKS, NOT_CURRENT, NOT_FIRST, NOT_SHOWN, SHOWN
+from malsim.judging.player import Player
 from malsim.memory.port import Vocabulary
 
 if TYPE_CHECKING:
@@ -58,35 +58,26 @@ def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
 
 
 @dataclass
-class _Play:
+class _Play(Player):
     """A memory in the course of a plot: what it was told, and the beliefs to compare with."""
 
     memory: Any
-    offers: frozenset[str]
-    now: float = 0.0
     last: Claim | None = None
     values: dict[str, None] = field(default_factory=dict)
     beliefs: dict[tuple[str, str], float] = field(default_factory=dict)
-    days: set[float] = field(default_factory=lambda: {0.0})  # on which anything happened, or was said to
 
     def step(self, step: Step) -> Look | None:
-        """Let a step happen; of a look, what came of it."""
-        before, self.now = self.now, max(self.now, step.t)
-        self.days |= {self.now, *step.days}
+        """Let a step happen; return what came of a look."""
+        self.days |= {*step.days}
         if step.do in LOOKS:
+            self.now = max(self.now, step.t)
+            self.days.add(self.now)
             return getattr(self, f"_{step.do}")(step)  # type: ignore[no-any-return]  # one of three below
         if step.do == "write":
             self.last = step.claim
-            self.values[step.value] = None
-            self.memory.write([step.claim], self.now)
-        elif step.do in self.offers:
-            self.values |= {step.instead: None} if step.instead else {}
-            self.memory.perform(step.do, **step.arguments | {"now": self.now})
-        elif step.do == "settle":
-            for day in range(SETTLE_TICKS - 1, -1, -1):
-                self.now = max(before, step.t - day)
-                self.days.add(self.now)
-                self.memory.tick(self.now)
+        if step.do == "write" or step.do in self.offers:
+            self.values |= dict.fromkeys(filter(None, (step.value if step.do == "write" else "", step.instead)))
+        self.happen([step])
         return None
 
     def _ask(self, step: Step) -> Look:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters import Claim, Edge, Query
+from malsim.adapters.checked_memory import MANY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +45,7 @@ class Step:
     as_of: float | None = None
     want: str = ""
     twin: bool = False
+    limit = MANY  # items of a look
 
     @property
     def days(self) -> list[float]:

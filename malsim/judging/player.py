@@ -1,0 +1,96 @@
+"""Play streams of events to a memory: one call at a time, on days that never go back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from malsim.adapters.checked_memory import MANY
+from malsim.adapters.contract import SETTLE_TICKS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from malsim.adapters import Claim, Item, Query
+
+
+class Playable(Protocol):
+    """What events are played to; see `malsim.adapters.contract`."""
+
+    def write(self, claims: Sequence[Claim], now: float) -> object:
+        """Take claims."""
+
+    def tick(self, now: float) -> object:
+        """Let time do what it does."""
+
+    def read(self, query: Query, now: float) -> Sequence[Item] | None:
+        """Use what is known about an object."""
+
+    def peek(self, query: Query, now: float, limit: int = MANY) -> Sequence[Item]:
+        """Look without changing anything."""
+
+    def close(self) -> object:
+        """Let go of the memory."""
+
+
+class StreamEvent(Protocol):
+    """One event of a stream: an axiom's `Event` or a step of a duty's plot."""
+
+    @property
+    def t(self) -> float:
+        """The day."""
+
+    @property
+    def do(self) -> str:
+        """The call: `write`, `nothing` (a write without claims), `tick`, `read`, `peek`, `settle`, or an optional call."""
+
+    @property
+    def claim(self) -> Claim:
+        """The claim that is written."""
+
+    @property
+    def query(self) -> Query:
+        """The question that is asked."""
+
+    @property
+    def limit(self) -> int:
+        """How many items a peek asks for."""
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments of an optional call."""
+
+
+@dataclass
+class Player:
+    """A memory in the course of a stream. `offers` names the optional calls that it has; calls that it lacks do nothing.
+
+    A memory without `settle` gets a tick on each of 30 days instead. `days` are those on which anything happened.
+    """
+
+    memory: Playable
+    offers: frozenset[str] = frozenset()
+    now: float = 0.0
+    days: set[float] = field(default_factory=lambda: {0.0})
+
+    def happen(self, part: Sequence[StreamEvent]) -> Sequence[Item] | None:
+        """Let one event, or the claims of one call, happen; return the items of a read or a peek."""
+        event = part[0]
+        before, self.now = self.now, max(self.now, event.t)
+        self.days.add(self.now)
+        if event.do in {"write", "nothing"}:
+            self.memory.write([each.claim for each in part if each.do == "write"], self.now)
+        elif event.do == "tick":
+            self.memory.tick(self.now)
+        elif event.do == "read":
+            return self.memory.read(event.query, self.now)
+        elif event.do == "peek":
+            return self.memory.peek(event.query, self.now, event.limit)
+        elif event.do in self.offers:
+            self.memory.perform(event.do, **{**event.arguments, "now": self.now})  # type: ignore[attr-defined]  # it offers the call
+        elif event.do == "settle":
+            for day in range(SETTLE_TICKS - 1, -1, -1):
+                self.now = max(before, event.t - day)
+                self.days.add(self.now)
+                self.memory.tick(self.now)
+        return None

@@ -1,0 +1,117 @@
+"""Show verdicts: as text for a terminal, as JUnit XML, and as a section of a page that opens offline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from malsim.base.plain_text import plain_text
+from malsim.judging.verdict_table import BROKEN, ERROR, FAILS, HOLDS, N_A, NOT_OFFERED, VACUOUS
+from malsim.showing.pages.page_parts import text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from malsim.judging.verdict_table import QuestionVerdict, V, VerdictTable
+
+SIGNS = {HOLDS: "+", BROKEN: "X", FAILS: "X", VACUOUS: "~", N_A: ".", NOT_OFFERED: ".", ERROR: "!"}
+CLASSES = {HOLDS: "good", BROKEN: "bad", FAILS: "bad", ERROR: "error"}
+TAGS = {BROKEN: "failure", FAILS: "failure", ERROR: "error", VACUOUS: "skipped", NOT_OFFERED: "skipped", N_A: "skipped"}
+COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+KINDS = {"axiom": " ", "obligation": "O", "prohibition": "P"}
+STYLE = """<style>
+:root { --wide: none; }
+.verdicts td { text-align: center; } .verdicts th { font-weight: normal; white-space: nowrap; }
+.verdicts tr:first-child th { height: 9rem; vertical-align: bottom; }
+.verdicts tr:first-child span { writing-mode: vertical-rl; transform: rotate(180deg); }
+.prices td, .prices th { text-align: right; } .prices th:first-child { text-align: left; }
+pre { background: var(--card); padding: .7rem; } figure { margin: 0; } svg { max-width: 100%; height: auto; }
+</style>
+"""
+
+
+def verdict_text(table: VerdictTable[Any]) -> str:
+    """Return a line a question and a column a memory; of a single memory also why, and every witness."""
+    names, alone = table.memories, len(table.memories) == 1
+    lines = [] if alone else [f"{place:>3}  {name}" for place, name in enumerate(names, 1)]
+    wide = max((len(name) for name in table.names), default=0)
+    if not alone:
+        lines.append(" " * (wide + 2) + "".join(f"{place:>3}" for place in range(1, len(names) + 1)))
+    for name in table.names:
+        row = [table.at(memory, name) for memory in names]
+        why = f" [{row[0].verdict}: {row[0].why}]" if alone and row[0].why else ""
+        signs = "".join(f"{SIGNS[each.verdict]:>3}" for each in row)
+        lines.append(f"{name:<{wide}} {KINDS[row[0].kind]}{signs}  {row[0].sentence}{why}")
+    lines += ["", legend(table), *(f"{name}: {table.counts(name)}" for name in names), *table.notes]
+    if not alone:
+        lines += [f"{each.memory}, {each.name}: {each.why}" for each in table.errors]
+    for each in table.having(table.FAILING) if alone else ():
+        lines += ["", f"{each.name}, the calls:", each.calls]
+    first = next((each.replay for each in table.verdicts if alone and each.replay), "")
+    lines += ["", "to see the first again:", first] * bool(first)
+    return plain_text("\n".join(lines))
+
+
+def legend(table: VerdictTable[Any]) -> str:
+    """Return the signs of the verdicts that occur, with HOLDS and the failing one in any case."""
+    there = {HOLDS, table.FAILING, ERROR, *(each.verdict for each in table.verdicts)}
+    return "   ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items() if verdict in there)
+
+
+def junit(tables: Sequence[VerdictTable[Any]]) -> str:
+    """Return JUnit XML: a suite a memory, a case a question; questions that do not apply or are vacuous are skipped."""
+    root = ET.Element("testsuites")
+    for table in tables:
+        for name in table.memories:
+            own = [each for each in table.verdicts if each.memory == name]
+            counts = {count: str(sum(TAGS.get(each.verdict) == tag for each in own)) for count, tag in COUNTED.items()}
+            suite = ET.SubElement(root, "testsuite", {"name": plain_text(name), "tests": str(len(own)), **counts})
+            for each in own:
+                case = ET.SubElement(suite, "testcase", {"classname": plain_text(name), "name": each.name})
+                if tag := TAGS.get(each.verdict):
+                    message = plain_text(f"{each.verdict}: {each.why}")
+                    ET.SubElement(case, tag, {"message": message}).text = plain_text(each.calls)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def verdict_section(table: VerdictTable[V], title: str, picture: Callable[[V], str] = lambda _: "") -> str:
+    """Return the section of a page: the table, whose failures link to their witnesses below; `picture` draws a witness."""
+    heads = "".join(f"<th><span>{text(name)}</span></th>" for name in table.memories)
+    rows = "".join(_row(table, name) for name in table.names)
+    counts = "".join(f"<li>{text(f'{name}: {table.counts(name)}')}</li>" for name in table.memories)
+    witnesses = [*table.having(table.FAILING), *table.errors]
+    return (
+        f"<h1>{text(title)}</h1><ul>{counts}</ul><p>{text(legend(table))}. Failures link to their witness.</p>"
+        f"<div class='wide'><table class='verdicts'><tr><th></th>{heads}</tr>{rows}</table></div>"
+        f"{''.join(_witness(each, picture(each)) for each in witnesses)}"
+    )
+
+
+def _row(table: VerdictTable[Any], name: str) -> str:
+    row = [table.at(memory, name) for memory in table.memories]
+    head = f"<th title='{text(row[0].sentence)}'>{text(name)} {KINDS[row[0].kind]}</th>"
+    return f"<tr>{head}{''.join(map(_cell, row))}</tr>"
+
+
+def _cell(verdict: QuestionVerdict) -> str:
+    sign = SIGNS[verdict.verdict]
+    if verdict.verdict in {BROKEN, FAILS, ERROR}:
+        sign = f"<a href='#{_anchor(verdict)}'>{sign}</a>"
+    title = f"{verdict.memory}, {verdict.name}: {verdict.verdict}. {verdict.why}"
+    return f"<td class='{CLASSES.get(verdict.verdict, 'facts')}' title='{text(title)}'>{sign}</td>"
+
+
+def _witness(verdict: QuestionVerdict, picture: str) -> str:
+    calls = f"<pre>{text(verdict.calls)}</pre>" if verdict.calls else ""
+    again = ""
+    if verdict.replay:
+        again = f"<details><summary>show it again</summary><pre>{text(verdict.replay)}</pre></details>"
+    return (
+        f"<section id='{_anchor(verdict)}'><h2>{text(f'{verdict.memory}: {verdict.name}')}</h2>"
+        f"<p>{text(verdict.sentence)}</p><p><b>{text(verdict.why)}</b></p>{picture}{calls}{again}</section>"
+    )
+
+
+def _anchor(verdict: QuestionVerdict) -> str:
+    return text(f"{verdict.memory}--{verdict.name}".replace(":", "-").replace(".", "-").replace("'", "-again"))

@@ -1,0 +1,59 @@
+"""Shrink what breaks something: keep the first simpler variant that still breaks it, until no variant does."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+ROUNDS = 40
+DIGITS = (0, 1, 2)
+Case = TypeVar("Case")
+
+
+class _Timed(Protocol):
+    """An event whose times can be changed."""
+
+    @property
+    def t(self) -> float:
+        """The day."""
+
+    def moved(self, change: Callable[[float], float]) -> Self:
+        """The event at other times."""
+
+
+Timed = TypeVar("Timed", bound=_Timed)
+
+
+def smallest(
+    case: Case, simpler: Callable[[Case], Iterable[Case]], breaks: Callable[[Case], object], *, rounds: int = ROUNDS
+) -> Case:
+    """Return the smallest case found that still breaks; `simpler` yields variants of a case, the simplest first.
+
+    >>> smallest(20, lambda n: [n // 2, n - 1], lambda n: n > 3)
+    4
+    """
+    for _ in range(rounds):
+        better = next((each for each in simpler(case) if breaks(each)), None)
+        if better is None:
+            return case
+        case = better
+    return case
+
+
+def simpler_streams(events: list[Timed], *, halve: bool = True) -> Iterator[list[Timed]]:
+    """Yield simpler streams: half of the events left out, one left out, times rounded, with `halve` times halved."""
+    if len(events) > 4:  # noqa: PLR2004  # of few events one is left out at a time
+        middle = len(events) // 2
+        yield events[:1] + events[middle:]
+        yield events[:middle] + events[-1:]
+    for place in range(len(events)):
+        yield events[:place] + events[place + 1 :]
+    for digits in DIGITS:
+        coarse = [event.moved(partial(round, ndigits=digits)) for event in events]
+        if coarse != events:
+            yield coarse
+    if halve and events and max(event.t for event in events) > 1.0:
+        yield [event.moved(lambda t: float(f"{t / 2:.3g}")) for event in events]

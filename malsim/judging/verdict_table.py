@@ -1,0 +1,103 @@
+"""Verdicts of memories on axioms and on duties, in one table: what holds, what fails, and what could not be asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+HOLDS, BROKEN, N_A, ERROR = "holds", "broken", "does not apply", "error"
+FAILS, VACUOUS, NOT_OFFERED = "fails", "vacuous", "not offered"
+UNASKED = (NOT_OFFERED, N_A)
+
+
+class QuestionVerdict(Protocol):
+    """The verdict on one memory in one question, an axiom or a duty."""
+
+    @property
+    def memory(self) -> str:
+        """The memory's name."""
+
+    @property
+    def name(self) -> str:
+        """The question's name."""
+
+    @property
+    def kind(self) -> str:
+        """The question's kind: axiom, obligation or prohibition."""
+
+    @property
+    def sentence(self) -> str:
+        """What is asked."""
+
+    @property
+    def verdict(self) -> str:
+        """One of the words above."""
+
+    @property
+    def why(self) -> str:
+        """How it is broken, why it does not apply, or what went wrong; empty where it holds."""
+
+    @property
+    def calls(self) -> str:
+        """The smallest stream found that breaks it, as a table; empty where there is none."""
+
+    @property
+    def replay(self) -> str:
+        """Python that shows the witness again; empty where there is none."""
+
+
+V = TypeVar("V", bound=QuestionVerdict)
+
+
+@dataclass(frozen=True, repr=False)
+class VerdictTable(Generic[V]):
+    """Verdicts, memory by memory and question by question."""
+
+    FAILING: ClassVar[str] = FAILS
+    KINDS: ClassVar[tuple[str, ...]] = ()
+    verdicts: tuple[V, ...]
+
+    @property
+    def memories(self) -> list[str]:
+        """The memories, in order."""
+        return list(dict.fromkeys(each.memory for each in self.verdicts))
+
+    @property
+    def names(self) -> list[str]:
+        """The questions, in order."""
+        return list(dict.fromkeys(each.name for each in self.verdicts))
+
+    @property
+    def errors(self) -> tuple[V, ...]:
+        """Verdicts that could not be found out."""
+        return self.having(ERROR)
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences to print beside the table."""
+        return []
+
+    def of(self, memory: str, verdict: str | None = None) -> list[str]:
+        """Return the names of the questions on which a memory has a verdict; by default those that it fails."""
+        return [each.name for each in self.verdicts if (each.memory, each.verdict) == (memory, verdict or self.FAILING)]
+
+    def having(self, verdict: str) -> tuple[V, ...]:
+        """Return all verdicts of one kind."""
+        return tuple(each for each in self.verdicts if each.verdict == verdict)
+
+    def at(self, memory: str, name: str) -> V:
+        """Return the verdict on one memory in one question."""
+        return next(each for each in self.verdicts if (each.memory, each.name) == (memory, name))
+
+    def counts(self, memory: str) -> str:
+        """Return how many questions of each kind a memory keeps, of those that apply to it, and how many do not."""
+        own = [each for each in self.verdicts if each.memory == memory]
+        numbers = Counter((each.kind, each.verdict) for each in own)
+        parts = []
+        for kind in self.KINDS:
+            applicable = sum(count for (each, verdict), count in numbers.items() if each == kind and verdict not in UNASKED)
+            parts.append(f"{kind}s kept {numbers[kind, HOLDS]}/{applicable}")
+        others = Counter(each.verdict for each in own)
+        parts += [f"{others[verdict]} {verdict}" for verdict in (VACUOUS, *UNASKED, ERROR) if others[verdict]]
+        return ", ".join(parts)
