@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from malsim.adapters.calls import awaited, every_coroutine_awaited, plain, takes_limit, text_of
 from malsim.adapters.contract import FEATURES, OPTIONAL_CALLS
@@ -125,7 +125,7 @@ class Host:
             self._source = pickle.loads(self._source)  # noqa: S301  # from the bench
         if isinstance(self._source, str):
             self._source = load_factory(self._source)
-        memory = self._memories[rep] = make_memory(self._source, self._name)
+        memory = self._memories[rep] = make_memory(cast("Callable[[], UserMemory]", self._source), self._name)
         self._limited[rep] = (takes_limit(memory.read), takes_limit(memory.peek))
         declared = {part: getattr(memory, part, None) for part in FEATURES}
         features = {part: None if given is None else bool(given) for part, given in declared.items()}

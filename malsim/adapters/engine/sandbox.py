@@ -88,10 +88,10 @@ class _Process:
         self._send(asks)
         self.child.wait(lambda seconds: self._pipe.poll(seconds) or self.child.process.poll() is not None)
         try:
-            pairs = json.loads(self._pipe.recv_bytes()) if self._pipe.poll() else None
+            pairs: list[Any] = json.loads(self._pipe.recv_bytes()) if self._pipe.poll() else []
         except (EOFError, OSError):
-            pairs = None
-        if pairs is None:
+            pairs = []
+        if not pairs:
             raise self.child.ended()
         for ask, pair in zip(asks, pairs, strict=True):
             if pair[0] and ask.call in ("read", "peek"):

@@ -76,7 +76,7 @@ def _believes(scenario: Scenario) -> bool:
     """Whether the law has beliefs; a memory of the user's own says so itself, or is taken to have them."""
     if adapter := scenario.adapter:
         adapter.check_allowed(scenario.path or scenario.name)
-        settings = {"limit": adapter.limit, "trusted": adapter.trusted}
-        with closing(CheckedMemories(adapter.source, adapter.name, **settings)) as memories:
+        source, name, trusted = adapter.source, adapter.name, adapter.trusted
+        with closing(CheckedMemories(source, name, limit=adapter.limit, trusted=trusted)) as memories:
             return memories.declares()["belief"] is not False
     return find_law(scenario.law).belief
