@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from malsim.lab.space.scenario_options import memory_arguments, one_of_own
 
@@ -42,7 +42,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--weekly", default="", metavar="N,N", help="with --policies: reviews a week (the scenario's own)")
     add("--ask", default="0d", metavar="TIME", help="on claims: from a change of truth to the question (0d)")
     add("--without", action="append", default=[], metavar="WRITER", help="on claims: leave its claims out")
-    add("--echo", metavar="WRITER", help="on claims: measure without and with this writer, an echo")
     add("--truth", metavar="FILE", help="on one file of claims: object, value and, where truth changes, valid_from")
     add("--confidence", type=float, metavar="NUMBER", help="of claims in a memory that state none")
     add("--contradictions", choices=("mutual", "forward"), default="mutual", help="on one file of claims, of mal (mutual)")
@@ -160,7 +159,7 @@ def _number(word: str) -> float:
 
 def _on_folders(folders: list[Path], args: argparse.Namespace) -> LawTable:
     from malsim.base.errors import UsageError
-    from malsim.lab.studies.laws import LawTable, compare_on_claims, compare_with_echo, read_folder
+    from malsim.lab.studies.laws import LawTable, compare_on_claims, read_folder
     from malsim.sim.world.clock import DAY, span
 
     laws = _laws(args)
@@ -172,11 +171,8 @@ def _on_folders(folders: list[Path], args: argparse.Namespace) -> LawTable:
     tables = []
     for folder in folders:
         claims, truth = read_folder(folder, on_bad_rows=args.on_bad_rows)
-        common: dict[str, Any] = {"ask_after": after, "data": folder.resolve().name, "seed": seed}
-        if args.echo:
-            tables.append(compare_with_echo(claims, truth, laws, echo=args.echo, **common))
-        else:
-            tables.append(compare_on_claims(claims, truth, laws, without=args.without, **common))
+        data = folder.resolve().name
+        tables.append(compare_on_claims(claims, truth, laws, ask_after=after, without=args.without, data=data, seed=seed))
     return LawTable.concat(tables)
 
 

@@ -1,7 +1,7 @@
 """Laws side by side: on scenarios, replication by replication, or on files of real claims, question by question."""
 
-from malsim.lab.studies.laws.claims import compare_on_claims, compare_with_echo, file_of, read_folder
+from malsim.lab.studies.laws.claims import compare_on_claims, file_of, read_folder
 from malsim.lab.studies.laws.scenarios import compare_on_scenarios
 from malsim.lab.studies.laws.side_by_side import LawTable
 
-__all__ = ["LawTable", "compare_on_claims", "compare_on_scenarios", "compare_with_echo", "file_of", "read_folder"]
+__all__ = ["LawTable", "compare_on_claims", "compare_on_scenarios", "file_of", "read_folder"]

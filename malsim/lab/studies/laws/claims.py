@@ -133,22 +133,6 @@ def answers_on_claims(
     return questions, {law: _answers(law, in_order, claims, questions) for law in laws}
 
 
-def compare_with_echo(
-    claims: pl.DataFrame, truth: pl.DataFrame, laws: Sequence[str], *, echo: str, ask_after: float, data: str, seed: int = 0
-) -> LawTable:
-    """The same twice, without and with the claims of one writer, an echo; and one point a law of the two questions.
-
-    x is the share of returned truths that the law believes without the echo, y its accuracy with it.
-    """
-    without = compare_on_claims(claims, truth, laws, ask_after=ask_after, without=[echo], data=f"{data}, clean", seed=seed)
-    with_echo = compare_on_claims(claims, truth, laws, ask_after=ask_after, data=f"{data}, with {echo}", seed=seed)
-    x = without.frame.filter(pl.col("metric") == "returned").select("law", x="value")
-    y = with_echo.frame.filter(pl.col("metric") == "accuracy").select("law", y="value")
-    title = f"{data}: asked {ask_after:g} days after each change"
-    frame = pl.concat([without.frame, with_echo.frame])
-    return LawTable(frame=frame, title=title, plane=x.join(y, on="law", maintain_order="left"))
-
-
 def _answers(name: str | Rules, in_order: pl.DataFrame, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
     if not isinstance(name, str):
         return graph_answers(name, claims, questions)

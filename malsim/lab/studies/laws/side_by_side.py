@@ -45,25 +45,19 @@ class LawTable:
     title: str
     left_out: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
-    plane: pl.DataFrame | None = None
 
     @classmethod
     def concat(cls, parts: Sequence[LawTable]) -> LawTable:
         """Several tables under one another."""
         left_out = tuple(line for part in parts for line in part.left_out)
         titles = dict.fromkeys(part.title for part in parts)
-        plane = next((part.plane for part in parts if part.plane is not None), None)
-        return cls(frame=pl.concat(part.frame for part in parts), title="; ".join(titles), left_out=left_out, plane=plane)
+        return cls(frame=pl.concat(part.frame for part in parts), title="; ".join(titles), left_out=left_out)
 
     def figure(self) -> Sheet:
-        """A panel a metric, a row a law, with intervals; where an echo was named, the two questions against each other."""
-        from malsim.showing.plots.studies.law_table import law_plane, law_table
+        """Return a figure with a panel for each metric, and a row with its interval for each law."""
+        from malsim.showing.plots.studies.law_table import law_table
 
-        if self.plane is None:
-            return law_table(self.frame, title=self.title)
-        return law_plane(
-            self.plane, x="truth may return (share of returns)", y="an echo must not win (share right)", title=self.title
-        )
+        return law_table(self.frame, title=self.title)
 
     def json(self) -> str:
         """The rows as one JSON list; a number that is not there is null."""

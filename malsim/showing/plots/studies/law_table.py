@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from matplotlib.patches import Rectangle
 
-from malsim.showing.plots.style import COLOURS, dress, headline, intervals, mark, sheet
+from malsim.showing.plots.style import COLOURS, dress, headline, intervals, sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,38 +47,6 @@ def law_table(
         figure.legend(*panels[0].get_legend_handles_labels(), frameon=False, fontsize=8, loc="outside lower left", ncols=4)
     headline(figure, title)
     return figure
-
-
-def law_plane(points: pl.DataFrame, *, x: str, y: str, title: str = "") -> Sheet:
-    """Draw law, x, y, each a share: one point a law; laws on one spot share a label, and the corner is marked.
-
-    A law that passes both questions stands in the upper right corner.
-    """
-    figure = sheet(7.2, 5.6)
-    axes = figure.subplots()
-    axes.axvspan(0.95, 1.03, color=COLOURS[2], alpha=0.10, linewidth=0)
-    axes.axhspan(0.95, 1.03, color=COLOURS[2], alpha=0.10, linewidth=0)
-    near = [(pl.col(name) / NEAR).round().alias(f"near_{name}") for name in ("x", "y")]
-    near_ones = points.with_columns(near).group_by("near_x", "near_y", maintain_order=True)
-    spots = near_ones.agg("law", pl.col("x", "y").mean())
-    for number, row in enumerate(spots.to_dicts()):
-        axes.plot(row["x"], row["y"], markersize=8, zorder=3, **mark(number))
-        left = row["x"] > MIDDLE
-        axes.annotate(
-            _names(row["law"]), (row["x"], row["y"]), xytext=(-9 if left else 9, -4), textcoords="offset points",
-            ha="right" if left else "left", va="top" if row["y"] > MIDDLE else "bottom", fontsize=8,
-        )  # fmt: skip
-    axes.set_xlim(-0.03, 1.03)
-    axes.set_ylim(-0.03, 1.03)
-    dress(axes, x=x, y=y)
-    headline(figure, title)
-    return figure
-
-
-def _names(laws: list[str]) -> str:
-    """Names of laws that stand on one spot, at most three to a line."""
-    lines = [", ".join(laws[start : start + 3]) for start in range(0, len(laws), 3)]
-    return "\n".join(lines)
 
 
 def verdict_matrix(rows: pl.DataFrame, *, title: str = "") -> Sheet:
