@@ -166,10 +166,10 @@ def _unseen(value: float, count: int, bounds: Bounds) -> tuple[float, float]:
     return value - share * (value - bounds[0]), value + share * (bounds[1] - value)
 
 
-def student(values: Array, *, confidence: float = CONFIDENCE) -> tuple[float, float, float]:
+def student(values: Array, *, confidence: float = CONFIDENCE, least_spread: float = 0.0) -> tuple[float, float, float]:
     """Mean and Student's t interval of independent values, NaN left out; with fewer than two the ends are NaN.
 
-    mean ± t(n − 1) · s / √n.
+    mean ± t(n − 1) · s / √n, with a standard deviation s of `least_spread` at least.
 
     >>> [round(end, 3) for end in student(np.array([1.0, 2.0, 3.0]))]
     [2.0, -0.484, 4.484]
@@ -181,8 +181,39 @@ def student(values: Array, *, confidence: float = CONFIDENCE) -> tuple[float, fl
     mean = float(sample.mean()) if count else np.nan
     if count < 2:  # noqa: PLR2004  # one value has no spread
         return mean, np.nan, np.nan
-    half = float(stdtrit(count - 1, (1.0 + confidence) / 2.0) * sample.std(ddof=1) / np.sqrt(count))
+    spread = max(sample.std(ddof=1), least_spread)
+    half = float(stdtrit(count - 1, (1.0 + confidence) / 2.0) * spread / np.sqrt(count))
     return mean, mean - half, mean + half
+
+
+def welch(values: Array, base: Array) -> tuple[float, float]:
+    """Welch's 95 % interval of the difference of two means, as if the samples were independent; pairs with NaN left out.
+
+    >>> [round(end, 3) for end in welch(np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0]))]
+    [-1.267, 3.267]
+    """
+    from scipy.stats import ttest_ind
+
+    there = ~np.isnan(values) & ~np.isnan(base)
+    ours, theirs = values[there], base[there]
+    if not (np.ptp(ours) or np.ptp(theirs)):
+        return (float((ours - theirs).mean()),) * 2
+    low, high = ttest_ind(ours, theirs, equal_var=False).confidence_interval(CONFIDENCE)
+    return float(low), float(high)
+
+
+def jackknife(without: Array, *, quantile: float = 0.975) -> float:
+    """Half of the width of an interval, from estimates each made without one block; NaN for fewer than two.
+
+    t(b − 1; quantile) · √((b − 1) / b · Σ (estimate − mean)²) of b blocks.
+    """
+    from scipy.special import stdtrit
+
+    blocks = len(without)
+    if blocks < 2:  # noqa: PLR2004  # one block has no spread
+        return np.nan
+    error = np.sqrt((blocks - 1) / blocks * ((without - without.mean()) ** 2).sum())
+    return float(stdtrit(blocks - 1, quantile) * error)
 
 
 def wilson(share: Any, trials: Any) -> tuple[Any, Any]:

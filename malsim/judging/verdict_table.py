@@ -99,5 +99,6 @@ class VerdictTable(Generic[V]):
             applicable = sum(count for (each, verdict), count in numbers.items() if each == kind and verdict not in UNASKED)
             parts.append(f"{kind}s kept {numbers[kind, HOLDS]}/{applicable}")
         others = Counter(each.verdict for each in own)
-        parts += [f"{others[verdict]} {verdict}" for verdict in (VACUOUS, *UNASKED, ERROR) if others[verdict]]
-        return ", ".join(parts)
+        words = {N_A: "not applicable"}
+        counted = [verdict for verdict in (VACUOUS, *UNASKED, ERROR) if others[verdict]]
+        return ", ".join([*parts, *(f"{others[verdict]} {words.get(verdict, verdict)}" for verdict in counted)])

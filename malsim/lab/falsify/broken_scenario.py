@@ -11,6 +11,7 @@ import numpy as np
 
 from malsim.base.errors import MalsimError
 from malsim.base.files.toml_text import toml_text
+from malsim.judging.shrink import smallest
 from malsim.lab.falsify.predicates import property_run
 from malsim.lab.falsify.schedule import Disturbance, table, with_disturbance
 from malsim.lab.space.scenario_document import set_in_document
@@ -47,15 +48,19 @@ def shrink(start: Break, judge: Callable[[Scenario], PropertyRun], result: Prope
     Returns the smallest break found, what its run showed, and how many runs that took (at most 200); every step was run and
     still broke the property, so the last did.
     """
-    smallest, runs = start, 0
-    steps = _simpler(smallest, result)
-    while runs < MOST_RUNS and (one := next(steps, None)):
+    runs = 0
+
+    def breaks(candidate: Break) -> bool:
+        nonlocal runs, result
+        if runs == MOST_RUNS:
+            return False
         runs += 1
-        run = judge(one.scenario)
-        if run.broken:
-            smallest, result = one, run
-            steps = _simpler(smallest, result)
-    return smallest, result, runs
+        run = judge(candidate.scenario)
+        result = run if run.broken else result
+        return run.broken
+
+    least = smallest(start, lambda broken: _simpler(broken, result), breaks, rounds=MOST_RUNS)
+    return least, result, runs
 
 
 def _simpler(one: Break, result: PropertyRun) -> Iterator[Break]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from malsim.lab.space.evolution import children
 from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
@@ -167,12 +168,11 @@ def _trials(draws: Draws, parents: Point, generation: int) -> list[Point]:
     rows = np.arange(count)
     picks = [draws.below(count, name, rep=rows, turn=generation) for name in ("first", "second")]
     leader = draws.below(max(1, min(3, count)), "leader", rep=rows, turn=generation)
-    towards = parents + FACTOR * (parents[leader] - parents) + FACTOR * (parents[picks[0]] - parents[picks[1]])
     places = np.arange(size)[None, :]
     one = draws.below(size, "one", rep=rows, turn=generation)
     mask = draws.uniform("cross", rep=rows[:, None], member=places, turn=generation) < CROSSING
     mask |= places == one[:, None]
     jump = draws.uniform("jump", rep=rows[:, None], member=places, turn=generation) < 1.0 / size
     anew = draws.uniform("anew", rep=rows[:, None], member=places, turn=generation)
-    child = np.abs(np.mod(np.where(jump, anew, np.where(mask, towards, parents)), 2.0))
-    return list(np.where(child > 1.0, 2.0 - child, child))  # beyond an end is reflected, so that no place sticks there
+    moved = children(parents, parents[leader], parents[picks[0]], parents[picks[1]], mask, pull=FACTOR)
+    return list(np.where(jump, anew, moved))

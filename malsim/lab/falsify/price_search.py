@@ -10,6 +10,7 @@ import numpy as np
 from malsim.judging.axioms.engine.events import event_table
 from malsim.judging.axioms.engine.subject import TOLERANCE
 from malsim.judging.prices.counting import Stage
+from malsim.judging.shrink import smallest
 from malsim.lab.falsify.margin_search import search
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def search_price(subject: Subject, world: ClaimWorld, price: Price, *, budget: i
         runs += len(trail.runs)
         if trail.broken is None:
             break
-        least = _shrink(stage, _stream(world, trail.points[trail.broken]))
+        least = smallest(_stream(world, trail.points[trail.broken]), _fewer, lambda events: stage.lead(events) < -TOLERANCE)
         if not Stage(subject, world).lead(least) < -TOLERANCE:
             break  # a second run does not confirm it
         best, claims = tuple(least), len(least) - 1
@@ -101,13 +102,10 @@ def _stream(world: ClaimWorld, point: Array) -> list[Event]:
     return events
 
 
-def _shrink(stage: Stage, events: list[Event]) -> list[Event]:
-    """The same without any claim that it does not take."""
-    for place in range(len(events) - 1, -1, -1):
-        fewer = events[:place] + events[place + 1 :]
-        if fewer and stage.lead(fewer) < -TOLERANCE:
-            events = fewer
-    return events
+def _fewer(events: list[Event]) -> Iterator[list[Event]]:
+    """Yield the stream without each of its claims, the last one first."""
+    if len(events) > 1:
+        yield from (events[:place] + events[place + 1 :] for place in reversed(range(len(events))))
 
 
 def _one(words: tuple[str, ...], share: float) -> str:

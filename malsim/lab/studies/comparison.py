@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.base.intervals import welch
 from malsim.lab.space.settings import scenario_of
 from malsim.lab.studies.measure import Estimate, label_of, measurements_by_running, name_of
 from malsim.lab.studies.replications import FIRST, MOST, half_widths, sequential
@@ -15,7 +16,7 @@ from malsim.sim.record.measurement import Paired
 
 if TYPE_CHECKING:
     from malsim.lab.space.settings import ScenarioOrPath
-    from malsim.lab.studies.measure import Array, Measure
+    from malsim.lab.studies.measure import Measure
     from malsim.showing.plots.style import Sheet
     from malsim.sim.record.measurement import Measurement
 
@@ -134,7 +135,7 @@ def compare(
         difference=next(iter(result.estimates.values())),
         a=_own_mean(left, name),
         b=_own_mean(right, name),
-        unpaired=_welch(left.parts, right.parts),
+        unpaired=welch(right.parts, left.parts),
         each=pl.DataFrame(columns).with_columns(pl.col("a", "b").fill_nan(None)),
     )
 
@@ -142,16 +143,3 @@ def compare(
 def _own_mean(side: Measurement, name: str) -> Estimate | None:
     """A side's own mean with its interval; None where every replication is alike, and there is none."""
     return Estimate.of(side, name) if len(np.unique(side.parts[~np.isnan(side.parts)])) > 1 else None
-
-
-def _welch(left: Array, right: Array) -> tuple[float, float]:
-    """Welch's 95 % interval of the difference of two means, as if the samples were independent."""
-    from scipy.special import stdtrit
-
-    both = ~np.isnan(left) & ~np.isnan(right)
-    count = int(both.sum())
-    parts = np.array([np.var(side[both], ddof=1) / count for side in (left, right)])
-    total = parts.sum()
-    mean = float((right - left)[both].mean())
-    half = float(stdtrit(total**2 * (count - 1) / (parts**2).sum(), 0.975) * np.sqrt(total)) if total else 0.0
-    return mean - half, mean + half

@@ -12,12 +12,13 @@ import numpy as np
 from scipy.stats import qmc
 
 from malsim.base.errors import UsageError
+from malsim.lab.space.evolution import children
 from malsim.lab.tuning.surrogate import SAME, least_near
 
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools
 
-SCALE, CROSSING = 0.6, 0.8
+CROSSING = 0.8
 MODELS = ((1.0, 1.5), (1.0 / 3.0, 1.2), (2.0, 2.0))  # how far, in trust radii, and through how many times its coefficients
 WIDEST, NARROWEST = 0.5, 1e-7
 POPULATION = 16
@@ -104,8 +105,8 @@ class Search:
     def _child(self, parent: int, draws: np.random.Generator) -> Array:
         here = self.points[parent]
         one, other = (self.points[self._parents[place]] for place in draws.choice(self.size, 2, replace=False))
-        mutant = here + self.pull * (self.best - here) + SCALE * (one - other)
-        return _crossover(here, mutant, draws.random(self.dimensions) < CROSSING, draws)
+        mask = _mask(draws.random(self.dimensions) < CROSSING, draws)
+        return children(here, self.best, one, other, mask, pull=self.pull)
 
 
 @dataclass
@@ -159,12 +160,11 @@ class ModelSearch(Search):
     def _child_of_best(self, parents: Array, draws: np.random.Generator) -> Array:
         here = parents[draws.integers(len(parents))]
         one, other = draws.choice(len(parents), 2, replace=False)
-        mutant = here + self.pull * (parents[0] - here) + SCALE * (parents[one] - parents[other])
-        return _crossover(here, mutant, draws.random(self.dimensions) < draws.choice(CROSSINGS), draws)
+        mask = _mask(draws.random(self.dimensions) < draws.choice(CROSSINGS), draws)
+        return children(here, parents[0], parents[one], parents[other], mask, pull=self.pull)
 
 
-def _crossover(here: Array, mutant: Array, mask: Bools, draws: np.random.Generator) -> Array:
-    """A point with the masked coordinates of a mutant, one at least, reflected at the walls of the cube."""
-    mask[draws.integers(len(here))] = True
-    child: Array = np.abs((np.where(mask, mutant, here) + 1.0) % 2.0 - 1.0)
-    return child
+def _mask(mask: Bools, draws: np.random.Generator) -> Bools:
+    """The coordinates that are taken over, one at least."""
+    mask[draws.integers(len(mask))] = True
+    return mask

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
-from malsim.base.intervals import COUNT, mean_interval
+from malsim.base.intervals import COUNT, jackknife, mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -130,20 +130,9 @@ def _ends(mean: float, without: Array) -> tuple[float, float]:
     others = without[np.isfinite(without)]
     if len(others) < 2 or np.ptp(others) == 0.0:  # noqa: PLR2004  # one has no spread
         return np.nan, np.nan
-    half = _jackknife(np.log(others[others > 0.0]))
+    half = jackknife(np.log(others[others > 0.0]), quantile=LEVEL)
     _, low, high = mean_interval(len(others) * mean - (len(others) - 1) * others, COUNT)
     return float(np.fmin(mean * np.exp(-half), min(low, mean))), float(np.fmax(mean * np.exp(half), max(high, mean)))
-
-
-def _jackknife(without: Array) -> float:
-    """How far a 95 % interval reaches, from estimates each made without one block."""
-    from scipy.special import stdtrit
-
-    blocks = len(without)
-    if blocks < 2:  # noqa: PLR2004  # one has no spread
-        return np.nan
-    error = np.sqrt((blocks - 1) / blocks * ((without - without.mean()) ** 2).sum())
-    return float(stdtrit(blocks - 1, LEVEL) * error)
 
 
 def spells_of(scores: Iterable[HasSpells | None], broken: Sequence[int]) -> dict[str, Spells]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.base.intervals import kaplan_meier, poisson, wilson
+from malsim.base.intervals import kaplan_meier, poisson, student, wilson
 
 if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.machine import Bools
@@ -93,15 +93,12 @@ def run_length(length: Floats, ended: Bools) -> Interval:
     >>> run_length(np.array([10.0, 20.0, 30.0]), np.array([True, True, False]))
     Interval(value=30.0, low=8.30..., high=247.7..., count=2, how='geometric, 1 of 3 cut off')
     """
-    from scipy.special import stdtrit
-
     runs, events = len(length), int(ended.sum())
     if not runs:
         return NONE
     if events == runs > 1:
-        mean = float(length.mean())
-        half = float(stdtrit(runs - 1, 0.975) * max(length.std(ddof=1), WITHIN_A_TICK) / np.sqrt(runs))
-        return Interval(mean, max(1.0, mean - half), mean + half, events, "mean")
+        mean, low, high = student(length, least_spread=WITHIN_A_TICK)
+        return Interval(mean, max(1.0, low), high, events, "mean")
     ticks = float(length.sum())
     low, high = poisson(events)
     upper = ticks / low if low else np.inf
