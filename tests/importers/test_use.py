@@ -26,7 +26,7 @@ confidence = 0.6
 
 [[check]]
 name = "it stands"
-property = "eventually (obs_b0b1-scores-eff >= 0.5)"
+property = "eventually (eff(obs_b0b1) >= 0.5)"
 """
 
 

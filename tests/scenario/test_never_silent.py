@@ -29,7 +29,7 @@ def metric(of: str) -> str:
 CASES = {
     "a signal that never was": (HEAD + asks("always (efective > 0)"), r":12: .*allowed: "),
     "a cell that never was": (HEAD + asks("always (eff(obs_ffff) > 0)"), r":12: .*obs_a1a1"),
-    "a column that is not": (HEAD + asks("always (obs_a1a1-scores-efective > 0)"), r":12: .*did you mean"),
+    "a column that is not": (HEAD + asks('always (\\"obs_a1a1-scores-efective\\" > 0)'), r":12: .*did you mean"),
     "an event that never was": (HEAD + asks("eventually at event(trippd)"), r":12: .*did you mean"),
     "an empty run, a property": (EMPTY + asks("always (eff(obs_a1a1) > 0)"), r":6: "),
     "an empty run, a metric": (EMPTY + metric("eff(obs_a1a1)"), r":6: "),

@@ -9,8 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+import malsim as ms
 from malsim.base.errors import ScenarioError
 from malsim.base.intervals import wilson
+from malsim.scenario.file.scenario_file import parse as parse_scenario
 from malsim.scenario.properties import Property, Trace, check
 from malsim.scenario.properties.frames import trace_of
 from malsim.scenario.properties.margins import Margins
@@ -65,22 +67,21 @@ RUN = a_run()
         ("always[2d:3d] (eff(obs_a1a1) > 0.5)", [0.25, 0.35]),
         ("always[0:2] (eff(obs_a1a1) > 0.5)", [0.25, 0.35]),
         ("always[0:1] always[2d:2d] (eff(obs_a1a1) > 0.5)", [0.2, 0.3]),
-        ("eventually[9d:10d] obs_a1a1-scores-effective >= 0.4", [0.05, 0.15]),
-        ("eventually[9d:10d] obs_a1a1#scores.effective >= 0.4", [0.05, 0.15]),
+        ("eventually[9d:10d] eff(obs_a1a1) >= 0.4", [0.05, 0.15]),
         ("eventually[9d:10d] eff(obs_a1) >= 0.4", [0.05, 0.15]),
         ("always (conf(obs_a1a1) - eff(obs_a1a1) < 0.6 scale 0.1)", [1.0, 2.0]),
         ("always (eff(obs_b2b2) >= 0.5)", [0.0, 0.1]),
         ("always (abs(eff(obs_b2b2) - prev(eff(obs_b2b2))) < 0.01)", [0.01, 0.01]),
         ("eventually (prev(eff(obs_a1a1)) - eff(obs_a1a1) >= 0.04)", [0.01, 0.01]),
         ('eventually[8d:8d] (status(obs_a1a1) == "superseded")', [1, 1]),
-        ("always (bad implies obs_a1a1-flags-pinned)", [1, 1]),
+        ('always (bad implies "obs_a1a1-flags-pinned")', [1, 1]),
         ("not bad until[7d:7d] bad", [1, 1]),
         ("always (rise(bad) implies at event(tripped, bad))", [1, 1]),
         ("always (fall(bad) implies at event(cleared))", [1, 1]),
         ("eventually fall(bad)", [-1, -1]),
         ("eventually[10d:10d] at event(cleared, bad)", [1, -1]),
         ("eventually (at event(tripped) and once[1d:1d] not bad)", [1, 1]),
-        ("always (min(writer(ann)-claims, either.in-0(obs_a1a1), 3) <= 3)", [0, 0]),
+        ('always (min("writer(ann)-claims", either.in-0(obs_a1a1), 3) <= 3)', [0, 0]),
         ("eventually (cost == 5)", [0, -1]),
         ("always (max(eff(obs_a1a1), eff(obs_b2b2)) < 2)", [1.3, 1.2]),
     ],
@@ -113,19 +114,19 @@ def test_a_cell_that_is_not_yet_there_is_neither_kept_nor_broken() -> None:
     [
         ("always (eff(obs_a1a2) > 0)", "no such cell.*did you mean obs_a1a1"),
         ("always (eff(nothing) > 0)", "no signal, metric or cell field"),
-        ("always (obs_a1a1-scores-efff > 0)", "no such field.*scores-eff"),
-        ("always (obs_a1a1-truth > 0)", "no value at any tick"),
+        ('always ("obs_a1a1-scores-efff" > 0)', "no such field.*scores-eff"),
+        ('always ("obs_a1a1-truth" > 0)', "no value at any tick"),
         ("always baad", "did you mean 'bad'"),
         ("always (bad-0.5 > 0)", "minus between two values needs spaces"),
         ("always (either.in-0 > 0)", "many values.*name one, as either.in-0"),
         ("always (either.in-0(obs_zzzz) > 0)", "row of either.in-0"),
         ("always (nope(obs_a1a1) > 0)", "no such reducer or domain"),
-        ("always (writer(bob)-claims > 0)", "no such writer.*ann"),
-        ("always (writer(ann)-age > 0)", "no such field.*claims"),
+        ('always ("writer(bob)-claims" > 0)', "no such writer.*ann"),
+        ('always ("writer(ann)-age" > 0)', "no such field.*claims"),
         ("always not at event(triped)", "did you mean 'tripped'"),
         ("always not at event(tripped, bald)", "did you mean 'bad'"),
         ("always eff(obs_a1a1)", None),
-        ("always (either.in-0(obs_a1a1))", "is no bit on day 2"),
+        ("always (either.in-0(obs_a1a1))", "neither true nor false, on day 2"),
         ("always (status(obs_a1a1) > 1)", "do not compare"),
         ("always (status(obs_a1a1) + 1 > 1)", "a string is no number"),
         ("always (1 / (eff(obs_a1a1) - eff(obs_a1a1)) > 1)", "no finite result on day 1 of replication 0"),
@@ -137,7 +138,7 @@ def test_a_cell_that_is_not_yet_there_is_neither_kept_nor_broken() -> None:
     ],
 )
 def test_what_cannot_be_checked_is_an_error_not_a_pass(text: str, words: str | None) -> None:
-    with pytest.raises(ScenarioError, match=words or "is no bit") as refused:
+    with pytest.raises(ScenarioError, match=words or "neither true nor false") as refused:
         check(text, RUN)
     assert refused.value.where
     assert refused.value.hint or refused.value.allowed
@@ -149,8 +150,8 @@ def test_broken_frames_are_refused() -> None:
     twice = pl.concat([RUN.cells, RUN.cells.head(1)])
     timeless = RUN.cells.with_columns(t=pl.lit(None, pl.Float64))
     for cells, words in (
-        (nan, "not a number on day 3 of replication 0"),
-        (endless, "is infinite on day 1"),
+        (nan, "not a finite number on day 3 of replication 0"),
+        (endless, "not a finite number on day 1"),
         (twice, "two rows for one tick"),
         (timeless, "no number"),
         (RUN.cells.drop("rep"), "has no column rep"),
@@ -254,3 +255,49 @@ def test_nan_between_two_values_of_an_array_is_refused() -> None:
     ends[2, 1] = np.nan
     with pytest.raises(ScenarioError, match="x is not a number at tick 2 of replication 1"):
         Trace.of_arrays(range(4), {"x": ends})
+
+
+def test_right_alone_is_false_in_a_tie_and_its_sums_see_one_half() -> None:
+    trace = Trace.of_arrays([1, 2, 3], {"right(x)": np.array([[1.0], [0.5], [1.0]]), "y": np.array([[1.0], [1.0], [1.0]])})
+    assert not check("always right(x)", trace).passed
+    assert check("eventually not right(x)", trace).passed
+    assert check("always (right(x) + y >= 1.5)", trace).passed
+    assert "right(x) = 0.5" in str(check("always right(x)", trace).margin.witness)
+
+
+def test_prev_and_next_of_a_bit_are_bits_without_value_at_the_ends() -> None:
+    trace = Trace.of_arrays([1, 2, 3, 4], {"low": np.array([[0.0], [1.0], [1.0], [0.0]])})
+    assert check("eventually (prev(low) and not low)", trace).passed
+    assert check("always[0:0] next(low)", trace).passed
+    assert check("always[2:2] prev(low)", trace).passed
+    assert not check("always[0:2] next(low)", trace).passed
+    for text in ("always[0:0] prev(low)", "always[3:3] next(low)"):
+        with pytest.raises(ScenarioError, match="nothing was checked"):
+            check(text, trace)
+
+
+@pytest.mark.parametrize("bad", [np.inf, 0.4])
+@pytest.mark.parametrize("text", ["always[3d:] {}", "eventually[2d:4d] not {}", "always[3d:] (prev({}) or {})"])
+def test_day_outside_the_window_never_causes_an_error(bad: float, text: str) -> None:
+    column = np.array([[bad], [0.0], [1.0], [1.0]])
+    trace = Trace.of_arrays([1, 2, 3, 4], {"bit": column})
+    clean = Trace.of_arrays([1, 2, 3, 4], {"bit": np.where(column == bad, 0.0, column)})
+    formula = text.format("bit", "bit")
+    assert check(formula, trace).margin.worst == check(formula, clean).margin.worst
+    with pytest.raises(ScenarioError, match="day 1 of replication 0"):
+        check("always bit", trace)
+
+
+def test_division_by_nought_matters_only_inside_the_window() -> None:
+    trace = Trace.of_arrays([1, 2, 3], {"x": np.array([[0.0], [2.0], [4.0]])})
+    assert check("always[2d:] (1 / x > 0.2)", trace).passed
+    with pytest.raises(ScenarioError, match="no finite result on day 1"):
+        check("always (1 / x > 0.2)", trace)
+
+
+def test_declared_fact_without_a_claim_is_known() -> None:
+    scenario = parse_scenario('why = "x"\n[run]\ndays = 2\n[[facts]]\nname = "host"\nvalues = ["a", "b"]\nstart = "first"\n')
+    run = ms.run(scenario)
+    assert check("always (right(host) == 1 or truth(host) == 0)", run).passed
+    with pytest.raises(ScenarioError, match="nothing was checked"):
+        check("always (answer(host) == 1)", run)

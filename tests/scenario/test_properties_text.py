@@ -123,8 +123,6 @@ def test_any_text_is_a_property_or_a_refusal(text: str) -> None:
     ("text", "canonical"),
     [
         ("always eff(x_a1a1)>.3 and not(tripped)", "always (eff(x_a1a1) > 0.3) and not tripped"),
-        ("obs_a1a1-scores-eff > 1", "eff(obs_a1a1) > 1"),
-        ("obs_a1a1#scores.eff > 1", "eff(obs_a1a1) > 1"),
         ("a > 1 or b > 1 and c > 1", "a > 1 or b > 1 and c > 1"),
         ("(a > 1 or b > 1) and c > 1", "(a > 1 or b > 1) and c > 1"),
         ("(a implies b) implies c", "(a implies b) implies c"),
@@ -134,7 +132,7 @@ def test_any_text_is_a_property_or_a_refusal(text: str) -> None:
         ("not tripped until [ 0 : 3d ] at event ( tripped , low )", "not tripped until[0:3d] at event(tripped, low)"),
         ("once[3:] x", "once[3:] x"),
         ("mean(eff(d_a1.~supports.*)) > 0", "mean(eff(d_a1.~supports.*)) > 0"),
-        ("obs_a1a1-flags-pinned == true", "obs_a1a1-flags-pinned == 1"),
+        ('"obs_a1a1-flags-pinned" == true', '"obs_a1a1-flags-pinned" == 1'),
         ('status(obs_a1a1) == "superseded"', 'status(obs_a1a1) == "superseded"'),
     ],
 )
@@ -194,3 +192,30 @@ def test_a_property_tells_what_it_reads_and_how_far_it_looks() -> None:
     formula = parse("always[0:2d] (x > 1 implies eventually[0:3] (prev(y) < eff(obs_a1a1))) and once[9d:] x > 2")
     assert reads(formula) == ("x", "y", "obs_a1a1-scores-eff")
     assert reach(formula, 1000) == 2 * 86_400_000 + 3 * 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("dec_a3ee-scores-eff > 0", "eff(dec_a3ee)"),
+        ('"dec_a3ee-scores-eff" > 0', "eff(dec_a3ee)"),
+        ("dec_a3ee#scores.eff > 0", "eff(dec_a3ee)"),
+        ("dec_a3ee-effective > 0", "eff(dec_a3ee)"),
+        ("mean(dec_a3ee.~supports.*-scores-curr) > 0", "curr(dec_a3ee.~supports.*)"),
+        ("m1-scores-eff > 0", "eff(m1)"),
+        ("dec_a3ee-flags-locked == 1", '"dec_a3ee-flags-locked"'),
+        ("writer(ann)-claims > 1", '"writer(ann)-claims"'),
+        ("item(pump-0)-status == 1", "status(item(pump-0))"),
+    ],
+)
+def test_other_spelling_is_refused_with_the_right_one(text: str, right: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        parse(text)
+    assert refused.value.hint == f"write {right}"
+    parse(text.replace(str(refused.value.given), right))
+
+
+def test_name_with_blanks_stands_in_quotes() -> None:
+    text = 'always (right("cause of the outage") == 1)'
+    assert render(parse(text)) == text
+    assert reads(parse(text)) == ("right(cause of the outage)",)

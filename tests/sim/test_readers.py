@@ -45,7 +45,7 @@ check = [
   { name = "wired", property = "eventually low < 0.5" },
   { name = "downstream", property = "always alarm.out >= 0" },
   { name = "event", property = "always not at event(flagged, obs_c0c1)" },
-  { name = "hop", property = "always mean(obs_b0b1.contradicts.*-scores-eff) >= 0" },
+  { name = "hop", property = "always mean(eff(obs_b0b1.contradicts.*)) >= 0" },
   { name = "metric", metric = "last", of = "eff(obs_c0c1)", within = [0, 1] },
   { name = "alarm", alarm = "alarm.out", expect = { "1" = "quiet" } },
 ]

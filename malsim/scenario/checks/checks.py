@@ -17,9 +17,10 @@ from malsim.scenario.checks.metric_bounds import MetricEstimate
 from malsim.scenario.checks.proof_check import ProofCheck
 from malsim.scenario.checks.series_metrics import METRICS, STEPS, measure
 from malsim.scenario.checks.value_bounds import OF_VALUE, bounds_of_metric
-from malsim.scenario.properties.formula import Compare, Number, about
-from malsim.scenario.properties.margins import Margins
+from malsim.scenario.properties.formula import Compare, Number, Read, about
+from malsim.scenario.properties.margins import FILL, Margins
 from malsim.scenario.properties.parse import parse
+from malsim.scenario.properties.spelling import fields_of, written
 from malsim.sim.record.measurement import CalibrationErrors, Times
 from malsim.sim.record.metrics import METRICS as FIGURES
 from malsim.sim.record.metrics import measurements
@@ -76,7 +77,7 @@ class MetricCheck(KindCheck):
             if isinstance(pooled, Times | CalibrationErrors):
                 each = pooled.each
                 return MetricEstimate(what=self.metric, each=each, replications=reps, within=self.within, pooled=pooled)
-        values = Margins(trace).value(value_of(self.of))
+        values = Margins(trace, fill=FILL).value(value_of(self.of))
         if values.dtype == object:
             raise ScenarioError("words cannot be measured", given=self.of, hint="compare them in a property")
         values = np.broadcast_to(values, (len(trace.times), len(trace.replications)))
@@ -85,6 +86,8 @@ class MetricCheck(KindCheck):
         if last > trace.times[-1] + trace.period or not inside.any():
             end, window = f"day 0 to {trace.times[-1] / DAY:.6g}", f"{first / DAY:g}d … {last / DAY:g}d"
             raise ScenarioError("its window is not inside the run", given=window, allowed=end)
+        if np.isinf(values[inside]).any():
+            raise ScenarioError("it is not a finite number on a day of its window", given=self.of, hint="guard the divisor")
         each = measure(self.metric, trace.times[inside] / DAY, values[inside], final=self.final)
         bounds = bounds_of_metric(self.metric, value_of(self.of), float(np.ptp(trace.times[inside])) / DAY)
         reps = trace.replications
@@ -184,6 +187,8 @@ def value_of(text: str) -> Value:
     >>> value_of("eff(obs_a1a1)")
     Read(address='obs_a1a1-scores-eff')
     """
+    if fields_of(text) and written(text) == f'"{text}"':
+        return Read(text)
     formula = parse(f"{text} == 0")
     if not (isinstance(formula, Compare) and formula.right == Number(0.0) and formula.scale is None):
         raise ScenarioError("this is no value", given=text, hint="write what stands on one side of >=: eff(obs_a1a1)")

@@ -93,6 +93,7 @@ _JOIN: Mapping[str, Callable[..., Bounds]] = {
     "abs": _size,
     "negative": lambda one: (-one[1], -one[0]),
     "prev": lambda one: one,
+    "next": lambda one: one,
     "min": lambda *several: (min(low for low, _ in several), min(high for _, high in several)),
     "max": lambda *several: (max(low for low, _ in several), max(high for _, high in several)),
 }

@@ -10,8 +10,8 @@ from lark import Token, Transformer_NonRecursive, v_args
 
 from malsim.base.errors import ScenarioError
 from malsim.memory.schema import STATUS
-from malsim.netlist.language.address import spelled
 from malsim.scenario.properties import formula as stl
+from malsim.scenario.properties.spelling import FIELDS, read_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from lark.tree import Meta, ParseTree
 
 DEEPEST = 60
-FIELDS = {name: f"-scores-{name}" for name in ("eff", "curr", "conf", "sal")} | {"status": "-status"}
 REDUCERS = ("mean", "sum", "count", "share", "series", "max", "min")
-ARGUMENTS = {"abs": (1, 1), "prev": (1, 1), "rise": (1, 1), "fall": (1, 1), "min": (2, 99), "max": (2, 99)}
+ARGUMENTS = {"abs": (1, 1), "prev": (1, 1), "next": (1, 1), "rise": (1, 1), "fall": (1, 1), "min": (2, 99), "max": (2, 99)}
 
 
 def place(text: str, position: int) -> str:
@@ -53,10 +52,10 @@ class Piece:
     @property
     def formula(self) -> stl.Formula:
         """The piece as something that holds or does not."""
-        if isinstance(self.node, stl.Read):
-            return stl.Bit(self.node)
+        if stl.is_bit(self.node):
+            return stl.Bit(cast("stl.Value", self.node))
         if isinstance(self.node, stl.Value):
-            hint = "compare it (`… >= 0.3`); only an address that reads 0 or 1 stands alone"
+            hint = "compare it (`… >= 0.3`); only an address that reads 0 or 1 stands alone, or prev or next of one"
             raise self.refuse("this is a value, where something that holds or not must stand", hint)
         return self.node
 
@@ -142,10 +141,15 @@ class _Build(Transformer_NonRecursive[Token, Piece]):
         return self._piece(meta, lambda: stl.Number(float(word == "true")))
 
     def string(self, meta: Meta, string: Token) -> Piece:
-        return self._piece(meta, lambda: stl.Text(_unquoted(string)))
+        def make() -> stl.Value:
+            text = _unquoted(string)
+            address = read_of(text, quoted=True)
+            return stl.Text(text) if address is None else stl.Read(address)
+
+        return self._piece(meta, make)
 
     def address(self, meta: Meta, address: Token) -> Piece:
-        return self._piece(meta, lambda: stl.Read(spelled(str(address))))
+        return self._piece(meta, lambda: stl.Read(read_of(str(address), quoted=False) or ""))
 
     def field(self, meta: Meta, field: Token, cell: Token) -> Piece:
         return self._piece(meta, lambda: stl.Read(cell + FIELDS[field]))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from malsim.base.errors import ScenarioError
 
 Relation: TypeAlias = Literal["<", "<=", ">", ">=", "==", "!="]
-Function: TypeAlias = Literal["+", "-", "*", "/", "negative", "abs", "min", "max", "prev"]
+Function: TypeAlias = Literal["+", "-", "*", "/", "negative", "abs", "min", "max", "prev", "next"]
 Unit: TypeAlias = Literal["ms", "s", "min", "h", "d", "w", "ticks"]
 
 FARTHEST = 10_000 * 365 * 86_400_000  # milliseconds, or ticks
@@ -43,7 +43,10 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A function of values at each tick; `prev` is its argument one tick earlier and has no value at the first tick."""
+    """A function of values at each tick.
+
+    `prev` and `next` are the argument one tick earlier and later; they have no value at the first and at the last tick.
+    """
 
     function: Function
     arguments: tuple[Value, ...]
@@ -107,9 +110,20 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Bit:
-    """An address that reads 1 (holds, margin 1) or 0 (does not, margin −1); any other number is refused."""
+    """An address that reads 1 (holds, margin 1) or 0 (does not, margin −1), or `prev` or `next` of one.
 
-    value: Read
+    Any other number is refused, but that `right(x)` of a tie, which is between 0 and 1, does not hold.
+    """
+
+    value: Value
+
+    @property
+    def read(self) -> Read:
+        """The address."""
+        inner = self.value
+        while isinstance(inner, Apply):
+            inner = inner.arguments[0]
+        return cast("Read", inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +179,13 @@ class Edge:
 
 Value: TypeAlias = Number | Text | Read | Apply
 Formula: TypeAlias = Compare | Bit | AtEvent | Not | Join | Over | Between | Edge
+
+
+def is_bit(value: Formula | Value) -> bool:
+    """Return whether a value can stand alone: an address, or `prev` or `next` of one."""
+    if isinstance(value, Apply) and value.function in ("prev", "next"):
+        return is_bit(value.arguments[0])
+    return isinstance(value, Read)
 
 
 def negative(value: Value) -> Value:

@@ -6,10 +6,11 @@ the minimum over their window, eventually and once the maximum;
 ρ(φ until[a:b] ψ) at i = max over ticks j of the window of min(ρ(ψ, j), min ρ(φ, k) for i ≤ k < j), since its mirror;
 ρ(rise φ) = min(−ρ before, ρ), ρ(fall φ) = min(ρ before, −ρ), where before the first tick ρ = −∞: nothing holds yet.
 
-**Where there is no value.** Before a cell's first tick, and for `prev` at the first tick, there is nothing to compare: such
-a tick has no margin (NaN here). Windows pass over it, as over what lies beyond the last tick. `and`, `or`, `implies` have
-a margin there only if the side that has one decides alone (false and …, true or …). A window that finds no tick at all
-gives +∞ (always) or −∞ (eventually). NaN or an infinity in the data itself, or out of a division, is refused.
+**Where there is no value.** Before a cell's first tick, and for `prev` at the first and `next` at the last tick, there is
+nothing to compare: such a tick has no margin (NaN here). Windows pass over it, as over what lies beyond the last tick.
+`and`, `or`, `implies` have a margin there only if the side that has one decides alone (false and …, true or …). A window
+that finds no tick at all gives +∞ (always) or −∞ (eventually). NaN or an infinity in the data itself, or out of a division, is refused where the
+margin depends on it.
 
 Source: Donzé and Maler, Robust satisfaction of temporal logic over real-valued signals, 2010; on ticks without gaps equal to
 rtamt's discrete-time offline margins, save that there a formula that never held falls at the first tick.
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from malsim.scenario.properties.trace import Trace
 
 Array = NDArray[np.float64]
+FILL = 1e300
 NOTHING = np.array(None, dtype=object)
 RELATIONS = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
@@ -40,6 +42,25 @@ FUNCTIONS = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "negative": np.negative, "abs": np.absolute,
     "min": np.minimum, "max": np.maximum,
 }  # fmt: skip
+
+
+class BrokenDayError(ScenarioError):
+    """A value that is no number or no bit on one day, which matters only where a window looks at that day."""
+
+
+def margins_at_start(formula: stl.Formula, trace: Trace, *, truth: bool = False) -> tuple[Array, float | None]:
+    """Return the margins at the start, and the `fill` under which they were computed.
+
+    A value that is no number or no bit on a day raises only where the margins depend on it: they are then computed with the
+    least and with the greatest stand-in.
+    """
+    try:
+        return Margins(trace, truth=truth).at_start(formula), None
+    except BrokenDayError:
+        low, high = (Margins(trace, truth=truth, fill=fill).at_start(formula) for fill in (-FILL, FILL))
+        if not np.array_equal(low, high, equal_nan=True):
+            raise
+        return high, FILL
 
 
 class Margins:
@@ -53,10 +74,12 @@ class Margins:
         Give every comparison ±1 instead of its distance: the sign of a margin of 0.
     keep
         Remember each part's margins: for one replication, whose witness is sought.
+    fill
+        The margin of a comparison at a tick where its value is not a finite number or not a bit; None: raise there.
     """
 
-    def __init__(self, trace: Trace, *, truth: bool = False, keep: bool = False) -> None:
-        self.trace, self._truth = trace, truth
+    def __init__(self, trace: Trace, *, truth: bool = False, keep: bool = False, fill: float | None = None) -> None:
+        self.trace, self._truth, self._fill = trace, truth, fill
         self._shape = (len(trace.times), len(trace.replications))
         self._cache: dict[stl.Formula, Array] | None = {} if keep else None
 
@@ -89,8 +112,8 @@ class Margins:
         match formula:
             case stl.Compare():
                 margins = self._compared(formula)
-            case stl.Bit(value):
-                margins = self._bit(value)
+            case stl.Bit():
+                margins = self._bit(formula)
             case stl.AtEvent(kind, subject):
                 margins = np.where(self.trace.events_at(kind, subject), 1.0, -1.0)
             case stl.Not(operand):
@@ -138,9 +161,10 @@ class Margins:
                 values = np.full((1, 1), text, dtype=object)
             case stl.Read(address):
                 values = self._read(address)
-            case stl.Apply("prev", (argument,)):
-                values = np.full(self._shape, np.nan)
-                values[1:] = np.broadcast_to(self._number(argument), self._shape)[:-1]
+            case stl.Apply("prev" | "next" as word, (argument,)):
+                values, given = np.full(self._shape, np.nan), np.broadcast_to(self._number(argument), self._shape)
+                to, of = (slice(1, None), slice(-1)) if word == "prev" else (slice(-1), slice(1, None))
+                values[to] = given[of]
             case stl.Apply(function, arguments):
                 values = self._applied(function, [self._number(each) for each in arguments])
         return values
@@ -148,7 +172,7 @@ class Margins:
     def _read(self, address: str) -> NDArray[Any]:
         values = self.trace.read(address)
         if values.dtype != object:
-            self._refuse(np.isinf(values), f"{address} is infinite", "compare a finite value")
+            self._refuse(np.isinf(values), f"{address} is not a finite number", "compare a finite value")
         return values
 
     def _number(self, value: stl.Value) -> Array:
@@ -164,8 +188,11 @@ class Margins:
                 return np.asarray(apply(result))
             for each in given[1:]:
                 missing = np.isnan(result) | np.isnan(each)
+                endless = np.isinf(result) | np.isinf(each)
                 result = np.asarray(apply(result, each))
-                self._refuse(~np.isfinite(result) & ~missing, f"{function} has no finite result", "guard the divisor")
+                wrong = (~np.isfinite(result) | endless) & ~missing
+                self._refuse(wrong, f"{function} has no finite result", "guard the divisor")
+                result = np.where(wrong, np.inf, result)
         return result
 
     def _compared(self, formula: stl.Compare) -> Array:
@@ -180,21 +207,33 @@ class Margins:
         elif self._truth:
             margins = np.where(np.isnan(left) | np.isnan(right), np.nan, _sign(formula.relation, left, right))
         else:
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 margins = _distance(formula.relation, left, right) / (formula.scale or 1.0)
             self._refuse(np.isinf(margins), "the distance has no finite size", "write a larger scale, or smaller numbers")
+        if object not in (left.dtype, right.dtype):
+            margins = self._filled_in(margins, np.isinf(left) | np.isinf(right) | np.isinf(margins))
         return np.broadcast_to(margins, self._shape)
 
-    def _bit(self, value: stl.Read) -> Array:
-        values = self._number(value)
-        self._refuse((values != 0) & (values != 1) & ~np.isnan(values), f"{value.address} is no bit", "compare it")
-        return 2.0 * values - 1.0
+    def _bit(self, bit: stl.Bit) -> Array:
+        values, address = self._number(bit.value), bit.read.address
+        if address.startswith("right("):
+            values = np.where(np.isnan(values), np.nan, values == 1)
+        wrong = (values != 0) & (values != 1) & ~np.isnan(values)
+        if self._fill is None and wrong.any():
+            got = np.broadcast_to(values, self._shape)[tuple(np.argwhere(wrong)[0])]
+            name = render(bit.value)
+            self._refuse(wrong, f"{name} is {got:g}, neither true nor false,", f"compare it, such as {name} >= 0.5")
+        return self._filled_in(2.0 * values - 1.0, wrong)
+
+    def _filled_in(self, margins: Array, wrong: NDArray[np.bool_]) -> Array:
+        """Put the stand-in where a value was refused."""
+        return margins if self._fill is None else np.where(wrong, self._fill, margins)
 
     def _refuse(self, wrong: NDArray[np.bool_], problem: str, hint: str) -> None:
-        if wrong.any():
+        if wrong.any() and self._fill is None:
             tick, column = np.argwhere(np.broadcast_to(wrong, self._shape))[0]
             days, replication = self.trace.times[tick] / DAY, self.trace.replications[column]
-            raise ScenarioError(f"{problem} on day {days:.6g} of replication {replication}", hint=hint)
+            raise BrokenDayError(f"{problem} on day {days:.6g} of replication {replication}", hint=hint)
 
 
 def _sign(relation: str, left: NDArray[Any], right: NDArray[Any]) -> Array:

@@ -12,13 +12,16 @@ from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import VisitError
 
 from malsim.base.errors import ScenarioError
-from malsim.scenario.properties.build import FIELDS, REDUCERS, build, place
+from malsim.scenario.properties.build import REDUCERS, build, place
+from malsim.scenario.properties.spelling import FIELDS
 
 if TYPE_CHECKING:
     from malsim.scenario.properties.formula import Formula
 
 LONGEST = 10_000
-KEYWORDS = "always eventually historically once until since and or not implies rise fall prev abs scale at event true false"
+KEYWORDS = (
+    "always eventually historically once until since and or not implies rise fall prev next abs scale at event true false"
+)
 WORDS = frozenset((*KEYWORDS.split(), *FIELDS, *REDUCERS))
 TERMINALS = {
     "RELATION": "a comparison", "SIGN": "+ or -", "STROKE": "* or /", "_AND": "and", "_OR": "or", "_IMPLIES": "implies",

@@ -6,8 +6,8 @@ import re
 from typing import TypeAlias
 
 from malsim.scenario.properties import formula as stl
-from malsim.scenario.properties.build import FIELDS
 from malsim.scenario.properties.parse import WORDS
+from malsim.scenario.properties.spelling import written
 
 Term: TypeAlias = tuple[str, int]  # the text and how tightly it binds
 IMPLIES, OR, AND, LASTING, COMPARISON, PREFIX, SUM, PRODUCT, ATOM = range(9)
@@ -74,7 +74,7 @@ def _value(part: stl.Value) -> Term:
         case stl.Text(text):
             term = _quoted(text), ATOM
         case stl.Read(address):
-            term = _address(address), ATOM
+            term = written(address), ATOM
         case stl.Apply("negative", (operand,)):
             term = f"-{_within(operand, ATOM)}", PRODUCT
         case stl.Apply(function, (left, right)) if function in SIGNS:
@@ -83,16 +83,6 @@ def _value(part: stl.Value) -> Term:
         case stl.Apply(function, arguments):
             term = f"{function}({', '.join(map(render, arguments))})", ATOM
     return term
-
-
-def _address(address: str) -> str:
-    reducer, _, inner = address.rpartition("(") if address.endswith(")") else ("", "", address)
-    body = inner.removesuffix(")") if reducer else inner
-    for short, ending in FIELDS.items():
-        if body.endswith(ending) and "-" not in body.removesuffix(ending):
-            text = f"{short}({body.removesuffix(ending)})"
-            return f"{reducer}({text})" if reducer else text
-    return address
 
 
 def _window(window: stl.Window | None) -> str:

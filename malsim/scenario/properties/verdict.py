@@ -11,7 +11,7 @@ from malsim.base.errors import ScenarioError
 from malsim.base.intervals import wilson
 from malsim.scenario.properties.formula import reach
 from malsim.scenario.properties.frames import trace_of
-from malsim.scenario.properties.margins import Margins
+from malsim.scenario.properties.margins import margins_at_start
 from malsim.scenario.properties.parse import parse
 from malsim.scenario.properties.render import render
 from malsim.scenario.properties.trace import Trace
@@ -121,7 +121,8 @@ class Property:
 
     def _margin(self, trace: Trace) -> Margin:
         self._must_fit(trace)
-        each = Margins(trace).at_start(self.formula) + 0.0  # no −0
+        margins, fill = margins_at_start(self.formula, trace)
+        each = margins + 0.0  # no −0
         unchecked = np.isnan(each) | (each == np.inf)
         if unchecked.any():
             raise ScenarioError(
@@ -130,13 +131,13 @@ class Property:
             )
         holds = each > 0
         if (each == 0).any():
-            holds |= (each == 0) & (Margins(trace, truth=True).at_start(self.formula) > 0)
+            holds |= (each == 0) & (margins_at_start(self.formula, trace, truth=True)[0] > 0)
         worst = int(np.lexsort((holds, each))[0])
         return Margin(
             replications=trace.replications,
             each=each,
             holds=holds,
-            witness=witness(self.formula, trace, worst, float(each[worst])),
+            witness=witness(self.formula, trace, worst, float(each[worst]), fill),
         )
 
     def _must_fit(self, trace: Trace) -> None:

@@ -50,9 +50,9 @@ class Witness:
         return f"{where}: expected {self.expected}, got {self.got}; margin {self.margin:.6g}"
 
 
-def witness(formula: stl.Formula, trace: Trace, column: int, margin: float) -> Witness:
+def witness(formula: stl.Formula, trace: Trace, column: int, margin: float, fill: float | None = None) -> Witness:
     """The comparison that decided the margin of one replication (a column of the trace) at the run's start."""
-    descent = _Descent(trace.only(column))
+    descent = _Descent(trace.only(column), fill)
     clause, tick, wanted = descent.start(formula)
     text = render(clause)
     return Witness(
@@ -69,8 +69,8 @@ def witness(formula: stl.Formula, trace: Trace, column: int, margin: float) -> W
 class _Descent:
     """The way down, in one replication: each step goes to the part, and the tick, that gave the margin."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.margins = Margins(trace, keep=True)
+    def __init__(self, trace: Trace, fill: float | None) -> None:
+        self.margins = Margins(trace, keep=True, fill=fill)
         self.times = trace.times
 
     def start(self, formula: stl.Formula) -> tuple[stl.Formula, int | None, bool]:

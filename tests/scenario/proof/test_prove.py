@@ -105,7 +105,7 @@ def test_a_property_of_nothing_is_refused(asked: str) -> None:
 
 
 def test_the_commands_say_it(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = "always (dec_a3ee-scores-eff < 0.5 and not reviewer.ack implies tripped)"
+    asked = "always (eff(dec_a3ee) < 0.5 and not reviewer.ack implies tripped)"
     assert main(["tripwire", str(SHIPPED), "--prove", asked]) == 0
     assert "proved by induction over 1 tick: always (eff(dec_a3ee) < 0.5" in capsys.readouterr().out
     assert main(["netlist", "prove", "always not tripped", str(SHIPPED)]) == 1

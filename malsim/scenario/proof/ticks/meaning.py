@@ -85,7 +85,8 @@ class Meaning:
                 missing = any(each is None for each in values)
                 return Truth(False, given=False) if missing else Truth(apply(RELATIONS[relation], *values))
             case stl.Bit(value):
-                return Truth(_bit(self._value(value, tick), value.address))
+                bit = self._value(value, tick)
+                return Truth(False, given=False) if bit is None else Truth(_bit(bit, formula.read.address))
             case stl.Not(operand):
                 return _opposite(self.at(operand, tick))
             case stl.Join(word, left, right):
@@ -152,6 +153,8 @@ class Meaning:
                 return self.read(address, tick)
             case stl.Apply("prev", (argument,)):
                 return self._value(argument, tick - 1) if tick else None
+            case stl.Apply("next"):
+                raise OutsideError("next looks ahead, and a proof goes tick by tick", given=render(value), hint="use prev")
             case stl.Apply(function, arguments):
                 values = [self._value(each, tick) for each in arguments]
                 if any(each is None for each in values):
