@@ -9,8 +9,8 @@ the minimum over their window, eventually and once the maximum;
 **Where there is no value.** Before a cell's first tick, and for `prev` at the first and `next` at the last tick, there is
 nothing to compare: such a tick has no margin (NaN here). Windows pass over it, as over what lies beyond the last tick.
 `and`, `or`, `implies` have a margin there only if the side that has one decides alone (false and …, true or …). A window
-that finds no tick at all gives +∞ (always) or −∞ (eventually). NaN or an infinity in the data itself, or out of a division, is refused where the
-margin depends on it.
+that finds no tick at all gives +∞ (always) or −∞ (eventually). NaN or an infinity in the data itself, or out of a
+division, is refused where the margin depends on it.
 
 Source: Donzé and Maler, Robust satisfaction of temporal logic over real-valued signals, 2010; on ticks without gaps equal to
 rtamt's discrete-time offline margins, save that there a formula that never held falls at the first tick.

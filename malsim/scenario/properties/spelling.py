@@ -32,8 +32,9 @@ def written(text: str) -> str:
     fields = fields_of(text)
     if not fields:
         return text
-    function = FUNCTIONS.get(fields)
-    return f"{function}({text.removesuffix(f'-{fields}')})" if function else f'"{text}"'
+    if fields in FUNCTIONS:
+        return f"{FUNCTIONS[fields]}({text.removesuffix(f'-{fields}')})"
+    return f'"{text}"'
 
 
 def fields_of(text: str) -> str:

@@ -1,47 +1,104 @@
-"""The reference page of scenario files, made from their JSON Schema."""
+"""The reference page of scenario files, made from their JSON Schema: every table, every key, each with an example."""
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
-from malsim.showing.manual.markdown import table
+from malsim.showing.manual.markdown import parameters, table
 
 KINDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "array": "list", "object": "table"}
+DEFAULT = re.compile(r"[;,]?\s*\bdefault:? (\[[^]]*\]|[^;,()\[]*[^;,()\[ ])(?=[;,]|$)")
+EXAMPLES: dict[str, object] = {  # of keys whose schema has none
+    "law": "majority", "adapter": "mine:Votes", "answer": "is (.+)", "from": "memory.sqlite", "primed_by": "global.sqlite",
+    "topics": ["plant"], "entities": ["pump-3"], "source_refs": ["log:412"], "facts": ["pump"], "path": "claims.csv",
+    "signals": ["silent-writer"], "property": "always[0:5d] (eff(dec_a3ee) >= 0.3)", "metric": "last", "axiom": "bounds",
+    "assume": ["always not reviewer.ack"], "columns": ["cells.effective", "events"], "values": ["open", "shut"],
+    "derive": {"cell-trust": "mul(cell-scores-eff,cell-scores-curr)"}, "expect": {"2d": "tripped"}, "within": [0.3, 0.5],
+    "over": ["2d", "9d"], "confidence": 0.8, "seed": 42, "record": ["dec_a3ee", "right(pump)"],
+}  # fmt: skip
+SAMPLES = {"string": "…", "boolean": True, "number": 0.5, "integer": 1}
+HEAD = """\
+A scenario is a TOML file. This page is made from its JSON Schema, which `malsim docs --schema` prints. `malsim new my.toml`
+writes a commented scenario. A duration is text with a unit: `ms`, `s`, `min`, `h`, `d` or `w`, such as `"36h"`.
+"""
 
 
 def scenario() -> str:
-    """Scenario files, key by key, from their JSON Schema."""
+    """Return the page of scenario files, key by key."""
     from malsim.scenario.file.json_schema import scenario_schema
 
     schema = scenario_schema()
-    head = "A scenario is a TOML file. `malsim docs --schema` prints the JSON Schema that this page is made of;"
-    text = [f"{head} `malsim new my.toml` writes a commented one.\n"]
+    text = [HEAD]
     for name, value in schema["properties"].items():
-        text += _table_of(name, value, schema["$defs"])
-    for name in ("duration",):
-        text.append(f"## {name}\n\n{schema['$defs'][name].get('description', '')}\n")
+        text += _sections(name, value, schema["$defs"])
     return "\n".join(text)
 
 
-def _table_of(name: str, value: dict[str, Any], defs: dict[str, Any]) -> list[str]:
-    """One key of a scenario: what it is, and a table of its own keys."""
+def _sections(name: str, value: dict[str, Any], defs: dict[str, Any]) -> list[str]:
+    """Return the section of a key, and behind it those of the tables inside it."""
     body = _resolved(value.get("items", value), defs)
-    head = f"## {'[[' + name + ']]' if 'items' in value else '[' + name + ']' if 'properties' in body else name}\n"
-    words = value.get("description") or body.get("description") or ""
-    if name == "rules":
-        return [head, "Every rule of the memory: see the page `rules`.\n"]
-    if "properties" not in body:
-        return [head, f"{words}\n"]
-    required = set(body.get("required", ()))
-    rows = [
-        (
-            f"`{key}`" + (" (required)" if key in required else ""),
-            _kind(part, defs),
-            part.get("description") or _resolved(part, defs).get("description", ""),
-        )
-        for key, part in body["properties"].items()
+    many, words = "items" in value, value.get("description") or body.get("description") or ""
+    text = [
+        f"## {f'[[{name}]]' if many and 'properties' in body else f'[{name}]' if body.get('type') == 'object' else name}\n"
     ]
-    return [head, f"{words}\n" if words else "", table(("key", "value", "meaning"), rows) + "\n"]
+    text += [f"{words}\n"] if words else []
+    if name == "rules":
+        return [*text, "Every rule of the memory: see the page `rules`.\n"]
+    if name == "law":
+        return [*text, *_laws()]
+    open_keys = body.get("additionalProperties")
+    properties = body.get("properties", {})
+    if not properties:
+        names = body.get("propertyNames", {}).get("pattern", "")
+        part = open_keys if isinstance(open_keys, dict) else {**value, **body} if not many else value
+        kind = f"Keys like `{names}`, each: {_kind(part, defs)}" if isinstance(open_keys, dict) else f"{_kind(part, defs)}"
+        default = _default(value)
+        return [
+            *text,
+            f"{kind}{f'; default {default}' if default else ''}. Example: `{name} = {_sample_of(name, value, defs)}`.\n",
+        ]
+    required = set(body.get("required", ()))
+    rows = [_row(key, part, defs, required=key in required) for key, part in properties.items()]
+    text.append(table(("key", "value", "default", "example", "meaning"), rows) + "\n")
+    for key, part in properties.items():
+        inner = _resolved(part, defs)
+        inner = _resolved(inner.get("items", inner), defs)
+        inner = {**inner, **(inner["additionalProperties"] if isinstance(inner.get("additionalProperties"), dict) else {})}
+        if inner.get("properties"):
+            text += _sections(f"{name}.{key}", {**part, **inner} if "items" not in _resolved(part, defs) else part, defs)
+    return text
+
+
+def _row(key: str, part: dict[str, Any], defs: dict[str, Any], *, required: bool) -> tuple[str, ...]:
+    body = _resolved(part, defs)
+    words = part.get("description") or body.get("description", "")
+    default = "required" if required else _default(body)
+    return (
+        f"`{key}`",
+        _kind(part, defs),
+        default,
+        f"`{_sample_of(key, part, defs)}`",
+        DEFAULT.sub("", words),
+    )
+
+
+def _sample_of(key: str, part: dict[str, Any], defs: dict[str, Any]) -> str:
+    known = key in EXAMPLES and not _kind(part, defs).startswith(("duration", "true"))
+    return _toml(EXAMPLES[key] if known else example(part, defs))
+
+
+def _laws() -> list[str]:
+    """Return a table of parameters for each law that has some."""
+    from malsim.laws import find_law, shipped_laws
+
+    text = []
+    for name in shipped_laws():
+        if params := find_law(name).params:
+            first, param = next(iter(params.items()))
+            text += [f'### law = "{name}"\n', f"{parameters(params)}\n", f"Example: `{first} = {_toml(param.default)}`.\n"]
+    return text
 
 
 def _resolved(part: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
@@ -50,9 +107,57 @@ def _resolved(part: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     return part
 
 
+def _default(part: dict[str, Any]) -> str:
+    """Return the default of a key, from the schema or from its description; "" where it has none."""
+    if "default" in part:
+        return _toml(part["default"])
+    match = DEFAULT.search(part.get("description", ""))
+    return match[1] if match else ""
+
+
+def example(part: dict[str, Any], defs: dict[str, Any]) -> object:
+    """Return a value that the schema of a key allows: its example, its default, or the simplest of its type.
+
+    >>> example({"type": "number", "minimum": 2, "maximum": 4}, {})
+    3.0
+    """
+    part = _resolved(part, defs)
+    part = part.get("oneOf", part.get("anyOf", [part]))[0]
+    for choices in (part.get("examples"), [part["default"]] if "default" in part else (), part.get("enum")):
+        if choices:
+            return choices[0]
+    kind = part.get("type", "object")
+    kind = kind if isinstance(kind, str) else kind[-1] if "pattern" in part else kind[0]
+    if kind == "array":
+        return [example(part.get("items", {"type": "number"}), defs)] * max(1, part.get("minItems", 1))
+    if kind == "object":
+        keys = part.get("properties", {})
+        return {key: example(keys[key], defs) for key in part.get("required") or list(keys)[:1]}
+    return "2d" if kind == "string" and "0-9" in part.get("pattern", "") else _sample(part, kind)
+
+
+def _sample(part: dict[str, Any], kind: str) -> object:
+    low, high = part.get("minimum", part.get("exclusiveMinimum")), part.get("maximum")
+    if kind not in ("number", "integer") or low is None:
+        return SAMPLES[kind]
+    middle = (low + high) / 2 if high is not None and high < 10_000 else low + 1  # noqa: PLR2004  # a bound, not a scale
+    return int(middle) if kind == "integer" else middle
+
+
+def _toml(value: object) -> str:
+    """Return a value as TOML in one line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(inner)}" for key, inner in value.items()) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _kind(part: dict[str, Any], defs: dict[str, Any]) -> str:
-    if "$ref" in part:
-        return str(part["$ref"]).rsplit("/", 1)[1]
+    """Return type and bounds in words."""
+    if "$ref" in part and str(part["$ref"]).endswith("duration"):
+        return "duration"
+    part = _resolved(part, defs)
     if "enum" in part:
         return " or ".join(map(str, part["enum"]))
     if "oneOf" in part or "anyOf" in part:
