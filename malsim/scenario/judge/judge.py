@@ -13,6 +13,7 @@ from malsim.scenario.checks.metric_bounds import MetricEstimate
 from malsim.scenario.properties import Property, Verdict
 from malsim.scenario.properties import check as check_property
 from malsim.scenario.properties.frames import trace_of
+from malsim.scenario.properties.witness import margin_text
 from malsim.sim import bench
 from malsim.sim.record.metrics import by_replication
 from malsim.sim.settings.askable import refuse_unanswerable
@@ -154,9 +155,9 @@ def _verdict(check: Check, verdict: Verdict) -> Outcome:
 def _explanation(verdict: Verdict) -> str:
     margin = verdict.margin
     if len(margin.each) == 1:
-        return str(margin.witness) if not verdict.passed else f"margin {margin.worst:.3g}"
+        return str(margin.witness) if not verdict.passed else f"margin {margin_text(margin.worst, 3)}"
     low, high = verdict.interval
     share = f"holds in {margin.holds.sum()} of {len(margin.each)} replications [{low:.3g}, {high:.3g}]"
     if verdict.passed:
-        return f"{share}, worst margin {margin.worst:.3g}"
+        return f"{share}, worst margin {margin_text(margin.worst, 3)}"
     return f"{share}, {verdict.share:g} asked; {margin.witness}"

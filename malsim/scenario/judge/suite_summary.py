@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 from malsim.base.plain_text import one_line, plain_text
 from malsim.scenario.file.scenario_file import holds_rules_alone
 from malsim.scenario.judge.judge import goals
+from malsim.scenario.properties.witness import margin_text
 from malsim.sim.why.refused_claims import cap_lines, refusal_count, refusal_lines
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
     """What was asked, the margin, the witness term by term, the seed, and how to see a failure again."""
     lines = [f"asked: {outcome.check.property}"]
     if outcome.margin is not None:
-        lines.append(f"margin: {outcome.margin:.6g}")
+        lines.append(f"margin: {margin_text(outcome.margin)}")
     if outcome.verdict is not None:
         witness = outcome.verdict.margin.witness
         day = "none" if witness.day is None else f"{witness.day:.6g}"

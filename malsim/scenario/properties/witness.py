@@ -47,7 +47,16 @@ class Witness:
         """Say it in one line."""
         when = "no tick" if self.day is None else f"day {self.day:.6g}"
         where = f"replication {self.replication}, {when}"
-        return f"{where}: expected {self.expected}, got {self.got}; margin {self.margin:.6g}"
+        return f"{where}: expected {self.expected}, got {self.got}; margin {margin_text(self.margin)}"
+
+
+def margin_text(margin: float, digits: int = 6) -> str:
+    """Return a margin as people read it; 0 is exactly on the bound.
+
+    >>> margin_text(0.0), margin_text(-0.25)
+    ('0, exactly on the bound', '-0.25')
+    """
+    return f"{margin:.{digits}g}" + (", exactly on the bound" if margin == 0 else "")
 
 
 def witness(formula: stl.Formula, trace: Trace, column: int, margin: float, fill: float | None = None) -> Witness:
