@@ -145,7 +145,7 @@ def _series_differences(
 def _reported(name: str, column: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Return one row for each series: its first tick outside, and how many ticks are."""
     firsts = rows.group_by(KEYS[name], maintain_order=True).agg(pl.col("t", "old", "new", "slack").first(), ticks=pl.len())
-    found = [
+    report = [
         {
             "frame": name, "series": series_label(row), "column": column, "t": row["t"], "ticks": row["ticks"],
             "fault": "missing" if row["new"] is None else "unexpected" if row["old"] is None else "value",
@@ -153,7 +153,7 @@ def _reported(name: str, column: str, rows: pl.DataFrame) -> pl.DataFrame:
         }
         for row in firsts.to_dicts()
     ]  # fmt: skip
-    return pl.DataFrame(found, schema=DIFFERENCES)
+    return pl.DataFrame(report, schema=DIFFERENCES)
 
 
 def _event_differences(then: pl.DataFrame, now: pl.DataFrame) -> Iterator[pl.DataFrame]:
