@@ -107,7 +107,6 @@ def read_what_can_be(path: str | Path) -> tuple[Document, list[Fault]]:
 
 
 def _blocks(reader: _Reader, statements: tuple[Statement, ...], whole: Path, root: str) -> Iterator[tuple[str, Document]]:
-    """The netlists beside a file that it schedules by name, and those that these do."""
     for name in added_names(statements):
         path = (whole.parent / f"{name}.malnet").resolve()
         if path.is_file() and path.is_relative_to(whole.parent) and path not in reader.names:

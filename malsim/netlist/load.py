@@ -129,7 +129,6 @@ def check(document: Document, memory: Memory | None = None) -> CheckResult:
 
 
 def _holding(handles: Iterable[str]) -> Memory:
-    """A memory with cells of these names and nothing else in it."""
     cells = [Cell(handle, "needed") for handle in handles]
     rows = [{"handle": cell.handle, "title": cell.title, "kind": "dec"} for cell in cells]
     return build(GraphRows(rows, cells), Memory.empty(), Rules(), now=0.0, rep=0)[0]
@@ -163,7 +162,6 @@ def _several(memory: Memory, handles: Iterable[str], rep: int, expected: Collect
 
 
 def _begins_one(handle: str, names: Collection[str]) -> bool:
-    """Whether a handle is cut short and one of these names begins so."""
     return is_short(handle) and any(name.startswith(handle) for name in names)
 
 

@@ -100,7 +100,6 @@ def _walk(
 
 
 def _last(signal: Signal, net: Net, history: pl.DataFrame, moved: Callable[[str, float], str] | None) -> Because:
-    """The signal's value at the end of its history, and since when it has it."""
     values = history["value"]
     changes = (values.ne_missing(values.shift(1))).arg_true()
     at = int(changes[-1]) if len(changes) else 0
@@ -127,7 +126,6 @@ def _moved_by(signal: Signal, net: Net, histories: dict[object, pl.DataFrame], b
 
 
 def _last_change(history: pl.DataFrame, by: float) -> float:
-    """When a history last changed by a time."""
     past = history.filter(pl.col("t") <= by)
     changes = past.filter(pl.col("value").ne_missing(pl.col("value").shift(1)))
     return float(changes["t"][-1]) if changes.height else float("-inf")

@@ -47,7 +47,6 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
 
 
 def _all_again(writes: Sequence[Event]) -> bool:
-    """Whether both who spoke of x say A after B, which supersedes A."""
     again = {event.writer for event in writes[2:]}
     about_x = [event.object for event in writes] == ["x"] * len(writes)
     return (

@@ -51,7 +51,6 @@ def _honest(day: int, start: int) -> list[tuple[str, str]]:
 
 
 def _is_alone(facts: Sequence[Event], writer: str) -> bool:
-    """Whether on most of its things less than two others say what a writer says."""
     seconds = [
         sum(one.object == own.object and one.value == own.value for one in facts) > 2  # noqa: PLR2004  # itself, two others
         for own in facts

@@ -50,7 +50,6 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
 
 
 def _look(t: float) -> list[Event]:
-    """A look after a sweep, which some memories wait for."""
     return [Event(t, "tick"), Event(t, "peek")]
 
 

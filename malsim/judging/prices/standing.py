@@ -53,7 +53,6 @@ def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = 
 
 
 def _answer(subject: Subject, world: ClaimWorld) -> str:
-    """What the memory answers before the lie begins."""
     with closing(subject.fresh(world.vocabulary, verified=False)) as memory:
         player = Player(memory, now=float("-inf"))
         for event in with_ticks(world):

@@ -40,7 +40,6 @@ def _earns(world: ClaimWorld, n: int) -> list[Event]:
 
 
 def _floods(world: ClaimWorld, n: int) -> list[Event]:
-    """N facts that nobody else speaks about, then the lie."""
     own = [Event(_time(world, place), "write", *fact, "liar", world.lie_stated) for place, fact in enumerate(world.own(n))]
     return [*own, world.says(_time(world, n), "liar", world.lie)]
 
@@ -56,7 +55,6 @@ def _reads(world: ClaimWorld, n: int) -> list[Event]:
 
 
 def _truth(world: ClaimWorld, n: int, *, relation: str = "", each: bool = True) -> list[Event]:
-    """The honest say the other value, in turn or the first alone."""
     edges, writers = (((relation, world.truth),) if relation else ()), world.honest if each else world.honest[:1]
     return [
         world.says(_time(world, place), writers[place % len(writers)], world.lie, *edges, stated=world.stated)

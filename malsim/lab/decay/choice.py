@@ -80,7 +80,6 @@ def predictions_of(survival: Array, log: Log, horizons: Array) -> Predictions:
 
 
 def _in_sight(duration: Array, ended: Bools) -> Callable[..., Array]:
-    """The share of lifetimes not yet censored at a time (or just before it)."""
     if ended.all():
         return lambda t, before=False: np.ones(len(t))  # noqa: ARG005  # one shape for both
     curve = ecdf(CensoredData(uncensored=duration[~ended], right=duration[ended])).sf

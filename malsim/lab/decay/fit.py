@@ -130,7 +130,6 @@ def _best(scores: pl.DataFrame, goodness: Goodness) -> str:
 
 
 def _notes(estimate: Rates | None, log: Log) -> tuple[str, ...]:
-    """What the log cannot tell, in sentences."""
     if estimate is None:
         return () if log.ended.any() else (NEVER,)
     if np.isnan(estimate.tau[0]):

@@ -113,7 +113,6 @@ def _may_end(ended_by: str) -> pl.Expr:
 
 
 def _last_day(source: Any, claims: pl.DataFrame) -> float:
-    """The last day that a source shows anything of."""
     days = [float(claims["t"].to_numpy().max())]
     if memory := getattr(source, "memory", None):
         times = pl.concat([memory.cells["touched"], memory.edges["t"]]).drop_nulls()

@@ -114,7 +114,6 @@ class Likelihood:
         return min(abs(value - limit) for limit in self.bounds[place]) < EDGE
 
     def _profile(self, place: int, value: float) -> tuple[float, float]:
-        """The least loss with one parameter at a value, and the other there."""
 
         def at(other: float) -> float:
             return self.loss(np.array([value, other] if place == 0 else [other, value]))

@@ -65,7 +65,6 @@ def rates(log: pl.DataFrame) -> Rates:
 
 
 def _reports(log: pl.DataFrame) -> Estimate:
-    """Claims an object and day, after the first about each."""
     each = log.group_by("rep", "object").agg(
         claims=pl.len() + pl.col("restated").list.len().sum() - 1, days=pl.col("until").max() - pl.col("start").min()
     )
@@ -105,6 +104,5 @@ def _near(losses: Array) -> list[int]:
 
 
 def _crossing(grid: Array, losses: Array, out: int, inside: int, allowed: float) -> float:
-    """Where the loss is what is allowed, on the line between two points."""
     share = (allowed - losses[inside]) / (losses[out] - losses[inside])
     return float(grid[inside] + share * (grid[out] - grid[inside]))

@@ -73,13 +73,11 @@ def _groups(cells: pl.DataFrame, edges: pl.DataFrame) -> np.ndarray[Any, Any]:
 
 
 def _superseding(cells: pl.DataFrame) -> pl.Series:
-    """The rows of cells that took the place of one that said otherwise."""
     old = cells.filter(pl.col("successor") >= 0)
     return old.filter(pl.col("said") != cells["said"].gather(old["successor"]))["successor"]
 
 
 def _contradicting(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.Series:
-    """The rows of cells that contradict an earlier one of another writer."""
     source, target = (cells[edges[end].to_list()] for end in ("source", "target"))
     return source.filter((source["created"] > target["created"]) & (source["writer"] != target["writer"]))["row"]
 

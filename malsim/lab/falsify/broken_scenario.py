@@ -64,7 +64,6 @@ def shrink(start: Break, judge: Callable[[Scenario], PropertyRun], result: Prope
 
 
 def _simpler(one: Break, result: PropertyRun) -> Iterator[Break]:
-    """Every break that is one step smaller, the larger steps first."""
     base, disturbance = one.base, one.disturbance
     if base.replications > 1:
         yield replace(one, base=base.replace(replications=1, first=result.replication))
@@ -128,7 +127,6 @@ def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
 
 
 def _claims_left(claims: list[dict[str, Any]], titles: list[str], times: list[float]) -> list[dict[str, Any]]:
-    """The claims of the file that the base still has."""
     others = list(zip(titles, times, strict=True))
     own = []
     for one in claims:

@@ -85,7 +85,6 @@ def margin(formula: Formula, run: PropertyRun, scale: Sequence[float]) -> float:
 
 
 def _over_predicates(formula: Formula, names: dict[Formula, str]) -> Formula:
-    """The formula over the predicates' margins themselves."""
     if formula in names:
         return Compare(Read(names[formula]), ">=", Number(0.0))
     changes: dict[str, Any] = {

@@ -90,7 +90,6 @@ def search_price(subject: Subject, world: ClaimWorld, price: Price, *, budget: i
 
 
 def _stream(world: ClaimWorld, point: Array) -> list[Event]:
-    """The claims that a point of the unit cube stands for."""
     events, t = [], world.start
     for share, who, value, stated, edge in point.reshape(-1, CHOICES).tolist():
         says = world.lie if value < 0.8 else world.truth  # noqa: PLR2004  # a liar may say what is true for a while

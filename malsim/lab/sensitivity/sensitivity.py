@@ -172,7 +172,6 @@ def sensitivity(
 
 @contextlib.contextmanager
 def _runner(scenario: Scenario, metric: Measure, executor: Any, workers: int | None, *, progress: bool) -> Iterator[Runner]:
-    """A function from settings to the metric of each replication under each."""
     alone = executor is None and workers is None
     if executor is None and not alone:
         must_travel(*filter(callable, (metric, scenario.rules.effective)))
@@ -197,5 +196,4 @@ def _refuse_unknown(values: Array, metric: Measure) -> None:
 
 
 def _by_chance(scenario: Scenario) -> bool:
-    """Whether anything in a scenario is drawn."""
     return bool(scenario.writers or scenario.reader or scenario.reviewers or any(fact.hazard for fact in scenario.facts))

@@ -62,7 +62,6 @@ def unload(session: Session, name: str) -> Session:
 
 
 def _last_value(session: Session, pin: str) -> list[Statement]:
-    """The setting that keeps an input at its signal's one value, where it has one."""
     owner, _, name = pin.rpartition(".")
     instance, values = session.net.instances.get(owner), session.values(pin)
     if instance is None or not isinstance(instance.sheet.slots[name].pin, In) or values.size != 1 or values[0] != values[0]:

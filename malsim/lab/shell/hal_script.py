@@ -210,7 +210,6 @@ def _flag(words: list[str], flag: str) -> int | None:
 
 
 def _heredocs(path: Path, name: str) -> list[tuple[list[str], str]]:
-    """The here-documents of a shell script that does nothing else."""
     text = _text(path, name)
     rest = [line for line in _HEREDOC.sub("", text).splitlines() if line.strip() and not line.startswith("#")]
     if rest:

@@ -163,7 +163,6 @@ class HalCommands(Commands):
                 self.say(f"{type_name}  {self._value(name)}  {name}  on no pin yet")
 
     def _waits(self, signal: str) -> bool:
-        """Whether it was named, and no net has made it yet."""
         return signal in self.new_signals and signal not in self.session.net.signals
 
     def _value(self, signal: str) -> str:

@@ -95,7 +95,6 @@ def type_of(session: Session, name: str) -> str:
 
 
 def _of_graph(session: Session, name: str) -> pl.Series:
-    """What stands at an address of the graph."""
     cell = _CELL.split(spelled(name), 1)[0]
     handles = session.memory.cells["handle"]
     if cell not in handles and not beginning_so(cell, handles) and "(" not in name:

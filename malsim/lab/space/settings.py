@@ -93,7 +93,6 @@ def changed(subject: Subject, values: Mapping[str, object], *, where: str = "set
 
 
 def _parts(scenario: Scenario, tables: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """The parts of a scenario that are other parts now."""
     parts: dict[str, Any] = {}
     if "law" in tables:
         parts["law_settings"] = dict(scenario.law_settings) | tables["law"]

@@ -108,7 +108,6 @@ class Continuation:
         return ahead
 
     def _restored(self, values: NDArray[Entry]) -> NDArray[Entry]:
-        """Values of the working loop in the order of the loop's own cells."""
         own = np.empty_like(values)
         own[self.order] = values
         return own

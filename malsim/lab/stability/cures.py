@@ -151,7 +151,6 @@ def cures(
 
 
 def _cures(result: Stability) -> list[Cure]:
-    """The cures with their settings for this loop."""
     rules, ceiling = result.rules, result.critical_ceiling
     lower = rules.challenge_ceiling if ceiling is None else min(BELOW * ceiling, rules.challenge_ceiling)
     bound = damping_bound(result.eigenvalues)

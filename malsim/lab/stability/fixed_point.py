@@ -78,7 +78,6 @@ def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
 
 
 def _parts(move: Array, changes: list[Array]) -> list[float]:
-    """How much of each change makes up a move best, by least squares."""
     if not changes:
         return []
     products = [[np.einsum("i,i->", one, other) for other in changes] for one in changes]
@@ -135,7 +134,6 @@ def polished(loop: TickLoop, worth: Array, gap: float) -> tuple[Array, float]:
 
 
 def _residual(loop: TickLoop, worth: Array) -> float:
-    """The largest |f(e) − e|."""
     return float(np.abs(loop.step(worth) - worth).max(initial=0.0))
 
 

@@ -136,14 +136,12 @@ def along(value: NDArray[Any], like: Array) -> NDArray[Any]:
 
 
 def _from(matrix: sparse.csr_array, sources: NDArray[np.bool_]) -> sparse.csr_array:
-    """The matrix with the columns of these sources alone."""
     if sources.all():
         return matrix
     return sparse.csr_array((matrix.data * sources[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _scaled(matrix: sparse.csr_array, rows: Array) -> sparse.csr_array:
-    """Each row times a number."""
     entries = matrix.data * np.repeat(rows, np.diff(matrix.indptr))
     product = sparse.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
     product.has_canonical_format = matrix.has_canonical_format  # checking it anew takes as long as the sum of two

@@ -91,7 +91,6 @@ def _first_ringing(loop: TickLoop, ceilings: Array, ticks: int) -> int | None:
 
 
 def _bisect(loop: TickLoop, low: float, high: float, within: float, ticks: int) -> float:
-    """The ringing end of a step from settling to ringing, once it is narrow enough."""
     while high > low * (1.0 + within):
         middle = float(np.sqrt(low * high))
         ringing = bool(rings(replace(loop, challenge_ceiling=middle), ticks=ticks)[0])

@@ -107,7 +107,6 @@ def _within(
 
 
 def _dense(inner: sparse.csr_array, members: NDArray[np.int64], damping: float) -> tuple[NDArray[np.complex128], Array]:
-    """Every part of one size, in stacks small enough to hold."""
     count, size = members.shape
     per = max(1, 4_000_000 // size**2)
     parts = [_stack(inner, members[at : at + per], damping) for at in range(0, count, per)]

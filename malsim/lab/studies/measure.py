@@ -226,7 +226,6 @@ def _is_named(text: str) -> bool:
 
 
 def _of_facts(run: Run, name: str) -> Array:
-    """The share of answers about facts of a name that were right."""
     names = [fact.name for fact in run.scenario.facts if re.fullmatch(re.escape(name) + r"(-\d+)?", fact.name)]
     if not names:
         allowed = " ".join(dict.fromkeys(re.sub(r"-\d+$", "", fact.name) for fact in run.scenario.facts))

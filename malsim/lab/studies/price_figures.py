@@ -56,7 +56,6 @@ def _price(subject: Scenario | Rules) -> Price:
 
 @lru_cache(maxsize=4096)
 def _of_rules(rules: Rules) -> Price:
-    """Kept, as several figures and problems ask for the price of the same rules."""
     return price_of(subject_of(rules), _world())
 
 

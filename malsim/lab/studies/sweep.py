@@ -148,7 +148,6 @@ def sweep(
 
 
 def _due(points: Design, folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
-    """The points whose file is not there."""
     for settings in points:
         path = folder / "points" / place_of(settings)
         if not path.exists():

@@ -165,6 +165,5 @@ class ModelSearch(Search):
 
 
 def _mask(mask: Bools, draws: np.random.Generator) -> Bools:
-    """The coordinates that are taken over, one at least."""
     mask[draws.integers(len(mask))] = True
     return mask

@@ -82,7 +82,6 @@ def _terms(steps: Array) -> Array:
 
 
 def _derivatives(coefficients: Array, size: int) -> tuple[Array, Array]:
-    """Slope and bend of the quadratic of these coefficients, on the last axis."""
     upper = np.triu_indices(size)
     bend = np.zeros((*coefficients.shape[:-1], size, size))
     bend[..., upper[0], upper[1]] = coefficients[..., 1 + size :]

@@ -152,7 +152,6 @@ def _worst(table: Array, sample: NDArray[np.int64]) -> Array:
 
 
 def _fill(table: Array) -> Array:
-    """Units without a value stand at their try's mean, which leaves it where it is."""
     if not np.isnan(table).any():
         return table
     means = np.array([mean_of(row) for row in table])

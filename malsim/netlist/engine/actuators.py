@@ -130,7 +130,6 @@ class Actuators:
         return bits, by
 
     def _forbidden(self, flag: str, memory: Memory) -> Array:
-        """Where the memory's locks keep a flag as it is."""
         if not self.enforced:
             return np.zeros(memory.height, dtype=bool)
         fixed: Array = memory.column("immutable")
@@ -139,7 +138,6 @@ class Actuators:
     def _alarm_events(
         self, values: Mapping[str, Array], last: Mapping[str, Array], now: dict[str, Array], rows: Rows
     ) -> Iterator[Happening]:
-        """Alarms that tripped or cleared."""
         for signal in self.alarms:
             value = values[signal.name]
             key = f"alarm {signal.name}"
@@ -173,7 +171,6 @@ class Actuators:
 
 
 def _events(cells: Array, kind: str, by: Array, names: list[str], rows: Rows, detail: str) -> Iterator[Happening]:
-    """One event for each of these cells, by the signal that asked for it last."""
     if cells.any():
         subject = rows.labels("cell").filter(pl.Series(cells))
         cause = [names[place].replace("{}", label) for place, label in zip(by[cells].tolist(), subject, strict=True)]
@@ -181,7 +178,6 @@ def _events(cells: Array, kind: str, by: Array, names: list[str], rows: Rows, de
 
 
 def _fit(before: Array | None, length: int) -> Array:
-    """The bits of the last scan, false for rows that are new since."""
     if before is not None and len(before) == length:
         return before
     bits = np.zeros(length, dtype=bool)

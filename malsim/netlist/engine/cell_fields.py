@@ -54,7 +54,6 @@ def _chain_currency(rows: Rows) -> Array:
 
 
 def _latest(when: Array, among: Bools, groups: Ints, many: int) -> Ints:
-    """The cells of each group with the latest times, so many at most."""
     cells = np.flatnonzero(among)
     order = cells[np.lexsort((-cells, -when[cells], groups[cells]))]
     counts = np.bincount(groups[order])

@@ -221,7 +221,6 @@ class Engine:
         return values
 
     def _fit(self, state: State, rows: Rows) -> State:
-        """The state with a row for every run, cell, writer and topic there is by now."""
         heights = {domain: rows.count(domain) for domain in self.domains}
         if heights == state.heights:
             return state

@@ -117,7 +117,6 @@ def _domain(where: Address | Constant, place: Place) -> str:
 
 
 def _own(where: Address | Constant, place: Place) -> Formula:
-    """A field, an output or a derived value on its own domain."""
     if isinstance(where, Pin):
         key, row, _ = place.steps[where.instance].instance.sheet.slots[where.name]
         if row is None:
@@ -154,7 +153,6 @@ def _reducer(where: Reduced, domain: str, place: Place) -> Formula:
 
 
 def _around(where: Reduced, inner: Row, place: Place) -> Formula:
-    """A field of each cell's neighbours as one value."""
     values_of = _member_values(where.reducer, Row("cell", inner.fields), place) if inner.fields else None
     count_key = Reduced("count", replace(inner, fields=()))
 

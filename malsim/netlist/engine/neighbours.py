@@ -60,7 +60,6 @@ class Neighbours:
         return total
 
     def _reach(self, hops: tuple[Hop, ...]) -> sparse.csr_array:
-        """Which cells the hops lead to from each."""
         matrix = self._crossing(hops[0])
         for hop in hops[1:]:
             matrix = matrix @ self._crossing(hop)

@@ -139,7 +139,6 @@ class Rows:
         return pl.concat([self.earlier_topics, new]) if new.height else self.earlier_topics
 
     def _topic_places(self, frame: pl.DataFrame) -> Ints:
-        """The place of the (rep, topic) of each row among the topics."""
         places = self.topics.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("group"))
         return frame.join(places, on=["rep", "topic"], how="left", maintain_order="left")["group"].to_numpy()
 
@@ -169,7 +168,6 @@ class Rows:
         return np.bincount(groups, values, minlength=self.count(domain)).astype(np.float64)
 
     def _find_parts(self) -> tuple[Ints, Ints]:
-        """(cells, the writer's part of a topic that each lies in)."""
         parts = self._pairs.with_columns(group=pl.int_range(pl.len())).select("group", "cell").explode("cell")
         return parts["cell"].to_numpy(), parts["group"].to_numpy()
 

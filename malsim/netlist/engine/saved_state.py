@@ -87,7 +87,6 @@ def _programs(slots: list[list[str]], memory: Memory, state: State, first: int) 
 
 
 def _packed(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
-    """A tree with its arrays put aside."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         arrays.append(value)
         return {_ARRAY: len(arrays) - 1}

@@ -74,7 +74,6 @@ class Step:
         return self._write(dict(state), values)
 
     def _inputs(self, state: dict[str, Array], values: Mapping[str, Any], rows: Rows) -> dict[str, Array]:
-        """A state with the single inputs as their signals have them."""
         for key, name, repeat in self.single:
             state[key] = values[name][rows.rep_of(self.domain)] if repeat else values[name]
         return state

@@ -61,7 +61,6 @@ def run(net: Net, stream: pl.DataFrame, *, memory: Memory | None = None, tick: f
 
 
 def _as_values(values: pl.Series, name: str, net: Net, engine: Engine) -> list[object]:
-    """A column's values as the signal it feeds takes them."""
     kind = net.signals[name].type if name in engine.free else LOOP_WRITES[name][0] if name in LOOP_WRITES else ""
     if not kind:
         free = " ".join([*sorted(engine.free), *LOOP_WRITES])

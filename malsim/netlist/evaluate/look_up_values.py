@@ -92,7 +92,6 @@ def evaluate(where: Address | SignalRow | str, frames: Frames | Memory, *, at: f
 
 
 def _plain(point: Address | SignalRow) -> Plain:
-    """The address, unless only a netlist that runs works it out."""
     if isinstance(point, SignalRow):
         return point
     hops = any(isinstance(leaf, Row) and leaf.hops for leaf in leaves(point))
@@ -162,7 +161,6 @@ def _whole(point: Path, frames: Frames) -> str:
 
 
 def _no_such(what: str, name: str, names: pl.Series) -> AddressError:
-    """The error that nothing is called so, with the nearest names that are."""
     every = sorted(names.drop_nulls().unique().to_list())
     more = f" … ({len(every)} in all)" if len(every) > FEW else ""
     allowed = " ".join(every[:FEW]) + more or None

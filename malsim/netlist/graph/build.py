@@ -89,14 +89,12 @@ def _edges(graph: GraphRows, lookup: _Names, memory: Memory, cells: pl.DataFrame
 
 
 def _heirless(cells: pl.DataFrame, heirs: Ints, graph: GraphRows) -> Iterator[Fault]:
-    """Faults of cells whose successor is named and does not exist."""
     for row in np.flatnonzero((heirs == NONE) & cells["successor"].is_not_null().to_numpy()):
         name = cells["successor"][int(row)]
         yield Fault.at(graph.statements[row], name, "no such cell, to succeed another", hint=DECLARE)
 
 
 def _supersessions(edges: pl.DataFrame, heirs: Ints, base: int) -> pl.DataFrame:
-    """(new, old) rows of what this text says replaces what."""
     edges = edges.filter((pl.col("relation") == "supersedes") & (pl.col("source") >= 0) & (pl.col("target") >= 0))
     old = np.flatnonzero(heirs != NONE)
     late = pl.DataFrame({"new": heirs[old], "old": old + base}, schema={"new": pl.Int64, "old": pl.Int64})

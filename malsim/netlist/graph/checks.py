@@ -61,7 +61,6 @@ def _share(name: str, *, above: bool = False) -> pl.Expr:
 
 
 def _screen_faults(cells: pl.DataFrame, graph: GraphRows, rules: Rules) -> Iterator[Fault]:
-    """What the screen finds, by field and kind, never repeated."""
     if rules.screen != "reject":
         return
     claims = cells.with_row_index("claim")

@@ -75,7 +75,6 @@ def _edge(graph: GraphRows, arc: Arc, now: float, rep: int, writers: dict[str, s
 
 
 def _refusals(verdicts: pl.DataFrame, graph: GraphRows) -> Iterator[Fault]:
-    """The gate's issues with each claim it refused, at the claim's line."""
     for place, issues in verdicts.filter(pl.col("verdict") == "refused").select("sequence", "issues").rows():
         statement = graph.statements[place]
         for issue in issues:
@@ -84,7 +83,6 @@ def _refusals(verdicts: pl.DataFrame, graph: GraphRows) -> Iterator[Fault]:
 
 
 def _edge_refusals(verdicts: pl.DataFrame, graph: GraphRows, loose: list[Arc]) -> Iterator[Fault]:
-    """The memory's issues with each edge it refused, at the edge's line."""
     by_ends = {(_name(graph, arc.source), arc.relation, _name(graph, arc.target)): arc for arc in loose}
     for source, relation, target, issues in verdicts.select("source", "relation", "target", "issues").rows():
         arc = by_ends[source, relation, target]

@@ -117,7 +117,6 @@ def _prop(column: str, value: object) -> Prop:
 
 
 def _differences(cells: pl.DataFrame) -> list[list[tuple[str, Any]]]:
-    """For each cell, the columns whose value is not the default."""
     basis = cells.select(
         *_BASIS, pl.col("rep"), *(pl.lit(None, kind).alias(name) for name, kind in GIVEN.items() if name not in _BASIS)
     )

@@ -91,7 +91,6 @@ def _count(component: Component, arguments: dict[str, str]) -> float:
 
 
 def _own(key: str, value: str, place: int) -> str:
-    """The part of a comma's list that is this instance's."""
     if key not in _LISTS:
         return value
     parts = value.split(",")

@@ -59,7 +59,6 @@ class HalInstance:
         return next(part for part in self.parts if part.name == name), pin
 
     def _summand(self, word: str) -> str | None:
-        """Ours that is a sum of HAL's, where this word alone is wired."""
         return next((pin for pin, factors in self.component.add.items() if factors.get(word) == 1), None)
 
 

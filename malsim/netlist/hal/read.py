@@ -127,7 +127,6 @@ def translate(text: HalText, words: list[str]) -> None:
 
 
 def _signals(words: list[str]) -> set[str]:
-    """The signal that a line puts pins on."""
     at = {"net": 1, "linksp": 1, "linkps": 2}.get(words[0] if words else "", len(words))
     return set(words[at : at + 1])
 

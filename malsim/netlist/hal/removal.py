@@ -134,7 +134,6 @@ def remaining(text: HalText) -> list[Statement]:
 
 
 def _refuse_many(text: HalText) -> None:
-    """Each removal looks at all statements before it, so their number is bounded."""
     removals = [action for action in text.actions if action.words[0] in REMOVALS]
     if len(removals) > MOST:
         place = Blank(file=removals[MOST].file, line=removals[MOST].line)

@@ -70,7 +70,6 @@ def substitute(line: str, variables: Mapping[str, str], unknown: Callable[[str],
 
 
 def _content(text: HalText, words: list[str], folder: Path | None, depth: int) -> bytes | None:
-    """The bytes of a file that another sources, or none and a fault."""
     if len(words) != 2 or folder is None or depth >= LIMITS["depth"]:  # noqa: PLR2004 - source and its file
         text.fault(" ".join(words), "this is not sourced here", allowed=f"one file, {LIMITS['depth']} levels deep")
         return None

@@ -58,7 +58,6 @@ def _joins(text: str) -> bool:
 
 
 def _broken(line: str) -> str:
-    """A long line in pieces that trailing backslashes join."""
     pieces = []
     start = 0
     while len(line) - start > _PIECE:

@@ -102,7 +102,6 @@ def _by_key(program: Program, memory: Memory, numbers: Ints) -> pl.DataFrame:
 
 
 def _by_words(program: Program, plain: pl.DataFrame) -> pl.DataFrame:
-    """Cells that hold any of the query's words."""
     words = [word for word in program.query.lower().split() if len(word) > 1]
     if not words:
         return _NOBODY
@@ -111,7 +110,6 @@ def _by_words(program: Program, plain: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_edges(program: Program, memory: Memory, numbers: Ints) -> pl.DataFrame:
-    """What the program's own edges point at."""
     own = memory.index.rows(numbers.tolist(), [program.key] * len(numbers), height=memory.cells.height)
     targets = memory.edges.filter(pl.col("source").is_in(own[own != NONE]))["target"]
     return pl.DataFrame(

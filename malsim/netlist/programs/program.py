@@ -101,7 +101,6 @@ def programs(net: Net) -> tuple[Program, ...]:
 
 
 def _value(text: str) -> object:
-    """A plain decimal is a number, true and false are bits, the rest is text."""
     if text in {"true", "false"}:
         return text == "true"
     return number(text) if _PLAIN.fullmatch(text) else text

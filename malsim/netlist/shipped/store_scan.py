@@ -89,7 +89,6 @@ def _read(text: str) -> tuple[Document, Net]:
 
 
 def _events(result: Scan, now: float, first: int) -> pl.DataFrame:
-    """What happened at a scan, the programs that tripped among it."""
     frames = [result.events]
     for ran in result.ran:
         places = np.flatnonzero(ran.output.values.get("tripped", False))

@@ -121,7 +121,6 @@ _LINE: dict[str, Any] = {
 
 
 def _firing(place: int, signal: StandingSignal, values: Mapping[str, Any], net: Net, rows: Rows) -> pl.DataFrame:
-    """One line a replication in which it fires."""
     fires = np.flatnonzero(np.asarray(values[signal.fires_signal], dtype=bool))
     if not fires.size:
         return pl.DataFrame(schema=_LINE)
@@ -172,5 +171,4 @@ def lines_of_readings(readings: Iterable[SignalReading]) -> list[str]:
 
 
 def _with_rest(lines: list[str], more: int) -> list[str]:
-    """The lines, and how many signals more fire, if any."""
     return [*lines, f"and {more} more"] if more else lines

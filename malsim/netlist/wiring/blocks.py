@@ -85,7 +85,6 @@ def owners_needed(statements: Iterable[Statement]) -> list[str]:
 
 
 def _derived_values(statements: Iterable[Statement], *, write: bool) -> list[str]:
-    """The derived values that wires write, or those that they read."""
     ends = [end for one in statements if isinstance(one, Wire) for end in one.ends if "-derived-" in end.address]
     values = []
     for end in ends:
@@ -166,7 +165,6 @@ def _implicit_loads(block: str, statements: Sequence[Statement]) -> Iterator[Sta
 
 
 def _local(text: str, block: str, names: set[str]) -> str:
-    """An address with the block's name before each pin of the block's own."""
     try:
         where = address(text)
     except AddressError:

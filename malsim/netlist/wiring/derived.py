@@ -65,7 +65,6 @@ def _followers(net: Net, name: str) -> set[str]:
 
 
 def _reads_of(signal: Signal) -> set[str]:
-    """The instances whose outputs the expression of a signal reads."""
     where = signal.writer.address if signal.writer else None
     if not isinstance(where, (Call, Reduced)):
         return set()

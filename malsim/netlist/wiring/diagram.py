@@ -63,7 +63,6 @@ _WIRE = {
 
 
 def _pins(net: Net, wires: list[dict[str, object]], end: str) -> dict[str, list[str]]:
-    """The wired pins of each box, those of an op in the order of its data sheet."""
     pins_of: dict[str, set[str]] = defaultdict(set)
     for wire in wires:
         pins_of[str(wire[end])].add(str(wire[f"{end}_pin"]))
@@ -142,7 +141,6 @@ def _title(name: str, net: Net, *, hal: bool) -> str:
 
 
 def _note(name: str, net: Net, turn: dict[str, tuple[int, int]]) -> str:
-    """When it runs, where it lives, and what is set on it."""
     instance = net.instances.get(name)
     if instance is None:
         return ""

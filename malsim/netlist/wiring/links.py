@@ -80,7 +80,6 @@ def _links(wire: Wire, instances: Mapping[str, Instance | None], faults: list[Fa
 
 
 def _against(end: End, place: Point) -> str:
-    """What is wrong with the arrow at an end, if anything."""
     if end.role == "writes" and not place.writes:
         return "this arrow leads away from an input"
     if end.role == "reads" and not place.reads:
@@ -111,7 +110,6 @@ def _infer(links: Mapping[str, list[Link]], instances: dict[str, Instance | None
 
 
 def _with_types(links: Iterable[Link], instances: Mapping[str, Instance | None]) -> list[Link]:
-    """The links with the types their instances have by now."""
     current = []
     for link in links:
         instance = instances.get(link.address.instance) if link.type == "any" and isinstance(link.address, Pin) else None
@@ -120,7 +118,6 @@ def _with_types(links: Iterable[Link], instances: Mapping[str, Instance | None])
 
 
 def _distinct(links: Iterable[Link]) -> Iterable[Link]:
-    """The links without those that say again what one before them says."""
     first: dict[tuple[Address, bool], Link] = {}
     for link in links:
         first.setdefault((link.address, link.writes), link)
@@ -159,7 +156,6 @@ def _domain(name: str, writers: list[Link], links: list[Link], faults: list[Faul
 
 
 def _once(signal: Signal, by_end: dict[str, Signal], faults: list[Fault]) -> None:
-    """A pin is on one signal, and what a wire writes is written by one."""
     for link in signal.links:
         if not isinstance(link.address, Pin) and link.writes:
             continue

@@ -72,7 +72,6 @@ def _steps(net: Net) -> Iterator[Step]:
 
 
 def _groups(names: list[str], steps: dict[str, list[Step]]) -> dict[str, int]:
-    """Which instances reach each other, both ways."""
     at = {name: place for place, name in enumerate(names)}
     pairs = [(at[step.writes.instance], at[step.reads.instance]) for out in steps.values() for step in out]
     rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T

@@ -170,7 +170,6 @@ def _reducer(where: Reduced, instances: Mapping[str, Instance | None]) -> Point 
 
 
 def _neighbours(where: Reduced, row: Row, kind: str) -> Point:
-    """A cell's neighbours made one value in the cell's own row."""
     if row.domain != "cell" or where.reducer == "series":
         raise AddressError("only cells have neighbours, and no series of them", allowed="mean(cell.~supports.*-scores-eff)")
     if not all(hop.every for hop in row.hops):

@@ -80,7 +80,6 @@ def read(folder: Path, name: str) -> dict[str, pl.DataFrame]:
 
 
 def _plain(frame: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows in order, words as strings."""
     words = [name for name, kind in rows.schema.items() if isinstance(kind, pl.Enum | pl.Categorical)]
     rows = rows.with_columns(pl.col(words).cast(pl.String))
     for name, kind in rows.schema.items():
@@ -93,7 +92,6 @@ def _plain(frame: str, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _text(rows: pl.DataFrame) -> bytes:
-    """CSV under one line that says the version and the columns' types."""
     digits = {
         name: pl.Series(np.char.mod("%.9g", rows[name].fill_null(0.0).to_numpy())).set(rows[name].is_null(), None)
         for name, kind in rows.schema.items()

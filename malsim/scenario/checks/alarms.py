@@ -172,7 +172,6 @@ def check_alarm(
 
 
 def _allowed_states(expected: Mapping[str, str], trace: Trace) -> dict[int, set[str]]:
-    """The states that would do, by tick."""
     by_tick: dict[int, set[str]] = {}
     for time, text in expected.items():
         allowed = {each.strip() for each in text.split("|")}

@@ -213,7 +213,6 @@ def _check(given: dict[str, Any], kinds: list[str], line: int, where: str) -> Ch
 
 
 def _keys(kind: type[KindCheck]) -> dict[str, bool]:
-    """The keys of a kind, and whether each is needed."""
     common = {each.name for each in fields(Check)}
     return {each.name: each.default is MISSING for each in fields(kind) if each.name not in common}
 

@@ -82,7 +82,6 @@ def _hash(path: Path) -> str:
 
 
 def _memory_in(path: Path) -> tuple[Memory, float]:
-    """The memory in a file, and the day of the last thing that was written to it."""
     if is_store(path):
         with Store(path, write=False) as store:
             return store.memory, store.day or 0.0

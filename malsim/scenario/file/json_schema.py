@@ -90,7 +90,6 @@ def _number(param: Param, duration: str) -> dict[str, Any]:
 
 
 def _type(param: Param, duration: str) -> dict[str, Any]:
-    """A number, a text, or days as either."""
     if param.unit == "d":  # bounds hold of numbers, the pattern of text
         return {"type": ["number", "string"], "pattern": duration}
     return {"type": "string" if isinstance(param.default, str) else "number"}

@@ -229,7 +229,6 @@ def _rank(error: ValidationError, schema: Any) -> list[Any]:
 
 
 def _endless(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], float]]:
-    """Every number that is none or has no end, with its path."""
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in parts:
         yield from _endless(part, (*path, key))
@@ -278,7 +277,6 @@ def _at(tree: Any, path: Iterable[str | int]) -> Any:
 
 
 def _without_secrets(value: object) -> object:
-    """What was given, but never a credential."""
     return "(withheld: it looks like a credential)" if holds_secret(str(value)) else value
 
 

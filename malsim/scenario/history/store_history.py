@@ -175,7 +175,6 @@ def _before_supersession(grid: pl.DataFrame, now: Memory) -> pl.DataFrame:
 
 
 def _writers(file: sqlite3.Connection, now: Memory, instants: pl.DataFrame) -> pl.DataFrame:
-    """What was on record of each writer at each instant."""
     author = now.cells["author"].to_numpy()
     first = np.full(now.writers.height, np.iinfo(np.int64).max)
     np.minimum.at(first, author, np.arange(len(author)))

@@ -73,7 +73,6 @@ def _trace(proof: Proof) -> pl.DataFrame:
 
 
 def _open(document: Document, sources: Mapping[str, str]) -> str:
-    """The netlist with the ends taken off by which cells feed it, on one row."""
     statements, _ = inlined(document)
     return text_of(list(_without(statements.statements, {one for one in sources if one not in LOOP_WRITES})))
 
@@ -89,7 +88,6 @@ def _without(statements: tuple[Statement, ...], sources: set[str]) -> Iterator[S
 
 
 def _changes(proof: Proof, trace: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Each input, where it changes, from half a tick before."""
     times = trace["t"].to_list()
     for one in proof.inputs:
         values = trace[one.name].to_list()
@@ -101,7 +99,6 @@ def _changes(proof: Proof, trace: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _renamed(part: Any, names: Mapping[str, str]) -> Any:
-    """A formula that reads signals where it read the cells that fed them."""
     if isinstance(part, Read):
         return Read(names.get(part.address, part.address))
     if isinstance(part, tuple):

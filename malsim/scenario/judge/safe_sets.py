@@ -66,7 +66,6 @@ def _inside(formula: stl.Formula, trace: Trace, times: tuple[int, int], *, wante
 
 
 def _moved(times: tuple[int, int], window: stl.Window | None, trace: Trace) -> tuple[int, int]:
-    """The times at which the part inside a window is looked at."""
     last = int(trace.times[-1])
     if window is None:
         return times[0], last

@@ -61,7 +61,6 @@ class Proof:
 
 
 def _table(trace: pl.DataFrame) -> list[str]:
-    """A line a signal, a column a tick."""
     rows = [(name, [_short(one) for one in trace[name].to_list()]) for name in trace.columns]
     width = max(len(name) for name, _ in rows)
     columns = [max(len(values[tick]) for _, values in rows) for tick in range(trace.height)]

@@ -138,7 +138,6 @@ class _Question:
         return self._refuted(tick + ahead + 1) if answer == z3().sat else self._say("not decided")
 
     def _ahead(self, part: Formula) -> int:
-        """How many later ticks a formula looks at."""
         return -(-stl.reach(part, self.period) // self.period)
 
     def _anywhere(self, length: int) -> Stretch | None:
@@ -153,7 +152,6 @@ class _Question:
     def _closes(
         self, stretch: Stretch, body: Formula, k: int, back: int, ahead: int, facts: Sequence[StateFact]
     ) -> tuple[str, ...] | None:
-        """The facts that induction needed, if it closes."""
         cycle, solver = self.unrolling.cycle, z3().Solver()
         for tick in range(back + (k + 1) * cycle + ahead):
             solver.add(*stretch.limits(tick))
@@ -236,7 +234,6 @@ def assumption_of(text: str) -> Formula:
 
 
 def _bounded(part: Formula | stl.Value) -> bool:
-    """Whether what comes after a known number of ticks changes nothing."""
     if isinstance(part, (stl.Over, stl.Between)) and part.word not in PAST and not (part.window and part.window.high):
         return False
     return all(_bounded(each) for each in stl.inside(part))

@@ -107,7 +107,6 @@ class FrameReader:
             ) from error
 
     def _edges(self) -> pl.DataFrame | None:
-        """The edges of a run that kept its graph, where an address follows them."""
         memory = getattr(self._run, "memory", None)
         return None if memory is None else edges_by_handle(memory)
 
@@ -140,7 +139,6 @@ class FrameReader:
 
 
 def _checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame, whose rows must say when and in which replication."""
     for column in ("t", "rep") if frame.height else ():
         if column not in frame.columns:
             raise ScenarioError(f"the frame {name} has no column {column}", allowed=", ".join(frame.columns))
@@ -152,7 +150,6 @@ def _checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _or_blank(frame: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
-    """The frame, or of one without columns one that holds nothing."""
     return (
         frame if frame.columns else pl.DataFrame(schema={"t": pl.Float64, "rep": pl.Int32} | dict.fromkeys(keys, pl.String))
     )
@@ -176,6 +173,5 @@ def _milliseconds(days: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _pins_of(run: object) -> Mapping[str, str]:
-    """The signal on each pin of a run's netlist."""
     netlist = getattr(getattr(run, "scenario", None), "netlist", None)
     return netlist.pins if netlist else {}

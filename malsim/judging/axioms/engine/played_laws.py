@@ -44,7 +44,6 @@ class LawMemory:
         self._state, _ = self._plant.admit(self._state, self._batch(claims))
 
     def _batch(self, claims: Sequence[Claim]) -> Claims:
-        """Claims as columns of places in the vocabulary, numbered on."""
         words = self._words
         abouts = [words.objects.index(claim.object) for claim in claims]
         columns = {
@@ -126,7 +125,6 @@ class GraphMemory(LawMemory):
         }  # fmt: skip
 
     def _opened(self, query: Query) -> Ints:
-        """The best cell about it, the first of several."""
         view, about = self._plant.view(self._state, 0.0), self._words.objects.index(query.object)
         rows = np.flatnonzero(view.active & (view.object == about))
         return rows[np.argmax(view.rank[rows])][None] if rows.size else rows

@@ -28,7 +28,6 @@ def replay_code(axiom: str, subject: str, events: Sequence[Event]) -> str:
 
 
 def _event_code(event: Event) -> str:
-    """An event as Python, without what is as by default."""
     settings = [each for each in fields(event) if each.default is MISSING or getattr(event, each.name) != each.default]
     keywords = [f"{each.name}={getattr(event, each.name)!r}" for each in settings if each.default is not MISSING]
     return f"Event({', '.join([repr(event.t), repr(event.do), *keywords])})"

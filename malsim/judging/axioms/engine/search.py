@@ -45,7 +45,6 @@ def breaks_at(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> int | 
 
 
 def _streams(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> Iterator[tuple[int, list[Event]]]:
-    """So many streams with their numbers, none twice."""
     earlier = set()
     for case in range(most):
         events = axiom.module.stream(subject.pick(seed, axiom.name, case), subject)

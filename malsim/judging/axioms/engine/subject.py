@@ -129,7 +129,6 @@ def tolerance_text(name: str, tolerance: float) -> str:
 
 
 def _vocabulary(events: Iterable[Event]) -> Vocabulary | None:
-    """The names of a stream that says more than the axioms' own names."""
     several = list(events)
     objects = list(dict.fromkeys([*OBJECTS, *(event.object for event in several)]))
     writers = list(dict.fromkeys([*WRITERS, *(event.writer for event in several)]))

@@ -64,7 +64,6 @@ def on_claims(subjects: Sequence[Subject], path: str | Path) -> list[Subject]:
 
 
 def _names(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """A short name for each word, in order, for as many as there are names."""
     return dict(zip(dict.fromkeys(words), names, strict=False))
 
 

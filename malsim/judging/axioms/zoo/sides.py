@@ -64,7 +64,6 @@ def sides(defect: Defect, *, seed: int | None = None) -> Sides:
 
 
 def _law(report: Judged) -> str:
-    """The law with the parameters that are not its defaults."""
     from malsim.laws import find_law
     from malsim.sim.settings.law_parameters import GRAPHS
 

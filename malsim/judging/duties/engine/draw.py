@@ -47,13 +47,11 @@ def _days(steps: Sequence[Step], pick: Pick) -> dict[float, float]:
 
 
 def _traffic(last: float, pick: Pick) -> list[Step]:
-    """Claims about something else, before the last day."""
     claims = pick.claims(pick.count(1, MOST_TRAFFIC), start=last * pick.share())
     return [says(each.t, each.writer, "other", f"other{each.value}") for each in claims if each.t < last]
 
 
 def _names(steps: Iterable[Step], pick: Pick) -> dict[str, str]:
-    """A word for each symbol, each of as many letters, so that none holds another."""
     fields = (field for step in steps for field in (step.object, step.value, step.by, step.scope, step.instead, step.to))
     symbols = dict.fromkeys(word for field in fields for word in field.split() if word not in PLAIN)
     names: dict[str, str] = {}

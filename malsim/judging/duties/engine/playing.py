@@ -135,7 +135,6 @@ class _Play(Player):
         return Look(step, bool(texts) == (step.want == SHOWN), "; ".join(map(repr, texts[:3])) or "no such text")
 
     def _log(self, step: Step) -> Look:
-        """An event with who and when, or a value that is nowhere in it."""
         events = self.memory.log()
         if any(event["at"] > self.now + SAME for event in events):
             raise AdapterError("logged an event of a day to come", where="log", given=max(event["at"] for event in events))

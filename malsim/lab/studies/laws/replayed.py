@@ -85,7 +85,6 @@ def _questions(claims: pl.DataFrame, truth: pl.DataFrame | None) -> pl.DataFrame
 
 
 def _answers(memory: Plant[Any], claims: pl.DataFrame, questions: pl.DataFrame, *, pools: bool) -> pl.DataFrame:
-    """The questions that something is known about, with what is said and how sure."""
     stream = Stream.of(arrived(claims), questions, alone=not pools)
     leading = ask(memory, stream, ticks=pools)
     both = questions.with_columns(stream.words_of(leading["said"]), leading["probability"])

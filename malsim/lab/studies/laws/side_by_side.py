@@ -90,7 +90,6 @@ class LawTable:
 
 
 def _censored_lines(frame: pl.DataFrame) -> list[str]:
-    """Of each time, what share of its spells was cut off."""
     lines = []
     times = frame.drop_nulls("censored")
     for metric in times["metric"].unique(maintain_order=True):

@@ -167,5 +167,4 @@ def _answers(view: View, questions: Ints, truth: Ints, objects: int) -> Array:
 
 
 def _places(words: pl.Series, names: pl.Series) -> Ints:
-    """The place of each word among the names."""
     return words.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)

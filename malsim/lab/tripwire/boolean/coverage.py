@@ -97,5 +97,4 @@ def _family(instance: Instance, key: str) -> list[int | None]:
 
 
 def _matters(others: NDArray[np.float64], answers: NDArray[np.float64]) -> bool:
-    """Whether two rows agree in the others and differ in an answer."""
     return len(np.unique(np.column_stack([others, answers]), axis=0)) > len(np.unique(others, axis=0))

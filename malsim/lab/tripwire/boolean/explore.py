@@ -162,6 +162,5 @@ def _key(phase: int, state: NDArray[np.float64]) -> bytes:
 
 
 def _row_numbers(rows: NDArray[np.generic]) -> Ints:
-    """One number for each distinct row."""
     numbers: Ints = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
     return numbers

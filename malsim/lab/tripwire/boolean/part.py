@@ -89,7 +89,6 @@ def _leaves(signal: Signal, inside: Mapping[str, Instance]) -> bool:
 
 
 def _apart(signals: Mapping[str, Signal], inputs: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Inputs from two pins of one op that exclude each other."""
     by_pin = {
         (link.address.instance, link.address.name): name
         for name in inputs

@@ -53,7 +53,6 @@ def _late(part: Part, signal: Signal) -> Iterator[tuple[Thread, str, str]]:
 
 
 def _reordered(part: Part, thread: Thread, reader: str, writer: str) -> Part:
-    """The part with a reader moved behind the writer."""
     order = [name for name in thread.functions if name != reader]
     order.insert(order.index(writer) + 1, reader)
     threads = tuple(replace(one, functions=tuple(order)) if one is thread else one for one in part.net.threads)

@@ -41,7 +41,6 @@ def blocks(counts: NDArray[np.generic]) -> Floats:
 
 
 def _spread(part: Floats, whole: Floats, ratio: float) -> float:
-    """The variance of a ratio of sums over blocks (linearised)."""
     count = len(part)
     if count < 2:  # noqa: PLR2004  # one block has no spread
         return 0.0
@@ -130,6 +129,5 @@ def median_length(length: Floats, ended: Bools) -> Interval:
 
 
 def _first_at_half(times: Floats, curve: Floats) -> float:
-    """When a curve is first at a half or below."""
     below = np.flatnonzero(curve <= 0.5 + 1e-12)
     return float(times[below[0]]) if len(below) else np.inf

@@ -121,7 +121,6 @@ def next_on(bits: Bools) -> Ints:
 
 
 def _begins_off(alarm: Bools, rep: Ints, start: Ints) -> Bools:
-    """Whether each span begins without the alarm on before."""
     return np.asarray((start == 0) | ~alarm[np.maximum(start - 1, 0), rep])
 
 
@@ -142,7 +141,6 @@ def _from_zero(length: Interval) -> Interval:
 
 
 def _soon(alarm: Bools) -> Bools:
-    """Whether the alarm was on within a few ticks before."""
     soon = np.zeros_like(alarm)
     for lag in range(2, CHATTER_WITHIN + 2):
         soon[lag:] |= alarm[:-lag]
@@ -150,7 +148,6 @@ def _soon(alarm: Bools) -> Bools:
 
 
 def _flood(on: Bools) -> Bools:
-    """The ticks that end a window with more alarms than are borne."""
     total = np.cumsum(on, axis=0, dtype=np.int64)
     window = min(FLOOD_WINDOW, len(on))
     before = np.vstack([np.zeros((window, on.shape[1]), dtype=np.int64), total[:-window]])

@@ -95,7 +95,6 @@ def alarm_of(net: Net, name: str | None = None) -> str:
 
 
 def _guards(net: Net) -> list[str]:
-    """The signals by which watchdogs trip."""
     return [
         name
         for name, signal in net.signals.items()

@@ -62,5 +62,4 @@ class Charts:
 
 
 def _filled_forward(values: Array) -> Array:
-    """Values with the last one before where there is none."""
     return pl.from_numpy(values).fill_nan(None).fill_null(strategy="forward").to_numpy()

@@ -127,7 +127,6 @@ def blind(watched: Mapping[str, Array], limits: Mapping[str, int]) -> dict[str, 
 
 
 def _unchanged(values: Array) -> Array:
-    """For how many ticks a value has been the same."""
     same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
     changed = np.vstack([np.ones_like(values[:1], dtype=bool), ~same])
     ticks = np.arange(len(values))[:, None]
@@ -188,7 +187,6 @@ def receipt(
 
 
 def _last_change(values: Array, days: Array) -> float:
-    """The day of the last change, in the replication where that is earliest."""
     return float(days[len(days) - 1 - int(_unchanged(values)[-1].max())])
 
 

@@ -227,7 +227,6 @@ def _chatter(net: Net, quiet: Floats) -> float:
 
 
 def _evaluation(net: Net, quiet: Floats, shifted: Floats) -> pl.DataFrame:
-    """The figures on a quiet stream, and those of detection on a shifted one."""
     calm, alarm = (replay(net, {"x": values}, ["stands"])["stands"] for values in (quiet, shifted))
     truth = np.zeros_like(alarm)
     truth[WARM:] = True

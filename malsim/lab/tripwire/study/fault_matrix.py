@@ -56,7 +56,6 @@ def matrix(base: Observation, charts: Charts) -> pl.DataFrame:
 
 
 def _at_ticks(alarm: Bools, observation: Observation, base: Observation) -> Bools:
-    """An alarm of a run at the ticks of another, each as the last tick before."""
     at = np.searchsorted(observation.trace.times, base.trace.times, side="right") - 1
     return np.asarray(alarm[np.maximum(at, 0)] & (at >= 0)[:, None])
 

@@ -65,7 +65,6 @@ def _draws(scenario: Scenario) -> Draws:
 
 
 def _gap(scenario: Scenario, turn: int, count: int) -> tuple[int, int]:
-    """A gap that swallows so many turns from one on."""
     return turn * scenario.turn_every, (turn + count - 1) * scenario.turn_every + 1
 
 
@@ -74,7 +73,6 @@ def _hit(scenario: Scenario, purpose: str) -> pl.Series:
 
 
 def _on_wires(scenario: Scenario) -> pl.Series:
-    """The claims whose cells a wire begins at."""
     handles = [path.handle for _, path in scenario.netlist.net.paths] if scenario.netlist else []
     return scenario.claims["handle"].is_in(handles).fill_null(value=False)
 

@@ -79,7 +79,6 @@ def _sound(net: Net) -> frozenset[str]:
 
 
 def _settled(row: tuple[object, ...], one: Mutant, config: NetlistConfig, sound: frozenset[str]) -> tuple[object, ...]:
-    """A mutant that no check noticed, put to proofs."""
     kind, what, line, verdict, by, shows = row
     if verdict == "survived":
         net = replace(config, document=one.document).net

@@ -67,7 +67,6 @@ def _ends(wire: Wire, place: int, *end: End) -> Wire:
 
 
 def _polarities(document: Document, net: Net) -> Iterator[Mutant]:
-    """The opposite output where an op has one, and or for and."""
     for wire, place, owner, pin in _wires(document, net):
         if pin in OPPOSITE and OPPOSITE[pin] in net.instances[owner].sheet.slots:
             other = f"{owner}.{OPPOSITE[pin]}"
@@ -80,7 +79,6 @@ def _polarities(document: Document, net: Net) -> Iterator[Mutant]:
 
 
 def _missing_wires(document: Document, net: Net) -> Iterator[Mutant]:
-    """A wire without one of the inputs it reaches."""
     for wire, place, owner, pin in _wires(document, net):
         if net.instances[owner].sheet.slots[pin].key in net.instances[owner].sheet.ins:
             rest = _ends(wire, place)
@@ -107,7 +105,6 @@ def _thresholds(document: Document, net: Net) -> Iterator[Mutant]:
 
 
 def _missing_latches(document: Document, net: Net) -> Iterator[Mutant]:
-    """A latch that only passes on what sets it."""
     for load in document.statements:
         if not isinstance(load, Load) or load.op not in ALARMS or "set" not in net.instances[instances(load)[0]].sheet.slots:
             continue
@@ -121,7 +118,6 @@ def _missing_latches(document: Document, net: Net) -> Iterator[Mutant]:
 
 
 def _with_gate(document: Document, name: str) -> Document:
-    """The wires and settings of a latch as those of a gate with one input."""
     statements: list[Statement] = []
     for statement in document.statements:
         if isinstance(statement, Wire):

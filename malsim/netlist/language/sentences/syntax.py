@@ -42,7 +42,6 @@ def syntax_fault(error: UnexpectedInput, words: str, reading: Reading) -> Fault:
 
 
 def _form(words: str) -> str:
-    """The kind of sentence that a line's first words look like, or nothing."""
     first, second, third = (*words.split(maxsplit=3), "", "", "")[:3]
     if first in KEYWORDS:
         return first
@@ -54,7 +53,6 @@ def _form(words: str) -> str:
 
 
 def _unreadable(rest: str, read: str) -> str:
-    """What is wrong with the characters themselves, if anything."""
     at = rest[:1]
     if not rest or read in {"STRING", "BRACKET"}:
         return ""
@@ -82,7 +80,6 @@ def _no_sentence(rest: str, form: str) -> str:
 
 
 def _allowed(error: UnexpectedInput) -> str:
-    """What may stand there, where that is little enough to help."""
     expected = getattr(error, "allowed", None) or getattr(error, "expected", None) or ()
     names = sorted({_NAMES.get(terminal, "") for terminal in expected} - {""})
     return " or ".join(names) if len(names) <= MOST_NAMED else ""

@@ -263,7 +263,6 @@ class _Pair:
         return every
 
     def _tanh(self, masses: list[Any], mass: Any) -> Any:
-        """A number that keeps the bounds of tanh at a mass."""
         if isinstance(mass, float):
             masses.append((z3().RealVal(0), z3().RealVal(0)))
             return 0.0

@@ -113,7 +113,6 @@ def _halved(
 
 
 def _with(net: Net, instance: str, pin: str, value: float, unit: str) -> Net:
-    """The net with one setting changed."""
     one = net.instances[instance]
     text = f"{value:.17g}{unit if is_time(unit) else ''}"
     if one.sheet.slots[pin].pin.type == "int":

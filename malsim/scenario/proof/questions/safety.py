@@ -99,7 +99,6 @@ class _Asking:
             yield self._delayed(name, self._root(cause), free)
 
     def _delayed(self, name: str, cause: str, free: str) -> SafetyAnswer:
-        """That a cause which lasts raises the alarm, after the least delay that it has."""
         for delay in range(LONGEST_DELAY + 1):
             text = f"always (always[0:{delay}] ({cause}{free}) implies eventually[{delay}:{delay}] {name})"
             proof = self._prove(text)

@@ -170,14 +170,12 @@ def _whole(one: Element, other: Element) -> Element:
 
 
 def _shifted(one: Element, by: Element) -> Element:
-    """A whole number shifted right."""
     if not is_constant(by):
         raise OutsideError("a shift by a number that is not known")
     return _whole(one, 1 << by)
 
 
 def _masked(one: Element, mask: Element) -> Element:
-    """The lowest bits of a whole number."""
     if not is_constant(mask) or mask < 0 or mask & (mask + 1):
         raise OutsideError("bits of a number that are not its lowest")
     return number(one) % (mask + 1)
@@ -231,7 +229,6 @@ def _chooses(one: Any) -> bool:
 
 
 def _plain(one: Element) -> Element:
-    """A term that is a number a float or an int holds, as that number."""
     if not is_constant(one) and z3().is_int_value(one):
         return one.as_long()
     if is_constant(one) or not z3().is_rational_value(one):

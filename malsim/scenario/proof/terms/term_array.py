@@ -144,7 +144,6 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def _objects(values: Any) -> Objects:
-    """An array of Python's own numbers and bits, and of terms."""
     if isinstance(values, np.ndarray):
         return values if values.dtype == object else values.astype(object)
     if isinstance(values, (bool, int, float, np.generic)):
@@ -161,12 +160,10 @@ def _kind(one: Any) -> str:
 
 
 def _spread(*arrays: Any) -> list[TermArray]:
-    """Arrays as they are seen together."""
     return [TermArray(one) for one in np.broadcast_arrays(*[TermArray(one).values for one in arrays])]
 
 
 def _each(function: Callable[..., Any], *arrays: Any) -> TermArray:
-    """A function of elements at each place of arrays that are seen together."""
     together = [one.values for one in _spread(*arrays)]
     result = np.empty(together[0].shape, dtype=object)
     for place in np.ndindex(result.shape):
@@ -205,7 +202,6 @@ def _reduced(function: np.ufunc, array: Any, axis: int | None, initial: Any) -> 
 
 
 def _pick(array: Any, index: TermArray) -> TermArray:
-    """Of a family of pins in each row, the one that the index says."""
     family = TermArray(array).values
 
     def of(place: int, constant: Any) -> Any:
@@ -232,7 +228,6 @@ def _count(array: Any) -> int:
 
 
 def _packed(bits: Any, axis: int = 0, bitorder: str = "little") -> TermArray:
-    """The number that bits along the first axis say, the first the lowest."""
     if axis or bitorder != "little" or len(bits) > 8:  # noqa: PLR2004  # bits of a byte
         raise OutsideError("numpy's packbits in another order")
     columns = [_number(list(column), 0, 1) for column in TermArray(bits).values.T]

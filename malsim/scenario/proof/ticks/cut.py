@@ -75,7 +75,6 @@ def place(statement: Statement) -> str:
 
 
 def _inside(signal: Signal, net: Net) -> bool:
-    """Whether an op of the net writes a signal, or the number of ticks does."""
     where = signal.writer.address if signal.writer else None
     if isinstance(where, Pin):
         return where.instance in net.instances or str(where) in OWN
@@ -92,7 +91,6 @@ def _input(signal: Signal, net: Net) -> FreeInput:
 
 
 def _bounds(signal: Signal, net: Net) -> tuple[float | None, float | None]:
-    """What a field, a pin of the loop, or the pins that read it allow."""
     where = signal.writer.address if signal.writer else None
     if signal.type == "bit":
         return None, None

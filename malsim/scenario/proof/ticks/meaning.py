@@ -113,7 +113,6 @@ class Meaning:
         return self._windowed(formula, tick, end - int(first[end - tick]), end - int(last[end - tick]))
 
     def _so_far(self, formula: stl.Over | stl.Between, tick: int) -> Truth:
-        """Without a window, from the tick before."""
         if tick > (behind(formula, self.period) if self.open_past else 0):
             before = self.at(formula, tick - 1).holds
         else:

@@ -136,7 +136,6 @@ class Unrolling:
         return isinstance(step.instance.sheet.declared[key], Param)
 
     def _first(self, name: str) -> float | bool:
-        """What a signal holds before anything wrote it, as the engine has it."""
         if name in self.net.initial:
             return self.net.initial[name]
         signal = self.net.signals[name]
