@@ -468,3 +468,53 @@ def test_the_figure_says_days_and_shares() -> None:
     assert figure.axes[0].get_ylabel() == "share still true (0 to 1)"
     assert "(days)" in figure.axes[1].get_xlabel()
     assert "exponential: tau" in str(fit)
+
+
+def planted_log(factor: float) -> pl.DataFrame:
+    """Return a log of stretches of volatile claims, whose count sets how sure a fit can be."""
+    run = ms.run("scenarios/stale_and_disputed.toml", days=200.0 * factor, replications=2)
+    return ms.histories(run)
+
+
+def test_rules_lines_of_a_fit_are_read_back(tmp_path: Path) -> None:
+    fit = ms.fit_decay(planted_log(1.0))
+    row = fit.constants.row(0, named=True)
+    assert row["low"] < 10.0 < row["high"]
+    assert not fit.cannot_tell
+    assert str(fit).endswith(fit.rules().splitlines()[-1])
+    (tmp_path / "rules.toml").write_text(fit.rules())
+    assert Rules.read(tmp_path / "rules.toml").tau_volatile == pytest.approx(row["value"], rel=1e-3)
+    with pytest.raises(UsageError, match="claims of which class"):
+        fit.rules("fleeting")
+
+
+def test_wide_interval_cannot_tell_and_says_how_many_more() -> None:
+    fit = ms.fit_decay(ms.histories(ms.run("scenarios/forgetting_reader.toml", days=400.0, replications=1)))
+    assert fit.cannot_tell
+    assert fit.more_claims is not None
+    assert f"cannot tell; about {fit.more_claims} more claims would" in str(fit)
+    assert "1.834e+06" not in str(fit)
+    with pytest.raises(UsageError, match="no time constant"):
+        fit.currency(stability="volatile")
+
+
+def test_groups_are_fitted_by_themselves() -> None:
+    log = planted_log(0.5)
+    fits = ms.fit_decay(
+        log.with_columns(object=pl.lit("team") + pl.col("rep").cast(pl.String) + "/" + pl.col("object")), by="namespace"
+    )
+    assert list(fits) == ["team0", "team1"]
+    assert fits["team0"].constants.equals(ms.fit_decay(log.filter(rep=0)).constants)
+    assert list(ms.fit_decay(log, by="stability")) == ["volatile"]
+    tagged = ms.fit_decay(log.with_columns(topics=pl.lit(["net", "host"])), by="topic")
+    assert list(tagged) == ["host", "net"]
+    with pytest.raises(UsageError, match="stability, topic, namespace"):
+        ms.fit_decay(log, by="team")
+
+
+def test_currency_figure_has_a_band_beside_the_rules_own() -> None:
+    figure = ms.fit_decay(planted_log(1.0)).currency()
+    (axes,) = figure.axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()][1] == "rules 30 d"
+    assert len(axes.collections) == 1
+    assert axes.get_ylim() == (0.0, 1.0)

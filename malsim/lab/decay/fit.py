@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import polars as pl
@@ -15,10 +15,10 @@ from malsim.lab.decay.laws import LAWS
 from malsim.lab.decay.likelihood import Likelihood
 from malsim.lab.decay.log import SIGHTED, read_log
 from malsim.lab.decay.rates import RATES, UNKNOWN, Rates, rates
-from malsim.lab.decay.result import Decay
+from malsim.lab.decay.result import Decay, DecayGroups
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from malsim.lab.decay.laws import Law
     from malsim.lab.decay.log import Log
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FIT = {
     "law": pl.String, "parameter": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "unit": pl.String,
 }  # fmt: skip
+FEWEST = 10  # claims of a group
 MEMORYLESS = "exponential"
 WRONG = "claims are wrong at a rate above 0, so a stretch of agreement is no lifetime: only the exponential law is fitted"
 UNSEEN = "too many changes went unseen for a stretch to be a lifetime: only the exponential law is fitted"
@@ -33,9 +34,15 @@ NEVER = "no change need have happened: the time constant has a lower end only"
 NOTHING = "the log cannot tell how fast truth changes: any time constant would do"
 
 
-def fit_decay(
-    log: pl.DataFrame, *, laws: Sequence[str] = tuple(LAWS), share: float = 0.5, floor: float | None = None, seed: int = 0
-) -> Decay:
+@overload
+def fit_decay(log: pl.DataFrame, *, by: None = None, **options: Any) -> Decay: ...
+
+
+@overload
+def fit_decay(log: pl.DataFrame, *, by: str, **options: Any) -> DecayGroups: ...
+
+
+def fit_decay(log: pl.DataFrame, *, by: str | None = None, **options: Any) -> Decay | DecayGroups:
     """Fit laws of survival to how long things stayed true, by maximum likelihood.
 
     Exponential S = f + (1 − f) e^(−t/τ); power S = (1 + t/τ)^−k; Weibull S = e^(−(t/τ)^k). A lifetime that ended between two
@@ -51,6 +58,10 @@ def fit_decay(
 
     Parameters
     ----------
+    by
+        Fit each group by itself: `stability` (the class), `topic` (the tags of the claim that began the stretch),
+        `namespace` (the part of the object's name before its first `/`, `:` or `.`), or another column of the log. Returns
+        the fits by group; groups of fewer than ten claims are left out.
     log
         A row a lifetime: `after` and `before` (days; null: still true), optionally `entered` (age in days when it came in
         sight; null: unknown, the row is left out) and `start` (day; without it rows stand in order of time). Or `duration`
@@ -72,6 +83,36 @@ def fit_decay(
     UsageError
         A law, share or floor that is none.
     """
+    return (
+        _one(log, **options)
+        if by is None
+        else DecayGroups(by, {name: _one(part, **options) for name, part in _groups(log, by)})
+    )
+
+
+def _groups(log: pl.DataFrame, by: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield name and rows of each group, in the order of their names."""
+    keys = {"topic": "topics", "namespace": "object"}
+    if keys.get(by, by) not in log.columns:
+        allowed = f"stability, topic, namespace, or a column of {', '.join(log.columns)}"
+        raise UsageError("no such group", where="fit_decay: by", given=by, allowed=allowed)
+    if by == "topic":
+        log = log.explode("topics").rename({"topics": "topic"})
+    elif by == "namespace":
+        log = log.with_columns(namespace=pl.col("object").str.extract(r"^([^/:.]+)[/:.]"))
+    for (name,), part in log.drop_nulls(by).sort(by, maintain_order=True).group_by(by, maintain_order=True):
+        if _claims(part) >= FEWEST:
+            yield str(name), part
+
+
+def _claims(log: pl.DataFrame) -> int:
+    """Return how many claims a log holds: those that began a stretch, and those that restated it."""
+    return log.height + (int(log["restated"].list.len().sum()) if "restated" in log.columns else 0)
+
+
+def _one(
+    log: pl.DataFrame, *, laws: Sequence[str] = tuple(LAWS), share: float = 0.5, floor: float | None = None, seed: int = 0
+) -> Decay:
     unknown = [name for name in laws if name not in LAWS]
     if unknown or not laws:
         raise UsageError("no such law", where="fit_decay: laws", given=unknown, allowed=", ".join(LAWS))
@@ -92,6 +133,8 @@ def fit_decay(
         best=_best(scores, goodness),
         goodness=goodness,
         log=everything,
+        claims=_claims(log),
+        stability=str(log["stability"][0]) if "stability" in log.columns and log["stability"].n_unique() == 1 else "",
         rates=estimate.table if estimate else pl.DataFrame(schema=RATES),
         notes=_notes(estimate, everything),
     )

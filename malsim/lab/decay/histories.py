@@ -22,8 +22,8 @@ def histories(source: Any, *, ended_by: str = "anyone", until: float | None = No
     """A log for `fit_decay`, a row a stretch: a time in which the claims about an object agree.
 
     A stretch ends with the first later claim about the object that says otherwise; a restatement ends nothing. Columns:
-    rep, object, cell (that began it), stability, value (what was said), start (day of its first claim), after (days from
-    there to its last claim), before (days to the claim that ended it; null: still true when last seen), entered (its age
+    rep, object, cell (that began it), stability, topics, value (what was said), start (day of its first claim), after (days
+    from there to its last claim), before (days to the claim that ended it; null: still true when last seen), entered (its age
     when it came in sight: 0, or null for an object's first, whose age nobody knows), restated (days between its claims),
     until (the day the log was closed), ended_by. The change lay between `after` and `before`. A change that nobody reported
     is invisible.
@@ -59,11 +59,11 @@ def histories(source: Any, *, ended_by: str = "anyone", until: float | None = No
     claims = claims.with_columns(pl.Series("stretch", _stretches(claims, ended_by))).filter(pl.col("stretch") != _DROPPED)
     first, t = pl.col("stretch") == 0, pl.col("t")
     log = claims.group_by(*_OBJECT, "stretch", maintain_order=True).agg(
-        pl.col("cell").first(), pl.col("stability").first(), pl.col("said").first().alias("value"),
+        pl.col("cell").first(), pl.col("stability", "topics").first(), pl.col("said").first().alias("value"),
         start=t.first(), after=t.last() - t.first(), restated=t.diff().drop_nulls(),
     )  # fmt: skip
     return log.select(
-        *_OBJECT, "cell", "stability", "value", "start", "after",
+        *_OBJECT, "cell", "stability", "topics", "value", "start", "after",
         before=pl.col("start").shift(-1).over(_OBJECT) - pl.col("start"),
         entered=pl.when(first).then(None).otherwise(0.0),
         restated="restated",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,9 @@ from malsim.base.errors import UsageError
 from malsim.base.intervals import kaplan_meier
 from malsim.lab.decay.goodness import UNTESTED, Goodness
 from malsim.lab.decay.laws import LAWS
+from malsim.memory import Rules
+from malsim.memory.law import currency
+from malsim.memory.schema import STABILITY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from malsim.showing.plots.style import Sheet
 
 POINTS = 200
+FACTOR = 10.0  # an interval wider than this says nothing
 NOTHING = (0.0, np.inf)
 
 
@@ -34,7 +39,8 @@ class Decay:
     lifetimes), and aic on all. `best` is the law of least log loss there, of least aic where there is none; `apart` says
     whether every other law predicted worse by more than chance. `rates` has quantity (error, reports, invisible), value,
     low, high, unit; it is empty for a log that does not say who said what when. `goodness` tests the exponential; where it
-    is rejected, no τ is given but the mean of a law that fits better. `notes` are sentences on what the log cannot tell.
+    is rejected, no τ is given but the mean of a law that fits better. `claims` counts the claims behind the log; `stability`
+    is their class, empty where there are several or none is known. `notes` are sentences on what the log cannot tell.
     """
 
     constants: pl.DataFrame
@@ -42,6 +48,8 @@ class Decay:
     best: str
     log: Log
     rates: pl.DataFrame
+    claims: int = 0
+    stability: str = ""
     notes: tuple[str, ...] = ()
     goodness: Goodness = UNTESTED
 
@@ -53,9 +61,61 @@ class Decay:
 
     @property
     def cannot_tell(self) -> bool:
-        """Whether the log leaves the time constant of the best law open at both ends."""
-        row = self.constants.filter((pl.col("law") == self.best) & (pl.col("parameter") == "tau")).row(0, named=True)
-        return (row["low"], row["high"]) == NOTHING and not self.goodness.rejected
+        """Whether the interval of the best law's time constant is open at both ends, or spans more than a factor of ten."""
+        return _is_wide(self._tau(self.best)) and not self.goodness.rejected
+
+    def _tau(self, law: str) -> dict[str, Any]:
+        return self.constants.filter((pl.col("law") == law) & (pl.col("parameter") == "tau")).row(0, named=True)
+
+    @property
+    def more_claims(self) -> int | None:
+        """About how many more claims would bring the interval of τ within a factor of ten; None where nobody can say.
+
+        The interval's logarithm narrows with the square root of the claims: N (ln(high / low) / ln 10)² are needed.
+        """
+        row = self._tau(self.best)
+        if not self.cannot_tell or not 0.0 < row["low"] < row["high"] < np.inf:
+            return None
+        more = self.claims * ((np.log(row["high"] / row["low"]) / np.log(FACTOR)) ** 2 - 1.0)
+        return int(f"{more:.1g}".partition("e")[0]) * 10 ** int(f"{more:.0e}".partition("e")[2])
+
+    def rules(self, stability: str | None = None) -> str:
+        """Return the lines of a scenario or rules file that set the fitted constant for a class of claims.
+
+        Raises `UsageError` where the log cannot tell, or the class is not known and none is named.
+        """
+        name, row = stability or self.stability, self._tau("exponential")
+        if name not in STABILITY:
+            hint = "fit one class alone, or name it: rules('volatile')"
+            raise UsageError(
+                "claims of which class?", where="rules", given=name or None, allowed=", ".join(STABILITY), hint=hint
+            )
+        if not np.isfinite(row["value"]) or _is_wide(row):
+            raise UsageError(
+                "no time constant to write", where="rules", hint="print the fit: it says what the log cannot tell"
+            )
+        return f"[rules]\ntau_{name} = {row['value']:.4g}  # days, 95 % interval {row['low']:.4g} to {row['high']:.4g}\n"
+
+    def currency(self, rules: Rules | None = None, *, stability: str | None = None) -> Sheet:
+        """Draw currency over a claim's age under the fitted τ, with its interval as a band, beside the rules' own τ.
+
+        Raises `UsageError` as `rules` does.
+        """
+        from malsim.showing.plots.studies.decay import currency_band
+
+        self.rules(stability)
+        shipped, name, row = rules or Rules(), stability or self.stability, self._tau("exponential")
+        own, floor = float(getattr(shipped, f"tau_{name}")), shipped.currency_floor
+        ages = np.linspace(0.0, 3.0 * max(float(row["value"]), min(own, 10.0 * row["value"])), POINTS)
+        constants = {"fitted": row["value"], "low": row["low"], "high": row["high"], "shipped": own}
+        lines = {key: currency(np.ones(POINTS), ages, np.full(POINTS, tau), floor=floor)
+                 for key, tau in constants.items()}  # fmt: skip
+        labels = {
+            "fitted": f"fitted {row['value']:.3g} d [{row['low']:.3g}, {row['high']:.3g}]",
+            "shipped": f"rules {own:g} d",
+        }
+        title = f"Currency of {name} claims, tau_{name} {row['value']:.3g} d (rules {own:g} d)"
+        return currency_band(pl.DataFrame({"age": ages, **lines}), labels, title=title)
 
     def survival(self, t: Array | Sequence[float], law: str | None = None) -> Array:
         """The share of claims still true after t days by a law (the best, if None); NaN where the log cannot tell."""
@@ -99,7 +159,10 @@ class Decay:
         ]
         lines += [f"  {_words(row)}" for row in self.rates.to_dicts()]
         notes = (*self.notes, str(self.goodness)) if self.goodness.rejected else self.notes
-        return "\n".join([*lines, *(f"  {note}" for note in notes)])
+        lines += [f"  {note}" for note in notes]
+        if self.stability and np.isfinite(self._tau("exponential")["value"]) and not self.cannot_tell:
+            lines += [f"  {line}" for line in self.rules().splitlines()]
+        return "\n".join(lines)
 
     @property
     def _choice(self) -> str:
@@ -111,14 +174,56 @@ class Decay:
         near = self.scores.filter((pl.col("law") == self.best) | ~(pl.col("more_low") > 0.0) | pl.col("more_low").is_nan())
         return f"cannot be told apart: {', '.join(near.filter(pl.col('law').is_in(fitted.implode()))['law'])}"
 
+    def _law_words(self, law: str, rows: list[dict[str, Any]]) -> str:
+        if law != self.best or not _is_wide(rows[0]) or np.isnan(rows[0]["value"]):
+            return _constants(rows)
+        more = self.more_claims
+        return "cannot tell" + (f"; about {more} more claims would" if more else "")
+
     @property
     def labels(self) -> dict[str, str]:
         """Each law with its constants and their intervals, in words."""
         laws = self.constants.group_by("law", maintain_order=True)
-        words = {str(name): f"{name}: {_constants(rows.to_dicts())}" for (name,), rows in laws}
+        words = {str(name): f"{name}: {self._law_words(str(name), rows.to_dicts())}" for (name,), rows in laws}
         return words | (
             {"exponential": f"exponential: rejected (p {self.goodness.p:.2g})"} if self.goodness.rejected else {}
         )
+
+
+@dataclass(frozen=True)
+class DecayGroups(Mapping[str, Decay]):
+    """Fits by group: of a class, topic or namespace of claims."""
+
+    by: str
+    fits: dict[str, Decay]
+
+    def __getitem__(self, group: str) -> Decay:
+        return self.fits[group]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.fits)
+
+    def __len__(self) -> int:
+        return len(self.fits)
+
+    def rules(self) -> str:
+        """Return the `[rules]` lines of every class whose constant the log can tell."""
+        able = [fit for fit in self.fits.values() if fit.stability and not fit.cannot_tell]
+        lines = [fit.rules().splitlines()[1] for fit in able if np.isfinite(fit._tau("exponential")["value"])]  # noqa: SLF001  # its own module
+        return "\n".join(["[rules]", *dict.fromkeys(lines)]) + "\n"
+
+    def __repr__(self) -> str:
+        """Return one line for each group."""
+        lines = [
+            f"  {group}: {fit.labels.get('exponential', fit.best)}; {fit.claims} claims" for group, fit in self.fits.items()
+        ]
+        return "\n".join([f"by {self.by}", *lines])
+
+
+def _is_wide(row: dict[str, Any]) -> bool:
+    """Return whether an interval is open at both ends, or spans more than a factor of ten."""
+    low, high = row["low"], row["high"]
+    return bool((low, high) == NOTHING or (np.isfinite(high) and low > 0.0 and high > FACTOR * low))
 
 
 def _constants(rows: list[dict[str, Any]]) -> str:

@@ -25,8 +25,8 @@ _ROW = pl.col("row")
 def sightings(source: Any) -> pl.DataFrame:
     """One row a claim, by replication, object, time and row; `first` is the row of the cell that it made or restated.
 
-    Columns: rep, object, first, cell, stability, t (days), writer, said, verified, superseded, contradicted: whether it
-    superseded, or contradicts another writer's, earlier claim. Claims without an object are about the same thing where
+    Columns: rep, object, first, cell, stability, topics, t (days), writer, said, verified, superseded, contradicted: whether
+    it superseded, or contradicts another writer's, earlier claim. Claims without an object are about the same thing where
     they supersede or contradict each other. What a claim says is its value, or its title where it has none.
 
     Raises `UsageError` for a source that shows no claims.
@@ -44,7 +44,19 @@ def sightings(source: Any) -> pl.DataFrame:
 
 
 def _cells(memory: Memory) -> pl.DataFrame:
-    names = ("rep", "object", "handle", "stability", "created", "writer", "value", "title", "verification", "successor")
+    names = (
+        "rep",
+        "object",
+        "handle",
+        "stability",
+        "topics",
+        "created",
+        "writer",
+        "value",
+        "title",
+        "verification",
+        "successor",
+    )
     cells = memory.cells.select(names).with_row_index("row").with_columns(_ROW.cast(pl.Int64))
     edges = memory.edges.filter(pl.col("relation") == "contradicts").select("source", "target")
     has_object = pl.col("object").is_not_null() & (pl.col("object") != "")
@@ -54,7 +66,7 @@ def _cells(memory: Memory) -> pl.DataFrame:
         object=pl.when(has_object).then("object").otherwise(alone),
     )
     return claims.select(
-        "rep", "object", pl.col("row").alias("first"), pl.col("handle").alias("cell"), "stability",
+        "rep", "object", pl.col("row").alias("first"), pl.col("handle").alias("cell"), "stability", "topics",
         pl.col("created").alias("t"), "writer", "said",
         verified=pl.col("verification") != "unverified",
         superseded=_ROW.is_in(_superseding(claims).implode()),

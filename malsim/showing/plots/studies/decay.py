@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.showing.plots.style import GREY, dress, line_styles, sheet
+from malsim.showing.plots.style import GREY, NARROW, dress, headline, line_styles, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +41,28 @@ def decay(curves: pl.DataFrame, labels: dict[str, str], at_risk: pl.DataFrame, *
     dress(upper, x="", y="share still true (0 to 1)", title=title)
     upper.legend(frameon=False, fontsize=8, loc="lower left" if step["survival"][-1] > 0.5 else "upper right")  # noqa: PLR2004  # half way up
     _in_sight(lower, at_risk)
+    return figure
+
+
+def currency_band(lines: pl.DataFrame, labels: dict[str, str], *, title: str = "") -> Sheet:
+    """Draw currency over a claim's age: under the fitted constant with its interval as a band, and under the rules' own.
+
+    Parameters
+    ----------
+    lines
+        age (days); fitted, low, high and shipped: currency (0 to 1).
+    labels
+        Of the lines fitted and shipped.
+    """
+    figure = sheet(NARROW, 3.6)
+    axes = figure.subplots()
+    for look, (name, label) in zip(line_styles(len(labels)), labels.items(), strict=True):
+        axes.plot(lines["age"], lines[name], linewidth=1.8, label=label, **look)
+    axes.fill_between(lines["age"], lines["low"], lines["high"], color=line_styles(1)[0]["color"], alpha=0.2, linewidth=0)
+    axes.set_ylim(0.0, 1.0)
+    dress(axes, x="age of the claim (days)", y="currency (0 to 1)")
+    axes.legend(frameon=False, fontsize=9)
+    headline(figure, title)
     return figure
 
 
