@@ -116,14 +116,14 @@ class RunFamily:
         return table.with_columns(apart=apart).sort("apart", descending=True, maintain_order=True)
 
 
-def family(subject: Scenario | str | Path, name: str, values: Sequence[Any], **changes: Any) -> RunFamily:
+def family(subject: Scenario | str | Path | pl.DataFrame, name: str, values: Sequence[Any], **changes: Any) -> RunFamily:
     """Run a subject under several values of one setting; `.plot()` draws all runs in one figure.
 
     Parameters
     ----------
     subject
-        A scenario or its file; a claims file, which is replayed; or a store, which is left to itself for 90 days. Of a
-        scenario that does not record all its cells the first replication is run, and recorded in full.
+        A scenario or its file; a claims file or frame, which is replayed; or a store, which is left to itself for 90 days.
+        Of a scenario that does not record all its cells the first replication is run, and recorded in full.
     name
         The setting's dotted name, such as "rules.challenge_ceiling" or "rules.tau_volatile"; any setting that `sweep` can
         vary. Of a claims file only rules can be set.
@@ -147,14 +147,19 @@ def family(subject: Scenario | str | Path, name: str, values: Sequence[Any], **c
     exact = tuple(dict.fromkeys(own.checked(value, where="family") for value in values))
     if not exact:
         raise UsageError("no values to compare", where="family", hint='ms.family(scenario, "rules.damping", [0.5, 1.0])')
-    note = f"{base.stem}; {FIRST_CLAIMS}" if isinstance(base, Path) else _note(base, name)
+    note = _note(base, name) if isinstance(base, Scenario) else f"{_title_of(base)}; {FIRST_CLAIMS}"
     runs = tuple(_run(base, {name: value}) for value in exact)
-    title = base.stem if isinstance(base, Path) else base.name
-    return RunFamily(name=title, setting=name, unit=own.unit, default=own.value, values=exact, runs=runs, note=note)
+    return RunFamily(
+        name=_title_of(base), setting=name, unit=own.unit, default=own.value, values=exact, runs=runs, note=note
+    )
 
 
 def before_and_after(
-    subject: Scenario | Path, values: Mapping[str, Any], *, column: str = "effective", cells: Sequence[str] | None = None
+    subject: Scenario | Path | pl.DataFrame,
+    values: Mapping[str, Any],
+    *,
+    column: str = "effective",
+    cells: Sequence[str] | None = None,
 ) -> Sheet:
     """Draw the trajectories of a scenario or claims file as it is, beside those under some settings."""
     base = _subject(subject, {})
@@ -163,12 +168,14 @@ def before_and_after(
     lines = [RunLine(label=label, cells=frame, is_default=is_default)
              for (label, is_default), frame in zip(labels, _cells(runs), strict=True)]  # fmt: skip
     after = ", ".join(f"{words(name)} {value_text(value)}" for name, value in values.items())
-    title, note = f"{_name(column)} before and after: {after}", base.stem if isinstance(base, Path) else base.name
-    return variants(lines, _titles(runs, cells), column=column, title=title, note=note, x=_time_axis(runs[0]))
+    title = f"{_name(column)} before and after: {after}"
+    return variants(lines, _titles(runs, cells), column=column, title=title, note=_title_of(base), x=_time_axis(runs[0]))
 
 
-def _subject(subject: Scenario | str | Path, changes: Mapping[str, Any]) -> Scenario | Path:
-    """Return a scenario that records its cells, or the path of a claims file."""
+def _subject(subject: Scenario | str | Path | pl.DataFrame, changes: Mapping[str, Any]) -> Scenario | Path | pl.DataFrame:
+    """Return a scenario that records its cells, or claims: a frame, or the path of a file."""
+    if isinstance(subject, pl.DataFrame):
+        return subject
     path = Path() if isinstance(subject, Scenario) else Path(subject)
     if isinstance(subject, Scenario) or path.suffix == ".toml":
         base = (subject if isinstance(subject, Scenario) else api.read(path)).replace(**changes)
@@ -180,10 +187,14 @@ def _subject(subject: Scenario | str | Path, changes: Mapping[str, Any]) -> Scen
     return path
 
 
-def _run(base: Scenario | Path, values: Mapping[str, Any]) -> Any:
-    if isinstance(base, Path):
-        return replay(base, rules=changed(Rules(), values))
-    return api.run(changed(base, values, where="family"))
+def _run(base: Scenario | Path | pl.DataFrame, values: Mapping[str, Any]) -> Any:
+    if isinstance(base, Scenario):
+        return api.run(changed(base, values, where="family"))
+    return replay(base, rules=changed(Rules(), values))
+
+
+def _title_of(base: Scenario | Path | pl.DataFrame) -> str:
+    return base.name if isinstance(base, Scenario) else base.stem if isinstance(base, Path) else "claims"
 
 
 def _cells(runs: Sequence[Any]) -> list[pl.DataFrame]:

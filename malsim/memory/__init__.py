@@ -15,8 +15,10 @@ from malsim.memory.push import mini_index
 from malsim.memory.push.expand import expand
 from malsim.memory.rules import Rules
 from malsim.memory.store import open_memory, save_memory
+from malsim.memory.store.from_frames import from_frames
 
 Memory.open, Memory.save, Memory.mini_index, Memory.expand = open_memory, save_memory, mini_index, expand
+Memory.from_frames = from_frames
 
 
 __all__ = ["Admission", "Memory", "Rules", "Settled", "admit", "effective_at", "settle", "tick"]

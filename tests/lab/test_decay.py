@@ -515,6 +515,6 @@ def test_groups_are_fitted_by_themselves() -> None:
 def test_currency_figure_has_a_band_beside_the_rules_own() -> None:
     figure = ms.fit_decay(planted_log(1.0)).currency()
     (axes,) = figure.axes
-    assert [text.get_text() for text in axes.get_legend().get_texts()][1] == "rules 30 d"
+    assert [line.get_label() for line in axes.lines][1] == "rules 30 d"
     assert len(axes.collections) == 1
     assert axes.get_ylim() == (0.0, 1.0)

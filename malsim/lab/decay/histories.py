@@ -23,8 +23,8 @@ def histories(source: Any, *, ended_by: str = "anyone", until: float | None = No
 
     A stretch ends with the first later claim about the object that says otherwise; a restatement ends nothing. Columns:
     rep, object, cell (that began it), stability, topics, value (what was said), start (day of its first claim), after (days
-    from there to its last claim), before (days to the claim that ended it; null: still true when last seen), entered (its age
-    when it came in sight: 0, or null for an object's first, whose age nobody knows), restated (days between its claims),
+    from there to its last claim), before (days to the claim that ended it; null: still true when last seen), entered (its
+    age when it came in sight: 0, or null for an object's first, whose age nobody knows), restated (days between its claims),
     until (the day the log was closed), ended_by. The change lay between `after` and `before`. A change that nobody reported
     is invisible.
 

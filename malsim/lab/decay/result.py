@@ -77,7 +77,7 @@ class Decay:
         if not self.cannot_tell or not 0.0 < row["low"] < row["high"] < np.inf:
             return None
         more = self.claims * ((np.log(row["high"] / row["low"]) / np.log(FACTOR)) ** 2 - 1.0)
-        return int(f"{more:.1g}".partition("e")[0]) * 10 ** int(f"{more:.0e}".partition("e")[2])
+        return int(float(f"{more:.1g}"))
 
     def rules(self, stability: str | None = None) -> str:
         """Return the lines of a scenario or rules file that set the fitted constant for a class of claims.

@@ -73,6 +73,7 @@ class Memory:
 
     # What reads files and pushes lines stands above the graph: `malsim.memory` sets these.
     open: ClassVar[Callable[..., Memory]]
+    from_frames: ClassVar[Callable[..., Memory]]
     save: ClassVar[Callable[..., None]]
     mini_index: ClassVar[Callable[..., Any]]
     expand: ClassVar[Callable[..., Any]]

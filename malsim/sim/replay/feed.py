@@ -63,9 +63,9 @@ def replay(
     seed: int = 0,
     watch: Watch = iter,
 ) -> Replay:
-    """Replay claims (line, time, writer, object, value, confidence; see `claim_files.read_claims`) and score the answers.
+    """Replay claims (time, writer, object, value, stated_confidence; see `claim_files.read_claims`) and score the answers.
 
-    Both may be the paths of files: CSV, Parquet or NDJSON.
+    Both may be frames with the columns of the files, or the paths of files: CSV, Parquet or NDJSON.
     Every claim is a cell (verification external). Untimed claims arrive in an order drawn from the seed, timed ones by
     time, writer and line; a batch of 1 % of them a tick, then the graph settles. With a dated truth (object, value, asked)
     it settles at each question, with the claims before it. The answer for an object is the head with the highest effective.
@@ -107,10 +107,11 @@ def _read(
     claims: pl.DataFrame | str | Path, truth: pl.DataFrame | str | Path | None
 ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
     epoch = None
-    if isinstance(claims, (str, Path)):
+    if isinstance(claims, (str, Path)) or "line" not in claims.columns:
         source = read_claims(claims)
         claims, epoch = source.claims, source.epoch
-    return claims, read_truth(truth, epoch=epoch) if isinstance(truth, (str, Path)) else truth
+    is_read = truth is None or (isinstance(truth, pl.DataFrame) and "asked" in truth.columns)
+    return claims, truth if is_read else read_truth(truth, epoch=epoch)  # type: ignore[arg-type,return-value]  # is_read says which
 
 
 def arranged(claims: pl.DataFrame, seed: int) -> pl.DataFrame:

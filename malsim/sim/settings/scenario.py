@@ -66,8 +66,9 @@ class Episode:
 class Scenario:
     """A run to be made.
 
-    `claims` are scripted, one row a claim (columns of `memory.schema.CLAIMS`, times in days); they happen in every
-    replication. `turn_every` is the time between ticks in milliseconds; it and `days` may be text with a unit ("2w").
+    `claims` are scripted: a list of mappings, or a frame with one row a claim (columns of `memory.schema.CLAIMS`, times in
+    days; those left out take their defaults). They happen in every replication. `turn_every` is the time between ticks in
+    milliseconds; it and `days` may be text with a unit ("2w").
     `record` is "all", "bands", or the handles to keep; every `record_every`-th tick is kept, and the last. Replications
     are numbered from `first`, and one of a number is the same whichever run it is part of. `law` is what the memory makes
     of claims: mal, recall_v5, or one of `malsim.laws` with its parameters. An `adapter` is a memory of the user's own in
@@ -114,6 +115,7 @@ class Scenario:
 
     def __post_init__(self) -> None:
         where = f"{self.name}: run"
+        object.__setattr__(self, "claims", as_claims(self.claims))
         object.__setattr__(self, "days", in_days(self.days, where=f"{where}.days"))
         read_spans(self, "turn_every", where=where)
         length = self.days if is_number(self.days) and 0 < self.days <= FARTHEST else 0.0

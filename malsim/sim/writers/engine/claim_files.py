@@ -31,8 +31,10 @@ class ClaimFile:
     clipped: int = 0
 
 
-def read_claims(path: str | Path, *, on_bad_rows: str = "stop", default_confidence: float = DEFAULT_CONFIDENCE) -> ClaimFile:
-    """Read a claim file: CSV, Parquet or NDJSON, also gzipped.
+def read_claims(
+    path: str | Path | pl.DataFrame, *, on_bad_rows: str = "stop", default_confidence: float = DEFAULT_CONFIDENCE
+) -> ClaimFile:
+    """Read a claim file (CSV, Parquet or NDJSON, also gzipped), or a frame with its columns.
 
     Columns: `writer`, `object`, `value`; optionally `time` (a date, a date and time, also with a UTC offset, an ISO week
     (2008-W25), a number of days; or, where every row has one, a year) and `stated_confidence` from 0 to 1, which becomes
@@ -41,7 +43,8 @@ def read_claims(path: str | Path, *, on_bad_rows: str = "stop", default_confiden
     says by which time constant the claim goes stale, kept likewise. Other columns are ignored. Bad rows raise `DataError`,
     or are left out and listed under `on_bad_rows="skip"`.
     """
-    frame = _texts(Path(path), ("writer", "object", "value"), ("time", "stated_confidence", "lineage", "stability"))
+    where = "claims" if isinstance(path, pl.DataFrame) else str(path)
+    frame = _texts(path, ("writer", "object", "value"), ("time", "stated_confidence", "lineage", "stability"))
     confidence = pl.col("stated_confidence").str.strip_chars()
     number = confidence.cast(pl.Float64, strict=False)
     dated = frame["time"].null_count() < frame.height
@@ -58,10 +61,10 @@ def read_claims(path: str | Path, *, on_bad_rows: str = "stop", default_confiden
     rows = frame.with_columns(problem.alias("problem"))
     bad = rows.filter(pl.col("problem").is_not_null()).select("line", "problem")
     if bad.height and on_bad_rows != "skip":
-        raise DataError(_bad_rows(bad), where=str(path), hint="mend them, or leave them out with --on-bad-rows skip")
+        raise DataError(_bad_rows(bad), where=where, hint="mend them, or leave them out with --on-bad-rows skip")
     good = rows.filter(pl.col("problem").is_null())
     if good.is_empty():
-        raise DataError("holds no claim", where=str(path), given=f"{frame.height} rows", allowed="one row a claim")
+        raise DataError("holds no claim", where=where, given=f"{frame.height} rows", allowed="one row a claim")
     epoch = good["day"].min() if dated else None
     claims = good.select(
         "line",
@@ -75,34 +78,39 @@ def read_claims(path: str | Path, *, on_bad_rows: str = "stop", default_confiden
     return ClaimFile(claims, bad, epoch if isinstance(epoch, float) else None, int(clipped))
 
 
-def read_truth(path: str | Path, *, epoch: float | None = None) -> pl.DataFrame:
-    """Read a truth file: object, value, and asked (days since `epoch`), null where the truth is not dated.
+def read_truth(path: str | Path | pl.DataFrame, *, epoch: float | None = None) -> pl.DataFrame:
+    """Read a truth file, or a frame with its columns: object, value, and asked, null where the truth is not dated.
+
+    `asked` is in days since `epoch`.
 
     Raises `DataError` for bad rows, for dates without dated claims, and where one object has two values and no dates.
     """
-    frame = _texts(Path(path), ("object", "value"), ("valid_from",))
+    where = "truth" if isinstance(path, pl.DataFrame) else str(path)
+    frame = _texts(path, ("object", "value"), ("valid_from",))
     frame = frame.with_columns(_days(frame["valid_from"]))
     wrong = _blank("object") | _blank("value") | (pl.col("valid_from").is_not_null() & pl.col("day").is_null())
     problem = pl.lit("needs object, value, and a date or nothing as valid_from")
     bad = frame.filter(wrong).select("line", problem.alias("problem"))
     if bad.height:
-        raise DataError(_bad_rows(bad), where=str(path))
+        raise DataError(_bad_rows(bad), where=where)
     several = frame.filter(pl.col("day").is_null()).filter(pl.col("value").n_unique().over("object") > 1)
     if several.height:
         given, hint = several["object"][0], "one row an object, or a column valid_from with the day each value began"
-        raise DataError("an object has two true values and no dates", where=str(path), given=given, hint=hint)
+        raise DataError("an object has two true values and no dates", where=where, given=given, hint=hint)
     if frame["day"].null_count() < frame.height and epoch is None:
-        raise DataError("a dated truth needs dated claims", where=str(path), hint="give the claims a time column")
+        raise DataError("a dated truth needs dated claims", where=where, hint="give the claims a time column")
     return frame.select("object", "value", (pl.col("day") - (epoch or 0.0)).alias("asked"))
 
 
-def _texts(path: Path, required: tuple[str, ...], optional: tuple[str, ...]) -> pl.DataFrame:
-    """Some columns of a file as text, with the line each row stands on."""
-    frame = read_table(path, default=".csv", texts=True)
+def _texts(source: str | Path | pl.DataFrame, required: tuple[str, ...], optional: tuple[str, ...]) -> pl.DataFrame:
+    """Return some columns of a file or frame as text, with the line each row stands on."""
+    whole = isinstance(source, pl.DataFrame)
+    where, path = "claims" if whole else str(source), Path() if isinstance(source, pl.DataFrame) else Path(source)
+    frame = source if isinstance(source, pl.DataFrame) else read_table(path, default=".csv", texts=True)
     if missing := [name for name in required if name not in frame.columns]:
         given, allowed = ", ".join(frame.columns), ", ".join(required)
-        raise DataError("a column is missing", where=str(path), given=given, allowed=allowed, hint=f"add {missing[0]}")
-    first = 2 if kind_of(path, default=".csv") == ".csv" else 1
+        raise DataError("a column is missing", where=where, given=given, allowed=allowed, hint=f"add {missing[0]}")
+    first = 1 if whole else 2 if kind_of(path, default=".csv") == ".csv" else 1
     columns = [
         frame[name].cast(pl.String) if name in frame.columns else pl.Series(name, [None] * frame.height, pl.String)
         for name in (*required, *optional)
