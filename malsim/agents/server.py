@@ -149,7 +149,6 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
 
 
 def _add_texts(server: MCPServer[None], thread: ServiceThread) -> None:
-    """The ten cells as resources, and a prompt that orients."""
     for cell in ten_cells().iter_rows(named=True):
         handle, title = str(cell["handle"]), str(cell["title"])
         uri = f"malsim://cells/{handle}"

@@ -95,7 +95,6 @@ def _kind(tool: str) -> str | None:
 
 
 def _reads(arguments: Mapping[str, Any], answer: str, objects: Iterable[str]) -> list[CallEvent]:
-    """A read of each object that a question or its answer names, or of none."""
     query = _first(arguments, QUERIES) or ""
     text = f"{query}\n{answer}".lower()
     about = [one for one in objects if re.search(rf"(?<!\w){re.escape(one.lower())}(?!\w)", text)]
@@ -135,7 +134,6 @@ def _gone_observations(arguments: Mapping[str, Any]) -> Iterator[CallEvent]:
 
 
 def _first(arguments: Mapping[str, Any], names: Iterable[str]) -> str | None:
-    """The first of some arguments that is a text, a number, or a list of texts."""
     for name in names:
         value = arguments.get(name)
         if isinstance(value, list) and value and all(isinstance(one, str) for one in value):

@@ -112,7 +112,6 @@ def _messages(line: bytes) -> list[dict[str, Any]]:
 
 
 def _text_of(answer: dict[str, Any]) -> tuple[str, bool]:
-    """The texts in an answer to a call, and whether it says that the call failed."""
     if "error" in answer:
         problem = answer["error"]
         return str(problem.get("message") if isinstance(problem, dict) else problem), True

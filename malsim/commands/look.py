@@ -73,7 +73,6 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _of_run(args: argparse.Namespace) -> int:
-    """The push of a run's turn, or a cell as it stood then."""
     from malsim import api
     from malsim.base.errors import UsageError
     from malsim.sim.replay.turn_push import push_on
@@ -92,7 +91,6 @@ def _of_run(args: argparse.Namespace) -> int:
 
 
 def _signal_lines(signals: str, store: Store, at: float | None, rules: Rules, scope: str | None) -> list[str]:
-    """A line for each surfaced signal that fires on what stands in the scope."""
     from malsim.netlist.shipped import lines_of_readings, readings, surfaced_names
 
     memory, now = (store.memory, store.day or 0.0) if at is None else (_memory_at(store, at, rules), at)
@@ -130,7 +128,6 @@ def _day_text(day: float | None, start: str | None) -> str:
 
 
 def _text(push: Push, counts: tuple[int, int], store: Store, now: float | None, query: str) -> str:
-    """The lines, or why there are none, and of what memory on which day."""
     cells, edges = counts
     if push.lines:
         text = str(push)

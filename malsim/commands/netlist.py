@@ -87,7 +87,6 @@ def _memory(args: argparse.Namespace) -> Memory | None:
 
 
 def _stored(path: str, scope: str | None, at: float | None = None) -> Memory:
-    """What stands in a scope of a store, on a day."""
     from malsim.memory.store import Store
 
     with Store(path, write=False) as store:
@@ -295,7 +294,6 @@ def _prove(args: argparse.Namespace) -> int:
 
 
 def _graph(path: str, args: argparse.Namespace) -> Memory:
-    """The memory of a store, or the one that a netlist's cells come to."""
     from malsim.netlist import load
 
     netlist = path.endswith((".malnet", ".hal"))
@@ -307,7 +305,6 @@ def _is_run(path: str) -> bool:
 
 
 def _run_stream(args: argparse.Namespace, path: str) -> tuple[Net, pl.DataFrame]:
-    """The net of a file and what its signals were over a stream."""
     from malsim.base.errors import UsageError
     from malsim.lab.shell import files
     from malsim.netlist import load

@@ -129,7 +129,6 @@ def _for_agent(args: argparse.Namespace) -> int:
 
 
 def _print_orientation(store: Path) -> None:
-    """What the session-start hook would inject, tried on a copy of the store."""
     from tempfile import TemporaryDirectory
 
     from malsim.agents.service import MemoryService

@@ -85,7 +85,6 @@ def _file_lines(folder: Path, paths: list[Path], before: Path | None) -> str:
 
 
 def _scenario(args: argparse.Namespace) -> Scenario:
-    """Read the scenario and change it as the options say."""
     from malsim import api
     from malsim.lab.space.scenario_options import under_law, with_memory
     from malsim.memory import Rules

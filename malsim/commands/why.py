@@ -48,7 +48,6 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _of_run(args: argparse.Namespace) -> Explanation | LawExplanation:
-    """Of one replication of a scenario."""
     from malsim import api
     from malsim.lab.space.scenario_options import under_law
 
@@ -97,7 +96,6 @@ def _of_graph(args: argparse.Namespace) -> tuple[Explanation, list[str]]:
 
 
 def _rewritten(args: argparse.Namespace) -> list[str]:
-    """Who rewrote a store's cell, up to the day asked about."""
     from malsim.memory.explain import rewritten_lines
     from malsim.memory.store import Store
 

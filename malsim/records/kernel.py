@@ -214,7 +214,6 @@ class RecordStore:
         }  # fmt: skip
 
     def _hits(self, text: str, lane: str | None) -> dict[int, None]:
-        """Rows in which any word of a text occurs, the best first."""
         words = any_word(text)
         if not words:
             return {}

@@ -93,7 +93,6 @@ def _changes(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> 
 
 
 def _entry(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as the read model shows it, in its own form."""
     if row["text"] is None:
         record = decode_record(row)
         return {name: getattr(record, name) for name in FIRST} | {"tags": list(record.tags)}

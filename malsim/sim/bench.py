@@ -135,7 +135,6 @@ class Bench:
         self._settle(state, 0.0)
 
     def _script(self) -> Generator[simpy.Event, None, None]:
-        """Post the scripted claims, each at its time, in every replication."""
         claims = self.scenario.claims
         if claims.is_empty():
             return
@@ -146,7 +145,6 @@ class Bench:
             self.inbox.post(batch)
 
     def _populations(self) -> Generator[simpy.Event, None, None]:
-        """After each scan, post the claims due before the next one."""
         for start, end in zip([0, *self._timing.at], self._timing.at, strict=False):
             self.actors.work(start, end)
             yield self._scanned
@@ -219,7 +217,6 @@ class Bench:
         hooks.orient_reader(days(at), self.context.log)
 
     def _scan(self, state: Any, at: int, own: list[ClaimBatch]) -> None:
-        """Read the inputs, recompute."""
         state, now = self._take_in(state, at, own), days(at)
         if self.session:
             state = self._with_ops(self.session, state, at)
@@ -269,7 +266,6 @@ class Bench:
         return plant.with_graph(state, session.ops.admit(plant.graph(state), days(at), self.scenario.rules, on_verdicts))
 
     def _record(self, plant: Any, state: Any, at: int, result: GateResult) -> None:
-        """Record the verdicts of the gate on programs, and on what they propose."""
         view = plant.view(plant.with_graph(state, result.memory), days(at))
         self.recorder.admitted(Verdicts.of(result), result.rep - self.scenario.first, view)
 

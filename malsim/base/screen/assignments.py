@@ -119,7 +119,6 @@ def _assignment(match: re.Match[str]) -> Iterator[Span]:
 
 
 def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
-    """Whether such a value under such a name is a credential."""
     kind = name_kind(name)
     if kind == "password" or name.lower().startswith("identified"):
         return is_password(value, quoted=quoted)

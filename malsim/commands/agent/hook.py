@@ -54,7 +54,6 @@ def _failed(args: argparse.Namespace, error: Exception) -> int:
 
 
 def _sandboxed(args: argparse.Namespace, text: str) -> int:
-    """The same in a sandbox, as the store holds an op of another package."""
     from malsim.adapters.engine.sandboxed_command import run_sandboxed
     from malsim.base.errors import AdapterError
 

@@ -83,7 +83,6 @@ def _post(news: pl.DataFrame, webhook: Webhook, store: str) -> int:
 
 
 def _most(store: Store, change: Array) -> str:
-    """Which cell moved farthest, if any did."""
     if not change.any():
         return ""
     row = int(abs(change).argmax())

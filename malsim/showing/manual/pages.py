@@ -72,7 +72,6 @@ def page(topic: str) -> Page:
 
 
 def _files(folder: Traversable) -> Iterator[Traversable]:
-    """The files of a folder and of those in it."""
     for entry in folder.iterdir():
         yield from _files(entry) if entry.is_dir() else (entry,)
 

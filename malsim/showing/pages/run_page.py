@@ -93,7 +93,6 @@ def _name() -> pl.Expr:
 
 
 def _times(panels: Sequence[tuple[str, str, pl.DataFrame]], notes: list[str]) -> list[float]:
-    """The ticks that the page shows, the last always among them."""
     if not panels:
         return []
     times = np.unique(np.concatenate([frame["t"].to_numpy() for _, _, frame in panels]))

@@ -128,7 +128,6 @@ class ReaderPolicy:
         return np.where(stands, worth, -np.inf)
 
     def _trust(self) -> None:
-        """Act on the line it trusts, and learn from it if it sees how that turned out."""
         turn, first = self.turn, self._first
         turn.first, turn.acted = first, first.copy()
         turn.value = np.where(first == NONE, self._context, self._value_of(first))
@@ -150,22 +149,18 @@ class ReaderPolicy:
 
     @cached_property
     def _trusted(self) -> Ints:
-        """The line each trusts."""
         return self._best(self._worth)
 
     @cached_property
     def _first(self) -> Ints:
-        """The cell on that line."""
         return self._cell_at(self._trusted)
 
     @cached_property
     def _confirmed(self) -> Ints:
-        """The line each trusts of those that say what it sensed."""
         return self._best(np.where(self._agrees, self._worth, -np.inf))
 
     @cached_property
     def _agrees(self) -> Bools:
-        """Which lines about the fact say what the reader sensed."""
         agrees: Bools = self._value == self._sensed[self._rep]
         return agrees
 
@@ -190,7 +185,6 @@ class ReaderPolicy:
         return np.where((top >= least) & (top > -np.inf), best, NONE)
 
     def _value_of(self, cell: Ints) -> Ints:
-        """What cells say, NONE for no cell."""
         return self.snapshot.cell_index.at("value", cell, none=NONE)
 
     def _cell_at(self, line: Ints) -> Ints:

@@ -141,7 +141,6 @@ class Session:
         return rows
 
     def _begin(self, number: int, now: float) -> None:
-        """Empty the context, or remind it of the rules, when the turn has come for that."""
         reader = self.reader
         if reader.compact_every and number > 1 and (number - 1) % int(reader.compact_every) == 0:
             self._context[:] = NONE

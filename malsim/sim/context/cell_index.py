@@ -121,7 +121,6 @@ class CellIndex:
         return cells[np.flatnonzero(~active[cells])]
 
     def _join(self, source: Ints, target: Ints, relation: Ints) -> None:
-        """Count new edges at both their ends, and keep those that cite."""
         for end in (source, target):
             np.add.at(self._columns["lines"]["degree"], end, np.int32(1))  # of its own type, or each is cast by itself
         cites = np.flatnonzero(CITES[relation])
@@ -187,14 +186,12 @@ class CellIndex:
         return np.array(words, dtype=np.int64), np.array(rows, dtype=np.int64).reshape(len(under), most)
 
     def _file(self, row: Ints, words: Ints, topics: Ints) -> None:
-        """Enter the lines of new cells, and index them by topic."""
         self._columns["lines"]["words"][row] = words
         rep = self._columns["lines"]["rep"][row].astype(np.int64)
         self._topic_index.put(row, np.where(topics == NONE, NONE, rep[:, None] * len(self.topics) + topics))
 
 
 def _with_room(column: NDArray[Any], size: int) -> NDArray[Any]:
-    """A column with room for so many rows."""
     roomy = np.zeros(size, dtype=column.dtype)
     roomy[: len(column)] = column
     return roomy

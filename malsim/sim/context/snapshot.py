@@ -181,7 +181,6 @@ class _Candidates:
 
     @cached_property
     def _at(self) -> Ints:
-        """Where each stands in a table of one row a reader, counted row by row."""
         starts = np.arange(len(self.count)) * self.count.max(initial=0)
         return np.repeat(starts - self.first, self.count) + np.arange(len(self.row))
 
@@ -191,7 +190,6 @@ class _Candidates:
 
 
 def _entered(table: NDArray[Any], at: Ints, values: NDArray[Any]) -> NDArray[Any]:
-    """The table, with these values at these of its places, counted row by row."""
     table.reshape(-1)[at] = values
     return table
 

@@ -132,7 +132,6 @@ class ClaimSchedule:
         return replace(self._draws, of=population).uniform(purpose, rep=number, member=member, turn=turn)
 
     def _facts(self, spans: Spans, member: Ints, turn: Ints, uniform: Array) -> Ints:
-        """What each claim is about."""
         fact = np.empty(len(turn), dtype=np.int64)
         for one, here in spans:
             fact[here] = self._processes[one].facts(uniform[here], member[here], turn[here])

@@ -193,7 +193,6 @@ class ClaimTemplates:
             self._read = memory.height
 
     def _are_new(self, drafts: ClaimBatch, memory: Memory) -> bool:
-        """Whether surely each draft says what no other and no cell does."""
         if self._alone and memory.height > self._read:
             others = memory.table("cells").rows.since(self._read).column("body").tolist()
             self._alone, self._read = not any(map(_COUNTED.search, others)), memory.height
@@ -254,14 +253,12 @@ def _samples(
 
 
 def _validated(samples: list[dict[str, Any]], rules: Rules) -> Validated:
-    """Sample claims as the gate validates them, in their order."""
     common = {"writer": "writer", "kind": "obs", "title": "title", "confidence": 1.0, "source_refs": []}
     claims = as_claims([common | sample | {"t": float(place)} for place, sample in enumerate(samples)])
     return validate(claims, rules)
 
 
 def _validated_in_full(claims: Validated, rules: Rules) -> Validated:
-    """Claims some of whose words the gate objects to, each validated and screened."""
     unread = claims.claims.frame().with_columns(pl.lit(None, schema.CLAIMS["issues"]).alias("issues"))
     relation = _RELATIONS[places(claims.edges.frame()["code"].to_numpy())]
     issues = checks.faults(unread, claims.edges.frame().with_columns(relation), rules)

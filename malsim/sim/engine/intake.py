@@ -127,7 +127,6 @@ class Intake:
 
 
 def _statements(scripted: pl.DataFrame) -> list[tuple[str, str, float | str]]:
-    """Writer, object and value of scripted claims."""
     about = pl.coalesce("object", "handle", "key", "title", pl.lit(""))
     columns = scripted.select(
         pl.col("writer").fill_null(_NOBODY), about.alias("about"), "value", pl.col("title").fill_null("")

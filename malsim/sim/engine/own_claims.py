@@ -65,12 +65,10 @@ class OwnClaims:
         return rows
 
     def _firsts(self, due: DueClaims) -> Ints:
-        """The population's first cell about each claim's fact."""
         rows: Ints = self._first[(due.population * self._replications + due.rep) * self._facts + due.fact].astype(np.int64)
         return rows
 
     def _again(self, due: DueClaims) -> Bools:
-        """Where a claim is not its writer's first about the fact within the turn."""
         place = due.place * self._facts + due.fact
         again: Bools = (rank_within_group(place) > 0) | np.isin(place, self._spoke)
         self._spoke = np.append(self._spoke, place)

@@ -102,7 +102,6 @@ class PopulationProcess:
         return ClaimDraft.joined(drafts).rows(np.argsort(np.concatenate(rounds), kind="stable"))
 
     def _say_once(self, due: DueClaims, push: ShownRows, own: LatestClaims, rows: Ints) -> ClaimDraft:
-        """At most one claim of each writer, which leaves its state behind."""
         part = due.rows(int(due.population[0]), rows)
         latest = own.rows(rows, lambda name: own.more(name)[rows])
         state = {name: values[part.rep, part.member] for name, values in self._state.items()}
@@ -151,6 +150,5 @@ def _facts_of(population: Population, world: World) -> Ints:
 
 
 def _parameters_of(function: Callable[..., object] | None, settings: Mapping[str, float | str]) -> dict[str, float | str]:
-    """Those of the settings that a function takes."""
     names = inspect.signature(function).parameters if function else {}
     return {name: value for name, value in settings.items() if name in names}

@@ -111,7 +111,6 @@ class Populations:
         return snapshot.rows_about(due.rep[rows], due.fact[rows], now).among(len(due), rows)
 
     def _carried(self, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
-        """Claims that stand by population, as they arrive over its line."""
         if not any(line.faults for line in self.lines):
             return drafts
         edges = np.searchsorted(self._whose[drafts.who], np.arange(len(self.lines) + 1))

@@ -59,7 +59,6 @@ class Bands:
             self._waiting = np.empty((max(rows, BUFFER // max(replications, 1)), replications))
 
     def _sum_up(self) -> int:
-        """Sum up what waits, and say how many rows that were."""
         size, self._size = self._size, 0
         if size:
             self._summaries.append(_summary(self._waiting[:size], np.array(self._whole)))

@@ -53,7 +53,6 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
 
 
 def _netlist(netlist: NetlistConfig | None) -> dict[str, Any] | None:
-    """The text of the netlist with all it sources, and its hash."""
     if netlist is None:
         return None
     text = netlist.text

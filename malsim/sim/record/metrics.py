@@ -138,7 +138,6 @@ def by_replication(run: RunData) -> dict[str, Array]:
 
 
 def _of_turns(run: RunData, counters: pl.DataFrame) -> dict[str, Array]:
-    """The figures of what a reader did."""
     count = {name: counters[name].to_numpy().astype(np.float64) for name in counters.columns}
     turns, acted = count["turns"], count["acted"]
     figures = {f"{name}_acted": ratio(count[f"acted_{name}"], acted) for name in ("false", "stale")}
@@ -224,7 +223,6 @@ def _mean(rep: Ints, values: Array, size: int) -> Array:
 
 
 def _auc(rep: Ints, probability: Array, true: Bools, size: int) -> Array:
-    """The area under each replication's ROC curve by ranks, ties at their middle."""
     order = np.lexsort((probability, rep))
     sorted_rep, level = rep[order], probability[order]
     starts = np.searchsorted(sorted_rep, sorted_rep, side="left")

@@ -99,7 +99,6 @@ class Recorder:
         self._keep(snapshot.view, t, observables.truth_of_cells(snapshot, context.truth) if about_facts else None)
 
     def _answers(self, t: float, context: TickContext, *, full: bool) -> dict[str, Array]:
-        """The answers of a tick, added up."""
         best = observables.best_by_value(context.snapshot, context.truth)
         answers = observables.answers(context.snapshot, context.truth, best, full=full)
         self.running_scores.add(answers)
@@ -191,7 +190,6 @@ class Recorder:
         return max(len(fact.values) for fact in self.scenario.facts)
 
     def _count_voices(self, claims: Claims, verdicts: Verdicts) -> None:
-        """Count who claimed which value of a fact, refused claims left out."""
         changes = self._change_scores()
         if changes is None:
             return
@@ -256,7 +254,6 @@ def _all(columns: Mapping[str, pl.DataType | type[pl.DataType]], frame: pl.DataF
 
 
 def _account(verdicts: Verdicts, claims: Claims, rep: pl.Series, name: pl.Series, writers: pl.Series) -> pl.DataFrame:
-    """One event a claim, of a memory that gives no account of its own."""
     row = pl.Series(verdicts.row)
     by = writers.gather(claims.writer)
     issues = [verdicts.issues.get(claim, "") for claim in range(len(claims))]

@@ -267,7 +267,6 @@ def baselines_of(stream: pl.DataFrame, questions: pl.DataFrame, seed: int) -> di
 
 
 def _votes(stream: pl.DataFrame, truth: pl.DataFrame, *, dated: bool) -> pl.DataFrame:
-    """Every claim before each question it bears on."""
     votes = truth.rename({"value": "truth"}).join(stream, on="object", maintain_order="left_right")
     return votes.filter(pl.col("t") < pl.col("asked")) if dated else votes
 

@@ -167,7 +167,6 @@ def _with(wires: NetlistConfig | None, statements: tuple[Statement, ...]) -> Net
 
 
 def _is_readers(one: Statement) -> bool:
-    """Whether a statement is of an op that a reader may wire."""
     names = one.names if isinstance(one, Load) else [getattr(one, name, "") for name in ("signal", "address", "op")]
     return any(name.startswith(READER_OP) for name in names)
 

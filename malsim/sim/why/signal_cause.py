@@ -103,7 +103,6 @@ def _moved(run: RunData, word: str, since: float, rep: int) -> str:
 
 
 def _wired_to(run: RunData, handle: str, since: float, rep: int) -> str:
-    """The cell that a handle of the reader's ops stood for, else the handle itself."""
     events = run.events.filter((pl.col("kind") == "wired") & (pl.col("rep") == rep) & (pl.col("t") <= since))
     places = range(int(run.scenario.reader.ops) if run.scenario.reader else 0)
     ops = {op_cell(place, kind): f"{op_name(place)}: {kind} " for place in places for kind in READER_OPS}

@@ -68,7 +68,6 @@ def _recorded(run: RunData, rep: int) -> pl.DataFrame:
 
 
 def _word(signal: Signal) -> str:
-    """What writes a signal, which has its unit."""
     return signal.writer.word if signal.writer else signal.name
 
 

@@ -110,7 +110,6 @@ def _key(seed: int, population: str | tuple[str, ...], purpose: str | tuple[str,
 
 
 def _mix_in(key: NDArray[np.uint64], part: Ints | int) -> NDArray[np.uint64]:
-    """The key that the next part of an address makes of one."""
     return _mix(key ^ np.asarray(part).astype(np.uint64))
 
 

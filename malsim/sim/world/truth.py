@@ -153,7 +153,6 @@ _NEVER = -1  # before all times
 
 
 def _first(fact: Fact, draws: Draws, reps: Ints) -> Ints:
-    """What is true of a fact before anything changes, in each replication."""
     if fact.start == "first":
         return np.zeros(len(reps), dtype=np.int64)
     member = np.array([name_number(fact.name)]).astype(np.int64)

@@ -105,7 +105,6 @@ def _from_memory(axes: Axes, cells: pl.DataFrame, compactions: Sequence[float]) 
 
 
 def _legend(panels: Iterable[Axes]) -> None:
-    """One entry for each thing that some panel shows, beside the first panel."""
     panels = list(panels)
     lines: dict[str, Artist] = {}
     for axes in panels:

@@ -62,7 +62,6 @@ def signal_lanes(
 
 
 def _panels(channels: pl.DataFrame) -> list[list[dict[str, Any]]]:
-    """The channels of each panel."""
     parts = channels.partition_by("panel", maintain_order=True) if "panel" in channels.columns else [channels]
     return [part.to_dicts() for part in parts if part.height]
 

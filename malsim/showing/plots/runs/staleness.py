@@ -58,7 +58,6 @@ def staleness(cells: pl.DataFrame, labels: pl.DataFrame, *, stale_below: float, 
 
 
 def _until(day: float | None, begin: float, end: float) -> tuple[float, str]:
-    """How long a cell's bar is, and what is written behind it."""
     if day is None:
         return end, "still current"
     return (0.0, "stale already") if day == begin else (day, f"day {day:g}")

@@ -157,7 +157,6 @@ def middle_of(line: pl.DataFrame, column: str) -> pl.DataFrame:
 
 
 def _fade(axes: Axes, line: pl.DataFrame, column: str) -> None:
-    """Go on in thin grey where a cell is no longer active in the first replication."""
     if "status" in line.columns and (line["status"] != "active").any():
         inactive = line.filter((pl.col("status") != "active") & (pl.col("rep") == pl.col("rep").min()))
         axes.plot(inactive["t"], inactive[column], color=GREY, linewidth=0.6, alpha=0.6, drawstyle="steps-post")

@@ -72,7 +72,6 @@ def _look(value: float) -> dict[str, Any]:
 
 
 def _fewer(names: list[str], values: list[float]) -> tuple[list[str], list[float]]:
-    """The largest terms in their order, and the sum of the others."""
     if len(values) <= MOST_ROWS:
         return names, values
     largest = sorted(sorted(range(len(values)), key=lambda place: -abs(values[place]))[: MOST_ROWS - 1])

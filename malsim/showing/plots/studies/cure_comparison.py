@@ -62,7 +62,6 @@ def _name_rows(axes: Axes, places: np.ndarray, names: list[str]) -> None:
 
 
 def _accuracy(axes: Axes, real: pl.DataFrame, names: list[str]) -> None:
-    """A dot with its interval for each cure and data set."""
     sets = real["data"].unique(maintain_order=True).to_list()
     for number, data in enumerate(sets):
         here = real.filter(pl.col("data") == data)

@@ -79,7 +79,6 @@ def netlists(nets: Sequence[Net], *, values: Mapping[str, str] | None = None) ->
 
 
 def _names(wires: pl.DataFrame, values: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """Map a writer's (box, pin) to the text of its signal."""
     return {
         (wire["source"], wire["source_pin"]): " = ".join(filter(None, [wire["signal"], values.get(wire["signal"])]))
         for wire in wires.to_dicts()
@@ -149,7 +148,6 @@ def _height(row: dict[str, Any]) -> float:
 
 
 def _pin(box: dict[str, Any], name: str, *, out: bool) -> tuple[float, float]:
-    """Where a wire meets a box."""
     x = box["x"] + (box["wide"] if out else 0.0)
     if box["kind"] != "op":
         return x, (box["top"] + box["bottom"]) / 2

@@ -145,7 +145,6 @@ def of_record(
 
 
 def _bands(axes: Axes, time: np.ndarray, answer: pl.DataFrame, bits: Sequence[str]) -> None:
-    """A thin band below the lines for each bit, dark where it is true."""
     for lane, name in enumerate(bits):
         low = -0.07 * (lane + 1)
         across = axes.get_xaxis_transform()
@@ -160,5 +159,4 @@ def _bands(axes: Axes, time: np.ndarray, answer: pl.DataFrame, bits: Sequence[st
 
 
 def _scale(days: float) -> tuple[str, float]:
-    """The unit a span of days is best read in, and how many of it make a day."""
     return next((unit, factor) for longest, unit, factor in SCALES if days < longest)

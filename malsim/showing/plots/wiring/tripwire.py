@@ -157,7 +157,6 @@ def _points(axes: Axes, scores: pl.DataFrame) -> None:
 
 
 def _farthest(scores: pl.DataFrame, metric: str) -> float:
-    """A number beyond all that is known of a metric, where open ends are drawn to."""
     rows = scores.filter(pl.col("metric") == metric)
     values = [
         value for name in ("value", "low", "high") for value in rows[name].drop_nulls().to_list() if np.isfinite(value)

@@ -48,7 +48,6 @@ def routes(wires: Sequence[Ends], boxes: Mapping[int, Sequence[tuple[float, floa
 
 
 def _lane(wire: Ends, walls: Sequence[tuple[float, float]], lanes: Iterable[float]) -> float:
-    """The height nearest to both ends that is clear of walls and lanes."""
     blocked = [(low - CLEAR, high + CLEAR) for low, high in walls] + [(lane - LANE, lane + LANE) for lane in lanes]
     edges = [edge for pair in blocked for edge in pair]
     free = [
@@ -60,7 +59,6 @@ def _lane(wire: Ends, walls: Sequence[tuple[float, float]], lanes: Iterable[floa
 
 
 def _across(wire: Ends) -> Path:
-    """One curve through the gap."""
     (x, y), (to, goal) = wire.start, wire.end
     reach = (to - x) / 2
     return Path([(x, y), (x + reach, y), (to - reach, goal), (to, goal)], [Path.MOVETO, *[Path.CURVE4] * 3])

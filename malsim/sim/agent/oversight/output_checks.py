@@ -67,7 +67,6 @@ class OutputCheck:
         return banned
 
     def _sources(self, turn: Turn) -> Ints:
-        """How many writers have an active claim of the value that is acted on."""
         snapshot, cell_index = self._snapshot, self._snapshot.cell_index
         rep = cell_index.rep
         agrees = snapshot.active & (cell_index.fact == turn.fact[rep]) & (cell_index.value == turn.value[rep])

@@ -86,7 +86,6 @@ class TriageDesk(ReviewerPool):
         return verdicts
 
     def _take(self, fact: Ints, rep: Ints, now: int) -> None:
-        """Queue these disputes, replication by replication in the order of the policy."""
         disputes = self._disputes
         cases = ReviewCases.of(
             row=disputes.lead[fact, rep], other=disputes.rival[fact, rep], rep=rep,
@@ -125,7 +124,6 @@ class TriageDesk(ReviewerPool):
         return room
 
     def _under_review(self, snapshot: Snapshot) -> Bools:
-        """The facts that somebody is looking into."""
         facts = np.zeros(self._looks.shape, dtype=bool)
         row = self._cases.row
         at = row != NONE

@@ -102,7 +102,6 @@ class WrittenOps:
         return memory
 
     def _claims(self, one: OpDraft, memory: Memory, now: float) -> pl.DataFrame:
-        """The programs as claims of the reader, with what is wrong with their text."""
         handles = memory.cells["handle"]
         names, before = handles.gather(one.cell).to_list(), self._program[one.rep, one.place]
         claims = list[dict[str, Any]]()
@@ -121,7 +120,6 @@ class WrittenOps:
         return checked(claims)
 
     def _wire(self, one: OpDraft, result: GateResult) -> None:
-        """Have the admitted ones read their cells."""
         new = np.flatnonzero(result.verdict == 0)
         rep, rows, place, kind = one.rep[new], one.cell[new], one.place[new], one.kind[new]
         self._cell[rep, place], self._kind[rep, place], self._program[rep, place] = rows, kind, result.row[new]

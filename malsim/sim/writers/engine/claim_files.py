@@ -143,7 +143,6 @@ def _day(text: pl.Expr, form: str) -> pl.Expr:
 
 
 def _instant() -> pl.Expr:
-    """Days of a date, or of a date and time with or without a UTC offset."""
     text = pl.col("time").str.replace("T", " ").str.replace("Z$", "+00:00")
     offset = text.str.extract(r":\d{2}(?:\.\d+)?\s*([+-]\d{2}:?\d{2})$", 1).str.replace(":", "")
     hours, rest = (offset.str.slice(*part).cast(pl.Int64) for part in ((0, 3), (3, 2)))
