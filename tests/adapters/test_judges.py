@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from malsim.adapters import Claim, Query
 from malsim.adapters.judges import CONTRADICTS, NEW, SAME, Judge
 from malsim.adapters.load import load_factory
 from malsim.base.errors import AdapterError
-from malsim.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,27 +84,6 @@ def test_a_judge_that_is_none_is_refused(judge: str, said: str) -> None:
 def test_a_memory_that_asks_no_judge_says_so() -> None:
     with pytest.raises(AdapterError, match="asks no judge"):
         load_factory("miss=0.1/malsim.adapters.langgraph:in_memory")
-
-
-def test_the_study_has_a_row_a_rate_and_says_how_far_a_memory_holds(capsys: pytest.CaptureFixture[str]) -> None:
-    memory = "tests.adapters.test_judges:Careful"
-    command = [
-        "compare",
-        "scenarios/a_then_b_then_a.toml",
-        "--memory",
-        memory,
-        "--metric",
-        "accuracy",
-        "--replications",
-        "2",
-    ]
-    assert main([*command, "--judge", "miss=0:1", "--json"]) == 0
-    rows = [row for row in json.loads(capsys.readouterr().out) if row["metric"] == "accuracy"]
-    assert [row["law"].partition("/")[0] for row in rows] == [f"miss={rate:g}" for rate in (0, 0.2, 0.4, 0.6, 0.8, 1)]
-    assert rows[0]["value"] > rows[-1]["value"]
-    assert main([*command, "--judge", "miss=0:1.5"]) == 2
-    assert "allowed: 0 to 1" in capsys.readouterr().err
-    assert main(["compare", "scenarios/poisoner.toml", "--laws", "mal", "--judge", "miss=0:1"]) == 2
 
 
 @pytest.mark.filterwarnings("ignore")
