@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,6 @@ from malsim.cli import main
 from malsim.commands.new import TEMPLATES
 
 ROOT = Path(__file__).parents[1]
-MATCHER = json.loads((ROOT / ".ci/action/matcher.json").read_text())["problemMatcher"][0]["pattern"][0]
 
 
 @pytest.mark.parametrize("name", ["claims", "tripwire"])
@@ -38,21 +38,37 @@ def test_a_memory_begun_from_the_template_answers(tmp_path: Path, monkeypatch: p
     assert "begun_memory:Latest" in Path("begun_memory.py").read_text(encoding="utf-8")
 
 
-def test_a_workflow_is_written_where_services_look_and_notes_failures_at_their_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_workflow_runs_as_a_shell_script_and_annotates_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["new", ".github/workflows/memory.yml", "--template", "ci"]) == 0
     text = Path(".github/workflows/memory.yml").read_text(encoding="utf-8")
-    assert "malsim test scenarios/ --junit report.xml --html report.html" in text
-    assert json.dumps(MATCHER["regexp"]) in text
-    assert main(["new", "my.toml", "--template", "claims"]) == 0
-    Path("my.toml").write_text(Path("my.toml").read_text(encoding="utf-8").replace("< 0.7)", "< 0.1)"), encoding="utf-8")
-    capsys.readouterr()
-    assert main(["test", "my.toml"]) == 1
-    noted = [match for line in capsys.readouterr().out.splitlines() if (match := re.match(MATCHER["regexp"], line))]
-    assert [(match[1], match[3].split(":")[0]) for match in noted] == [("my.toml", "the dispute is felt")]
-    assert Path("my.toml").read_text(encoding="utf-8").splitlines()[int(noted[0][2]) - 1].startswith("property = ")
+    assert re.search(r'^  MALSIM: "malsim @ git\+https://[^"]+@COMMIT"$', text, re.MULTILINE)
+    assert "cache: pip" in text
+    Path("scenarios").mkdir()
+    assert main(["new", "scenarios/my.toml", "--template", "claims"]) == 0
+    story = Path("scenarios/my.toml")
+    story.write_text(story.read_text(encoding="utf-8").replace("< 0.7)", "< 0.1)"), encoding="utf-8")
+    pip = Path("bin/pip")
+    pip.parent.mkdir()
+    pip.write_text('#!/bin/sh\necho "$@" > installed.txt\n', encoding="utf-8")
+    pip.chmod(0o755)
+    scripts = re.findall(r"run: (?:\|\n)?(.*?)(?=\n      - |\Z)", text, re.DOTALL)
+    here = Path(sys.executable).parent
+    path = os.pathsep.join((str(tmp_path / "bin"), str(here), os.environ["PATH"]))
+    environment = {**os.environ, "MALSIM": "wheels/m.whl", "OPTIONS": "--law mal", "PATH": path}
+    shell = shutil.which("bash") or "bash"
+    done = [
+        subprocess.run([shell, "-e", "-c", script], env=environment, capture_output=True, text=True, check=False)
+        for script in scripts
+    ]
+    assert [each.returncode for each in done] == [0, 1], done
+    assert Path("installed.txt").read_text(encoding="utf-8") == "install wheels/m.whl\n"
+    line = next(number for number, text in enumerate(story.read_text().splitlines(), 1) if "< 0.1)" in text)
+    noted = [each for each in done[1].stdout.splitlines() if each.startswith("::")]
+    assert len(noted) == 1
+    assert noted[0].startswith(f"::error file=scenarios/my.toml,line={line},title=the dispute is felt (fail)::replication 0")
+    assert Path("report.xml").exists()
+    assert Path("report.html").exists()
 
 
 def test_the_action_hands_its_inputs_over_as_words_and_never_as_commands() -> None:

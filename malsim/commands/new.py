@@ -23,7 +23,7 @@ TEMPLATES = {  # the file of each, the ending of what is written, and what to do
     "tripwire": ("tripwire.toml", ".toml", JUDGE + ALARM),
     "checks": ("checks.toml", ".toml", "hold a store to it: `malsim test --on memory.sqlite {path}`"),
     "memory": ("memory.txt", ".py", "try it from its folder: `malsim judge {path.stem}:Latest`"),
-    "ci": ("ci.yml", ".yml", "on every push it judges scenarios/: put a file there; `malsim docs ci` has GitLab's"),
+    "ci": ("ci.yml", ".yml", "fill in what it installs; on every push it judges scenarios/. `malsim docs ci` has GitLab's"),
 }
 PROGRAMS = {"claude-code": "claude", "codex": "codex"}
 INCIDENT = "incident"

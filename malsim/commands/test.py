@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from malsim.base.files.outputs import save_text
+from malsim.base.progress import progress
 from malsim.lab.space.scenario_options import memory_arguments, set_arguments, under_law, with_memory
 
 if TYPE_CHECKING:
@@ -42,6 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--strict", action="store_true", help="exit 1 if the gate refused a claim")
     add("--junit", type=Path, metavar="FILE", help="write JUnit XML, failures and errors apart")
     add("--html", type=Path, metavar="FILE", help="write one HTML file with a picture of each check")
+    add("--format", choices=("text", "github"), default="text", help="github: also annotate each failure at file and line")
     add("--approve", action="store_true", help="show what changed against the [baseline] of each file; record it on yes")
     add("--yes", action="store_true", help="with --approve: record without asking")
     add("--plot", type=Path, metavar="FILE", help="with --approve: where the plot goes; default out/NAME/baseline.png")
@@ -53,12 +58,18 @@ def main(args: argparse.Namespace) -> int:
 
     if args.approve:
         return _approve(args)
+    from malsim.scenario.judge.ci_output import closing, github_lines
+
     suite = _suite(args)
     if not (suite.unread or any(one.scenario.checks or one.error for one in suite.judged)):
         hint = "write a [[check]]" if not args.check else "see the names in the file"
         raise UsageError("no check was found", given=", ".join(map(str, args.paths)), hint=hint)
-    for line in suite.lines():
+    goals = suite.goals()
+    for line in closing(suite.judged, goals, suite.options):
         print(line)
+    for judged, outcome in goals if args.format == "github" else ():
+        print("\n".join(github_lines(judged, [outcome])))
+    print(suite.summary())
     if args.junit:
         save_text(args.junit, suite.junit())
     if args.html:
@@ -108,25 +119,43 @@ def _seeds(suite: Suite, args: argparse.Namespace) -> int:
 
 
 def _suite(args: argparse.Namespace) -> Suite:
+    """Judge each file and print what came of it as it ends."""
     from malsim.base.errors import MalsimError
     from malsim.memory import Rules
     from malsim.scenario.file.scenario_file import read
     from malsim.scenario.history.judge_history import judge_history
-    from malsim.scenario.judge.judge import judge
+    from malsim.scenario.judge.ci_output import file_lines, github_lines
+    from malsim.scenario.judge.judge import Judged, judge
     from malsim.scenario.judge.suite_summary import Suite, scenario_files
+    from malsim.sim.settings.scenario import Scenario
 
     rules = Rules.read(args.rules) if args.rules else None
-    results, unread = [], []
-    for path in scenario_files(args.paths):
+    files, results, unread = scenario_files(args.paths), list[Judged](), list[tuple[str, str]]()
+    options = _options(args)
+    for path in progress(files, what="test", unit="file", delay=0.0):
+        at, start = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
         try:
             scenario = read(path, allow_code=args.allow_code)
             recording = _recording(args, scenario)
             scenario = scenario if recording else with_memory(scenario, args)
             scenario = _with_options(scenario, args, rules, begins=recording is None)
-            if scenario.checks or not args.check:
-                results.append(judge_history(scenario, recording) if recording else judge(scenario))
+            if not (scenario.checks or not args.check):
+                continue
+            judged = judge_history(scenario, recording) if recording else judge(scenario)
         except MalsimError as problem:
             unread.append((str(path), str(problem)))
+            judged = Judged(scenario=Scenario(path=str(path)), error=str(problem))
+        else:
+            judged = replace(judged, seconds=time.perf_counter() - start, started=at)
+            results.append(judged)
+        lines = [*file_lines(judged, options, strict=args.strict)]
+        lines += github_lines(judged, judged.outcomes) if args.format == "github" else ()
+        print("\n".join(lines), flush=True)
+    return Suite(tuple(results), tuple(unread), options, strict=args.strict)
+
+
+def _options(args: argparse.Namespace) -> str:
+    """Return the options under which a reproduction judges the same."""
     options = f" --rules {shlex.quote(args.rules)}" if args.rules else ""
     options += f" --law {shlex.quote(args.law)}" if args.law else ""
     options += "".join(f" --memory {shlex.quote(name)}" for name in args.memory)
@@ -136,8 +165,7 @@ def _suite(args: argparse.Namespace) -> Suite:
         for flag in ("on", "mapping", "call_limit")
         if (value := getattr(args, flag)) is not None
     )
-    options += " --allow-code" if args.allow_code else ""
-    return Suite(tuple(results), tuple(unread), options, strict=args.strict)
+    return options + (" --allow-code" if args.allow_code else "")
 
 
 def _recording(args: argparse.Namespace, scenario: Scenario) -> Path | None:

@@ -1,7 +1,16 @@
-"""What changed against a scenario's baseline, as a table and a plot, recorded anew on yes."""
+"""What changed against a scenario's baseline, recorded anew on yes, with who moved it and under which version of malsim."""
 
 from __future__ import annotations
 
+import getpass
+import json
+import os
+import shutil
+import subprocess
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -46,6 +55,7 @@ def approve(scenario: Scenario, *, say: Say, draw: Draw, yes: bool = False) -> i
         return 1
     for recorded in storage.write(*place(run), frames):
         say(f"recorded {recorded}")
+    say(f"approved by {approver()}, noted in {record_approval(*place(run), check.columns, comparison)}")
     return 0
 
 
@@ -81,3 +91,51 @@ def _confirm(question: str) -> bool:
         return input(question).strip().lower() in ("y", "yes")
     except EOFError:
         return False
+
+
+def record_approval(folder: Path, name: str, columns: tuple[str, ...], comparison: Comparison | None) -> Path:
+    """Append who approved what to `NAME.approvals.jsonl`; return the file."""
+    path = folder / f"{name}.approvals.jsonl"
+    moved = "first recorded" if comparison is None else by_how_much(comparison)
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    entry = {"at": at, "by": approver(), "malsim": _version(), "columns": list(columns), "moved": moved}
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+    return path
+
+
+def approver() -> str:
+    """Return who approves: the actor of a CI run, the name that git has, or the user of the machine."""
+    if actor := os.environ.get("GITHUB_ACTOR") or os.environ.get("GITLAB_USER_LOGIN"):
+        return actor
+    if git := shutil.which("git"):
+        with suppress(OSError):
+            done = subprocess.run([git, "config", "user.name"], capture_output=True, text=True, check=False)  # noqa: S603  # git
+            if name := done.stdout.strip():
+                return name
+    with suppress(OSError, KeyError, ImportError):  # a container's user may have no name
+        return getpass.getuser()
+    return "unknown"
+
+
+def _version() -> str:
+    with suppress(PackageNotFoundError):
+        return version("malsim")
+    return "from its source"
+
+
+def moved_since(scenario: Scenario) -> list[str]:
+    """Return the version of malsim and the person of a scenario's last approval, if it was another version."""
+    path = Path(scenario.path).with_suffix(".approvals.jsonl")
+    try:
+        last = json.loads(path.read_text(encoding="utf-8").splitlines()[-1])
+        then, by = str(last["malsim"]), str(last["by"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
+    now = _version()
+    return [] if then == now else [f"malsim {then}, approved by {by} (this is malsim {now})"]
+
+
+def by_how_much(comparison: Comparison) -> str:
+    """Return how many series left their band, and the first of them."""
+    return f"{comparison.differences.height} series left their band, the first: {str(comparison).splitlines()[0]}"

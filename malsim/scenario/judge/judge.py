@@ -54,6 +54,7 @@ class Judged:
     """A scenario with what became of its checks; `error` says why it could not be run at all.
 
     `source` is the option that names what really happened, where that was judged and nothing was simulated.
+    `seconds` is how long it took from `started`, an ISO time.
     """
 
     scenario: Scenario
@@ -61,6 +62,8 @@ class Judged:
     error: str = ""
     run: Run | None = None
     source: str = ""
+    seconds: float = 0.0
+    started: str = ""
 
     @property
     def status(self) -> Status:

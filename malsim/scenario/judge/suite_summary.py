@@ -15,7 +15,7 @@ from malsim.scenario.properties.witness import margin_text
 from malsim.sim.why.refused_claims import cap_lines, refusal_count, refusal_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     import polars as pl
@@ -45,6 +45,10 @@ class Suite:
                 yield judged, outcome
         yield from goals(self.judged)
 
+    def goals(self) -> tuple[tuple[Judged, Outcome], ...]:
+        """Each goal of the suite once."""
+        return goals(self.judged)
+
     def count(self, status: Status) -> int:
         """How many checks and goals came out so; a file that could not be read or run is an error."""
         broken = len(self.unread) + sum(bool(judged.error) for judged in self.judged) if status == "error" else 0
@@ -63,22 +67,10 @@ class Suite:
         runs = [judged.run for judged in self.judged if judged.run is not None and not judged.source]
         return sum(refusal_count(run.events, run.bands, run.scenario.replications) for run in runs)
 
-    def lines(self) -> Iterator[str]:
-        """A `file:line: status: check: message` a check, the details of a failure indented beneath, and the count."""
-        for path, problem in self.unread:
-            yield from _errors(path, problem)
-        for judged in self.judged:
-            if judged.error:
-                yield from _errors(judged.scenario.path, judged.error)
-            elif not judged.scenario.checks:
-                yield f"{judged.scenario.path}:1: nothing is checked"
-            yield from _notes(judged, strict=self.strict)
-        for judged, outcome in self.outcomes():
-            yield headline(judged, outcome)
-            if outcome.status == "fail":
-                yield from (f"  {line}" for line in details(judged, outcome, self.options))
+    def summary(self) -> str:
+        """The counts of checks and goals."""
         strict = f", claims refused: {self.refused} (--strict)" if self.strict and self.refused else ""
-        yield f"{self.count('pass')} passed, {self.count('fail')} failed, {self.count('error')} could not be judged{strict}"
+        return f"{self.count('pass')} passed, {self.count('fail')} failed, {self.count('error')} could not be judged{strict}"
 
     def junit(self) -> str:
         """JUnit XML: one testsuite a scenario, one testcase a check, <failure> and <error> apart."""
@@ -88,6 +80,8 @@ class Suite:
         rows = list(self.outcomes())
         for judged in self.judged:
             suite = _suite(root, judged.scenario.name)
+            suite.set("time", f"{judged.seconds:.3f}")
+            suite.set("timestamp", judged.started)
             if judged.error:
                 _case(suite, judged.scenario.path, "run", "error", judged.error, "")
             if self.strict and (notes := _lines_of_claims(judged, refusal_lines)):
@@ -95,15 +89,18 @@ class Suite:
             for _, outcome in (row for row in rows if row[0] is judged):
                 more = "\n".join(details(judged, outcome, self.options))
                 name = outcome.check.name
-                _case(suite, judged.scenario.path, name, outcome.status, headline(judged, outcome), more, outcome.check.line)
+                line, facts = outcome.check.line, facts_of(judged, outcome)
+                _case(suite, judged.scenario.path, name, outcome.status, headline(judged, outcome), more, line, facts)
         for suite in (root, *root):
+            for case in suite.findall("testcase"):  # a file's checks share one run
+                case.set("time", f"{float(suite.get('time', '0')) / len(suite):.3f}")
             for key, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
                 suite.set(key, str(len(list(suite.iter(tag)))))
         ET.indent(root)
         return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _errors(path: str, problem: str) -> Iterator[str]:
+def errors_of(path: str, problem: str) -> Iterator[str]:
     """A problem with a file, a `file:line: error: problem` for each of its lines; the first line where it names none."""
     for line in problem.splitlines():
         match = re.match(rf"{re.escape(path)}:(?:(\d+):)? (.*)", line)
@@ -118,7 +115,7 @@ def _lines_of_claims(judged: Judged, tell: Callable[[pl.DataFrame, pl.DataFrame,
     return [one_line(line[2:]) for line in tell(judged.run.events, judged.run.bands, judged.scenario.replications)]
 
 
-def _notes(judged: Judged, *, strict: bool) -> Iterator[str]:
+def notes(judged: Judged, *, strict: bool) -> Iterator[str]:
     """What the gate of a run refused, with its reasons, and what it capped, as notes; refusals fail with `strict`."""
     at = one_line(f"{judged.scenario.path}:1")
     for line in _lines_of_claims(judged, refusal_lines):
@@ -181,9 +178,15 @@ def _suite(root: ET.Element, name: str) -> ET.Element:
     return ET.SubElement(root, "testsuite", name=_clean(name))
 
 
-def _case(suite: ET.Element, path: str, name: str, status: Status, message: str, more: str, line: int = 1) -> None:
+def _case(
+    suite: ET.Element, path: str, name: str, status: Status, message: str, more: str, line: int = 1,
+    facts: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
     place = {"name": _clean(name), "classname": suite.get("name", ""), "file": _clean(path), "line": str(line)}
     case = ET.SubElement(suite, "testcase", place)
+    properties = ET.SubElement(case, "properties") if facts else case
+    for key, value in (facts or {}).items():
+        ET.SubElement(properties, "property", name=key, value=value)
     if status in TAGS:
         ET.SubElement(case, TAGS[status], message=_clean(message)).text = _clean(more)
 
