@@ -32,12 +32,13 @@ if TYPE_CHECKING:
     from malsim.lab.tuning import Tuner, tune
     from malsim.lab.workbench import workbench
     from malsim.memory import Memory, Rules
+    from malsim.memory.store import Store
     from malsim.showing.notebook.exercise import graded
     from malsim.sim.replay.feed import replay
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = [
-    "Hal", "MalsimError", "Memory", "Rules", "Run", "Scenario", "Tuner", "axioms", "compare",
+    "Hal", "MalsimError", "Memory", "Rules", "Run", "Scenario", "Store", "Tuner", "axioms", "compare",
     "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "family", "fit_decay", "fork", "graded", "hal",
     "histories", "price", "read", "read_real", "replay", "replicate", "run", "sensitivity", "stability", "sweep",
     "tune", "validate", "workbench",
@@ -47,6 +48,7 @@ _HOMES = {
     "malsim.base.errors": ("MalsimError",),
     "malsim.api": ("Run", "fork", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
+    "malsim.netlist": ("Store",),  # which lets a store run what stands in it
     "malsim.judging.prices.pricing": ("price",),
     "malsim.sim.replay.feed": ("replay",),
     "malsim.sim.settings.scenario": ("Scenario",),

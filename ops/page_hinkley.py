@@ -3,7 +3,9 @@
     mean = mean of all values since the reset;  up = fade · up + in − mean − slack;  down = fade · down + mean − in − slack
     rose where up − its least > threshold;  fell where down − its least > threshold, from `warmup` values on
 
-After an alarm it goes on alarming until a reset. Where the mean is known use `cusum`. Source: E. S. Page, Biometrika
+An alarm lasts while the sum stays that far above its least: it falls silent when the mean catches up with the shift or the
+values return. `reset` on an alarm starts anew from the new level; put a `latch` behind it to hold an alarm. Where the mean
+is known use `cusum`. Source: E. S. Page, Biometrika
 41 (1954); D. V. Hinkley, Biometrika 58 (1971).
 
 >>> one, off, none = np.array([1.0]), np.array([False]), np.array([9])

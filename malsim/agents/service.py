@@ -124,7 +124,7 @@ class MemoryService:
         return "\n".join(str(one) for one in readings(self._own(), wanted, now=self.now(), rules=self.rules))
 
     def _own(self) -> Memory:
-        return self.store.within(self.store.memory, self.scope)
+        return self.store.within(self.store.current(self.rules), self.scope)
 
     def netlist(self) -> str:
         """The graph as a netlist that loads back."""

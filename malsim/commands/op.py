@@ -108,7 +108,8 @@ def _settings(given: list[str]) -> dict[str, Any]:
 
 
 def _with_sizes(sheet: Sheet, settings: dict[str, Any]) -> tuple[Sheet, dict[str, Any]]:
-    sizes = {name: value for name, value in settings.items() if name in sheet.sizes or name == "type"}
+    kind = {"type"} - sheet.slots.keys()  # some ops have an input of that name
+    sizes = {name: value for name, value in settings.items() if name in sheet.sizes or name in kind}
     return sheet.sized(**sizes), {name: value for name, value in settings.items() if name not in sizes}
 
 

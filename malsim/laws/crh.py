@@ -5,7 +5,7 @@
     loss_w = mean over its claims of Σ_v (P(v) − [w says v])²;  W_w = −log(loss_w / Σ_w loss_w)
     score = belief = P of its value at the last tick
 
-Until its first tick an item is worth what it states.
+Between ticks a reader sees what a tick would give.
 Source: Li, Li, Gao, Zhao, Fan and Han 2014 (CRH), values as categories, squared loss of their probabilities.
 Left out: numbers and their distances, weights by property, and stated confidence.
 

@@ -6,7 +6,7 @@
     P(k)      ∝ prior(k) Π_i θ_w(i)(k, v_i)
     score = belief = P of its value
 
-A batch law: between two ticks a new item is worth what it states. Values are one set of classes for all objects.
+A batch law: between ticks a reader sees what a tick would give. Values are one set of classes for all objects.
 Source: Dawid and Skene 1979, by expectation and maximisation; its own numpy.
 Left out: priors on confusions beyond `pseudo`, time, and stated confidence.
 

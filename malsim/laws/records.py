@@ -25,8 +25,8 @@ learning. The sweeps begin from the pinned facts, and from the votes; the votes'
 records are together a hundred times likelier there. Ten pinned facts or more choose the form under `values` auto:
 shared, own, or own with the pool's record for everybody, a vote, where that makes them ten times likelier, each
 fact judged by records that have not seen it.
-KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05, H 3, PIN 5. Until its first tick an item is worth what it
-states. Source: found on 38 sets of claims of people and models, its constants fixed; a relative of Dawid and Skene 1979.
+KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05, H 3, PIN 5. Between ticks a reader sees what a tick would
+give. Source: found on 38 sets of claims of people and models, its constants fixed; a relative of Dawid and Skene 1979.
 τ is a line's fit to how often older claims say what the newest says (`malsim/laws/truth/fading.py`), and it counts where
 "never" is 6.63 less likely. Off by default: `tau`, `lineage`. Left out: copying between writers, liars who share facts of
 their own.

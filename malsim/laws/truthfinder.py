@@ -5,7 +5,7 @@
     s(f) = 1 / (1 + exp(−damping σ*(f)));  t_w = mean of s over its claims
     score = belief = s of its value at the last tick
 
-Until its first tick an item is worth what it states. Its numbers of one object need not sum to 1.
+Between ticks a reader sees what a tick would give. Its numbers of one object need not sum to 1.
 Source: Yin, Han and Yu 2008 (TruthFinder), with the paper's start .9, damping .3, ρ .5 and a base similarity of .5.
 Left out: similarity of values, and the stop at a small change of trust.
 

@@ -206,20 +206,20 @@ def _reader_list(readers: pl.DataFrame) -> str:
 
 
 def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules | None = None) -> Explanation:
-    """Explain the effective that a reader sees of a cell, as of `present`; `t` (days) is only said, not used.
+    """Explain the effective that a reader sees of a cell, as of `present`; `t` (days) is only shown.
 
     Raises `AddressError` when no cell bears the handle.
     """
     rules = rules or Rules()
     row = memory.row(handle, rep=rep)
     now = present(memory, rules)
-    memory = now.memory if row in now.touched else now.before
+    memory, moved = now.memory, row in now.moved
     cell = memory.cells.row(row, named=True)
     edges = memory.edges.head(memory.scanned).filter((pl.col("target") == row) & (pl.col("weight") != 0.0))
     sources, worth = (memory.cells[name].gather(edges["source"]) for name in ("handle", "worth"))
     edges = edges.select(sources.alias("source"), pl.col("relation").cast(pl.String), "weight", worth)
     writer = memory.writers.row(cell["author"], named=True)
-    if now.record and row in now.touched:
+    if now.record and moved:
         writer |= {name: getattr(now.record, name)[cell["author"]] for name in ("claims", "contradicted")}
     return explain_row(cell, edges, writer, t=t, rules=rules)
 

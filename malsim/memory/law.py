@@ -172,6 +172,7 @@ def records(memory: Memory, effective: Array, rules: Rules, claims: Ints | None 
 
 def factors_at(memory: Memory, rules: Rules) -> Array:
     """The factor that the next tick gives each active cell; the others keep theirs."""
+    memory = memory.recorded
     factor = records(memory, memory.column("effective"), rules).calibration[memory.column("author")]
     return np.where(memory.is_active, factor, memory.column("calibration"))
 
@@ -195,6 +196,8 @@ def tick(memory: Memory, now: float, rules: Rules | None = None, *, tau_scale: A
     rules = rules or DEFAULT
     if not (type(now) is float and math.isfinite(now)):  # a run's own times are
         now = finite(now, where="now")
+    if memory.derived.view_of:
+        memory = memory.recorded
     before = memory.column("effective")
     if not before.size:
         return memory
@@ -221,7 +224,7 @@ def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> JacobiSt
     if rules.damping < 1.0:
         fresh = before + rules.damping * (fresh - before)
     fresh[memory.inactive] = before[memory.inactive]
-    return JacobiStep(worth, support, challenge, fresh)
+    return JacobiStep(nan_to_zero(worth), support, challenge, fresh)
 
 
 def scaled(share: Array | None, rules: Rules) -> Formula:

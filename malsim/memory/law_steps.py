@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
 
 def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.Series:
-    """What a tick at `now` days would give every cell: one step from the last tick with what was admitted since.
+    """Return the effective that a tick at `now` days would give every cell, in the order of `memory.cells`.
 
-    Changes nothing; one value a cell, in the order of `memory.cells`.
+    The step starts from the last tick's values and sees what was admitted since. Nothing is changed.
     """
     return tick(memory, now, rules).table("cells").series("effective")
 
 
 def effective_now(memory: Memory, rules: Rules | None = None) -> dict[int, float | None]:
-    """The effective that a reader sees of the touched rows, as of `present`; None where none is known."""
+    """Return the effective that a reader sees of the rows that moved, as of `present`; None where none is known."""
     view = present(memory, rules)
-    values = view.memory.column("effective")[view.touched]
-    return dict(zip(view.touched.tolist(), none_for_nan(values), strict=True))
+    values = view.memory.column("effective")[view.moved]
+    return dict(zip(view.moved.tolist(), none_for_nan(values), strict=True))
 
 
 def none_for_nan(values: Array) -> list[float | None]:
-    """The values, None for what is absent (NaN).
+    """Return the values as a list, with None for absent ones (NaN).
 
     >>> none_for_nan(np.array([0.5, np.nan]))
     [0.5, None]
@@ -48,24 +48,27 @@ def none_for_nan(values: Array) -> list[float | None]:
 
 
 class Present(NamedTuple):
-    """What a reader sees between two ticks: the `memory` with the scores of the `touched` rows as the law gives them now.
+    """A memory as a reader sees it between two ticks.
 
-    `record` is what their factors rest on, None where nothing is touched; the writers of `memory` keep the last tick's.
-    `before` is the memory that the next tick starts from.
+    `memory` has the scores that the law gives now to the rows that `moved`, and elsewhere those of the last tick. `before`
+    is the memory that the next tick starts from. `record` holds the writers' records behind the factors, None where nothing
+    moved; the writers of `memory` keep the last tick's.
     """
 
     memory: Memory
-    touched: Ints
+    moved: Ints
     before: Memory
     record: WriterRecords | None = None
 
 
 def present(memory: Memory, rules: Rules | None = None) -> Present:
-    """What a reader sees of a memory before the next tick: a contradiction admitted since the last one shows at once.
+    """Return what a reader sees of a memory before the next tick. Every interface reads through this function.
 
-    A touched cell has the effective, the masses and the factor that a tick would give it now, every other its own. This is
-    to be looked at only: the next tick starts from `memory` as it stands, and whoever is shown it sees it as it is. Under
-    `reads` last tick, and where beliefs come from elsewhere, nothing is touched.
+    With nothing admitted since the last tick, it is what that tick gave. After an admission, every active cell of that
+    replication has the calibration, masses and effective that a tick would give it now. Currency, salience, flags and
+    the writers' counters keep the last tick's values. The result is for looking at: what continues from it (a claim, a tick,
+    a save) continues from `before`, so reading never advances the memory. Under `reads` last tick, and where beliefs come
+    from elsewhere, nothing moves.
     """
     rules = rules or Rules()
     if memory.derived.view_of is not None:
@@ -74,7 +77,7 @@ def present(memory: Memory, rules: Rules | None = None) -> Present:
     view: Memory | None = latest() if used == rules else None
     if view is None:
         moves = rules.reads == "now" and not isinstance(rules.effective, str)
-        rows = touched(memory, rules) if moves else np.zeros(0, dtype=np.int64)
+        rows = moved(memory) if moves else _NO_ROWS
         if not rows.size:
             return Present(memory, rows, memory)
         view = _stepped(memory, rows, rules)
@@ -82,31 +85,41 @@ def present(memory: Memory, rules: Rules | None = None) -> Present:
     return present(view)
 
 
+_NO_ROWS = np.zeros(0, dtype=np.int64)
+
+
 def to_look_at(memory: Memory, rows: Ints, before: Memory, record: WriterRecords | None = None) -> Memory:
-    """A memory that differs in some rows from the one `before`, for `present` to give as it is."""
+    """Mark a memory as what a reader sees of the one `before`, from which it differs in some rows; `present` returns it."""
     memory.derived.view_of = rows, before, record
     return memory
 
 
-def touched(memory: Memory, rules: Rules) -> Ints:
-    """The rows of active cells that the last tick did not see as they are.
+def moved(memory: Memory) -> Ints:
+    """Return the active rows of the replications in which something was admitted since the last tick.
 
-    They are new and reinstated cells, targets of new edges, and targets of cells that are active no more. Whether a cell had
-    effect at the last tick is read off its `worth`; one that rose from 0 there counts as new.
+    A cell that no tick has seen as it stands has no `worth` (NaN): a new cell, and one whose status changed. The first
+    `scanned` edges are those that the last tick saw.
     """
-    worth, active = memory.column("worth"), memory.is_active
-    moved = active & (worth == 0.0) & (memory.column("effective") > 0.0)
-    if rules.mass_neighbours == "active":
-        moved |= ~active & (worth > 0.0)
-    edges, rows = memory.table("edges"), moved.copy()
-    rows[edges.column("target")[memory.scanned :]] = True
-    if moved.any():
-        rows[edges.column("target")[moved[edges.column("source")]]] = True
-    return np.flatnonzero(rows & active)
+    unseen, targets = np.isnan(memory.column("worth")), memory.table("edges").column("target")[memory.scanned :]
+    if not (targets.size or unseen.any()):
+        return _NO_ROWS
+    rep = memory.column("rep")
+    reps = np.union1d(rep[unseen], rep[targets])
+    return np.flatnonzero(np.isin(rep, reps) & memory.is_active)
+
+
+def seen(memory: Memory, before: Memory) -> Memory:
+    """Return a memory whose ops have just run on what a tick left (`before`), as one that the tick left so.
+
+    What the ops changed of these cells belongs to the tick. Claims that they made came after it.
+    """
+    height = before.height
+    rows = np.flatnonzero(np.isnan(memory.column("worth")[:height]) & ~np.isnan(before.column("worth")))
+    return memory.changed(rows, {"worth": before.values("worth", rows)})
 
 
 def show(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None) -> None:
-    """Let `present` give a memory that is a part of another with these rows touched, by a record made of the whole."""
+    """Let `present` move these rows of a memory that is a part of another, by a record made of the whole."""
     if rows.size:
         view = _stepped(memory, rows, rules, record)
         memory.derived.view = rules, lambda: view
@@ -115,7 +128,7 @@ def show(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None)
 
 
 def _stepped(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None = None) -> Memory:
-    """One step of the law, of some rows; what the others are worth to them stands beside it, for who explains them."""
+    """Return a view in which one step of the law moved some rows, with what all cells were worth to them."""
     before = memory.column("effective")
     record = record or records(memory, before, rules)
     result = step(memory, before, record.calibration, rules)
@@ -159,7 +172,7 @@ HISTORY = 64
 
 def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
     """Tick at one instant until no effective moves by more than `settle_tolerance`, at most `settle_ticks` times."""
-    rules, now = rules or Rules(), finite(now, where="now")
+    rules, now, memory = rules or Rules(), finite(now, where="now"), memory.recorded
     nothing = np.zeros(memory.height, dtype=bool)
     if not memory.height:
         return Settled(memory=memory, settled=True, ticks=0, period=None, amplitude=0.0, ringing=nothing)

@@ -245,6 +245,11 @@ class ReadsPresent(Plant[State], Protocol[State]):
         """What a reader sees at `now` days; `view` is what the last tick left."""
 
 
+def view_now(plant: Plant[State], state: State, now: float) -> View:
+    """Return what a reader sees at `now` days, whether or not the plant shows more than its last tick left."""
+    return plant.present(state, now) if isinstance(plant, ReadsPresent) else plant.view(state, now)
+
+
 @runtime_checkable
 class Explains(Plant[State], Protocol[State]):
     """The capability of a plant that says itself what its beliefs are made of."""

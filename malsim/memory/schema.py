@@ -63,7 +63,7 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "calibration": pl.Float64,
     "support_mass": pl.Float64,
     "challenge_mass": pl.Float64,
-    "worth": pl.Float64,  # effective in the snapshot of the last tick, from which the masses came
+    "worth": pl.Float64,  # effective in the snapshot of the last tick, of which the masses came; null before it
     "effective": pl.Float64,
     "c0": pl.Float64,
     "currency": pl.Float64,

@@ -15,7 +15,7 @@ from malsim.base.errors import ProcessError
 from malsim.base.limits import Limits
 from malsim.memory import Memory
 from malsim.memory.gate.edit import verified
-from malsim.memory.port import AnswersReads, HoldsGraph, ReadsDerived, ReadsPresent, Verdicts
+from malsim.memory.port import AnswersReads, HoldsGraph, ReadsDerived, Verdicts, view_now
 from malsim.memory.schema import NONE
 from malsim.sim.agent import hooks
 from malsim.sim.agent.netlist_runner import NetlistRunner
@@ -281,7 +281,7 @@ class Bench:
     def _current(self, state: Any, now: float) -> Snapshot:
         """A memory as readers see it: what a tick would now make of what came since the last one, or as that left it."""
         plant = self.plant
-        view = plant.present(state, now) if isinstance(plant, ReadsPresent) else plant.view(state, now)
+        view = view_now(plant, state, now)
         if state is not self.state:
             self.cell_index.grow(view)
             self.recorder.log.take_names(view)

@@ -1,18 +1,19 @@
-"""The next read shows what was admitted: of touched cells, the number that a tick at that instant would give."""
+"""Reads between ticks: what the last tick gave, or after an admission what a tick at that instant would give."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal, assert_series_equal
 
 from malsim import cli
 from malsim.memory import Memory, Rules, admit, effective_at, tick
 from malsim.memory.explain import explain
 from malsim.memory.gate.edit import annex, connect, reinstate
+from malsim.memory.law_steps import present
 from malsim.memory.store import Store
 from malsim.netlist import evaluate
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CELLS = 6
+READ = ("stated", "calibration", "support_mass", "challenge_mass", "effective")
 PLACE = st.integers(0, CELLS - 1)
 EDGE = st.tuples(st.sampled_from(["supports", "contradicts", "concerns", "supersedes"]), PLACE)
 STEP = st.one_of(
@@ -57,43 +59,47 @@ def after(memory: Memory, step: tuple[Any, ...], rules: Rules, now: float) -> Me
     return (annex if kind == "annex" else reinstate)(memory, name(first), rules=rules)
 
 
-def neighbourhoods(memory: Memory, rules: Rules) -> list[object]:
-    """Of each cell whether it is active, and the weighted edges that count for it."""
-    counts = memory.is_active if rules.mass_neighbours == "active" else np.ones(memory.height, dtype=bool)
-    edges = memory.edges.filter(counts[memory.edges["source"].to_numpy()]).select("source", "target", "relation").rows()
-    return [(bool(memory.is_active[row]), sorted(edge for edge in edges if edge[1] == row)) for row in range(memory.height)]
-
-
 @given(steps=st.lists(STEP, max_size=14), rules=RULES)
-def test_every_read_gives_touched_cells_what_a_tick_would_and_leaves_the_memory(
-    steps: list[tuple[Any, ...]], rules: Rules
-) -> None:
-    memory = Memory.empty()
-    ticked: list[object] = []
+def test_reads_show_what_a_tick_would_and_change_nothing(steps: list[tuple[Any, ...]], rules: Rules) -> None:
+    memory, news = Memory.empty(), False
     for now, step in enumerate(steps):
-        memory = after(memory, step, rules, float(now))
-        ticked = neighbourhoods(memory, rules) if step[0] == "tick" else ticked
-    standing, day = memory.column("effective").copy(), float(len(steps))
-    coming = effective_at(memory, day, rules).to_list()
-    here = neighbourhoods(memory, rules)
-    touched = [row >= len(ticked) or here[row] != ticked[row] for row in range(memory.height)]
+        before, memory = memory, after(memory, step, rules, float(now))
+        changed = before.edges.height != memory.edges.height or not before.cells["status"].equals(memory.cells["status"])
+        news = step[0] != "tick" and (news or changed)
+    standing, day = memory.cells, float(len(steps))
+    coming = tick(memory, day, rules)
+    view = present(memory, rules).memory
+    for column in READ:
+        assert_series_equal(view.cells[column], (coming if news else memory).cells[column])
+    expected = view.cells["effective"].to_list()
     pushed = dict(memory.mini_index(rules=rules, now=day, limit=99).cells.select("row", "handle").rows())
-    for row, told in enumerate(touched):
-        shown = memory.expand(name(row), rules=rules, now=day).cell["effective"]
-        expected = coming[row] if told and memory.is_active[row] else standing[row]
-        assert shown == expected or (not told and shown == coming[row])
+    for row, worth in enumerate(expected):
+        assert memory.expand(name(row), rules=rules, now=day).cell["effective"] == worth
         said = explain(memory, name(row), t=day, rules=rules)
-        assert said.effective == shown
-        assert sum(said.terms["value"].to_list()[1:], said.terms["value"][0]) == pytest.approx(shown, abs=1e-12)
+        assert said.effective == worth
+        assert sum(said.terms["value"].to_list()[1:], said.terms["value"][0]) == pytest.approx(worth, abs=1e-12)
         if rules == Rules():
-            assert evaluate(f"{name(row)}-scores-eff", memory)["value"].to_list() == [shown]
+            assert evaluate(f"{name(row)}-scores-eff", memory)["value"].to_list() == [worth]
             if row in pushed:
                 line = next(text for text in memory.mini_index(now=day, limit=99).lines if name(row) in text.split()[0])
-                assert f" eff({shown:.6f}".rstrip("0").rstrip(".") in line
-    assert memory.column("effective").tolist() == standing.tolist()
+                assert f" eff({worth:.6f}".rstrip("0").rstrip(".") in line
+    assert_frame_equal(memory.cells, standing)
+    assert_frame_equal(tick(view, day, rules).cells, coming.cells)
     last = memory.mini_index(rules=rules.replace(reads="last tick"), now=day, limit=99)
     for line, row in zip(last.lines, last.cells["row"], strict=True):
-        assert f" eff({standing[row]:.6f}".rstrip("0").rstrip(".") in line
+        assert f" eff({standing['effective'][row]:.6f}".rstrip("0").rstrip(".") in line
+
+
+def test_a_ringing_dispute_reads_as_its_last_tick() -> None:
+    memory = admit(Memory.empty(), [claim(0, "ann", [], 0.3), claim(1, "bob", [], 0.3)]).memory
+    edges = [
+        {"source": name(a), "target": name(b), "relation": "contradicts", "writer": "ann", "t": 1.0}
+        for a, b in ((0, 1), (1, 0))
+    ]
+    memory = connect(memory, edges).memory
+    for day in (2.0, 3.0, 4.0):
+        memory = tick(memory, day)
+        assert memory.expand(name(0)).cell["effective"] == memory.cells["effective"][0]
 
 
 def test_a_store_shows_a_contradiction_before_any_tick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,7 +108,8 @@ def test_a_store_shows_a_contradiction_before_any_tick(tmp_path: Path, capsys: p
         store.admit([claim(0, "ann", [])])
         store.tick(1.0)
         store.admit([claim(1, "bob", [("contradicts", 0)])])
-        expected = effective_at(store.memory, 1.0)[0]
+        expected = effective_at(store.recorded, 1.0)[0]
+        assert store.memory.cells["effective"][0] == expected
         line = next(text for text in store.mini_index().lines if name(0) in text)
         page = store.expand(name(0), now=1.0)
     assert expected < 0.7

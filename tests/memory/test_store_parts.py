@@ -66,7 +66,7 @@ def test_claims_leave_the_store_that_the_whole_memory_would(rules: Rules, batche
             if day % 2:
                 memory = tick(memory, day + 0.5, rules)
                 store.tick(day + 0.5, rules)
-            kept = store.memory
+            kept = store.recorded
             for name in ("cells", "edges", "writers"):
                 assert_frame_equal(getattr(kept, name), getattr(memory, name))
             assert kept.scanned == memory.scanned
@@ -103,7 +103,7 @@ def test_pages_and_pushes_say_what_the_whole_memory_would(
             store.admit([claim | {"t": float(day)} for claim in batch], options["rules"])
             if day < ticks:
                 store.tick(day + 0.5, options["rules"])
-        memory = store.memory
+        memory = store.recorded
         with Store(store.path, write=False) as reader:
             for name in names:
                 assert said(partial(reader.expand, name, **options)) == said(partial(memory.expand, name, **options))
@@ -114,4 +114,4 @@ def test_pages_and_pushes_say_what_the_whole_memory_would(
                 )
         for handle in memory.cells.filter(rep=0)["handle"].head(1):
             store.expand(handle, **options)
-            assert_frame_equal(store.memory.cells, memory.expand(handle, **options).memory.cells)
+            assert_frame_equal(store.recorded.cells, memory.expand(handle, **options).memory.cells)

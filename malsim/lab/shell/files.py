@@ -76,7 +76,7 @@ def open_session(path: str | None, *, rules: Rules | None = None, tick: float | 
         session = Session.over(document=netlist, rules=rules, tick=tick or own or DAY)
         return SessionFile(session, None if home.suffix == ".hal" else home)
     with Store(home, write=False) as store:
-        return SessionFile(Session.over(store.memory, rules=rules, day=store.day or 0.0, tick=tick or DAY), home)
+        return SessionFile(Session.over(store.recorded, rules=rules, day=store.day or 0.0, tick=tick or DAY), home)
 
 
 def of_run(run: Run) -> SessionFile:

@@ -120,6 +120,7 @@ class ItemState:
     columns: Mapping[str, Buffer]
     counts: Ints  # of items so far, by replication
     names: pl.Series
+    news: Bools  # replications in which a claim came since the last tick
 
     def __len__(self) -> int:
         return self.columns["rep"].height

@@ -47,7 +47,8 @@ class ItemPlant:
         for name, state in self.law.state.items():
             columns[name] = np.zeros((0, 1) if state.many else 0)
         counts, names = np.zeros(len(replications), dtype=np.int64), pl.Series("cell", dtype=pl.String)
-        return ItemState(vocabulary, {name: Buffer.of(values) for name, values in columns.items()}, counts, names)
+        buffers = {name: Buffer.of(values) for name, values in columns.items()}
+        return ItemState(vocabulary, buffers, counts, names, counts > 0)
 
     def admit(self, state: ItemState, claims: Claims) -> tuple[ItemState, Verdicts]:
         """Take a batch: claims of one instant and group go one by one, those of different groups side by side."""
@@ -75,7 +76,9 @@ class ItemPlant:
         new_names = (objects.gather(about) + "-" + pl.Series(number).cast(pl.String)).alias("cell")
         counts = state.counts + np.bincount(rep, minlength=len(state.counts))
         names = pl.concat([state.names, new_names])
-        return replace(state, columns=draft.columns(makes), counts=counts, names=names)
+        news = state.news.copy()
+        news[claims.rep] = True
+        return replace(state, columns=draft.columns(makes), counts=counts, names=names, news=news)
 
     def _prefill(self, draft: Draft, claims: Claims) -> None:
         """Every claim as the item that it may become, in the row it would have."""
@@ -146,7 +149,7 @@ class ItemPlant:
         draft = Draft(state.columns)
         there = np.ones(len(alive), dtype=bool)
         _apply(draft, alive, there, self._calls.tick(Items(draft.arrays, alive, there, vocabulary=state.vocabulary), now))
-        return replace(state, columns=draft.columns())
+        return replace(state, columns=draft.columns(), news=np.zeros_like(state.news))
 
     def read(self, state: ItemState, rep: Ints, object_: Ints, opened: Ints, now: float) -> ItemState:  # noqa: ARG002  # what is used is the law's to say
         """A use of what is known about these objects, in these replications."""
@@ -190,6 +193,19 @@ class ItemPlant:
     def view(self, state: ItemState, now: float) -> ItemView:
         """Every item with its rank, and its belief where the law has one."""
         return ItemView(state, self._calls, now)
+
+    def present(self, state: ItemState, now: float) -> ItemView:
+        """Return what a reader sees at `now`: of a law that keeps records of writers, what it has learnt of the new claims.
+
+        In replications without a claim since the last tick it is what that tick gave.
+        """
+        if not (self.law.pools and state.news.any()):
+            return self.view(state, now)
+        after, still = self.tick(state, now), np.flatnonzero(~state.news[state["rep"]])
+        draft = Draft(after.columns)
+        for name in self.law.state if still.size else ():
+            draft.put(name, still, state[name][still])
+        return self.view(replace(after, columns=draft.columns()), now)
 
 
 def _confidence(stated: Array) -> Array:

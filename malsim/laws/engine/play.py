@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.laws.engine.registry import plant_of
-from malsim.memory.port import Claims, Vocabulary
+from malsim.memory.port import Claims, Vocabulary, view_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -57,7 +57,7 @@ def run_events(plant: Plant[Any], events: Iterable[Mapping[str, Any]]) -> list[l
             state = plant.read(state, row, row + names["object"].index(event["object"]), row - 1, event["t"])
         else:
             place = names["object"].index(event["object"])
-            peeks.append(_scores(plant.view(state, event["t"]), place, names["value"]))
+            peeks.append(_scores(view_now(plant, state, event["t"]), place, names["value"]))
     return peeks
 
 

@@ -17,7 +17,7 @@ from malsim.laws.truth.evidence import latest
 from malsim.laws.truth.log_odds import reasons_of
 from malsim.laws.truth.voices import copies, echoes, one_voice, over, repeats
 from malsim.memory.law import tick
-from malsim.memory.law_steps import to_look_at, touched
+from malsim.memory.law_steps import moved, to_look_at
 from malsim.memory.port import Vocabulary
 from malsim.memory.schema import NONE, RELATIONS, STATUS, VERIFICATION
 
@@ -52,18 +52,13 @@ class BelievedGraph(Graph):
         return replace(state, memory=memory)
 
     def present(self, state: GraphState, now: float) -> GraphView:
-        """What a tick would give now: of what the last one did not see, and of all that is about the same objects."""
-        rows = touched(state.memory, self.rules)
+        """Return what a tick would give now, in the replications in which something was admitted since the last."""
+        rows = moved(state.memory)
         if not rows.size or self.rules.reads == "last tick":
             return state.view
-        key = state.rep.values.astype(np.int64) * len(state.vocabulary.objects) + state.object.values
-        about = state.object.values != NONE
-        moved = about & np.isin(key, key[rows[about[rows]]])
-        moved[rows] = True
-        rows = np.flatnonzero(moved & state.memory.is_active)
-        effective = self.tick(state, now).memory.column("effective")[rows]
-        memory = state.memory.changed(rows, {"effective": effective})
-        return GraphView(state, to_look_at(memory, rows, state.memory))
+        after = self.tick(state, now).memory
+        scores = {name: after.values(name, rows) for name in ("effective", "calibration", "support_mass", "challenge_mass")}
+        return GraphView(state, to_look_at(state.memory.changed(rows, scores), rows, state.memory))
 
     @cached_property
     def _published(self) -> Rules:

@@ -166,7 +166,7 @@ def update(
     named: `verification` needs a `writer`. Raises `UsageError` for such a field, for what the screen finds (its kind and the
     field, never the text), for an immutable cell, and for a `now` that is no finite number.
     """
-    rules, now = rules or Rules(), finite(now, where="now")
+    rules, now, memory = rules or Rules(), finite(now, where="now"), memory.recorded
     here = _only(memory, handle, rep, rules, immutable_only=True)
     for name in fields:
         if name not in _MAY_CHANGE:

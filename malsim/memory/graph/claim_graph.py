@@ -122,6 +122,14 @@ class Memory:
         """How many cells there are."""
         return self.tables["cells"].rows.height
 
+    @property
+    def recorded(self) -> Memory:
+        """The memory that the next tick starts from: of what `law_steps.present` shows, the one behind it."""
+        if self.derived.view_of is None:
+            return self
+        before: Memory = self.derived.view_of[1]
+        return before
+
     def table(self, name: str) -> Table:
         """Return the `cells`, `edges` or `writers` as a table: height and columns are at hand without a frame."""
         return self.tables[name]
@@ -178,6 +186,8 @@ class Memory:
 
         `own` are the names of the new cells that are not made of their places alone.
         """
+        if self.derived.view_of and self.recorded is not self:
+            return self.recorded.append(cells, edges, writers, own)
         new = {"cells": cells, "edges": edges, "writers": writers}
         tables = {name: self.tables[name].append(rows) for name, rows in new.items()}
         derived = self.derived.with_more_edges(self.tables["edges"].height)
@@ -205,6 +215,10 @@ class Memory:
         """
         if not len(rows):
             return self
+        if self.derived.view_of and self.recorded is not self:
+            return self.recorded.changed(rows, values)
+        if "status" in values:
+            values = {**values, "worth": np.nan}  # no tick has seen them as they stand
         cells, edges, writers = self.tables.values()
         derived = self.derived.standing()
         if "status" not in values:
@@ -224,6 +238,8 @@ class Memory:
 
     def with_edges(self, edges: pl.DataFrame) -> Memory:
         """Return the same cells with more edges."""
+        if self.derived.view_of and self.recorded is not self:
+            return self.recorded.with_edges(edges)
         derived = self.derived.with_more_edges(self.tables["edges"].height)
         derived.index = self.derived.index
         return Memory(self.tables["cells"], edges, self.tables["writers"], self.scanned, derived)

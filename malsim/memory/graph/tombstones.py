@@ -110,12 +110,13 @@ def derived(memory: Memory, rows: Ints) -> Ints:
 
 def reject(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
     """The memory in which some rows have no effect any more; those of `facts` leave tombstones."""
+    memory = memory.recorded
     return memory.with_cells(_taken_back(memory.cells, rows, now, facts))
 
 
 def erase(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
     """The same, and nothing of what these rows said stays but, of `facts`, digests; their handles and writers stay."""
-    here = _mask(memory.height, rows)
+    memory, here = memory.recorded, _mask(memory.height, rows)
     nothing: dict[str, pl.Expr] = {name: pl.lit(None, schema.CELLS[name]) for name in TEXTS}
     nothing |= {"key": pl.col("handle"), "title": pl.lit(ERASED), "body": pl.lit("")}
     nothing |= dict.fromkeys(("topics", "entities", "source_refs"), pl.lit([], dtype=schema.CELLS["topics"]))
@@ -151,7 +152,7 @@ def may_take_back(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules
 
 def lift(memory: Memory, rows: Ints) -> Memory:
     """The memory in which what these rows said may be said again; they stay as they are."""
-    here = _mask(memory.height, rows)
+    memory, here = memory.recorded, _mask(memory.height, rows)
     none = pl.lit(None, pl.String)
     return memory.with_cells(memory.cells.with_columns(pl.when(here).then(none).otherwise("tombstone").alias("tombstone")))
 
@@ -164,6 +165,7 @@ def _taken_back(cells: pl.DataFrame, rows: Ints, now: float, facts: Ints) -> pl.
     return cells.with_columns(
         pl.when(here).then(pl.coalesce("rejected", pl.lit(now))).otherwise("rejected").alias("rejected"),
         pl.when(here).then(annexed).otherwise("status").alias("status"),
+        pl.when(here).then(None).otherwise("worth").alias("worth"),
         (pl.col("annexed") | here).alias("annexed"),
         digests.alias("tombstone"),
     )

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.law import CALIBRATIONS, WriterRecords, records
-from malsim.memory.law_steps import effective_now, none_for_nan, show, touched
+from malsim.memory.law_steps import effective_now, show
 from malsim.memory.schema import INIT
 from malsim.memory.store.needed_rows import cells_where, line_of, rows_meant, rows_named
 from malsim.memory.tables.layout import RECORD, STORED
-from malsim.memory.tables.read import LAW_CELLS, last_scanned
-from malsim.memory.tables.scores import ticked_last, view_after
+from malsim.memory.tables.read import LAW_CELLS, last_scanned, moved_replications
+from malsim.memory.tables.scores import only_claims_since_tick
 from malsim.memory.tables.store_part import part_of, within
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
     from malsim.memory.tables.store_part import StorePart
-
-MOST_TOUCHED = 4_096  # of more cells, the whole memory is read
 
 
 def page_part(
@@ -50,47 +48,31 @@ def answer_part(connection: sqlite3.Connection, object_: str, reps: Sequence[int
     return _part_showing(connection, set().union(*about), set(), rules)
 
 
-def effective_in(
-    connection: sqlite3.Connection, rows: Iterable[int] | None, rules: Rules
-) -> Mapping[int, float | None] | None:
-    """What those of some rows are worth that the last tick saw otherwise, as of `law_steps.effective_now`.
+def effective_in(connection: sqlite3.Connection, rows: Iterable[int], rules: Rules) -> Mapping[int, float | None] | None:
+    """Return what a reader sees of those of some rows that moved since the last tick, as of `law_steps.effective_now`.
 
-    Of None all rows are meant. None where it takes all cells to say so.
+    None where it takes all cells to say so.
     """
-    if (deed := ticked_last(connection, rules)) is not None:
-        cells, values = view_after(connection, deed)
-        here = slice(None) if rows is None else np.isin(cells, list(rows))
-        return dict(zip(cells[here].tolist(), none_for_nan(values[here]), strict=True))
-    wanted = _unseen_by_tick(connection) if rows is None else set(rows)
-    part = _part_showing(connection, wanted, set(), rules, LAW_CELLS) if len(wanted) <= MOST_TOUCHED else None
+    part = _part_showing(connection, set(rows), set(), rules, LAW_CELLS)
     if part is None:
         return None
     worth = effective_now(part.memory, rules)
     return {int(part.rows[row]): value for row, value in worth.items()}
 
 
-def _unseen_by_tick(connection: sqlite3.Connection) -> set[int]:
-    """The rows that the last tick did not see as they are, and those that edges from them or since then point at."""
-    unseen = connection.execute("SELECT cell FROM unseen LIMIT ?", (MOST_TOUCHED + 1,))
-    moved = {row for (row,) in unseen}
-    if len(moved) > MOST_TOUCHED:
-        return moved
-    query = f"""SELECT target FROM edges WHERE "row" >= ?1 UNION
-        SELECT target FROM edges WHERE {within("source", moved)} LIMIT ?2"""
-    return moved | {row for (row,) in connection.execute(query, (last_scanned(connection), MOST_TOUCHED + 1))}
-
-
 def _part_showing(
     connection: sqlite3.Connection, rows: set[int], beside: set[int], rules: Rules, names: Iterable[str] = STORED
 ) -> StorePart | None:
-    """A part, of these columns, in which `present` gives these rows as of the whole; the others only stand there."""
+    """Return a part, of these columns, in which `present` moves these rows as in the whole; the others only stand there."""
     if rules.effective is not None or rules.wrong_when == "lost" or rules.evidence_from == "external":
         return None
     sources = connection.execute(f"SELECT source FROM edges WHERE {within('target', rows)}")
     part = part_of(connection, rows | beside | {row for (row,) in sources}, names)
     local = part.local(np.array(sorted(rows), dtype=np.int64))
-    moved = np.intersect1d(touched(part.memory, rules), local) if rules.reads == "now" else local[:0]
-    show(part.memory, moved, rules, _record(connection, part.memory, moved, rules) if moved.size else None)
+    reps = part.memory.column("rep")[local]
+    news = moved_replications(connection, np.unique(reps).tolist()) if rules.reads == "now" else set()
+    here = local[np.isin(reps, list(news)) & part.memory.is_active[local]]
+    show(part.memory, here, rules, _record(connection, part.memory, here, rules) if here.size else None)
     return part
 
 
@@ -102,23 +84,19 @@ def _record(connection: sqlite3.Connection, memory: Memory, rows: Ints, rules: R
     author = memory.column("author")
     authors = np.unique(author[rows]).tolist()
     before = WriterRecords(*(memory.table("writers").column(name) for name in RECORD))
-    deed = ticked_last(connection, rules, "admit") if rules.wrong_when == "contradicted" else None
-    if deed is None:
+    if rules.wrong_when != "contradicted" or not only_claims_since_tick(connection, rules):
         return _record_of(connection, memory, authors, rules)
-    moved = sorted(_authors_moved(connection, deed).intersection(authors))
+    moved = sorted(_authors_moved(connection).intersection(authors))
     fresh, here = _record_of(connection, memory, moved, rules), np.isin(np.arange(len(before.claims)), moved)
     return WriterRecords(*(np.where(here, *pair) for pair in zip(fresh, before, strict=True))) if moved else before
 
 
-def _authors_moved(connection: sqlite3.Connection, deed: int) -> set[int]:
-    """The writers whose record claims may have moved since a tick: theirs, those they replace, and whom either bears on."""
-    query = """WITH was AS (SELECT cells, scanned FROM ticks WHERE "row" = ?1),
-        replaced (cell) AS (SELECT "row" FROM cells WHERE successor >= (SELECT cells FROM was)),
-        moved (cell) AS (SELECT "row" FROM cells WHERE "row" >= (SELECT cells FROM was) UNION SELECT cell FROM replaced
-            UNION SELECT target FROM edges WHERE "row" >= (SELECT scanned FROM was)
-            UNION SELECT target FROM edges WHERE source IN (SELECT cell FROM replaced))
+def _authors_moved(connection: sqlite3.Connection) -> set[int]:
+    """Return the writers whose record may have moved since the last tick: of new and replaced cells, and of targets."""
+    query = """WITH moved (cell) AS (SELECT cell FROM unseen UNION SELECT target FROM edges WHERE "row" >= ?
+            UNION SELECT target FROM edges WHERE source IN (SELECT cell FROM unseen))
         SELECT DISTINCT author FROM moved JOIN cells ON "row" = cell"""
-    return {author for (author,) in connection.execute(query, (deed,))}
+    return {author for (author,) in connection.execute(query, (last_scanned(connection),))}
 
 
 def _record_of(connection: sqlite3.Connection, memory: Memory, authors: list[int], rules: Rules) -> WriterRecords:

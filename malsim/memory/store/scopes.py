@@ -42,6 +42,11 @@ def keep(connection: sqlite3.Connection, numbers: Mapping[str, int]) -> None:
     _write(connection, "scopes", [list(each) for each in (dict(numbers) | names(connection)).items() if each[1]])
 
 
+def readable_all(connection: sqlite3.Connection, rep: int) -> set[int]:
+    """Return the replications of which some cells may be read in one: its own, and those that share anything with it."""
+    return {rep, *(source for source, _, reader in _read(connection, "shares") if reader == rep)}
+
+
 def readable(connection: sqlite3.Connection, rep: int, object_: str) -> list[int]:
     """The replications whose cells about an object may be read in one: its own, and those that share it."""
     return [rep, *(source for source, name, reader in _read(connection, "shares") if (name, reader) == (object_, rep))]

@@ -13,7 +13,7 @@ from malsim.memory.gate.edit import update
 from malsim.memory.graph.replicate import alone, without
 from malsim.memory.graph.tombstones import TEXTS, derived, rows_about, rows_like
 from malsim.memory.law import tick
-from malsim.memory.law_steps import effective_now, present
+from malsim.memory.law_steps import effective_now
 from malsim.memory.push.ask import ask
 from malsim.memory.push.expand import expand, row_named
 from malsim.memory.push.mini_index import Push, push
@@ -27,7 +27,7 @@ from malsim.memory.store.page_part import answer_part, effective_in, page_part
 from malsim.memory.store.store_file import StoreFile
 from malsim.memory.tables import read, standing_parts
 from malsim.memory.tables.connect import refusing, sound, transaction
-from malsim.memory.tables.scores import Clock, keep_view
+from malsim.memory.tables.scores import Clock
 from malsim.memory.tables.search import as_stored
 from malsim.memory.tables.store_part import named_so
 from malsim.memory.tables.write import latest_day, log_verdicts
@@ -86,10 +86,7 @@ class Store(StoreFile):
                     standing_parts.keep(self.connection, after)
             elif before.text or (old.column("kind") == KINDS.index("prg")).any():
                 raise StoreError("programs stand in it that nothing here runs", hint="import malsim.netlist")
-            self._write(old, new, t=now, deed="tick", clock=Clock.of(now, rules))
-            view = present(new, rules)
-            keep_view(self.connection, view.touched, view.memory.column("effective")[view.touched])
-            return new
+            return self._write(old, new, t=now, deed="tick", clock=Clock.of(now, rules))
 
     def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]]) -> Memory:
         """Put what `load` makes of the memory and of what stands here into the file, in one write; returns the memory."""
@@ -211,27 +208,28 @@ class Store(StoreFile):
         with self._reading() as file, sound(self.path):
             reps = scopes.readable(file, scopes.number(file, scope), object_)
             part = answer_part(file, object_, reps, rules or Rules())
-            memory = part.memory if part else self.memory
+            memory = part.memory if part else self.recorded
             return ask(memory, object_, now=now, at=at, as_of=as_of, reps=reps, rules=rules)
 
     def mini_index(self, query: str = "", **options: Any) -> Push:
         """The lines that a reader is pushed about a query, found by the file's own index; options as of `push.push`.
 
-        Where something came since the last tick, what it touched of these cells is worked out.
+        Where something came since the last tick, what these cells are worth now is worked out.
         """
-        rules = options.get("rules") or Rules()
+        rules, rep = options.get("rules") or Rules(), options.get("rep", 0)
         with self._reading() as file:
             of_all: list[Mapping[int, float | None]] = []
 
             def worth_now(rows: Sequence[int] | None) -> Mapping[int, float | None]:
-                worth = of_all[0] if of_all else effective_in(file, rows, rules)
-                if worth is None or rows is None:
-                    worth = effective_now(self.numbers, rules) if worth is None else worth
+                worth = None if rows is None or of_all else effective_in(file, rows, rules)
+                if worth is None:
+                    worth = of_all[0] if of_all else effective_now(self.numbers, rules)
                     of_all.append(worth)
                 return worth
 
-            lines = [*standing_parts.standing(file).lines.get(options.get("rep", 0), ()), *options.pop("surfaced", ())]
-            return push(file, query, surfaced=lines, worth_now=worth_now if read.holds_news(file) else as_stored, **options)
+            news = read.moved_replications(file, scopes.readable_all(file, rep))
+            lines = [*standing_parts.standing(file).lines.get(rep, ()), *options.pop("surfaced", ())]
+            return push(file, query, surfaced=lines, worth_now=worth_now if news else as_stored, **options)
 
     def expand(self, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
         """One cell, opened as of `now` (days; by default that of the last write); that it was read is kept.
@@ -251,7 +249,7 @@ class Store(StoreFile):
         """A memory that shows of one cell, its neighbours and its versions what the whole would show; others may lack."""
         with self._reading() as file, sound(self.path):
             part = page_part(file, handle, rep, rules or Rules(), row_named)
-            return self.memory if part is None else part.memory
+            return self.recorded if part is None else part.memory
 
 
 def open_memory(path: str | Path, *, at: float | None = None) -> Memory:

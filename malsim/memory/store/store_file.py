@@ -13,6 +13,7 @@ import polars as pl
 from malsim.base.errors import StoreError, UsageError
 from malsim.base.finite import finite
 from malsim.memory.gate.edit import check_author
+from malsim.memory.law_steps import present
 from malsim.memory.store.needed_rows import rows_meant
 from malsim.memory.tables import past, read, standing_parts
 from malsim.memory.tables.connect import blank, connect, is_made, refusing, sound, transaction
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array
     from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.rules import Rules
     from malsim.memory.tables.scores import Clock
     from malsim.memory.tables.standing_parts import Standing
 
@@ -59,7 +61,7 @@ class StoreFile:
     def __init__(self, path: str | Path | None, *, write: bool = True, wait: float = 5.0) -> None:
         self.path, self.write = Path(path or ":memory:"), write
         self.connection: sqlite3.Connection = blank() if path is None else connect(self.path, write=write, wait=wait)
-        self._cache: tuple[int, Memory] | None = None
+        self._cache: tuple[int, Memory] | None = None  # as recorded
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -75,7 +77,19 @@ class StoreFile:
 
     @property
     def memory(self) -> Memory:
-        """The memory as it stands in the file now."""
+        """The memory as a reader sees it now under the default rules, as `current`."""
+        return self.current()
+
+    def current(self, rules: Rules | None = None) -> Memory:
+        """Return the memory as a reader sees it now: as `law_steps.present` has it.
+
+        What continues from it, such as a tick, continues from what the last tick gave.
+        """
+        return present(self.recorded, rules).memory
+
+    @property
+    def recorded(self) -> Memory:
+        """The memory as it stands in the file now: as the last tick left it, with what was admitted since."""
         with self._reading() as file, sound(self.path):
             version = self._version()
             if self._cache is None or self._cache[0] != version:
@@ -90,7 +104,7 @@ class StoreFile:
 
     @property
     def effective(self) -> Array:
-        """What every cell is worth since the last write, NaN where that is unknown."""
+        """The effective of every cell as recorded, NaN where it is unknown."""
         with self._reading() as file, sound(self.path):
             return read_scores(file, read.height(file, "cells"), names=("effective",))["effective"]
 
@@ -179,7 +193,7 @@ class StoreFile:
             with refusing(self.path), transaction(self.connection):
                 with sound(self.path):
                     part = None if self._holds_few() else part_in(self.connection)
-                    part = part or StorePart.of(self.memory)
+                    part = part or StorePart.of(self.recorded)
                 yield part
         except BaseException:
             self._cache = previous
@@ -191,7 +205,7 @@ class StoreFile:
         with self._reading() as file, sound(self.path):
             cached = self._cache is not None and self._cache[0] == self._version()
             if cached or self.connection is not file or read.height(file, "cells") <= FEW_TEXTS:
-                return self.memory
+                return self.recorded
             deed = read.last_deed(file)
             return read.numbers(file, lambda table: self._rows_after(table, *deed))
 
@@ -209,7 +223,7 @@ class StoreFile:
         previous = self._cache
         try:
             with refusing(self.path), transaction(self.connection):
-                yield self.numbers if numbers else self.memory
+                yield self.numbers if numbers else self.recorded
         except BaseException:
             self._cache = previous
             raise
@@ -226,6 +240,7 @@ class StoreFile:
         clock: Clock | None = None,
     ) -> Memory:
         """Keep what changed. Nothing that a file holds is dropped, whatever rules say of keys used again."""
+        new = new.recorded
         if not extends(new, old):
             hint = "open it again and work on that, or save to another file"
             raise StoreError("holds what this memory does not", where=str(self.path), hint=hint)

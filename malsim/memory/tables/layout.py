@@ -49,7 +49,6 @@ STATEMENTS = (
     """CREATE TABLE clocks (deed INTEGER PRIMARY KEY, now REAL, currency_floor REAL, tau_stable REAL, tau_volatile REAL,
         tau_ephemeral REAL, salience_floor REAL, salience_tau REAL, rules TEXT)""",
     "CREATE TABLE unseen (cell INTEGER PRIMARY KEY)",
-    "CREATE TABLE views (deed INTEGER PRIMARY KEY, cells BLOB, effective BLOB)",
     "CREATE VIRTUAL TABLE words USING fts5 (handle, title, tags, summary, body, content='', tokenize='porter unicode61')",
     "INSERT INTO words (words, rank) VALUES ('rank', 'bm25(4.0, 3.0, 2.0, 1.0, 1.0)')",
 )

@@ -132,11 +132,12 @@ def last_day(connection: sqlite3.Connection) -> float | None:
     return row[0] if row else None
 
 
-def holds_news(connection: sqlite3.Connection) -> bool:
-    """Whether there may be cells whose effective a reader sees otherwise than the last tick left it."""
-    query = """SELECT coalesce((SELECT deed FROM ticks ORDER BY "row" DESC LIMIT 1), 'tick') <> 'tick'
-        OR EXISTS (SELECT 1 FROM unseen)"""
-    return bool(connection.execute(query).fetchone()[0])
+def moved_replications(connection: sqlite3.Connection, among: Iterable[int]) -> set[int]:
+    """Return those of some replications in which something was admitted since the last tick, as `law_steps.moved` has it."""
+    unseen = 'EXISTS (SELECT 1 FROM unseen JOIN cells ON "row" = cell WHERE +rep = ?1)'
+    edges = 'EXISTS (SELECT 1 FROM edges AS e JOIN cells AS c ON c."row" = e.target WHERE e."row" >= ?2 AND +rep = ?1)'
+    query, scanned = f"SELECT {unseen} OR {edges}", last_scanned(connection)
+    return {rep for rep in among if connection.execute(query, (rep, scanned)).fetchone()[0]}
 
 
 def start(connection: sqlite3.Connection) -> str | None:

@@ -78,25 +78,12 @@ def digest_of(rules: Rules) -> str:
     return hashlib.sha256(repr(rules).encode()).hexdigest()[:16]
 
 
-def ticked_last(connection: sqlite3.Connection, rules: Rules, *others: str) -> int | None:
-    """The write that ticked under these rules, where cells were opened since, and what `others` are, and nothing else."""
-    query = """SELECT deed, rules FROM clocks WHERE NOT EXISTS (SELECT 1 FROM ticks WHERE "row" > clocks.deed
-        AND ticks.deed NOT IN (SELECT value FROM json_each(?))) ORDER BY deed DESC LIMIT 1"""
-    deed, digest = connection.execute(query, (json.dumps(["expand", *others]),)).fetchone() or (None, None)
-    return deed if digest == digest_of(rules) else None
-
-
-def keep_view(connection: sqlite3.Connection, rows: Ints, effective: Array) -> None:
-    """Keep what readers see of cells after the tick just written, where it is not what the tick gave them."""
-    connection.execute("DELETE FROM views")
-    values = rows.astype(_ROW).tobytes(), effective.astype(_NUMBER).tobytes()
-    connection.execute("INSERT INTO views SELECT max(deed), ?, ? FROM clocks", values)
-
-
-def view_after(connection: sqlite3.Connection, deed: int) -> tuple[Ints, Array]:
-    """The rows, and their effective, that `keep_view` kept of a tick."""
-    row = connection.execute("SELECT cells, effective FROM views WHERE deed = ?", (deed,)).fetchone()
-    return _changes(*(row or (b"", b"")))
+def only_claims_since_tick(connection: sqlite3.Connection, rules: Rules) -> bool:
+    """Return whether the last tick was under these rules, and since then claims came in, cells were opened, and no more."""
+    query = """SELECT rules FROM clocks WHERE NOT EXISTS (SELECT 1 FROM ticks WHERE "row" > clocks.deed
+        AND ticks.deed NOT IN ('admit', 'expand')) ORDER BY deed DESC LIMIT 1"""
+    (digest,) = connection.execute(query).fetchone() or (None,)
+    return bool(digest == digest_of(rules))
 
 
 def keep_clock(connection: sqlite3.Connection, deed: int, clock: Clock) -> None:
@@ -203,7 +190,7 @@ def rewrite(
         if moved.any():
             keep_replaced(connection, deed, name, rows[moved], before[name][moved])
             _put(connection, name, rows[moved], after[name][moved])
-    _see(connection, rows, new.is_active[: old.height], column("worth"), column("effective"))
+    _see(connection, rows, column("worth"))
     which: Bools = np.logical_or.reduce([differs(old.column(name), column(name)) for name in SCORES])
     return which
 
@@ -217,7 +204,7 @@ def add(connection: sqlite3.Connection, cells: pl.DataFrame, first: int) -> None
     rows = np.arange(first, first + cells.height)
     for name, values in _encode({name: column(name) for name in SCORES}, column, clock_at(connection)).items():
         _put(connection, name, rows, values)
-    _see(connection, rows, cells["status"].to_numpy() == "active", column("worth"), column("effective"))
+    _see(connection, rows, column("worth"))
 
 
 def _put(connection: sqlite3.Connection, name: str, rows: Ints, values: Array) -> None:
@@ -254,9 +241,9 @@ def _changes(cells: object, data: object) -> tuple[Ints, Array]:
     return np.frombuffer(cells, _ROW).astype(np.int64), np.frombuffer(data, _NUMBER)
 
 
-def _see(connection: sqlite3.Connection, rows: Ints, active: Bools, worth: Array, effective: Array) -> None:
-    """Note which of these cells the last tick did not see as they are: new and reinstated ones, those active no more."""
-    unseen = rows[np.where(active, (worth == 0.0) & (effective > 0.0), worth > 0.0)]
+def _see(connection: sqlite3.Connection, rows: Ints, worth: Array) -> None:
+    """Note which of these cells the last tick did not see as they are: those without a worth."""
+    unseen = rows[np.isnan(worth)]
     few = "WHERE cell IN (SELECT value FROM json_each(?))", (json.dumps(rows.tolist()),)
     where, parameters = few if len(rows) <= PART else ("", ())
     noted = np.array(connection.execute(f"SELECT cell FROM unseen {where}", parameters).fetchall(), dtype=np.int64).ravel()

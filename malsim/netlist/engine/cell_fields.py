@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from malsim.netlist.engine.rows import Rows
 
 SOURCES, HITS, OTHERS = 15, 12, 2
+ROUNDING = 1e-9
 _WORDS = {**schema.WORDS, "status": schema.STATUS}
 
 
@@ -77,11 +78,16 @@ def _recent_hit(rows: Rows) -> Array:
 
 
 def _wrong_signs(rows: Rows) -> Array:
-    """Each cell's weighted edges whose sign is against what enough others say together of the cell that they lead to."""
+    """Count each cell's weighted edges whose sign is against what enough others say together of the cell they lead to.
+
+    Where the others cancel out, up to rounding, they say nothing.
+    """
     edges = rows.neighbours.keep("signed edges", lambda: _signed_edges(rows))
     effective = np.nan_to_num(rows.memory.column("effective"))
     others = (edges.into @ effective).take(edges.target) - edges.weight * effective.take(edges.source)
-    return np.bincount(edges.source, edges.enough & (others * edges.weight < 0), minlength=len(effective)).astype(np.float64)
+    most = (abs(edges.into) @ effective).take(edges.target)
+    against = edges.enough & (others * edges.weight < 0) & (np.abs(others) > ROUNDING * most)
+    return np.bincount(edges.source, against, minlength=len(effective)).astype(np.float64)
 
 
 class _SignedEdges(NamedTuple):

@@ -69,7 +69,7 @@ class Neighbours:
         return matrix
 
     def field(self, name: str) -> Array:
-        """A field of every cell: degree, leaf, clustering, lost, orphaned, depth or root."""
+        """Return a field of every cell, by its name in `_FIELDS`."""
         return self.keep(name, lambda: _FIELDS[name](self))
 
     def edges(self) -> tuple[Ints, Ints, Ints, Array]:
@@ -186,5 +186,6 @@ def _root(graph: Neighbours) -> Array:
 _FIELDS: dict[str, Callable[[Neighbours], Array]] = {
     "degree": lambda graph: np.diff(graph.adjacency.indptr).astype(np.float64),
     "leaf": lambda graph: (graph.field("degree") == 1).astype(np.float64),
+    "leaves": lambda graph: graph.adjacency @ graph.field("leaf"),
     "clustering": _clustering, "lost": _is_lost, "orphaned": _is_orphan, "depth": _depth, "root": _root,
 }  # fmt: skip

@@ -87,7 +87,7 @@ def complete(own: pl.DataFrame, *, now: float) -> pl.DataFrame:
     """Cells with every stored column but `author`, from those of `GIVEN`, null where not given; successors by name.
 
     A cell that says no more than its handle and title was written now, by nobody in particular, at stated 0.5, and stands as
-    a claim does before its first tick.
+    a claim does before its first tick. A given currency is where its decay starts.
     """
     col = pl.col
     cells = own.with_columns(
@@ -97,8 +97,9 @@ def complete(own: pl.DataFrame, *, now: float) -> pl.DataFrame:
         col("body").fill_null(col("title")),
         col("stated").fill_null(0.5),
         col("created").fill_null(now),
-        *(col(name).fill_null(1.0) for name in ("calibration", "c0")),
-        *(col(name).fill_null(0.0) for name in ("support_mass", "challenge_mass", "worth")),
+        col("calibration").fill_null(1.0),
+        col("c0").fill_null(col("currency")).fill_null(1.0),  # where decay starts
+        *(col(name).fill_null(0.0) for name in ("support_mass", "challenge_mass")),
         *(col(name).fill_null(name == "allow_background_use") for name in schema.FLAGS),
         *(col(name).fill_null([]) for name in ("topics", "entities", "source_refs")),
         *(col(name).fill_null(words[0]) for name, words in WORDS.items() if name not in {"kind", "status"}),

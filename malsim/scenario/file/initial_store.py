@@ -84,6 +84,6 @@ def _hash(path: Path) -> str:
 def _memory_in(path: Path) -> tuple[Memory, float]:
     if is_store(path):
         with Store(path, write=False) as store:
-            return store.memory, store.day or 0.0
+            return store.recorded, store.day or 0.0
     memory = bring(path).memory
     return memory, latest_day(memory)

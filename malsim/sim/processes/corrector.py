@@ -9,7 +9,7 @@ import polars as pl
 
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.graph.take_back import Deed
-from malsim.memory.port import KeepsApart, TakesBack
+from malsim.memory.port import KeepsApart, TakesBack, view_now
 from malsim.sim.world.clock import days, milliseconds
 from malsim.sim.world.correction import JOB
 
@@ -61,7 +61,7 @@ class Corrector:
         return state
 
     def _do(self, plant: Any, state: Any, correction: Correction, t: int) -> Any:
-        rep, fact, value = self._targets(plant.view(state, days(t)), correction, t)
+        rep, fact, value = self._targets(view_now(plant, state, days(t)), correction, t)
         obeyed = np.zeros(len(rep), dtype=bool)
         if len(rep) and isinstance(plant, TakesBack):
             deed = Deed("forget" if correction.do == "forget" else "correct", correction.by, days(t))

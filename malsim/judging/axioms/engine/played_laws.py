@@ -13,7 +13,7 @@ from malsim.judging.axioms.engine.events import OBJECTS, VALUES, WRITERS
 from malsim.laws.engine.graph_plant import Graph
 from malsim.laws.truth.believed_graph import BelievedGraph
 from malsim.memory.gate.claims import as_claims
-from malsim.memory.port import Claims, Vocabulary
+from malsim.memory.port import Claims, Vocabulary, view_now
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class LawMemory:
 
     def peek(self, query: Query, now: float, limit: int = MANY) -> list[Item]:
         """The items about an object, best first, so many; what a law gives no belief at all is a former one."""
-        view, about = self._plant.view(self._state, now), self._words.objects.index(query.object)
+        view, about = view_now(self._plant, self._state, now), self._words.objects.index(query.object)
         rows = np.flatnonzero(view.active & (view.object == about))
         rank, belief, values = view.rank, view.belief, self._words.values[about]
         rows = rows[np.argsort(-rank[rows], kind="stable")]
@@ -125,6 +125,6 @@ class GraphMemory(LawMemory):
         }  # fmt: skip
 
     def _opened(self, query: Query) -> Ints:
-        view, about = self._plant.view(self._state, 0.0), self._words.objects.index(query.object)
+        view, about = view_now(self._plant, self._state, 0.0), self._words.objects.index(query.object)
         rows = np.flatnonzero(view.active & (view.object == about))
         return rows[np.argmax(view.rank[rows])][None] if rows.size else rows

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.memory.port import Claims, Vocabulary
+from malsim.memory.port import Claims, Vocabulary, view_now
 from malsim.sim.replay.feed import arranged
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def ask(plant: Plant[Any], stream: Stream, *, ticks: bool) -> pl.DataFrame:
         state = plant.tick(state, now) if ticks else state
         here = np.flatnonzero(stream.times == time)
         key = stream.rep[here] * objects + stream.object[here]
-        columns[:, here] = _answers(plant.view(state, now), key, stream.truth[here], objects)
+        columns[:, here] = _answers(view_now(plant, state, now), key, stream.truth[here], objects)
     answers = pl.DataFrame(columns.T, schema=["said", "right", "probability"], orient="row")
     return answers.with_columns(pl.col("said", "probability").fill_nan(None)).cast({"said": pl.Int64})
 
