@@ -40,22 +40,22 @@ def path(tmp_path: Path) -> Path:
 def days_of(store: Store) -> Iterator[tuple[float, Memory]]:
     """Everything that can happen to a memory, a day each."""
     store.admit([claim("aaaa", t=0.0), claim("bbbb", t=0.0, edges=[{"relation": "contradicts", "target": "obs_aaaa"}])])
-    yield 0.0, store.memory
+    yield 0.0, store.recorded
     yield 1.0, store.tick(1.0)
     store.admit([claim("cccc", t=2.0, edges=[{"relation": "supersedes", "target": "obs_aaaa"}])])
-    yield 2.0, store.memory
+    yield 2.0, store.recorded
     store.expand("obs_cccc", now=3.0)
-    yield 3.0, store.memory
+    yield 3.0, store.recorded
     store.save(annex(store.memory, "obs_bbbb"), t=4.0)
-    yield 4.0, store.memory
+    yield 4.0, store.recorded
     store.save(
         update(store.memory, "obs_cccc", now=5.0, body="told anew", topics=["pump"], verification="tested", writer="ann"),
         t=5.0,
     )
-    yield 5.0, store.memory
+    yield 5.0, store.recorded
     edge = {"source": "obs_cccc", "relation": "supports", "target": "obs_bbbb", "writer": "ben", "t": 6.0}
     store.save(connect(store.memory, [edge]).memory, t=6.0)
-    yield 6.0, store.memory
+    yield 6.0, store.recorded
     yield 7.0, store.tick(7.0)
 
 
@@ -67,7 +67,7 @@ def test_every_kind_of_change_is_kept_and_its_past_stays_readable(path: Path) ->
             same(store.at(day), then)
         assert store.ticks["deed"].to_list() == ["admit", "tick", "admit", "expand", "save", "save", "save", "tick"]
         assert store.day == 7.0
-        same(store.memory, days[-1][1])
+        same(store.recorded, days[-1][1])
         assert store.memory.cells["body"].to_list()[2] == "told anew"
         assert store.mini_index("pump").cells["handle"].to_list() == ["obs_cccc"]
 
@@ -105,10 +105,10 @@ def test_a_store_works_on_what_another_process_left(path: Path) -> None:
 def test_a_failed_change_leaves_everything_as_it_was(path: Path) -> None:
     with Store(path) as store:
         store.admit([claim("aaaa")])
-        before = store.memory
+        before = store.recorded
         with pytest.raises(ZeroDivisionError):
             store.admit([claim("bbbb")], Rules(effective=lambda *_: 1 / 0), factors=Exploding())
-        same(store.memory, before)
+        same(store.recorded, before)
         store.admit([claim("cccc")])
     assert Memory.open(path).cells["handle"].to_list() == ["obs_aaaa", "obs_cccc"]
 

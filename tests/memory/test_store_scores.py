@@ -55,7 +55,7 @@ def test_every_day_of_a_store_is_that_of_the_memory(rules: Rules, batches: list[
                 assert store.tick(day + 0.25, rules).cells.equals(memory.cells)
             days[day + 0.25] = memory
             deeds.append(memory)
-        assert store.memory.cells.equals(memory.cells)
+        assert store.recorded.cells.equals(memory.cells)
         for at, then in days.items():
             assert store.at(at).cells.equals(then.cells)
         for row in past_cells(store.connection).to_dicts():
