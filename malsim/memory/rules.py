@@ -113,6 +113,7 @@ class Rules:
     supersede_name: SupersedeName = _choice("any", SupersedeName, "a supersedes edge may name a handle or a key")
     corrections: Corrections = _choice("supersede", Corrections, "what people put right: demoted, or kept out for good")
     derived: Derived = _choice("stand", Derived, "what was derived from a claim that a person put right")
+    idle_programs: Hygiene = _choice("refused", Hygiene, "for a watcher, silence must mean that all is well")
     locks: Locks = _choice("enforced", Locks, "locked: no supersession, no annexing; immutable: no stored change")
     lineage: Lineage = _choice("chain", Lineage, "versions count along the whole chain")
     currency_floor: float = _number(0.1, "1", 0, 1, "what an old claim keeps", PUBLISHED)
@@ -174,7 +175,7 @@ class Rules:
         return cls(
             mass_neighbours="every", calibration="brier", evidence_from="any", recompute="admit", reads="last tick",
             screen="flag" if newest else "reject", screen_formats="reference" if newest else "reference_0.5",
-            handle_evidence="inert", self_edges="accepted", duplicate_edges="last_weight", reused_keys="accepted",
+            handle_evidence="inert", self_edges="accepted", duplicate_edges="last_weight", reused_keys="accepted", idle_programs="accepted",
             restated_edges="dropped", restated_among="first", edge_weight_max=math.inf,
             supersede_name="any" if newest else "key", locks="display", lineage="one_level",
             reinforced_by="nothing", expand_when="review",

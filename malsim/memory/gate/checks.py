@@ -66,12 +66,12 @@ class Check(NamedTuple):
 
     wrong: pl.Expr
     path: pl.Expr
-    message: str
+    message: str | pl.Expr
     fails: pl.Expr
     reads: frozenset[str]
 
     @classmethod
-    def of(cls, wrong: pl.Expr, path: str | pl.Expr, message: str) -> Check:
+    def of(cls, wrong: pl.Expr, path: str | pl.Expr, message: str | pl.Expr) -> Check:
         """A null means absent, so a check that yields null passes."""
         path_expr = pl.lit(path) if isinstance(path, str) else path
         return cls(wrong, path_expr, message, wrong.any(), frozenset(wrong.meta.root_names()))
@@ -154,13 +154,31 @@ def _weight_checks() -> list[Check]:
     ]
 
 
+PROGRAMS = ("watch", "drift", "quorum", "trend", "score", "reflex", "emit_witness", "tag_projection", "allocate")
+"""The operations that a program cell can run."""
+
+
+def _idle_program() -> Check:
+    """Refuse a program cell whose body schedules nothing, and say the sentence nearest to what it names."""
+    body, names = pl.col("body"), "|".join(PROGRAMS)
+    runs = body.str.contains(rf"(?m)^\s*addf\s+(?:{names})\s+\S+\s+.*\[") | body.str.contains(r"\[as: \S+\]")
+    own = (pl.col("kind") == "prg") & (pl.col("origin").fill_null("llm") != "program")
+    text = pl.coalesce("body", pl.lit(""))
+    operation = text.str.extract(rf"(?i)\b({names})\b").str.to_lowercase().fill_null("watch")
+    cell = text.str.extract(r"\b([A-Za-z]{3}_[0-9a-zA-Z_]+)\b").fill_null("HANDLE")
+    sentence = pl.format("this program runs nothing; the nearest valid sentence is: addf {} tick [keys: {}]", operation, cell)
+    return Check.of(own & ~runs, "body", sentence)
+
+
+IDLE_PROGRAM = _idle_program()
 CHECKS = _claim_checks()
 EDGE_CHECKS = _weight_checks()
 
 
 def all_checks(rules: Rules) -> tuple[Check, ...]:
     """The checks of a claim under these rules."""
-    return (*CHECKS, *_policy(rules.sources, rules.sure_above, rules.banned))
+    idle = () if rules.idle_programs == "accepted" else (IDLE_PROGRAM,)
+    return (*CHECKS, *idle, *_policy(rules.sources, rules.sure_above, rules.banned))
 
 
 @cache
@@ -193,7 +211,8 @@ def _issues(failing: pl.DataFrame, check: Check) -> pl.DataFrame:
         return failing.select("claim", "issues").explode("issues").unnest("issues")
     if path.endswith("[]"):
         return _item_issues(failing.select("claim", path[:-2]), path[:-2])
-    return failing.select("claim", check.path.alias("path"), pl.lit(check.message).alias("message"))
+    message = pl.lit(check.message) if isinstance(check.message, str) else check.message
+    return failing.select("claim", check.path.alias("path"), message.alias("message"))
 
 
 def _item_issues(lists: pl.DataFrame, name: str) -> pl.DataFrame:
