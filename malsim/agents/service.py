@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from malsim.agents.wall_clock import wall_clock
 from malsim.base.errors import UsageError
 from malsim.memory.push.mini_index import BUDGET_WORDS, LIMIT
-from malsim.memory.push.ten_cells import MAP, bootstrap, ten_cells
+from malsim.memory.push.ten_cells import MAP, ten_cells
 from malsim.memory.rules import Rules
 from malsim.memory.store import Store
+from malsim.memory.store.store_rules import for_stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +30,7 @@ class MemoryService:
     Parameters
     ----------
     path
-        The store; made where there is none.
+        The store; made where there is none. A store that holds nothing yet begins with the ten cells.
     writer
         In whose name claims are made.
     rules
@@ -49,18 +50,18 @@ class MemoryService:
         scope: str = "",
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self.store, self.writer, self.rules = Store(path), writer, rules or Rules()
+        self.rules = for_stores(rules or Rules())
+        self.store, self.writer = Store(path), writer
         self.scope, self.rep = scope, self.store.rep_of(scope, make=True)
         self.now = clock or wall_clock(self.store)
+        self.store.bootstrap(self.now(), rep=self.rep)
 
     def close(self) -> None:
         """Let go of the store."""
         self.store.close()
 
     def orient(self) -> str:
-        """Catch up, give an empty graph its ten cells; the map, what writers owe, and the cells that rank first."""
-        if not self.store.height:
-            self.store.save(bootstrap(self.store.memory, t=self.now()), t=self.now())
+        """Catch up; return the map, what writers owe, and the cells that rank first."""
         self.tick()
         fixed = {row["handle"]: row["body"] for row in ten_cells().iter_rows(named=True)}
         cells = self.store.height

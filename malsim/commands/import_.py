@@ -23,6 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "default: found from the file",
     )  # fmt: skip
     add("--confidence", type=float, metavar="NUMBER", help="let cells without a confidence state this one, and mark them so")
+    add("--bootstrap", action="store_true", help="give the store those of the ten cells that it lacks")
     add("--contradict", action="store_true", help="mem0: an update also contradicts what it replaces")
     add(
         "--scopes",
@@ -37,6 +38,7 @@ def main(args: argparse.Namespace) -> int:
     """Read, write, report."""
     from malsim.importers.building.bring import bring
     from malsim.importers.building.save import write
+    from malsim.memory.store import Store
     from malsim.memory.tables.connect import is_store
 
     if is_store(Path(args.source)):
@@ -44,6 +46,9 @@ def main(args: argparse.Namespace) -> int:
     options = _options(args)
     came = bring(args.source, form=args.form, options=options)
     write(came, args.output, options.scopes)
+    if args.bootstrap:
+        with Store(args.output) as store:
+            store.bootstrap(store.day or 0.0, missing=True)
     print(f"{args.output}: {came}")
     return 0
 
@@ -84,6 +89,7 @@ def _prime(args: argparse.Namespace) -> int:
     with Store(args.output) as store:
         before = store.memory
         day = store.day or 0.0
-        store.save(prime(bootstrap(before, t=day), lender, t=day), t=day)
+        begun = bootstrap(before, t=day, missing=True) if args.bootstrap else before
+        store.save(prime(begun, lender, t=day), t=day)
         print(f"{args.output}: {store.memory!r}, {store.memory.cells.height - before.cells.height} cells new")
     return 0

@@ -61,6 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--hal", action="store_true", help="draw: LinuxCNC's names with ours")
     add("--around", metavar="PIN", help="draw: only the part around a pin, an instance or a signal")
     add("--depth", type=int, default=1, metavar="N", help="draw: with --around, how many wires away (1)")
+    add("--bootstrap", action="store_true", help="load: give the store those of the ten cells that it lacks")
     add("--into", metavar="STORE", help="a store whose memory the netlist is loaded into, or reads")
     add("--on", metavar="STREAM", help="run, why: a row a tick, a column a signal (.csv, .parquet, .ndjson)")
     add("--expect", metavar="FILE", help="run: columns that must come out; exit 1 where they do not")
@@ -212,6 +213,8 @@ def _load(args: argparse.Namespace) -> int:
         loaded = load_all(Memory.empty(), Standing(), documents, Rules())  # before a store is made
     with Store(args.output) as store:
         memory = store.wire(lambda memory, standing: loaded or load_all(memory, standing, documents, Rules()))
+        if args.bootstrap and store.bootstrap(store.day or 0.0, missing=True):
+            memory = store.memory
         lines = len(store.standing.text.splitlines())
     wiring = f", {lines} lines of wiring" if lines else ""
     print(f"{memory.cells.height} cells, {memory.edges.height} edges{wiring}: {args.output}")

@@ -175,10 +175,10 @@ class Rules:
         return cls(
             mass_neighbours="every", calibration="brier", evidence_from="any", recompute="admit", reads="last tick",
             screen="flag" if newest else "reject", screen_formats="reference" if newest else "reference_0.5",
-            handle_evidence="inert", self_edges="accepted", duplicate_edges="last_weight", reused_keys="accepted", idle_programs="accepted",
-            restated_edges="dropped", restated_among="first", edge_weight_max=math.inf,
-            supersede_name="any" if newest else "key", locks="display", lineage="one_level",
-            reinforced_by="nothing", expand_when="review",
+            handle_evidence="inert", self_edges="accepted", duplicate_edges="last_weight", reused_keys="accepted",
+            restated_edges="dropped", restated_among="first", edge_weight_max=math.inf, idle_programs="accepted",
+            supersede_name="any" if newest else "key", locks="display", lineage="one_level", reinforced_by="nothing",
+            expand_when="review",
         )  # fmt: skip
 
     @classmethod

@@ -23,7 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("event", metavar="EVENT", help="session-start, prompt, tool or stop; any other is passed over")
     add("--store", type=Path, required=True, metavar="STORE", help="the store's file, from the project's folder")
     add("--writer", default="agent", metavar="NAME", help="who claims, as malsim serve has it (agent)")
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5, guarded or governed")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or governed")
     add("--require", default="expand,write", metavar="A,B", help="what a turn is held to: expand, write, both, none (both)")
     add("--most-blocks", type=int, default=3, metavar="N", help="times that a turn is held back at most (3)")
     add("--budget", type=int, default=900, metavar="WORDS", help="most words of a push (900)")
@@ -77,7 +77,7 @@ def _reply(args: argparse.Namespace, message: dict[str, Any]) -> dict[str, Any]:
     from malsim.agents.service import MemoryService
     from malsim.agents.turn_hooks import EVENTS, TurnRules, answer
     from malsim.base.errors import UsageError
-    from malsim.memory import Rules
+    from malsim.memory.store.store_rules import store_rules
 
     needs = set(filter(None, args.require.split(","))) - {"none"}
     if needs - {"expand", "write"}:
@@ -87,7 +87,7 @@ def _reply(args: argparse.Namespace, message: dict[str, Any]) -> dict[str, Any]:
     rules = TurnRules(opens="expand" in needs, writes="write" in needs, most_blocks=args.most_blocks, budget=args.budget)
     session = str(message.get("session_id", ""))
     store = find_store(args.store, os.environ.get("CLAUDE_PROJECT_DIR"))
-    service = MemoryService(store, writer=args.writer, rules=Rules.read(args.rules or "default"))
+    service = MemoryService(store, writer=args.writer, rules=store_rules(args.rules))
     try:
         reply, turn = answer(args.event, message, service, read_turn(store, session), rules)
     finally:

@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--writer", default="agent", metavar="NAME", help="in whose name claims are made (agent)")
     add("--scope", default="", metavar="NAME", help="keep this writer's cells apart, in a scope of this name")
     add("--tick", metavar="TIME", help="tick so often, such as 15min; by default only the stop hook ticks")
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5, guarded or governed")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or governed")
     add("--http", type=int, metavar="PORT", help="streamable HTTP on this port instead of stdio")
     add("--host", default="127.0.0.1", metavar="HOST", help="with --http: another address than this machine's own")
     add("--token-file", type=Path, metavar="FILE", help="with --http: what callers must send as a bearer token")
@@ -35,8 +35,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Serve until the client goes, or Ctrl-C."""
     from malsim.base.errors import UsageError
-    from malsim.memory import Rules
     from malsim.memory.store import Store
+    from malsim.memory.store.store_rules import store_rules
     from ops.pin.palette import others
 
     try:
@@ -50,7 +50,7 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError("not a duration", where="--tick", given=args.tick, allowed="a number and s, min, h or d: 15min")
     if args.http is None and args.token_file:
         raise UsageError("a token is for --http", where="--token-file", given=str(args.token_file))
-    rules = Rules.read(args.rules or "default")
+    rules = store_rules(args.rules)
     for op in others():  # a store may hold one at any time; later, a client would be in the middle of a call
         before_loading(op)
     Store(args.store).close()  # a store that cannot be read is said so before a client waits for an answer

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("store", metavar="STORE", help="a store's file; made, with its ten cells, where there is none")
+    add(
+        "store",
+        metavar="STORE",
+        help="a store's file; made where there is none, and given those of the ten cells that it lacks",
+    )
     add("--answer", metavar="TEXT", help="answer the question that is asked next")
     add("--question", metavar="TITLE", help="ask or answer this one, such as objective")
     add("--writer", default="human", metavar="NAME", help="who answers (human)")
@@ -32,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Ask, or take an answer; exit code 1 where the gate refuses it."""
     from malsim.base.errors import UsageError
-    from malsim.memory.push.ten_cells import bootstrap, ten_cells
+    from malsim.memory.push.ten_cells import ten_cells
     from malsim.memory.store import Store
 
     questions = ten_cells().filter(~ten_cells()["locked"])
@@ -41,12 +45,12 @@ def main(args: argparse.Namespace) -> int:
     if args.answer is not None and not args.answer.strip():
         raise UsageError("an answer says something", where="--answer", given=args.answer)
     with Store(args.store) as store:
-        memory = store.memory
         now = (store.day or 0.0) if args.now is None else day_of(args.now, store.start, where="--now")
-        if memory.cells.is_empty():
-            memory = bootstrap(memory, t=now)
-            store.save(memory)
-            print(f"made {args.store}, with its ten cells", file=sys.stderr)
+        there = store.height
+        if store.bootstrap(now, missing=True):
+            print(f"made {args.store}, with its ten cells" if not there else "added the cells of the ten that it lacked",
+                  file=sys.stderr)  # fmt: skip
+        memory = store.memory
         answers = {row["title"]: _answer(memory, row["handle"], row["body"]) for row in questions.iter_rows(named=True)}
         if args.list:
             return _list(questions, answers)

@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--now", metavar="DAY", help=at)
     add("--signals", metavar="A,B", help="then say what these standing signals read, or all")
     add("--webhook", metavar="URL", help="post each alarm of this tick as JSON; exit 2 if one could not be posted")
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5, guarded or governed")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or governed")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -38,8 +38,8 @@ def main(args: argparse.Namespace) -> int:
     import numpy as np
 
     from malsim.base.errors import StoreError, UsageError
-    from malsim.memory import Rules
     from malsim.memory.store import Store
+    from malsim.memory.store.store_rules import store_rules
     from malsim.netlist import event_lines
     from malsim.netlist.shipped import catalogue, readings, signal_named
     from malsim.scenario.history.webhook import Webhook
@@ -48,7 +48,7 @@ def main(args: argparse.Namespace) -> int:
     names = [signal_named(name).name for name in picks]
     if not Path(args.store).is_file():
         raise StoreError("no such store", where=args.store, hint="make one: malsim import FILE -o memory.sqlite")
-    rules = Rules.read(args.rules or "default")
+    rules = store_rules(args.rules)
     webhook = Webhook.of(args.webhook) if args.webhook else None
     with Store(args.store) as store:
         last = store.day or 0.0

@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         add(f"--{name}", metavar="TEXT", help=f"its new {name}")
     for name in LISTS:
         add(f"--{name.replace('_', '-')}", metavar="A,B", help=f"its new {name.replace('_', ' ')}")
-    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5, guarded or governed")
+    add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or governed")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -32,8 +32,8 @@ def main(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from malsim.base.errors import StoreError, UsageError
-    from malsim.memory import Rules
     from malsim.memory.store import Store
+    from malsim.memory.store.store_rules import store_rules
 
     fields: dict[str, object] = {name: given for name in TEXTS if (given := getattr(args, name)) is not None}
     fields |= {name: given.split(",") for name in LISTS if (given := getattr(args, name)) is not None}
@@ -42,7 +42,7 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError("nothing to update", given=args.cell, allowed=allowed)
     if not Path(args.store).is_file():
         raise StoreError("no such store", where=args.store)
-    rules = Rules.read(args.rules or "default")
+    rules = store_rules(args.rules)
     with Store(args.store) as store:
         now = args.now if args.now is not None else store.day or 0.0
         store.update(args.cell, writer=args.writer, now=now, rules=rules, **fields)

@@ -19,7 +19,7 @@ ENDS = (2, 3)
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("store", metavar="STORE", help="a store's file; made where there is none")
+    add("store", metavar="STORE", help="a store's file; made, with its ten cells, where there is none")
     add("--writer", required=True, metavar="NAME", help="who claims it")
     add("--title", required=True, metavar="TEXT", help="the claim in one line")
     add("--body", metavar="TEXT", help="the claim at length")
@@ -35,22 +35,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Propose it; exit code 1 where the gate refuses."""
-    from malsim.memory import Rules
     from malsim.memory.store import Store
+    from malsim.memory.store.store_rules import store_rules
     from malsim.netlist.programs import checked
 
     edges, there = [_edge(text) for text in args.edge], Path(args.store).exists()
     if not there and args.now is not None:
         day_of(args.now, None, where="--now")  # before a store is made
+    rules = store_rules(args.rules)
     with Store(args.store) as store:
         now = (store.day or 0.0) if args.now is None else day_of(args.now, store.start, where="--now")
+        store.bootstrap(now)
         claim = {
             "writer": args.writer, "title": args.title, "body": args.body, "kind": args.kind, "confidence": args.confidence,
             "t": now, "source_refs": args.source, "edges": edges,
             "topics": args.topics.split(",") if args.topics else [],
         }  # fmt: skip
         claims = {name: value for name, value in claim.items() if value not in (None, [])}
-        verdict = store.admit(checked([claims]), Rules.read(args.rules or "default")).row(0, named=True)
+        verdict = store.admit(checked([claims]), rules).row(0, named=True)
     if not there:
         print(f"made {args.store}", file=sys.stderr)
     if verdict["verdict"] == "refused":

@@ -166,7 +166,9 @@ def _idle_program() -> Check:
     text = pl.coalesce("body", pl.lit(""))
     operation = text.str.extract(rf"(?i)\b({names})\b").str.to_lowercase().fill_null("watch")
     cell = text.str.extract(r"\b([A-Za-z]{3}_[0-9a-zA-Z_]+)\b").fill_null("HANDLE")
-    sentence = pl.format("this program runs nothing; the nearest valid sentence is: addf {} tick [keys: {}]", operation, cell)
+    sentence = pl.format(
+        "this program runs nothing; the nearest valid sentence is: addf {} tick [keys: {}]", operation, cell
+    )
     return Check.of(own & ~runs, "body", sentence)
 
 

@@ -46,12 +46,13 @@ def ten_cells(*, t: float = 0.0, rep: int = 0) -> pl.DataFrame:
     )
 
 
-def bootstrap(memory: Memory, *, t: float = 0.0, rep: int = 0, rules: Rules | None = None) -> Memory:
-    """The memory with the ten cells, if its replication held nothing yet; else the memory as it is."""
-    t = finite(t, where="t")
-    if (memory.cells["rep"] == rep).any():
+def bootstrap(memory: Memory, *, t: float = 0.0, rep: int = 0, rules: Rules | None = None, missing: bool = False) -> Memory:
+    """Return the memory with the ten cells, if its replication held nothing yet; with `missing`, add those it lacks."""
+    t, here = finite(t, where="t"), memory.cells.filter(pl.col("rep") == rep)["handle"]
+    if here.len() and not missing:
         return memory
-    return admit(memory, ten_cells(t=t, rep=rep), rules).memory
+    cells = ten_cells(t=t, rep=rep)
+    return admit(memory, cells.filter(~pl.col("handle").is_in(here.implode())), rules).memory
 
 
 def prime(memory: Memory, source: Memory, *, t: float = 0.0, rep: int = 0, rules: Rules | None = None) -> Memory:

@@ -17,6 +17,7 @@ from malsim.memory.law_steps import effective_now
 from malsim.memory.push.ask import ask
 from malsim.memory.push.expand import expand, row_named
 from malsim.memory.push.mini_index import Push, push
+from malsim.memory.push.ten_cells import bootstrap
 from malsim.memory.rules import Rules
 from malsim.memory.schema import KINDS, NONE
 from malsim.memory.store import scopes
@@ -94,6 +95,20 @@ class Store(StoreFile):
             new, after = load(old, self.standing)
             standing_parts.keep(self.connection, after)
             return self._write(old, new, t=latest_day(new), deed="save")
+
+    def bootstrap(self, now: float, *, rep: int = 0, missing: bool = False) -> bool:
+        """Give a replication that holds nothing its ten cells, or with `missing` those that it lacks; return whether it did.
+
+        The default rules judge them: they are the same in every store.
+        """
+        with self._reading() as file:
+            if not missing and rep in read.cells_by_rep(file):
+                return False
+        with self._changing() as old:
+            new = bootstrap(old, t=now, rep=rep, missing=missing)
+            if new is not old and new.height > old.height:
+                self._write(old, new, t=now, deed="admit")
+            return new.height > old.height
 
     def update(self, handle: str, *, writer: str, now: float, rules: Rules | None = None, **fields: Any) -> Memory:
         """Rewrite fields of a cell in the file, as `gate.edit.update`, and keep who did; returns the memory."""
