@@ -123,7 +123,7 @@ def test_many_calls_at_once_lose_nothing(tmp_path: Path) -> None:
 
     answers = talk(tmp_path / "m.sqlite", script)
     assert all(answer.startswith("admitted") for answer in answers)
-    assert open_memory(tmp_path / "m.sqlite").height == 60
+    assert open_memory(tmp_path / "m.sqlite").height == 10 + 60
 
 
 def environment() -> dict[str, str]:
@@ -146,7 +146,7 @@ def test_two_servers_over_stdio_on_one_store_lose_nothing(tmp_path: Path) -> Non
 
     asyncio.run(both())
     cells = open_memory(store).cells
-    assert sorted(cells["writer"].to_list()) == ["ann"] * 4 + ["bob"] * 4
+    assert sorted(cells["writer"].to_list()) == ["_init"] * 10 + ["ann"] * 4 + ["bob"] * 4
 
 
 def test_over_http_only_who_has_the_token_is_served(tmp_path: Path) -> None:

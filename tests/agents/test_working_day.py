@@ -158,13 +158,14 @@ def test_what_clients_claim_is_what_a_run_admits(drawn: list[Any], tmp_path_fact
             agents.day = (number + 1) / 16
             answer = await agents.call(writer, "claim", **claim)
             handles.append(answer.split()[2].rstrip(",") if answer.startswith("admitted") else "obs_none_0000")
-            said.append({**claim, "writer": writer, "t": agents.day, "body": ""})
+            named = {"handle": handles[-1]} if answer.startswith("admitted") else {}
+            said.append({**claim, **named, "writer": writer, "t": agents.day, "body": ""})
         await agents.leave()
         return handles
 
     handles = asyncio.run(speak())
     with Store(agents.store) as store:
-        served = store.tick(1.0).cells
+        served = store.tick(1.0).cells.filter(pl.col("writer") != "_init")
     quiet = ms.read(DAY).replace(writers=(), reader=None, claims=as_claims(from_mappings(said)), days=1.0, turn_every=DAY_MS)
     ran = ms.run(quiet).memory.cells
     columns = ["handle", "title", "writer", "status", *SCORES]
