@@ -57,7 +57,6 @@ class GraphState:
 
     @cached_property
     def view(self) -> GraphView:
-        """What it shows: as the last tick left it."""
         return GraphView(self, self.memory)
 
     def append(self, memory: Memory, rep: Ints, about: Ints, value: Ints) -> GraphState:
@@ -290,11 +289,11 @@ class GraphView(View):
 
     def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Return some columns of the cells, the handle as `cell`; what no tick has seen was worth nothing to others."""
-        columns = {"cell": self._memory.column("handle")} | {name: self._memory.column(name) for name in names}
-        return columns | ({"worth": nan_to_zero(columns["worth"])} if "worth" in columns else {})
+        columns = {name: self._memory.column(name) for name in names}
+        worth = {"worth": nan_to_zero(columns["worth"])} if "worth" in columns else {}
+        return {"cell": self._memory.column("handle")} | columns | worth
 
     def frame(self) -> pl.DataFrame:
-        """The cells."""
         return self._memory.cells.with_columns(cell="handle")
 
     def records(self) -> Mapping[str, NDArray[Any]]:
