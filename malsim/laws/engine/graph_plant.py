@@ -16,7 +16,6 @@ from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import expanded
 from malsim.memory.graph.claim_graph import Memory
-from malsim.memory.graph.edge_matrix import nan_to_zero
 from malsim.memory.graph.frames import to_series
 from malsim.memory.graph.table import Column
 from malsim.memory.graph.take_back import rows_saying, take_back
@@ -57,6 +56,7 @@ class GraphState:
 
     @cached_property
     def view(self) -> GraphView:
+        """What it shows: as the last tick left it."""
         return GraphView(self, self.memory)
 
     def append(self, memory: Memory, rep: Ints, about: Ints, value: Ints) -> GraphState:
@@ -288,12 +288,11 @@ class GraphView(View):
         return pl.DataFrame([to_series(name, new.column(name)[rows - first]) for name in ("title", "topics", "writer")])
 
     def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]]:
-        """Return some columns of the cells, the handle as `cell`; what no tick has seen was worth nothing to others."""
-        columns = {name: self._memory.column(name) for name in names}
-        worth = {"worth": nan_to_zero(columns["worth"])} if "worth" in columns else {}
-        return {"cell": self._memory.column("handle")} | columns | worth
+        """Return some columns of the cells, the handle as `cell`."""
+        return {"cell": self._memory.column("handle")} | {name: self._memory.column(name) for name in names}
 
     def frame(self) -> pl.DataFrame:
+        """The cells."""
         return self._memory.cells.with_columns(cell="handle")
 
     def records(self) -> Mapping[str, NDArray[Any]]:
