@@ -228,9 +228,9 @@ class Bench:
         """Take through the gate what arrived before a time, with claims of one's own."""
         waiting, drafts = self.inbox.drain(days(at))
         drafts = self.populations.ordered(ClaimBatch.joined([drafts, *own]))
-        return self._admit(state, drafts, waiting, days(at)) if len(drafts) or waiting.height else state
+        return self._admit(state, drafts, waiting, days(at)) if len(drafts) or waiting is not None else state
 
-    def _admit(self, state: Any, drafts: ClaimBatch, scripted: pl.DataFrame, now: float) -> Any:
+    def _admit(self, state: Any, drafts: ClaimBatch, scripted: pl.DataFrame | None, now: float) -> Any:
         claims, place = self.intake.claims(drafts, scripted, checked=isinstance(self.plant, HoldsGraph))
         state, verdicts = self.plant.admit(state, claims)
         view = self.plant.view(state, now)

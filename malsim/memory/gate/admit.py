@@ -12,7 +12,7 @@ from malsim.memory import schema
 from malsim.memory.gate import screen
 from malsim.memory.gate.append import build
 from malsim.memory.gate.checks import validate
-from malsim.memory.gate.claims import Claims, Validated, as_claims
+from malsim.memory.gate.claims import Claims, Issue, Validated, as_claims
 from malsim.memory.gate.numbering import number
 from malsim.memory.gate.order import first_doubt
 from malsim.memory.gate.resolve import NOTHING, replacements, resolve
@@ -98,7 +98,7 @@ def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[
         checked = _unless_rejected(memory, checked)
     checked = _capped(checked, rules)
     if factors:
-        checked = replace(checked, issues=pl.concat([checked.issues, _impossible(checked.claims.frame(), factors)]))
+        checked = replace(checked, issues=[*checked.issues, *_impossible(checked, factors)])
     if not checked.claims.height:
         return GateResult.between(memory, memory, pl.DataFrame(schema=schema.VERDICTS))
     parts, end = list[GateResult](), checked.claims.height
@@ -139,7 +139,11 @@ def screened(checked: Validated, rules: Rules) -> Validated:
     blank = [pl.when(~withheld).then(pl.col(name)).alias(name) for name in _WITHHELD]
     in_writer = findings.filter(pl.col("path") == "writer")["claim"].implode()
     writer = pl.when(~pl.col("claim").is_in(in_writer)).then(pl.col("writer")).alias("writer")
-    issues = pl.concat([checked.issues, findings]).unique(["claim", "path"], keep="last", maintain_order=True)
+    last = dict[tuple[int, str], str]()
+    for claim, path, message in (*checked.issues, *findings.rows()):
+        last.pop((claim, path), None)
+        last[claim, path] = message
+    issues = [(*field, message) for field, message in last.items()]
     return replace(checked, claims=LazyRows.of(checked.claims.frame().with_columns(*blank, writer)), issues=issues)
 
 
@@ -157,15 +161,15 @@ def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) 
     sensitivity = pl.when(secret).then(pl.lit("secret")).when(exposed).then(pl.lit("private")).otherwise("sensitivity")
     word = sensitivity.cast(schema.CELLS["sensitivity"], strict=False)
     claims = checked.claims.frame().with_columns(sensitivity.alias("sensitivity"), word.alias("sensitivity_word"))
-    return replace(checked, claims=LazyRows.of(claims), notes=pl.concat([checked.notes, *notes]))
+    return replace(checked, claims=LazyRows.of(claims), notes=[*checked.notes, *pl.concat(notes).rows()])
 
 
 def _unless_rejected(memory: Memory, checked: Validated) -> Validated:
     """Refuse what a person rejected or erased, whoever says it, until it is allowed again."""
     facts = checked.claims.frame().select("claim", tombstone=digests_of())
-    again = facts.filter(pl.col("tombstone").is_in(tombstones(memory)))
-    issues = again.select("claim", path=pl.lit("value"), message=pl.lit("was rejected or erased; nobody allowed it again"))
-    return replace(checked, issues=pl.concat([checked.issues, issues]))
+    again = facts.filter(pl.col("tombstone").is_in(tombstones(memory)))["claim"].to_list()
+    issues = [(claim, "value", "was rejected or erased; nobody allowed it again") for claim in again]
+    return replace(checked, issues=[*checked.issues, *issues])
 
 
 def _capped(checked: Validated, rules: Rules) -> Validated:
@@ -183,11 +187,11 @@ def _capped(checked: Validated, rules: Rules) -> Validated:
 _SUPPORTS, _DERIVED_FROM = (schema.RELATIONS.index(name) for name in ("supports", "derived_from"))
 
 
-def _impossible(claims: pl.DataFrame, factors: Mapping[str, float]) -> pl.DataFrame:
-    """Issues of claims whose writer was given a factor outside [0.5, 1]."""
-    bad = [writer for writer, factor in factors.items() if not LEAST_FACTOR <= factor <= 1.0]
-    message = pl.lit(f"must be a finite number from {LEAST_FACTOR:g} to 1").alias("message")
-    return claims.filter(pl.col("writer").is_in(bad)).select("claim", pl.lit("calibration").alias("path"), message)
+def _impossible(checked: Validated, factors: Mapping[str, float]) -> list[Issue]:
+    """Return issues of claims whose writer was given a factor outside [0.5, 1]."""
+    bad = {writer for writer, factor in factors.items() if not LEAST_FACTOR <= factor <= 1.0}
+    message, writers = f"must be a finite number from {LEAST_FACTOR:g} to 1", checked.claims.column("writer").tolist()
+    return [(claim, "calibration", message) for claim, writer in enumerate(writers) if writer in bad]
 
 
 LEAST_FACTOR = 0.5

@@ -16,7 +16,7 @@ import polars as pl
 
 from malsim.base.finite import FARTHEST
 from malsim.memory import schema
-from malsim.memory.gate.claims import NO_NOTES, Validated
+from malsim.memory.gate.claims import Issue, Validated
 from malsim.memory.graph.frames import LazyRows, format_expr
 from malsim.memory.graph.handles import LONGEST, is_handle, is_immutable, kind_of
 from malsim.memory.graph.texts import content_of, folded
@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
 NO_CLAIMS = pl.DataFrame(schema=schema.CLAIMS)
-NO_ISSUES = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "message": pl.String})
 
 
-def faults(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+def faults(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> list[Issue]:
     """What is wrong with numbered claims and with their edges, the first thing of each field: claim, path, message."""
     issues = list[pl.DataFrame]()
     for frame, checks in ((claims, all_checks(rules)), (edges, [*EDGE_CHECKS, _not_heavier(rules.edge_weight_max)])):
@@ -39,13 +38,16 @@ def faults(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFr
             flags = frame.select(check.fails.alias(str(i)) for i, check in enumerate(checks)).row(0)
             failing = (check for check, fails in zip(checks, flags, strict=True) if fails)
             issues += [_issues(frame.filter(check.wrong), check) for check in failing]
-    return pl.concat(issues).unique(["claim", "path"], keep="first", maintain_order=True) if issues else NO_ISSUES
+    first = dict[tuple[int, str], str]()
+    for frame in issues:
+        for claim, path, message in frame.rows():
+            first.setdefault((claim, path), message)
+    return [(*field, message) for field, message in first.items()]
 
 
-def edge_issues(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """What is wrong with edges written on their own: claim, path, message; paths have no `edges[i]` before them."""
-    issues = faults(NO_CLAIMS, edges, rules)
-    return issues.with_columns(pl.col("path").str.replace(r"^edges\[\d+\]\.", ""))
+def edge_issues(edges: pl.DataFrame, rules: Rules) -> list[Issue]:
+    """Return the faults of edges written on their own: claim, path, message; paths have no `edges[i]` before them."""
+    return [(claim, path.partition("].")[2], message) for claim, path, message in faults(NO_CLAIMS, edges, rules)]
 
 
 def all_pass(claims: pl.DataFrame, rules: Rules) -> bool:
@@ -237,7 +239,7 @@ def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
     issues = faults(rows, edges, rules)
     columns = [pl.col(name) for name in rows.columns if name not in ("edges", "issues")]
     features = rows.select(*columns, *_features())
-    return Validated(LazyRows.of(features), LazyRows.of(edges.drop("relation")), issues, NO_NOTES)
+    return Validated(LazyRows.of(features), LazyRows.of(edges.drop("relation")), issues)
 
 
 EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -288,8 +290,3 @@ def _edge_defaults(weights: tuple[float, ...]) -> list[pl.Expr]:
         pl.col("mutual").fill_null(value=False),
         relation.replace_strict(codes, default=-1, return_dtype=pl.Int8).alias("code"),
     ]
-
-
-def gather(issues: pl.DataFrame) -> pl.DataFrame:
-    """One row a claim that has issues: claim, and its issues as a list of (path, message)."""
-    return issues.group_by("claim", maintain_order=True).agg(pl.struct("path", "message").alias("issues"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -200,7 +201,8 @@ def _edges(path: str, value: Any, issues: list[dict[str, str]]) -> list[dict[str
     return read
 
 
-NO_NOTES = pl.DataFrame(schema={"claim": pl.UInt32, "note": pl.String})
+Issue: TypeAlias = tuple[int, str, str]  # claim, path, message
+Note: TypeAlias = tuple[int, str]  # claim, text
 
 
 @dataclass(frozen=True)
@@ -218,35 +220,32 @@ class Validated:
 
     claims: LazyRows
     edges: LazyRows
-    issues: pl.DataFrame
-    notes: pl.DataFrame
+    issues: Sequence[Issue] = ()
+    notes: Sequence[Note] = ()
     new: bool = False
 
     @classmethod
     def joined(cls, first: Validated, second: Validated) -> tuple[Validated, NDArray[np.integer[Any]]]:
         """Two batches as one, in the order in which the gate takes claims (time, writer, sequence); and that order."""
-        names = first.claims.frame().columns
-        edges, issues, notes = (
-            pl.concat([one, other.with_columns(pl.col("claim") + first.claims.height).select(one.columns)])
-            for one, other in zip(first.of_claims(), second.of_claims(), strict=True)
-        )
+        names, count = first.claims.frame().columns, first.claims.height
+        ours, theirs = (batch.edges.frame() for batch in (first, second))
+        edges = pl.concat([ours, theirs.with_columns(pl.col("claim") + count).select(ours.columns)])
         claims = pl.concat([first.claims.frame(), second.claims.frame().select(names)])
+        issues = [*first.issues, *((count + claim, path, message) for claim, path, message in second.issues)]
+        notes = [*first.notes, *((count + claim, text) for claim, text in second.notes)]
         both = cls(LazyRows.of(claims), LazyRows.of(edges), issues, notes)
         sorted_by = pl.arg_sort_by("t", "writer", "sequence", nulls_last=True, maintain_order=True)
-        order = both.claims.frame().select(sorted_by).to_series().to_numpy().astype(np.int64)
+        order = claims.select(sorted_by).to_series().to_numpy().astype(np.int64)
         return both.rows(order), order
 
     def rows(self, order: NDArray[np.integer[Any]]) -> Validated:
-        """The claims of these rows, in this order, each with its edges, issues and notes."""
+        """Return the claims of these rows, in this order, each with its edges, issues and notes."""
         numbers = np.arange(len(order), dtype=np.uint32)
         claims = with_columns(self.claims.frame()[order], {"claim": numbers})
         now = pl.DataFrame([pl.Series("claim", order, dtype=pl.UInt32), pl.Series("now", numbers)])
-        edges, issues, notes = (
-            now.join(frame, on="claim", maintain_order="left_right").drop("claim").rename({"now": "claim"})
-            for frame in self.of_claims()
-        )
+        edges = now.join(self.edges.frame(), on="claim", maintain_order="left_right").drop("claim").rename({"now": "claim"})
+        place = {claim: number for number, claim in enumerate(order.tolist())} if self.issues or self.notes else {}
+        issues = [(place[claim], path, message) for claim, path, message in self.issues if claim in place]
+        notes = [(place[claim], text) for claim, text in self.notes if claim in place]
+        issues, notes = sorted(issues, key=itemgetter(0)), sorted(notes, key=itemgetter(0))
         return Validated(LazyRows.of(claims), LazyRows.of(edges), issues, notes)
-
-    def of_claims(self) -> tuple[pl.DataFrame, ...]:
-        """The frames whose rows name claims: edges, issues, notes."""
-        return self.edges.frame(), self.issues, self.notes

@@ -10,7 +10,7 @@ import polars as pl
 from malsim.base.errors import DataError, UsageError
 from malsim.base.finite import finite
 from malsim.memory import schema
-from malsim.memory.gate.checks import edge_issues, gather
+from malsim.memory.gate.checks import edge_issues
 from malsim.memory.gate.edge_rows import new_edges, refreshed, supported
 from malsim.memory.gate.numbering import look_up
 from malsim.memory.gate.screen import in_texts
@@ -54,7 +54,7 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
     rules = rules or Rules()
     frame = edges if isinstance(edges, pl.DataFrame) else pl.DataFrame(list(edges), infer_schema_length=None)
     frame = _with_types(frame, rules)
-    issues = [edge_issues(frame, rules)]
+    issues = edge_issues(frame, rules)
     rows = {end: look_up(memory, frame["rep"], frame[end]) for end in ("source", "target")}
     problems = {
         "source": ("names no cell that stands", rows["source"] == NONE),
@@ -64,10 +64,12 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
         "writer": ("must be text that is not blank", (frame["writer"].fill_null("").str.strip_chars() == "").to_numpy()),
     }
     for path, (message, wrong) in problems.items():
-        wrong_rows = frame.filter(pl.Series(wrong))
-        issues.append(wrong_rows.select("claim", pl.lit(path).alias("path"), pl.lit(message).alias("message")))
-    lists = gather(pl.concat(issues).unique(["claim", "path"], keep="first", maintain_order=True))
-    verdicts = frame.join(lists, on="claim", how="left", maintain_order="left").with_columns(pl.col("issues").fill_null([]))
+        issues += [(claim, path, message) for claim in np.flatnonzero(wrong).tolist()]
+    lists: list[dict[str, str]] = [{} for _ in range(frame.height)]
+    for claim, path, message in issues:
+        lists[claim].setdefault(path, message)
+    columns = [[{"path": path, "message": message} for path, message in fields.items()] for fields in lists]
+    verdicts = frame.with_columns(pl.Series("issues", columns, dtype=schema.ISSUES))
     good = verdicts["issues"].list.len() == 0
     verdict = pl.when(good).then(pl.lit("admitted")).otherwise(pl.lit("refused")).alias("verdict")
     verdicts = verdicts.with_columns(verdict).drop("claim", "place")

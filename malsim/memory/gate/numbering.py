@@ -105,7 +105,7 @@ def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[st
     """Number the contents, names, targets and writers of a batch; `factors` as of `authors_of`."""
     claims, edges = checked.claims, checked.edges
     sound = np.ones(claims.height, dtype=bool)
-    sound[checked.issues["claim"].to_numpy()] = False
+    sound[[claim for claim, _, _ in checked.issues]] = False
     first_only = rules.restated_among == "first"
     content = np.arange(claims.height)
     if claims.height > 1 and not checked.new and not all_differ(claims.column("content")):

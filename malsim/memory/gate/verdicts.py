@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from malsim.memory import schema
-from malsim.memory.gate.checks import gather
 from malsim.memory.gate.resolve import REFUSALS
-from malsim.memory.graph.frames import format_expr, frame_of, places
+from malsim.memory.graph.frames import format_expr, frame_of, to_series
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from malsim.memory.gate.append import BatchResult
-    from malsim.memory.gate.claims import Validated
+    from malsim.memory.gate.claims import Issue, Validated
     from malsim.memory.gate.numbering import Batch
     from malsim.memory.gate.resolve import Resolution
     from malsim.memory.graph.arrays import Array, Bools, Ints
@@ -35,7 +35,7 @@ class GateResult:
 
     Of each claim: `rep`, `verdict` (index in `schema.VERDICT`), `row` (the cell it became or restated, NONE for none),
     `attenuated` (whether its confidence was capped, or its writer's factor is below 1). `superseded` are the rows of the
-    cells that gave way. `make` makes the verdicts as a frame, `speak` the words of the events, part by part.
+    cells that gave way. `speak` makes the words of the verdicts, part by part.
     """
 
     memory: Memory
@@ -44,13 +44,12 @@ class GateResult:
     row: Ints
     attenuated: Bools
     superseded: Ints
-    make: Callable[[], pl.DataFrame]
     speak: Callable[[], Sequence[VerdictWords]]
 
     @cached_property
     def verdicts(self) -> pl.DataFrame:
         """One row a claim (columns of `schema.VERDICTS`)."""
-        return self.make()
+        return pl.concat([pl.DataFrame(schema=schema.VERDICTS), *(words.frame for words in self.speak())])
 
     @classmethod
     def of(cls, checked: Validated, batch: Batch, outcome: Resolution, result: BatchResult) -> GateResult:
@@ -58,139 +57,45 @@ class GateResult:
         stands = result.row != NONE
         capped = checked.claims.column("stated") < checked.claims.column("confidence")
         attenuated = capped.copy()
-        if checked.notes.height:
-            attenuated[checked.notes["claim"].to_numpy()] = True
+        attenuated[[claim for claim, _ in checked.notes]] = True
         attenuated[batch.claim[outcome.dropped]] = True
         attenuated[stands] |= result.memory.column("calibration")[result.row[stands]] < 1.0
         verdict = np.where(outcome.created, 0, np.where(outcome.accepted, 1, 2))
-        parts = checked, batch, outcome, result, verdict, capped
+
+        def speak() -> list[VerdictWords]:
+            return [VerdictWords.of(checked, batch, outcome, result, verdict, np.flatnonzero(capped))]
+
         rep = checked.claims.column("rep")
-        make, speak = partial(_verdicts, *parts), lambda: [VerdictWords.of(*parts)]
-        return cls(result.memory, rep, verdict, result.row, attenuated, result.demotions[0], make, speak)
+        return cls(result.memory, rep, verdict, result.row, attenuated, result.demotions[0], speak)
 
     @classmethod
     def concat(cls, parts: Sequence[GateResult]) -> GateResult:
         """Join the judgements of a batch that was judged in parts."""
         names = ("rep", "verdict", "row", "attenuated", "superseded")
         columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-        return cls(
-            parts[-1].memory,
-            **columns,
-            make=lambda: pl.concat([part.verdicts for part in parts]),
-            speak=lambda: [words for part in parts for words in part.speak()],
-        )
+        return cls(parts[-1].memory, **columns, speak=lambda: [words for part in parts for words in part.speak()])
 
     @classmethod
     def between(cls, before: Memory, after: Memory, verdicts: pl.DataFrame) -> GateResult:
         """Read the judgement off a frame of verdicts and the memories before and after them."""
         superseded = after.column("successor") != NONE
         superseded[: before.height] &= before.column("successor") == NONE
-        attenuated = verdicts.select((pl.col("notes").list.len() > 0) | (pl.col("calibration") < 1.0)).to_series()
-        return cls(
-            after,
-            verdicts["rep"].to_numpy(),
-            verdicts["verdict"].to_physical().to_numpy(),
-            verdicts["cell"].fill_null(NONE).to_numpy(),
-            attenuated.fill_null(value=False).to_numpy(),
-            np.flatnonzero(superseded),
-            lambda: verdicts,
-            lambda: [VerdictWords.read(verdicts)],
-        )
-
-
-def _verdicts(
-    checked: Validated, batch: Batch, outcome: Resolution, result: BatchResult, verdict: Ints, capped: Bools
-) -> pl.DataFrame:
-    """One row a claim (columns of `schema.VERDICTS`)."""
-    claims, cells = checked.claims.frame(), result.memory.cells
-    notes = _notes(checked, outcome, capped) if capped.any() or outcome.dropped.any() else checked.notes
-    refused = pl.Series(result.row == NONE)
-    row = places(np.maximum(result.row, 0))
-    handle, cell, issues = claims["handle"], pl.Series(result.row), checked.issues
-    if outcome.accepted.all():
-        handle = cells["handle"][row]
-    else:
-        row, cell = row.set(refused, None), cell.set(refused, None)
-        handle = handle.zip_with(refused, cells["handle"][row])
-        issues = _refusal_issues(outcome, checked, batch)
-    columns = {
-        **{name: claims[name] for name in ("rep", "t", "writer", "sequence")},
-        "verdict": _VERDICTS[places(verdict)],
-        "handle": handle,
-        "cell": cell,
-        "claimed": claims["confidence"],
-        **{name: cells[name][row] for name in ("stated", "calibration", "effective")},
-        "issues": _lists(issues, "issues", checked.claims.height),
-        "notes": _lists(notes, "notes", checked.claims.height),
-    }
-    return frame_of(columns)
-
-
-def _notes(checked: Validated, outcome: Resolution, capped: Bools) -> pl.DataFrame:
-    """Return the notes on claims: findings of the screen, dropped edges, and capped confidences."""
-    parts = [checked.notes]
-    if outcome.dropped.any():
-        edges = checked.edges.frame().filter(pl.Series(outcome.dropped))
-        parts.append(edges.select("claim", note=format_expr(f"edges[{{}}] dropped: {REFUSALS[-1]}", "place")))
-    if capped.any():
-        parts.append(_caps(checked, capped))
-    return pl.concat(parts)
-
-
-def _caps(checked: Validated, capped: Bools) -> pl.DataFrame:
-    rows = np.flatnonzero(capped)
-    was, now = (pl.Series(checked.claims.column(name)[rows]).cast(pl.String) for name in ("confidence", "stated"))
-    texts = [f"confidence capped from {high} to {cap}: nothing supports it" for high, cap in zip(was, now, strict=True)]
-    return frame_of({"claim": rows.astype(np.uint32), "note": pl.Series(texts, dtype=pl.String)})
-
-
-_VERDICTS = pl.Series(schema.VERDICT, dtype=schema.VERDICTS["verdict"])
-
-
-def _lists(rows: pl.DataFrame, name: str, height: int) -> pl.Series:
-    """Return the issues or notes of each of `height` claims as a list, empty where there are none."""
-    nothing = pl.Series(name, [[]], dtype=schema.VERDICTS[name])
-    if rows.is_empty():
-        return nothing.new_from_index(0, height)
-    claim = rows["claim"].to_numpy()
-    if name == "notes" and len(np.unique(claim)) == len(claim):
-        lists = rows["note"].reshape((-1, 1)).cast(schema.VERDICTS["notes"])
-    else:
-        by_claim = gather(rows) if name == "issues" else rows.group_by("claim", maintain_order=True).agg(notes="note")
-        claim, lists = by_claim["claim"].to_numpy(), by_claim[name]
-    at = np.full(height, len(claim))
-    at[claim] = np.arange(len(claim))
-    return lists.extend(nothing)[places(at)]
-
-
-def _refusal_issues(outcome: Resolution, checked: Validated, batch: Batch) -> pl.DataFrame:
-    """Return all issues of all refused claims, including those of their relations."""
-    issues = [checked.issues]
-    path = format_expr("edges[{}].target", "place").alias("path")
-    for kind, message in zip(outcome.refused, REFUSALS, strict=True):
-        if kind.any():
-            edges = checked.edges.frame().filter(pl.Series(kind))
-            issues.append(edges.select("claim", path, pl.lit(message).alias("message")))
-    conflict = outcome.name_taken & batch.sound
-    if conflict.any():
-        claims = checked.claims.frame().filter(pl.Series(conflict))
-        by_key = pl.col("key").is_not_null() & pl.col("handle").is_null()
-        name = pl.when(by_key).then(pl.lit("key")).otherwise(pl.lit("handle")).alias("path")
-        issues.append(claims.select("claim", name, pl.lit("is taken by another cell").alias("message")))
-    if len(issues) == 1:
-        return checked.issues
-    first = pl.concat(issues).unique(["claim", "path"], keep="first", maintain_order=True)
-    return first.sort("claim", maintain_order=True)
+        words = VerdictWords.read(verdicts)
+        attenuated = words.calibration < 1.0
+        attenuated[list(words.notes)] = True
+        row = verdicts["cell"].fill_null(NONE).to_numpy()
+        return cls(after, words.rep, words.verdict, row, attenuated, np.flatnonzero(superseded), lambda: [words])
 
 
 EVENT = ("t", "rep", "kind", "subject", "detail", "cause")
 KINDS = dict(zip(schema.VERDICT, ("admitted", "deduplicated", "rejected"), strict=True))
 _KINDS = tuple(KINDS.values())
+_NAMED = ("t", "rep", "handle", "writer", "sequence")
 
 
 @dataclass(frozen=True)
 class VerdictWords:
-    """Columns of verdicts that events are told from: one value a claim, and by claim what there is to say of it."""
+    """Columns of verdicts, one value a claim; by claim its issues (path, message) and notes; `make` makes the frame."""
 
     t: Array
     rep: Ints
@@ -199,48 +104,54 @@ class VerdictWords:
     writer: NDArray[Any]
     sequence: Ints
     calibration: Array
-    issues: Mapping[int, str]
+    issues: Mapping[int, Sequence[tuple[str, str]]]
     notes: Mapping[int, Sequence[str]]
+    make: Callable[[VerdictWords], pl.DataFrame]
 
     @classmethod
     def of(
-        cls, checked: Validated, batch: Batch, outcome: Resolution, result: BatchResult, verdict: Ints, capped: Bools
+        cls, checked: Validated, batch: Batch, outcome: Resolution, result: BatchResult, verdict: Ints, capped: Ints
     ) -> VerdictWords:
         """Return the words of a batch; of a claim that became no cell the handle is its own."""
         claims, memory, stands = checked.claims, result.memory, result.row != NONE
         handle, calibration = np.full(claims.height, None, dtype=object), np.full(claims.height, np.nan)
-        handle[stands] = memory.column("handle")[result.row[stands]]
-        calibration[stands] = memory.column("calibration")[result.row[stands]]
-        issues, notes = checked.issues, checked.notes
-        if not stands.all():
-            issues = _refusal_issues(outcome, checked, batch)
-            if claims.tells("handle"):
-                handle[~stands] = claims.column("handle")[~stands]
-        if capped.any() or outcome.dropped.any():
-            notes = _notes(checked, outcome, capped)
-        writer, sequence = (claims.column(name) for name in ("writer", "sequence"))
-        remarks = _by_claim(notes.rows()) if notes.height else {}
-        texts = _texts(issues.rows()) if issues.height else {}
-        return cls(
-            claims.column("t"), claims.column("rep"), verdict, handle, writer, sequence, calibration, texts, remarks
-        )  # fmt: skip
+        handle[stands] = memory.values("handle", result.row[stands])
+        calibration[stands] = memory.values("calibration", result.row[stands])
+        if not stands.all() and claims.tells("handle"):
+            handle[~stands] = claims.column("handle")[~stands]
+        notes = [*checked.notes, *_dropped(checked, outcome), *_caps(checked, capped)]
+
+        def make(words: VerdictWords) -> pl.DataFrame:
+            return _frame(words, checked, result)
+
+        columns = (claims.column("t"), claims.column("rep"), verdict, handle, claims.column("writer"))
+        issues = [(claim, (path, message)) for claim, path, message in _refusals(outcome, checked, batch)]
+        return cls(*columns, claims.column("sequence"), calibration, _by_claim(issues), _by_claim(notes), make)
 
     @classmethod
     def read(cls, verdicts: pl.DataFrame) -> VerdictWords:
         """Read the words off a frame of verdicts."""
         t, rep, handle, writer, sequence = (verdicts[name].to_numpy() for name in _NAMED)
         calibration = verdicts["calibration"].fill_null(np.nan).to_numpy()
-        issues = enumerate(verdicts["issues"].to_list())
-        rows = [(claim, issue["path"], issue["message"]) for claim, of_claim in issues for issue in of_claim or ()]
-        notes = {claim: texts for claim, texts in enumerate(verdicts["notes"].to_list()) if texts}
-        verdict = verdicts["verdict"].to_physical().to_numpy()
-        return cls(t, rep, verdict, handle, writer, sequence, calibration, _texts(rows), notes)
+        issues = {
+            claim: [(issue["path"], issue["message"]) for issue in issues]
+            for claim, issues in enumerate(verdicts["issues"].to_list())
+            if issues
+        }
+        notes = {claim: notes for claim, notes in enumerate(verdicts["notes"].to_list()) if notes}
+        codes = verdicts["verdict"].to_physical().to_numpy()
+        return cls(t, rep, codes, handle, writer, sequence, calibration, issues, notes, lambda _: verdicts)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row a claim (columns of `schema.VERDICTS`)."""
+        return self.make(self)
 
     def events(self) -> list[dict[str, Any]]:
         """Return one event a claim: admitted, deduplicated or rejected; and one more for each that was attenuated."""
         writers = ["?" if writer is None else writer for writer in self.writer.tolist()]
         cause = [f"claim {number} of {writer}" for number, writer in zip(self.sequence.tolist(), writers, strict=True)]
-        detail = [self.issues.get(claim) or f"by {writer}" for claim, writer in enumerate(writers)]
+        detail = [self._reason(claim) or f"by {writer}" for claim, writer in enumerate(writers)]
         kind = [_KINDS[verdict] for verdict in self.verdict.tolist()]
         events = [self.t, self.rep, kind, self.handle, detail, cause]
         lowered = self.calibration < 1.0
@@ -248,37 +159,104 @@ class VerdictWords:
         rows = np.flatnonzero(lowered)
         if not rows.size:
             return [dict(zip(EVENT, events, strict=True))]
-        factors = np.round(self.calibration[rows], 3).tolist()
-        reasons = [self._reasons(row, factor) for row, factor in zip(rows.tolist(), factors, strict=True)]
+        factors = zip(rows.tolist(), np.round(self.calibration[rows], 3).tolist(), strict=True)
+        details = [self._lowering(row, factor) for row, factor in factors]
         causes = [cause[row] for row in rows.tolist()]
-        attenuated = [self.t[rows], self.rep[rows], "attenuated", self.handle[rows], reasons, causes]
+        attenuated = [self.t[rows], self.rep[rows], "attenuated", self.handle[rows], details, causes]
         return [dict(zip(EVENT, columns, strict=True)) for columns in (events, attenuated)]
 
-    def _reasons(self, row: int, factor: float) -> str:
+    def _reason(self, claim: int) -> str:
+        return "; ".join(f"{path}: {message}" for path, message in self.issues.get(claim, ()))
+
+    def _lowering(self, row: int, factor: float) -> str:
         below = [f"calibration × {factor}"] if self.calibration[row] < 1.0 else []
         return "; ".join([*self.notes.get(row, ()), *below])
 
 
-_NAMED = ("t", "rep", "handle", "writer", "sequence")
-
-
-def _by_claim(rows: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
-    lists: defaultdict[int, list[str]] = defaultdict(list)
-    for claim, text in rows:
-        lists[claim].append(text)
+def _by_claim(rows: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
+    lists: defaultdict[int, list[Any]] = defaultdict(list)
+    for claim, value in rows:
+        lists[claim].append(value)
     return lists
 
 
-def _texts(issues: Iterable[tuple[int, str, str]]) -> dict[int, str]:
-    """Return the issues of each claim as one text, each with the path of its field."""
-    lists = _by_claim((claim, f"{path}: {message}") for claim, path, message in issues)
-    return {claim: "; ".join(texts) for claim, texts in lists.items()}
+def _frame(words: VerdictWords, checked: Validated, result: BatchResult) -> pl.DataFrame:
+    """Make the verdicts of a batch a frame; of a claim that became no cell the scores are null."""
+    claims, stands = checked.claims.frame(), result.row != NONE
+    scores = {name: np.full(len(stands), np.nan) for name in ("stated", "calibration", "effective")}
+    for name, values in scores.items():
+        values[stands] = result.memory.values(name, result.row[stands])
+    issues = [_structs(words.issues.get(claim, ())) for claim in range(len(stands))] if words.issues else None
+    notes = [words.notes.get(claim, []) for claim in range(len(stands))] if words.notes else None
+    said = {"issues": issues, "notes": notes}
+    columns = {
+        **{name: claims[name] for name in ("rep", "t", "writer", "sequence")},
+        "verdict": _VERDICTS[pl.Series(words.verdict.astype(np.uint32))],
+        "handle": to_series("handle", words.handle),
+        "cell": to_series("successor", result.row),
+        "claimed": claims["confidence"],
+        **{name: to_series(name, values) for name, values in scores.items()},
+        **{name: _lists(name, values, len(stands)) for name, values in said.items()},
+    }
+    return frame_of(columns)
+
+
+_VERDICTS = pl.Series(schema.VERDICT, dtype=schema.VERDICTS["verdict"])
+
+
+def _structs(issues: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"path": path, "message": message} for path, message in issues]
+
+
+def _lists(name: str, values: Sequence[Any] | None, height: int) -> pl.Series:
+    """Return a column of lists; of empty ones where there are no values."""
+    if values is None:
+        return pl.Series(name, [[]], dtype=schema.VERDICTS[name]).new_from_index(0, height)
+    return pl.Series(name, values, dtype=schema.VERDICTS[name])
+
+
+def _dropped(checked: Validated, outcome: Resolution) -> list[tuple[int, str]]:
+    rows = np.flatnonzero(outcome.dropped)
+    places = zip(*(checked.edges.column(name)[rows].tolist() for name in ("claim", "place")), strict=True)
+    return [(claim, f"edges[{place}] dropped: {REFUSALS[-1]}") for claim, place in places]
+
+
+def _caps(checked: Validated, capped: Ints) -> list[tuple[int, str]]:
+    """Return a note for each claim whose confidence was capped."""
+    was, now = (checked.claims.column(name)[capped].tolist() for name in ("confidence", "stated"))
+    rows = zip(capped.tolist(), was, now, strict=True)
+    return [
+        (claim, f"confidence capped from {_text(high)} to {_text(cap)}: nothing supports it") for claim, high, cap in rows
+    ]
+
+
+def _text(number: float) -> str:
+    return repr(number).replace("e-0", "e-")
+
+
+def _refusals(outcome: Resolution, checked: Validated, batch: Batch) -> list[Issue]:
+    """Return all issues of all refused claims, including those of their relations: the first of each field."""
+    issues = list(checked.issues)
+    if outcome.accepted.all():
+        return issues
+    for kind, message in zip(outcome.refused, REFUSALS, strict=True):
+        rows = np.flatnonzero(kind)
+        places = zip(*(checked.edges.column(name)[rows].tolist() for name in ("claim", "place")), strict=True)
+        issues += [(claim, f"edges[{place}].target", message) for claim, place in places]
+    conflict = np.flatnonzero(outcome.name_taken & batch.sound)
+    names = (checked.claims.column(name)[conflict].tolist() for name in ("key", "handle"))
+    for claim, key, handle in zip(conflict.tolist(), *names, strict=True):
+        path = "key" if key is not None and handle is None else "handle"
+        issues.append((claim, path, "is taken by another cell"))
+    first = {(claim, path): message for claim, path, message in reversed(issues)}
+    fields = dict.fromkeys((claim, path) for claim, path, _ in issues)
+    return [(claim, path, first[claim, path]) for claim, path in sorted(fields, key=itemgetter(0))]
 
 
 def account(result: GateResult) -> list[dict[str, Any]]:
     """Return columns of events: one event a claim, then one each that was attenuated, then one a superseded cell."""
-    words = [words.events() for words in result.speak()]
-    claims, lowered = [parts[0] for parts in words], [parts[1] for parts in words if len(parts) > 1]
+    parts = [words.events() for words in result.speak()]
+    claims, lowered = [events[0] for events in parts], [events[1] for events in parts if len(events) > 1]
     rows, memory = np.sort(result.superseded), result.memory
     if not rows.size:
         return [*claims, *lowered]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import polars as pl
 
 from malsim.base.errors import AddressError
 from malsim.memory import schema
@@ -47,8 +46,8 @@ class Finder:
         if handle in rows.aliases:
             return rows.aliases[handle]
         memory = rows.memory
-        if memory.index is not self.index or memory.cells.height != self.height:
-            self.index, self.height, self.rows_of = memory.index, memory.cells.height, {}
+        if memory.index is not self.index or memory.height != self.height:
+            self.index, self.height, self.rows_of = memory.index, memory.height, {}
         if handle not in self.rows_of:
             reps = range(rows.first, rows.first + rows.replications)
             if "@" in handle:
@@ -63,15 +62,6 @@ def _version(memory: Memory, handle: str, rep: int) -> int:
         return memory.row(handle, rep=rep)
     except AddressError:
         return NONE
-
-
-def column(frame: pl.DataFrame, name: str) -> Array:
-    """A column as an array of floats, whole numbers or bits; null is NaN, 0 or false."""
-    values = frame[name]
-    if values.null_count():
-        values = values.fill_null(np.nan if values.dtype == pl.Float64 else False if values.dtype == pl.Boolean else 0)
-    array: Array = values.to_numpy()
-    return array.astype(np.int64) if array.dtype.kind in "iu" else array
 
 
 def reader(signal: Signal, finder: Finder) -> Reader | None:
@@ -94,16 +84,11 @@ def reader_of(where: Path | Row | Reduced, finder: Finder, domain: str = "run") 
     return _reduced_path(where.reducer, cast("Path", where.inner), finder)
 
 
-def _frame(rows: Rows, domain: str) -> pl.DataFrame:
-    return rows.memory.cells if domain == "cell" else rows.memory.writers
-
-
 def _values(rows: Rows, domain: str, name: str) -> Array:
-    """A column of a domain; numbers and flags of cells are at hand as they are, null as NaN."""
-    if domain == "cell" and schema.CELLS.get(name) in (pl.Float64, pl.Boolean):
-        values: Array = rows.memory.column(name)
-        return values
-    return column(_frame(rows, domain), name)
+    """Return a column of a domain as an array of floats, whole numbers or truths; an absent one is NaN or 0."""
+    table = rows.memory.table("cells" if domain == "cell" else "writers")
+    values: Array = table.column(name)
+    return np.maximum(values, 0) if name == "successor" else values
 
 
 def _column_name(where: Row) -> str:
@@ -117,9 +102,9 @@ def _row(where: Row) -> Reader:
     def read(rows: Rows) -> Array:
         if not where.name:
             return _values(rows, where.domain, name)
-        frame = _frame(rows, where.domain)
-        values = column(frame, name)
-        rows_here = frame.select((pl.col(label) == where.name).arg_true()).to_series().to_numpy()
+        values = _values(rows, where.domain, name)
+        table = rows.memory.table("cells" if where.domain == "cell" else "writers")
+        rows_here = np.flatnonzero(table.column(label) == where.name)
         cell_rows = np.full(rows.replications, NONE)
         cell_rows[rows.rep_of(where.domain)[rows_here]] = rows_here
         return _take(values, cell_rows)
@@ -142,7 +127,7 @@ def _path(where: Path, finder: Finder) -> Reader:
     handle = where.handle if where.version is None else f"{where.handle}@v{where.version}"
 
     def read(rows: Rows) -> Array:
-        values = column(rows.memory.cells, name)
+        values = _values(rows, "cell", name)
         cell_rows = finder.rows(rows, handle)
         if where.hops:
             cells, groups = _reach(rows, cell_rows, where.hops)
@@ -173,7 +158,7 @@ def _reduced_path(reducer: str, where: Path, finder: Finder) -> Reader:
     def read(rows: Rows) -> Array | Series:
         cell_rows = finder.rows(rows, handle)
         cells, groups = _reach(rows, cell_rows, where.hops)
-        return many(reducer, column(rows.memory.cells, name)[cells], groups, rows.replications)
+        return many(reducer, _values(rows, "cell", name)[cells], groups, rows.replications)
 
     return read
 
@@ -188,16 +173,20 @@ def many(reducer: str, values: Array, groups: Ints, count: int) -> Array | Serie
 def _reach(rows: Rows, start: Ints, hops: tuple[Hop, ...]) -> tuple[Ints, Ints]:
     """(cells, replications) that the hops lead to from one cell a replication, active ones only, in the order of cells."""
     memory = rows.memory
-    active = np.zeros(memory.cells.height, dtype=bool)
-    active[rows.live] = True
+    active, edges = memory.is_active, memory.table("edges")
     cells, groups = start[start != NONE], np.flatnonzero(start != NONE)
     for hop in hops:
-        near, far = ("target", "source") if hop.incoming else ("source", "target")
-        edges = memory.edges if hop.relation == "*" else memory.edges.filter(pl.col("relation") == hop.relation)
-        links = edges.select(pl.col(near).alias("cell"), pl.col(far).alias("other"))
-        pairs = pl.DataFrame({"cell": cells, "group": groups}, schema={"cell": pl.Int64, "group": pl.Int64})
-        ends = pairs.join(links, on="cell").select("group", "other").unique().sort("group", "other")
-        cells, groups = ends["other"].to_numpy(), ends["group"].to_numpy()
+        ends_by_side = ("target", "source") if hop.incoming else ("source", "target")
+        near, far = (edges.column(name) for name in ends_by_side)
+        if hop.relation != "*":
+            links = edges.column("relation") == schema.RELATIONS.index(hop.relation)
+            near, far = near[links], far[links]
+        order = np.argsort(near, kind="stable")
+        start, end = (np.searchsorted(near[order], cells, side=side) for side in ("left", "right"))
+        counts = end - start
+        places = np.repeat(start - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+        ends = np.unique(np.stack([np.repeat(groups, counts), far[order[places]]]), axis=1)
+        groups, cells = ends
         keep = active[cells]
         cells, groups = cells[keep], groups[keep]
     return cells, groups

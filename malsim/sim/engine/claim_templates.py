@@ -15,7 +15,7 @@ from malsim.memory import schema
 from malsim.memory.gate import checks
 from malsim.memory.gate.admit import screened
 from malsim.memory.gate.checks import validate
-from malsim.memory.gate.claims import NO_NOTES, Validated, as_claims
+from malsim.memory.gate.claims import Validated, as_claims
 from malsim.memory.gate.numbering import all_differ
 from malsim.memory.graph.frames import LazyRows, frame_of, lists, places, to_array
 from malsim.memory.graph.texts import contents
@@ -87,7 +87,7 @@ class ClaimTemplates:
         samples = _samples(facts, writers, forms, last)
         validated = _validated([sample for part in samples for sample in part], rules)
         result = screened(validated, rules)
-        self._sound = result.issues.is_empty() and result.notes.is_empty()
+        self._sound = not (result.issues or result.notes)
         constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         self._covered = checks.are_covered([table | constant for table in tables], rules)
@@ -141,7 +141,7 @@ class ClaimTemplates:
         if not new:
             numbers["content"] = make("content")
         rows = LazyRows(len(drafts), None, numbers, _UNNAMED, make, self._kinds)
-        claims = Validated(rows, self._edges(drafts, memory), checks.NO_ISSUES, NO_NOTES, new)
+        claims = Validated(rows, self._edges(drafts, memory), new=new)
         return claims if self._passes(drafts, body) else _validated_in_full(claims, self.rules)
 
     def _column(
@@ -196,7 +196,7 @@ class ClaimTemplates:
         if self._alone and memory.height > self._read:
             others = memory.table("cells").rows.since(self._read).column("body").tolist()
             self._alone, self._read = not any(map(_COUNTED.search, others)), memory.height
-        count, writer, turn = self._counts.reshape(-1), drafts.rep * len(self.writers) + drafts.who, drafts.turn
+        count, writer, turn = self._counts.reshape(-1), drafts.rep * len(self._names) + drafts.who, drafts.turn
         rise = bool((turn > count[writer]).all()) and all_differ(writer * (turn.max(initial=0) + 1) + turn)
         np.maximum.at(count, writer, turn)
         return rise and self._alone and self._sound

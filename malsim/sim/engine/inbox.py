@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from malsim.memory import schema
 from malsim.sim.world.clock import milliseconds
 from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
@@ -25,7 +24,7 @@ class Inbox:
         """Put drafts in."""
         self._drafts.append(drafts)
 
-    def drain(self, before: float) -> tuple[pl.DataFrame, ClaimBatch]:
+    def drain(self, before: float) -> tuple[pl.DataFrame | None, ClaimBatch]:
         """Take out what is stamped before a time in days; a claim stamped at that very time waits."""
         drafts = ClaimBatch.joined(self._drafts)
         arrived = drafts.t < milliseconds(before)
@@ -35,19 +34,16 @@ class Inbox:
             drafts = drafts.rows(np.flatnonzero(arrived))
         return self._due(before), drafts
 
-    def _due(self, before: float) -> pl.DataFrame:
+    def _due(self, before: float) -> pl.DataFrame | None:
         """The posted claims that are due; the others go on waiting."""
         if not self._posted:
-            return _NOTHING
+            return None
         waiting = pl.concat(self._posted)
         due = waiting["t"] < before
         late = waiting.filter(~due)
         self._posted = [late] if late.height else []
-        return waiting.filter(due)
+        return waiting.filter(due) if due.any() else None
 
     def __len__(self) -> int:
         """How many claims wait."""
         return sum(frame.height for frame in self._posted) + sum(len(drafts) for drafts in self._drafts)
-
-
-_NOTHING = pl.DataFrame(schema=schema.CLAIMS)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from malsim.memory import schema
 from malsim.memory.gate.admit import screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.port import Claims, Edges, Vocabulary
@@ -59,7 +60,7 @@ class Intake:
         names = np.array(list(self._writers), dtype=object)
         self._rank = np.argsort(np.argsort(names, kind="stable"), kind="stable")
 
-    def claims(self, drafts: ClaimBatch, scripted: pl.DataFrame, *, checked: bool) -> tuple[Claims, Ints]:
+    def claims(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, *, checked: bool) -> tuple[Claims, Ints]:
         """Drafts, which stand in the order of the gate, and scripted claims among them; of each the draft's row or NONE.
 
         With `checked`, what the gate has read of drafts' words before is handed along.
@@ -71,7 +72,7 @@ class Intake:
             "verified": self._external[drafts.form],
         }  # fmt: skip
         place, line = np.arange(len(drafts)), np.full(len(drafts), NONE)
-        if scripted.height:
+        if scripted is not None:
             numbers = self._numbers(scripted)
             columns = {name: np.concatenate([column, numbers[name]]) for name, column in columns.items()}
             order = np.lexsort((columns["sequence"], self._rank[columns["writer"]], columns["t"]))
@@ -81,14 +82,14 @@ class Intake:
         return Claims(
             **columns,
             edges=self._edges(drafts, scripted, place),
-            words=lambda: scripted,
+            words=lambda: _NO_CLAIMS if scripted is None else scripted,
             scripted=line,
             checked=(lambda memory: self._checked(drafts, scripted, memory)) if checked else None,
         ), place
 
-    def _edges(self, drafts: ClaimBatch, scripted: pl.DataFrame, place: Ints) -> Edges:
+    def _edges(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, place: Ints) -> Edges:
         """The edges of drafts; those of scripted claims, which name their targets, are counted as edges to nowhere."""
-        if scripted.is_empty():
+        if scripted is None:
             return Edges(claim=drafts.claim, relation=drafts.relation, target=drafts.target, mutual=drafts.mutual)
         own = np.flatnonzero(place != NONE)
         now = np.full(len(drafts), NONE)
@@ -102,9 +103,9 @@ class Intake:
             mutual=np.append(drafts.mutual, np.zeros(len(named), dtype=bool)),
         )
 
-    def _checked(self, drafts: ClaimBatch, scripted: pl.DataFrame, memory: Memory) -> Validated:
+    def _checked(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, memory: Memory) -> Validated:
         claims = self._templates.claims(drafts, memory)
-        if scripted.height:
+        if scripted is not None:
             claims, _ = claims.joined(claims, screened(validate(scripted, self._rules), self._rules))
         return claims
 
@@ -134,4 +135,5 @@ def _statements(scripted: pl.DataFrame) -> list[tuple[str, str, float | str]]:
     return [(writer, name, title if value is None else value) for writer, name, value, title in columns.rows()]
 
 
+_NO_CLAIMS = pl.DataFrame(schema=schema.CLAIMS)
 _NOBODY = "\U0010ffff"  # who writes nothing is refused by the gate, after all others of the same instant
