@@ -188,7 +188,7 @@ def _frame(words: VerdictWords, checked: Validated, result: BatchResult) -> pl.D
         values[stands] = result.memory.values(name, result.row[stands])
     issues = [_structs(words.issues.get(claim, ())) for claim in range(len(stands))] if words.issues else None
     notes = [words.notes.get(claim, []) for claim in range(len(stands))] if words.notes else None
-    said = {"issues": issues, "notes": notes}
+    lists = {"issues": issues, "notes": notes}
     columns = {
         **{name: claims[name] for name in ("rep", "t", "writer", "sequence")},
         "verdict": _VERDICTS[pl.Series(words.verdict.astype(np.uint32))],
@@ -196,7 +196,7 @@ def _frame(words: VerdictWords, checked: Validated, result: BatchResult) -> pl.D
         "cell": to_series("successor", result.row),
         "claimed": claims["confidence"],
         **{name: to_series(name, values) for name, values in scores.items()},
-        **{name: _lists(name, values, len(stands)) for name, values in said.items()},
+        **{name: _lists(name, values, len(stands)) for name, values in lists.items()},
     }
     return frame_of(columns)
 
