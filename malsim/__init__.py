@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.lab.falsify.falsify import falsify
     from malsim.lab.family import family
     from malsim.lab.sensitivity.sensitivity import sensitivity
-    from malsim.lab.shell.bench import Hal, hal
+    from malsim.lab.shell.hal_bench import Hal, hal
     from malsim.lab.space.design import design
     from malsim.lab.stability import cures, stability
     from malsim.lab.studies.comparison import compare
@@ -55,7 +55,7 @@ _HOMES = {
     "malsim.lab.decay": ("fit_decay", "histories"),
     "malsim.lab.falsify": ("falsify",),
     "malsim.lab.sensitivity": ("sensitivity",),
-    "malsim.lab.shell.bench": ("Hal", "hal"),
+    "malsim.lab.shell.hal_bench": ("Hal", "hal"),
     "malsim.showing.notebook.exercise": ("graded",),
     "malsim.lab.space.design": ("design",),
     "malsim.lab.stability": ("cures", "stability"),

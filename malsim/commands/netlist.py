@@ -45,19 +45,11 @@ HEADING = "wire"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("action", choices=sorted(_ACTIONS), help="what to do")
-    add(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="netlists; for why the signal first, for value the address, for prove the property",
-    )
+    first = "netlists; for why the signal first, for value the address, for prove the property"
+    add("files", nargs="+", metavar="FILE", help=first)
     add("--write", action="store_true", help="fmt: rewrite the files instead of printing")
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="draw: .svg, .png; load: .sqlite; run: .csv, .parquet; prove: .toml, .svg, .png",
-    )
+    output = "draw: .svg, .png, .mmd; load: .sqlite; run: .csv, .parquet; prove: .toml, .svg, .png"
+    add("-o", "--output", metavar="FILE", help=output)
     add("--hal", action="store_true", help="draw: LinuxCNC's names with ours")
     add("--around", metavar="PIN", help="draw: only the part around a pin, an instance or a signal")
     add("--depth", type=int, default=1, metavar="N", help="draw: with --around, how many wires away (1)")
@@ -152,48 +144,15 @@ def _diff(args: argparse.Namespace) -> int:
 
 
 def _draw(args: argparse.Namespace) -> int:
-    from malsim.base.files.outputs import drawable
-    from malsim.netlist.wiring import link
-    from malsim.netlist.wiring.diagram import diagram
-    from malsim.netlist.wiring.mermaid import mermaid
-    from malsim.netlist.wiring.neighbourhood import around
-    from malsim.showing.plots.wiring.netlist import netlist
+    from malsim.lab.shell.drawing import draw_net, values_of_run
 
-    path, *others = args.files
+    path, *runs = args.files
     output = Path(args.output or Path(path).with_suffix(".svg").name)
-    if output.suffix != ".mmd":
-        drawable(str(output), more=".mmd")
-    net = link(_document(path))
-    laid = diagram(net, hal=args.hal)
-    if args.around:
-        laid = around(laid, net, args.around, args.depth)
-    if output.suffix == ".mmd":
-        save_text(output, mermaid(laid))
-    else:
-        values = _values(others[0], args) if others else None
-        netlist(laid.boxes, laid.wires, title=Path(path).name, values=values).savefig(output)
+    values = values_of_run(runs[0], args.rep, args.at) if runs else None
+    scope = {"pin": args.around, "depth": args.depth, "values": values}
+    laid = draw_net(_document(path), output, title=Path(path).name, hal=args.hal, **scope)
     print(f"{laid.boxes.height} boxes, {laid.wires.height} wires: {output}")
     return 0
-
-
-def _values(path: str, args: argparse.Namespace) -> dict[str, str]:
-    """Return the text of each signal's value in a recorded run, on a day or at its end."""
-    import polars as pl
-
-    from malsim.base.errors import UsageError
-    from malsim.scenario.rerun import one_replication
-    from malsim.sim.why.wired_signals import all_signals
-
-    if not _is_run(path):
-        raise UsageError("values are drawn from a recorded run", given=path, hint="malsim run SCENARIO writes out/NAME")
-    run = one_replication(path, args.rep)
-    samples, kinds = all_signals(run, run.scenario.first)
-    samples = samples if args.at is None else samples.filter(pl.col("t") <= args.at)
-    last = samples.group_by("channel", maintain_order=True).last()
-    return {
-        name: ("TRUE" if value else "FALSE") if kinds[name] == "bit" else f"{value:.3g}"
-        for name, value in last.select("channel", "value").rows()
-    }
 
 
 def _load(args: argparse.Namespace) -> int:

@@ -1,8 +1,8 @@
 """The palette's second face: an op run over a recorded frame, and its answers to test signals."""
 
+from ops.bench.halsampler import read_samples
 from ops.bench.over import over
 from ops.bench.response import frequency, respond
-from ops.bench.samples import read_samples
 from ops.bench.sweep import run
 
 __all__ = ["frequency", "over", "read_samples", "respond", "run"]

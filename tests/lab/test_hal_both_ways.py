@@ -11,7 +11,7 @@ from malsim.cli import main
 from malsim.lab.shell import Console
 from malsim.lab.shell.complete import candidates
 from malsim.lab.shell.files import open_session
-from malsim.lab.shell.save_kinds import KINDS
+from malsim.lab.shell.hal.save_kinds import KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING
 from malsim.base.errors import UsageError, nearest
 from malsim.base.files.outputs import save_text
 from malsim.lab.shell import edits, files, listing
-from malsim.lab.shell.hal_script import HalBench
-from malsim.lab.shell.save_kinds import KINDS, save_lines
+from malsim.lab.shell.hal.hal_script import HalBench
+from malsim.lab.shell.hal.save_kinds import KINDS, save_lines
 from malsim.lab.shell.traces import save_traces
 from malsim.netlist import parse
 from malsim.netlist.hal.state import HalText
@@ -131,7 +131,7 @@ class Commands(cmd.Cmd):
     def do_list(self, line: str) -> None:
         """Names only: list comp|pin|param|sig|funct|thread|cell [PATTERN]."""
         kind, pattern = [*line.split(), "", ""][:2]
-        self.say(" ".join(listing.shown(self.session, listing.names(self.session, kind, pattern))))
+        self.say(" ".join(listing.display_names(self.session, listing.names(self.session, kind, pattern))))
 
     def do_source(self, line: str) -> None:
         """Read a netlist (.malnet) or HAL's text (.hal), all of it or nothing: source FILE."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import ops
 from malsim.lab.shell import listing
-from malsim.lab.shell.save_kinds import KINDS
+from malsim.lab.shell.hal.save_kinds import KINDS
 from malsim.netlist.language.lexicon import LOOP_READS, LOOP_WRITES, SCORES
 from ops.pin.words import words
 
@@ -48,7 +48,7 @@ def _files() -> list[str]:
 
 
 def _all(session: Session) -> list[str]:
-    names = [name for kind in ("pin", "param") for name in listing.shown(session, listing.names(session, kind))]
+    names = [name for kind in ("pin", "param") for name in listing.display_names(session, listing.names(session, kind))]
     return [*names, *listing.names(session, "sig"), *_fields(session)]
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import MalsimError, UsageError, nearest
 from malsim.lab.shell.complete import candidates
-from malsim.lab.shell.hal_line import is_hal, respelled
-from malsim.lab.shell.hal_script import open_script
+from malsim.lab.shell.hal.hal_line import is_hal, respelled
+from malsim.lab.shell.hal.hal_script import open_script
 from malsim.lab.shell.halcmd import HalCommands
 from malsim.netlist.hal.tokens import substitute
 from malsim.netlist.language.faults import NetlistError
@@ -21,7 +21,7 @@ from malsim.netlist.language.sentences.lines import comment_at, read_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from malsim.lab.shell.hal_script import HalScript
+    from malsim.lab.shell.hal.hal_script import HalScript
     from malsim.netlist import Fault
 
 MOST_STEPS = 100_000

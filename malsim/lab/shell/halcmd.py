@@ -11,10 +11,10 @@ from malsim.base.errors import MalsimError, UsageError
 from malsim.lab.shell import edits, listing
 from malsim.lab.shell.commands import Commands
 from malsim.lab.shell.files import SECOND
-from malsim.lab.shell.hal_line import translated, wired
+from malsim.lab.shell.hal.hal_line import translated, wired
 from malsim.lab.shell.session import Session
 from malsim.netlist.engine.engine import DAY
-from malsim.netlist.hal.names import shown_names
+from malsim.netlist.hal.pin_names import shown_names
 from malsim.netlist.hal.state import SIGNAL_TYPES, HalText
 from malsim.netlist.language.statements import Wire
 from malsim.netlist.language.values import bit, exact, number

@@ -52,7 +52,7 @@ def names(session: Session, kind: str, pattern: str = "") -> list[str]:
     return [name for name in every if any(_fits(word, pattern) for word in {name, session.pin_names.get(name, name)})]
 
 
-def shown(session: Session, selection: Iterable[str]) -> list[str]:
+def display_names(session: Session, selection: Iterable[str]) -> list[str]:
     """Return names as they are listed: a pin by its alias or LinuxCNC's name, where it has one."""
     return [session.pin_names.get(name, name) for name in selection]
 
@@ -132,7 +132,7 @@ def _pin_rows(session: Session, selection: list[str]) -> list[list[str]]:
     for name in selection:
         pin, signal = pins[name], signals.get(name)
         arrow = "" if signal is None else f"{'==>' if pin.way == 'OUT' else '<=='} {signal.name}"
-        rows.append([pin.owner, pin.type, pin.way, value_text(session.values(name)), *shown(session, [name]), arrow])
+        rows.append([pin.owner, pin.type, pin.way, value_text(session.values(name)), *display_names(session, [name]), arrow])
     return rows
 
 
@@ -140,7 +140,8 @@ def _sig_rows(session: Session, selection: list[str]) -> list[list[str]]:
     rows = []
     for name in selection:
         signal = session.net.signals[name]
-        ends = [f"{'<==' if link.writes else '==>'} {shown(session, [str(link.address)])[0]}" for link in signal.links]
+        pins = display_names(session, [str(link.address) for link in signal.links])
+        ends = [f"{'<==' if link.writes else '==>'} {pin}" for link, pin in zip(signal.links, pins, strict=True)]
         rows.append([signal.type, value_text(session.values(name)), name, "  ".join(ends)])
     return rows
 

@@ -61,6 +61,6 @@ def figure_of(
     """Draw samples (t, channel, value): values as steps, bits as lanes."""
     from malsim.showing.plots.runs.signal_lanes import signal_lanes
 
-    shown = samples["channel"].unique(maintain_order=True)
-    channels = pl.DataFrame({"channel": shown, "address": shown, "digital": shown.is_in(list(bits))})
+    channel = samples["channel"].unique(maintain_order=True)
+    channels = pl.DataFrame({"channel": channel, "address": channel, "digital": channel.is_in(list(bits))})
     return signal_lanes(samples, channels, pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String}), title=title, unit=unit)

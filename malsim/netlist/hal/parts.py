@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import ops
-from malsim.netlist.hal.names import other_spelling
 from ops import OpError
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 TYPES = {"b": "bit", "f": "float", "r": "float", "s": "int", "u": "int", "l": "int", "k": "int"}
 _CONVERTERS = {"b": "to-bit", "f": "to-float", "r": "to-float", "s": "to-int", "u": "to-u32"}
 _WORDS = {"b": "bit", "f": "float", "r": "float", "s": "s32", "u": "u32"}
+_HYPHEN = re.compile(r"-(?=\d+$)")
+_NO_HYPHEN = re.compile(r"(?<=[A-Za-z])(?=\d+$)")
 _CONFIG = re.compile(r"([bfsuBFSU])([bfsuBFSU]?)([0-9]+)([bfsuBFSU]?)|([bfsuBFSU])([0-9]+)([bfsuBFSU])")
 
 
@@ -60,6 +61,15 @@ class HalInstance:
 
     def _summand(self, word: str) -> str | None:
         return next((pin for pin, factors in self.component.add.items() if factors.get(word) == 1), None)
+
+
+def other_spelling(pin: str) -> str:
+    """Return a pin's name with the hyphen before its number added or removed.
+
+    >>> other_spelling("in0"), other_spelling("in-0"), other_spelling("out")
+    ('in-0', 'in0', 'out')
+    """
+    return _HYPHEN.sub("", pin) if _HYPHEN.search(pin) else _NO_HYPHEN.sub("-", pin)
 
 
 def hal_instance(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:

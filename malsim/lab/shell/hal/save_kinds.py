@@ -61,16 +61,16 @@ def _param(session: Session) -> list[str]:
 
 
 def _unconnected(session: Session) -> list[str]:
-    linked = {str(link.address) for signal in session.net.signals.values() for link in signal.links}
-    return _settings(session, lambda pin, address: isinstance(pin, In) and address not in linked)
+    wired = {str(link.address) for signal in session.net.signals.values() for link in signal.links}
+    return _settings(session, lambda pin, address: isinstance(pin, In) and address not in wired)
 
 
-def _settings(session: Session, chosen: Callable[[object, str], bool]) -> list[str]:
+def _settings(session: Session, accepts: Callable[[object, str], bool]) -> list[str]:
     lines = []
     for name, instance in session.net.instances.items():
         for pin, (_, _, declared) in instance.sheet.slots.items():
             address = f"{name}.{pin}"
-            if chosen(declared, address) and (values := session.values(address)).size == 1:
+            if accepts(declared, address) and (values := session.values(address)).size == 1:
                 value = values[0].item()
                 text = exact(value) if isinstance(value, float) else one_value(value)
                 lines.append(f"setp {address} {text}")

@@ -10,18 +10,6 @@ if TYPE_CHECKING:
 
     from malsim.netlist.hal.parts import HalInstance
 
-_HYPHEN = re.compile(r"-(?=\d+$)")
-_NO_HYPHEN = re.compile(r"(?<=[A-Za-z])(?=\d+$)")
-
-
-def other_spelling(pin: str) -> str:
-    """Return a pin's name with the hyphen before its number added or removed.
-
-    >>> other_spelling("in0"), other_spelling("in-0"), other_spelling("out")
-    ('in-0', 'in0', 'out')
-    """
-    return _HYPHEN.sub("", pin) if _HYPHEN.search(pin) else _NO_HYPHEN.sub("-", pin)
-
 
 def shown_names(instances: Mapping[str, HalInstance], aliases: Mapping[str, str]) -> dict[str, str]:
     """Map the net's name of each pin to LinuxCNC's name of it, or to its alias."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from malsim.netlist.wiring.diagram import Diagram
+    from malsim.netlist.wiring.drawing.diagram import Diagram
 
 _SHAPES = {"op": ("[", "]"), "source": ("([", "])"), "sink": ("[/", "/]")}
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from malsim.base.errors import DataError, UsageError
 from malsim.lab.shell import edits
-from malsim.lab.shell.hal_line import wired
+from malsim.lab.shell.hal.hal_line import wired
 from malsim.lab.shell.session import Session, signals_by_pin
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.hal import read_hal
-from malsim.netlist.hal.names import shown_names
+from malsim.netlist.hal.pin_names import shown_names
 from malsim.netlist.language.faults import NetlistError
 from malsim.netlist.language.values import bit, number
 from malsim.netlist.wiring import linked

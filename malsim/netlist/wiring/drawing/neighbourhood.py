@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import AddressError, nearest
-from malsim.netlist.wiring.diagram import Diagram
+from malsim.netlist.wiring.drawing.diagram import Diagram
 
 if TYPE_CHECKING:
     from malsim.netlist.wiring import Net

@@ -1,0 +1,1 @@
+"""Words of LinuxCNC in the shell: typed lines, scripts with their programs, and saved commands."""
