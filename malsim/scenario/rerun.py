@@ -16,7 +16,7 @@ from malsim.base.files.table_files import read_table
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim import bench
-from malsim.sim.record.manifest import digest, versions
+from malsim.sim.record.manifest import digest, simd_targets, versions
 from malsim.sim.run import FRAMES
 from malsim.sim.settings.size import check_size
 
@@ -38,17 +38,25 @@ ENTRIES: dict[str, tuple[type, ...]] = {
     "netlist": (dict, NOTHING), "stores": (dict, NOTHING), "seed": (int,), "days": (int, float), "turn_every_ms": (int,),
     "replications": (int,), "first": (int,), "record": (str, list), "record_every": (int,), "sha256": (dict,),
     "versions": (dict, NOTHING), "processor": (str, NOTHING), "law": (str, NOTHING), "law_settings": (dict, NOTHING),
-    "adapter": (str, NOTHING),
+    "adapter": (str, NOTHING), "simd": (list, NOTHING),
 }  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rerun:
-    """A run made again: whether frames were compared bit for bit (`exactly`) or as numbers, and what differed, by frame."""
+    """A run made again: what of the machine is `other` than recorded, and what differed, by frame.
+
+    Where nothing is other, frames are compared bit for bit, else as numbers.
+    """
 
     run: Run
-    exactly: bool
+    other: tuple[str, ...]
     differences: dict[str, str]
+
+    @property
+    def exactly(self) -> bool:
+        """Whether the frames were compared bit for bit."""
+        return not self.other
 
     @property
     def same(self) -> bool:
@@ -58,7 +66,7 @@ class Rerun:
     def __str__(self) -> str:
         """One sentence, and a line a difference."""
         how = "bit for bit by their hashes" if self.exactly else f"numbers within {TOLERANCE:g}, everything else equal"
-        why = "same kind of processor, same versions" if self.exactly else "another kind of processor or other versions"
+        why = "; ".join(self.other) or "same processor, instruction sets of numpy and versions"
         summary = f"{len(FRAMES)} frames compared {how} ({why}): {'all the same' if self.same else 'not the same'}"
         return "\n".join([summary, *(f"  {name}: {what}" for name, what in self.differences.items())])
 
@@ -66,8 +74,8 @@ class Rerun:
 def rerun(path: str | Path) -> Rerun:
     """Make the run of a manifest again and compare its frames with those recorded.
 
-    On the same kind of processor and versions the hashes must be equal; elsewhere the Parquet files beside the manifest are
-    compared, numbers within 1e-12. Raises `DataError` for a file that is no manifest, or one that cannot be run again,
+    With the same processor, instruction sets of numpy and versions the hashes must be equal; elsewhere the Parquet files
+    beside the manifest are compared, numbers within 1e-12. Raises `DataError` for a file that is no manifest, or one that cannot be run again,
     and `ScenarioError` for one that asks for more than the limits.
     """
     path = Path(path)
@@ -75,8 +83,8 @@ def rerun(path: str | Path) -> Rerun:
     scenario = again(recorded, where=str(path))
     check_size(scenario)
     run = bench.run(scenario)
-    exactly = recorded.get("versions") == versions() and recorded.get("processor") == platform.machine()
-    differences = {}
+    other = _other_machine(recorded)
+    differences, exactly = {}, not other
     for name in FRAMES:
         frame = getattr(run, name)
         if exactly and digest(frame) == recorded["sha256"].get(name):
@@ -84,7 +92,19 @@ def rerun(path: str | Path) -> Rerun:
         difference = _difference(frame, path.parent / f"{name}.parquet")
         if exactly or difference:
             differences[name] = difference or "its hash is another"
-    return Rerun(run=run, exactly=exactly, differences=differences)
+    return Rerun(run=run, other=other, differences=differences)
+
+
+def _other_machine(recorded: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return in words what of this machine, on which the last bits depend, differs from the one of a manifest."""
+    then, now = recorded.get("versions") or {}, versions()
+    other = [f"{name} {now[name]}, recorded {then.get(name, 'none')}" for name in now if now[name] != then.get(name)]
+    if recorded.get("processor") != platform.machine():
+        other.append(f"processor {platform.machine()}, recorded {recorded.get('processor')}")
+    if recorded.get("simd") != simd_targets():
+        given = " ".join(map(str, recorded.get("simd") or ["none"]))
+        other.append(f"numpy computes with {' '.join(simd_targets())}, recorded {given}")
+    return tuple(other)
 
 
 def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:

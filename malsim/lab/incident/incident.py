@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from malsim.base.errors import UsageError, nearest
 from malsim.lab.incident.delta_debugging import smallest
-from malsim.lab.incident.question import Player, WrongAnswer, WrongCell, last, worth_of
+from malsim.lab.incident.question import LogPlayer, WrongAnswer, WrongCell, last, worth_of
 from malsim.laws import find_law
 from malsim.sim.settings.law_parameters import GRAPHS
 from malsim.sim.settings.scenario import Scenario
@@ -36,7 +36,7 @@ class Incident:
     """
 
     log: ClaimLog
-    player: Player
+    player: LogPlayer
     question: Question
     law: str
     rows: list[int] = field(default_factory=list)
@@ -106,7 +106,7 @@ def _incident(
     """Return the question under the first law that gives the answer, or the memory in one of ten replays."""
     tried: dict[str, str] = {}
     for name in [law] if law or memory else _laws(log):
-        player = Player(log, _base(log, name, memory))
+        player = LogPlayer(log, _base(log, name, memory))
         for _ in range(AGAIN if memory else 1):
             question, answers = _question(player, rows, cell, answer)
             if question is not None:
@@ -132,7 +132,7 @@ def _base(log: ClaimLog, law: str | None, memory: Adapter | None) -> Scenario:
     return scenario.replace(law=find_law(law or "mal", where="--law").name)
 
 
-def _question(player: Player, rows: list[int], cell: str | None, answer: str | None) -> tuple[Question | None, str]:
+def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str | None) -> tuple[Question | None, str]:
     """Return what is wrong, or None and what the memory answers instead."""
     claims = player.log.claims
     if answer is not None:
@@ -157,7 +157,7 @@ def _question(player: Player, rows: list[int], cell: str | None, answer: str | N
     return _wrong_answer(player, rows, object_, value=value)
 
 
-def _of_cell(player: Player, rows: list[int], place: int) -> Question | None:
+def _of_cell(player: LogPlayer, rows: list[int], place: int) -> Question | None:
     """Return that a cell has ended, or is worth more or less than alone; None where neither is so."""
     cell = WrongCell(player.log.claims["handle"][place])
     now, status = worth_of(player.run(rows, cell), cell.handle)
@@ -170,7 +170,7 @@ def _of_cell(player: Player, rows: list[int], place: int) -> Question | None:
 
 
 def _wrong_answer(
-    player: Player, rows: list[int], object_: str, *, wrong: str = "", value: str = ""
+    player: LogPlayer, rows: list[int], object_: str, *, wrong: str = "", value: str = ""
 ) -> tuple[Question | None, str]:
     """Return that the object is answered with `wrong`, or that it is not answered with `value`."""
     claims = player.log.claims
@@ -188,7 +188,7 @@ def _wrong_answer(
     return replace(question, rival="" if rival == wrong else rival), ""
 
 
-def _leading(player: Player, rows: list[int], question: WrongAnswer) -> tuple[str, bool]:
+def _leading(player: LogPlayer, rows: list[int], question: WrongAnswer) -> tuple[str, bool]:
     """Return what an object is answered with, "" for nothing, and whether several values tie."""
     right, answer = last(player.run(rows, question), question.object)
     labels = [str(value) for value in question.facts[0].values]

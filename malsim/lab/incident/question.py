@@ -108,7 +108,7 @@ def last(run: Run, object_: str) -> tuple[float | None, float | None]:
 
 
 @dataclass(frozen=True)
-class Player:
+class LogPlayer:
     """Replays parts of a log under one memory; `base` is the scenario without claims."""
 
     log: ClaimLog

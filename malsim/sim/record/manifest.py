@@ -7,8 +7,9 @@ import hashlib
 import inspect
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import polars as pl
 
 from malsim.base.screen import redacted
@@ -47,6 +48,7 @@ def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str
         "record_every": scenario.record_every,
         "versions": versions(),
         "processor": platform.machine(),
+        "simd": simd_targets(),
         "rows": {name: frame.height for name, frame in frames.items()},
         "sha256": {name: digest(frame) for name, frame in frames.items()},
     }
@@ -63,6 +65,15 @@ def _netlist(netlist: NetlistConfig | None) -> dict[str, Any] | None:
 def versions() -> dict[str, str]:
     """What the frames of a run depend on, by name."""
     return {name: _version(name) for name in _PACKAGES} | {"python": platform.python_version()}
+
+
+def simd_targets() -> list[str]:
+    """Return the instruction sets that numpy computes with here, on which the last bit of `tanh` and `exp` depends.
+
+    `NPY_DISABLE_CPU_FEATURES` switches some of them off.
+    """
+    extensions = cast("dict[str, list[str]]", np.show_config(mode="dicts")["SIMD Extensions"])
+    return [*extensions.get("baseline", []), *extensions.get("found", [])]
 
 
 def digest(frame: pl.DataFrame) -> str:
