@@ -75,8 +75,8 @@ def rerun(path: str | Path) -> Rerun:
     """Make the run of a manifest again and compare its frames with those recorded.
 
     With the same processor, instruction sets of numpy and versions the hashes must be equal; elsewhere the Parquet files
-    beside the manifest are compared, numbers within 1e-12. Raises `DataError` for a file that is no manifest, or one that cannot be run again,
-    and `ScenarioError` for one that asks for more than the limits.
+    beside the manifest are compared, numbers within 1e-12. Raises `DataError` for a file that is no manifest, or one that
+    cannot be run again, and `ScenarioError` for one that asks for more than the limits.
     """
     path = Path(path)
     recorded = read_manifest(path)
