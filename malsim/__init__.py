@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from malsim.lab.sensitivity.sensitivity import sensitivity
     from malsim.lab.shell.hal_bench import Hal, hal
     from malsim.lab.space.design import design
+    from malsim.lab.space.formula import formula
     from malsim.lab.stability import cures, stability
     from malsim.lab.studies.comparison import compare
     from malsim.lab.studies.real import read_real
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Hal", "MalsimError", "Memory", "Rules", "Run", "Scenario", "Store", "Tuner", "axioms", "compare",
-    "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "family", "fit_decay", "fork", "graded", "hal",
-    "histories", "price", "read", "read_real", "replay", "replicate", "run", "sensitivity", "stability", "sweep",
+    "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "family", "fit_decay", "fork", "formula",
+    "graded", "hal", "histories", "price", "read", "read_real", "replay", "replicate", "run", "sensitivity", "stability", "sweep",
     "tune", "validate", "workbench",
 ]  # fmt: skip
 
@@ -58,6 +59,7 @@ _HOMES = {
     "malsim.lab.shell.hal_bench": ("Hal", "hal"),
     "malsim.showing.notebook.exercise": ("graded",),
     "malsim.lab.space.design": ("design",),
+    "malsim.lab.space.formula": ("formula",),
     "malsim.lab.stability": ("cures", "stability"),
     "malsim.lab.studies.comparison": ("compare",),
     "malsim.lab.family": ("family",),

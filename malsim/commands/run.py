@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--manifest", type=Path, metavar="FILE", help="repeat the run of this manifest.json and compare")
     add("--vary", metavar="NAME=V,V,…", help="run once for each value of a setting, and draw all runs in one figure")
     add("-o", "--output", type=Path, metavar="DIR", help="folder for frames and figures; default out/NAME")
-    add("--rules", metavar="FILE", help="run under these rules instead: a TOML file, default or recall_v5")
+    add("--rules", metavar="FILE", help="run under these rules: a TOML file, a preset, or FILE.py:FORMULA")
     set_arguments(parser)
     memory_arguments(parser)
     add("--replications", type=int, metavar="N", help="how many independent replications to run at once")
@@ -91,7 +91,7 @@ def _scenario(args: argparse.Namespace) -> Scenario:
     from malsim.scenario.file.initial_store import initial_memory_from
 
     scenario = with_memory(api.read(args.scenario, allow_code=args.allow_code), args)
-    scenario = under_law(scenario, args, rules=Rules.read(args.rules) if args.rules else None)
+    scenario = under_law(scenario, args, rules=Rules.read(args.rules, allow_code=args.allow_code) if args.rules else None)
     changes = {name: getattr(args, name) for name in ("replications", "seed") if getattr(args, name) is not None}
     if args.replication is not None:
         changes |= {"first": args.replication, "replications": 1}

@@ -2,7 +2,7 @@
 
 malsim tune scenarios/poisoner.toml --space rules.challenge_ceiling=0.1:0.9 --objective brier -o rules.toml
 malsim tune claims_folder --space rules.calibration=none,brier,overconfidence --space rules.support_ceiling=0:0.9
-malsim tune scenarios/poisoning/direct.toml --space rules.damping=0.5:1 --objective accuracy --keep "gap >= 2" --budget 16
+malsim tune scenarios/poisoning/direct.toml --space rules.damping=0.5:1 --objective accuracy --keep "gap >= 2" --budget 32
 malsim tune a.toml b.toml --require "always (eff(obs_a1a1) >= 0.3)" --space rules.damping=0.2:1
 """
 
@@ -32,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--require", action="append", default=[], metavar="PROPERTY", help="raise the worst margin instead")
     add("--keep", action="append", default=[], metavar="BOUND", help='a price that every point keeps: "gap >= 3"')
     add("--holdout", action="append", metavar="SCENARIO|DIR", help="what tuning does not see; default a half")
-    add("--rules", metavar="FILE", help="start from these rules: a TOML file, default or recall_v5")
+    add("--rules", metavar="FILE", help="start from these rules: a TOML file, a preset, or FILE.py:FORMULA")
     set_arguments(parser)
     add("--budget", type=int, default=256, metavar="N", help="points tried, 32 or more (256)")
     add("--replications", type=int, default=16, metavar="N", help="of each scenario, at least (16)")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from malsim.base.errors import RulesError, nearest
 from malsim.base.files.toml_text import toml_table
 from malsim.base.finite import DURATION, LARGEST, typed_days
+from malsim.base.formula import UserFormula
 from malsim.memory import schema
 
 if TYPE_CHECKING:
@@ -192,13 +193,15 @@ class Rules:
         return cls(supersede_by="own", refused_supersedes="dropped", corrections="reject", derived="fall")
 
     @classmethod
-    def of(cls, table: Mapping[str, object], *, where: str = "rules") -> Rules:
+    def of(cls, table: Mapping[str, Any], *, where: str = "rules", allow_code: bool = False) -> Rules:
         """Rules from a table as it stands in a file: `preset` first, then the fields that differ from it.
 
         >>> Rules.of({"preset": "recall_v5", "damping": 0.5}).calibration
         'brier'
         """
         rest = dict(table)
+        if "formula" in rest:
+            rest["effective"] = UserFormula.of_table(rest.pop("formula"), allowed=allow_code)
         preset = rest.pop("preset", "default")
         if preset not in PRESETS:
             raise RulesError("unknown preset", where=f"{where}.preset", given=preset, allowed=", ".join(PRESETS))
@@ -206,10 +209,10 @@ class Rules:
         return rules.replace(where=where, **rest)
 
     @classmethod
-    def read(cls, source: str | Path) -> Rules:
-        """Rules by the name of a preset (`default`, `recall_v5`, `guarded`, `governed`) or from a TOML file's `[rules]`."""
-        if source in PRESETS:
-            return cls.of({"preset": source})
+    def read(cls, source: str | Path, *, allow_code: bool = False) -> Rules:
+        """Rules by the name of a preset, from a TOML file's `[rules]` (a formula in it needs consent), or `FILE.py:NAME`."""
+        if source in PRESETS or ".py:" in str(source):
+            return cls(effective=UserFormula.load(str(source))) if ".py:" in str(source) else cls.of({"preset": source})
         path = Path(source)
         if not path.is_file():
             raise RulesError("no such rules", given=str(source), allowed=f"{', '.join(PRESETS)} or a TOML file")
@@ -222,7 +225,7 @@ class Rules:
         rules = table.get("rules", table)
         if not isinstance(rules, dict):
             raise RulesError("must be a table", where=f"{path}: rules", given=rules, hint="write [rules] on a line")
-        return cls.of(rules, where=f"{path}: rules")
+        return cls.of(rules, where=f"{path}: rules", allow_code=allow_code)
 
     def replace(self, *, where: str = "rules", **changes: object) -> Rules:
         """The same rules but for `changes`; an unknown name raises with the nearest known ones.

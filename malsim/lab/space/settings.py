@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from malsim.base.errors import UsageError, nearest
+from malsim.base.formula import UserFormula
 from malsim.lab.space.op_settings import op_settings, with_op_settings
 from malsim.lab.space.setting import Setting
 from malsim.laws import find_law
@@ -42,7 +44,8 @@ def scenario_of(scenario: ScenarioOrPath) -> Scenario:
 def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
     """The settings of rules, or of a scenario, by name.
 
-    `rules.NAME` (the push's weights are `rules.rank_…`); of a scenario also `law.PARAMETER`, `seed`, `run.days`,
+    `rules.NAME` (the push's weights are `rules.rank_…`), `formula.PARAMETER` of a formula of one's own; of a scenario also
+    `law.PARAMETER`, `seed`, `run.days`,
     `run.turn_every` (days), `run.replications`, `run.first`, `facts.NAME.hazard` and `.popularity`,
     `writers.NAME.PARAMETER` with `count`,
     `reader.PARAMETER`, `reviewers.count`, `.each` (days) and `.accuracy`, under
@@ -83,7 +86,9 @@ def changed(subject: Subject, values: Mapping[str, object], *, where: str = "set
     for name, value in values.items():
         table, _, rest = name.rpartition(".")
         tables.setdefault(table, {})[rest] = setting(name, subject, where=where).checked(value, where=where)
-    rules = tables.pop("rules", {})
+    rules, base = tables.pop("rules", {}), subject if isinstance(subject, Rules) else subject.rules
+    if "formula" in tables and isinstance(base.effective, UserFormula):
+        rules["effective"] = base.effective.replace_values(**tables.pop("formula"))
     if isinstance(subject, Rules):
         return subject.replace(where=where, **rules)
     run = tables.pop("", {}) | tables.pop("run", {})
@@ -140,6 +145,11 @@ def _rules(rules: Rules) -> Iterator[Setting]:
         elif "unit" in meta:
             bounds = {key: meta[key] for key in ("unit", "low", "high", "above")}
             yield Setting(name=name, value=value, whole=isinstance(rule.default, int), **bounds)
+    if isinstance(rules.effective, UserFormula):
+        ends = {key: (low, high) for key, low, high in rules.effective.bounds}
+        for key, value in rules.effective.values:
+            low, high = ends.get(key, (-math.inf, math.inf))
+            yield Setting(name=f"formula.{key}", value=value, low=low, high=high)
 
 
 def _law(scenario: Scenario) -> Iterator[Setting]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from malsim.base.formula import UserFormula
     from malsim.lab.space.space import Space
     from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.tuning.trials import Job
@@ -54,6 +55,7 @@ class Study:
     starts_within: bool = True
     scales: tuple[float, ...] = ()
     subjects: tuple[Any, ...] = ()
+    formula: UserFormula | None = None
     exclusions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -82,6 +84,7 @@ def evaluate_tries(study: Study, values: list[dict[str, Any]], tries: Tries) -> 
         objectives=names,
         candidates=_candidates(study, values, tries, losses, names),
         subjects=study.subjects,
+        formula=study.formula,
         best=values[best],
         recommended=verdict == "",
         reason=verdict or _recommendation(study, figures, starts=starts),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from malsim.base.errors import UsageError
+from malsim.base.formula import UserFormula
 from malsim.lab.space.settings import changed
 from malsim.lab.studies.measure import Array, Measure, is_better_high, measured_by_running
 from malsim.lab.studies.point_files import identity_of
@@ -136,6 +137,12 @@ class OfClaims:
         """Half of the objects, and the other half; all claims stay in memory, only truths are held out."""
         one, other = halves(self.objects, seed=seed)
         return OfClaims(self.claims, self.subject, one), OfClaims(self.claims, self.subject, other)
+
+
+def formula_of(subject: object) -> UserFormula | None:
+    """Return the formula of one's own that a scenario or rules run under."""
+    effective = getattr(getattr(subject, "rules", subject), "effective", None)
+    return effective if isinstance(effective, UserFormula) else None
 
 
 def drawn_subject(problem: Problem) -> Scenario | Path | None:

@@ -13,7 +13,7 @@ from malsim.lab.space.space import Space
 from malsim.lab.tuning.attainable import exclusions
 from malsim.lab.tuning.held_out import Study, evaluate_tries
 from malsim.lab.tuning.price_bound import PriceBound, Within
-from malsim.lab.tuning.problems import REPLICATIONS, as_problem, drawn_subject
+from malsim.lab.tuning.problems import REPLICATIONS, as_problem, drawn_subject, formula_of
 from malsim.lab.tuning.search import ModelSearch, Search
 from malsim.lab.tuning.trials import Job, in_folder, loss_of, scales_of, worst_margins
 from malsim.sim.settings.scenario import Scenario
@@ -109,6 +109,7 @@ class Tuner:
         study = Study(
             space=self.space, holdout=self.holdout, holds_others=self.holds_others, measures=self.job.measures,
             worst=self.worst, starts_within=self.starts_within, scales=self.scales, exclusions=self._exclusions(),
+            formula=formula_of(self.job.problems[0].subject),
             subjects=tuple(filter(None, map(drawn_subject, self.job.problems))),
         )  # fmt: skip
         return evaluate_tries(study, self.values, self.tries)

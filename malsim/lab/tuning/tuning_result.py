@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from malsim.base.formula import UserFormula
     from malsim.lab.tuning.trials import Triple
     from malsim.showing.plots.style import Sheet
 
-PREFIX = "rules."
+PREFIX, FORMULA = "rules.", "formula."
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -44,10 +45,9 @@ class TuningResult:
     margins
         Of requirements, a row each: requirement, margin and held_out (in the units compared, the worst over problems and
         replications), scale, met, and `excluded`, the bound that no setting of the space can pass.
-
-    Notes
-    -----
-        Settings whose best value lies at an end of its range.
+    notes, subjects, formula
+        Sentences on settings whose best value lies at an end of its range, and on whether anything is random; the scenarios
+        and claims files tuned on, for `trajectories`; the formula of one's own that was tuned, which `toml` writes too.
     """
 
     objectives: tuple[str, ...]
@@ -64,6 +64,7 @@ class TuningResult:
     margins: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
     subjects: tuple[Any, ...] = ()
+    formula: UserFormula | None = None
 
     @property
     def gap(self) -> float | None:
@@ -83,7 +84,8 @@ class TuningResult:
         """
         if not (self.recommended or anyway):
             raise UsageError("nothing to recommend", where="tune", hint=self.reason)
-        others = [name for name in self.best if not name.startswith(PREFIX)]
+        own = {name.removeprefix(FORMULA): value for name, value in self.best.items() if name.startswith(FORMULA)}
+        others = [name for name in self.best if not name.startswith((PREFIX, FORMULA))]
         if others:
             raise UsageError("not settings of the rules", where="tune: toml", given=others, hint="write them in a scenario")
         lines = [f"# {' and '.join(self.objectives)}: loss {numbers(self.loss)}"]
@@ -97,8 +99,10 @@ class TuningResult:
         rules = [
             f"{name.removeprefix(PREFIX)} = {_literal(value)}{self._between(name, '  # {}')}"
             for name, value in self.best.items()
+            if name.startswith(PREFIX)
         ]
-        return "\n".join([*lines, "[rules]", *rules]) + "\n"
+        formula = self.formula.replace_values(**own).toml() if self.formula else ""
+        return "\n".join([*lines, "[rules]", *rules]) + "\n" + formula
 
     def write(self, path: Path, *, anyway: bool = False) -> None:
         """Write `toml()`."""

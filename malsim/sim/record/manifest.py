@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import inspect
+import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, cast
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
+from malsim.base.formula import UserFormula
 from malsim.base.screen import redacted
 
 if TYPE_CHECKING:
@@ -99,7 +101,10 @@ def constants(rules: Rules) -> dict[str, Any]:
 
 
 def _formula(function: Any) -> dict[str, str]:
-    """The source of a user's formula, or its name where Python keeps no source, and its hash."""
+    """The source of a user's formula, or its name where Python keeps no source, its hash, and its parameters' values."""
+    if isinstance(function, UserFormula) and function.source:
+        sha = hashlib.sha256(function.source.encode()).hexdigest()
+        return {"source": function.source, "sha256": sha, "values": json.dumps(dict(function.values))}
     try:
         source = inspect.getsource(function)
     except (OSError, TypeError):

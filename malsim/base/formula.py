@@ -1,0 +1,157 @@
+"""A formula of one's own: a function of four arrays, its own parameters with bounds, its source, and consent to run it."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from malsim.base.errors import RulesError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+INPUTS = ("stated", "calibration", "support", "challenge")
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class UserFormula:
+    """effective = function(stated, calibration, support, challenge, **values).
+
+    Each argument is an array with a number a cell; the result has one number in [0, 1] a cell. The function's keyword-only
+    arguments are its parameters: `values` has the number of each, `bounds` the lowest and highest that tuning may try.
+    `source` is its Python text, which may use `np`. A formula read from a rules file is run only where it is `allowed`.
+    """
+
+    name: str
+    source: str
+    values: tuple[tuple[str, float], ...] = ()
+    bounds: tuple[tuple[str, float, float], ...] = ()
+    allowed: bool = True
+    function: Function | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, function: Function, bounds: Mapping[str, tuple[float, float]] | None = None) -> UserFormula:
+        """Return the formula of a Python function. Raises `RulesError` for arguments that do not fit, or bounds of none.
+
+        >>> def half(stated, calibration, support, challenge, *, share=0.5):
+        ...     return share * stated
+        >>> UserFormula.of(half, {"share": (0.0, 1.0)}).values
+        (('share', 0.5),)
+        """
+        arguments = list(inspect.signature(function).parameters.values())
+        four = [one.name for one in arguments if one.kind is not one.KEYWORD_ONLY]
+        own = {one.name: one.default for one in arguments if one.kind is one.KEYWORD_ONLY}
+        where, name = "formula", getattr(function, "__name__", "formula")
+        if len(four) != len(INPUTS):
+            raise RulesError("a formula takes four arrays", where=where, given=", ".join(four), allowed=", ".join(INPUTS))
+        for key, value in own.items():
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise RulesError("a parameter needs a number as its default", where=f"{where}: {key}", given=value)
+        unknown = [key for key in bounds or {} if key not in own]
+        if unknown:
+            raise RulesError("no such parameter", where=where, given=unknown[0], allowed=", ".join(own) or "none")
+        try:
+            source = textwrap.dedent(inspect.getsource(function))
+        except (OSError, TypeError):
+            source = ""
+        ends = tuple((key, float(low), float(high)) for key, (low, high) in (bounds or {}).items())
+        return cls(name, source, tuple((key, float(value)) for key, value in own.items()), ends, function=function)
+
+    @classmethod
+    def load(cls, text: str) -> UserFormula:
+        """Return the formula `FILE.py:NAME`, whose file is run. `BOUNDS = {"share": (0, 1)}` there holds bounds."""
+        path, _, name = text.rpartition(":")
+        if not Path(path).is_file():
+            raise RulesError("no such file", where="formula", given=path, allowed="FILE.py:NAME")
+        import runpy
+
+        names = runpy.run_path(path)
+        if not callable(names.get(name)):
+            allowed = ", ".join(key for key, value in names.items() if inspect.isfunction(value))
+            raise RulesError("no such function", where=path, given=name, allowed=allowed)
+        own = inspect.signature(names[name]).parameters
+        bounds = {key: ends for key, ends in names.get("BOUNDS", {}).items() if key in own}
+        own_formula = cls.of(names[name], bounds)
+        return own_formula if own_formula.source else replace(own_formula, source=_source_in(Path(path), name))
+
+    @classmethod
+    def of_table(cls, table: Mapping[str, Any], *, allowed: bool = False) -> UserFormula:
+        """Return the formula that a rules file holds under `[rules.formula]`; it is not run unless `allowed`."""
+        try:
+            values = tuple((str(key), float(value)) for key, value in table.get("values", {}).items())
+            bounds = tuple((str(key), float(low), float(high)) for key, (low, high) in table.get("bounds", {}).items())
+            name, source, sha = str(table["name"]), str(table["source"]), str(table["sha256"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            allowed_keys = "name, source, sha256, values, bounds"
+            raise RulesError("not a formula", where="rules.formula", given=str(error), allowed=allowed_keys) from error
+        if hashlib.sha256(source.encode()).hexdigest() != sha:
+            hint = "export it again, or write the new hash after you have read the source"
+            raise RulesError(
+                "the source is not the one that was exported", where="rules.formula.sha256", given=sha, hint=hint
+            )
+        return cls(name, source, values, bounds, allowed=allowed)
+
+    def replace_values(self, **values: float) -> UserFormula:
+        """Return the same formula with other values of its parameters."""
+        return replace(self, values=tuple((key, float(values.get(key, value))) for key, value in self.values))
+
+    def __call__(self, stated: Any, calibration: Any, support: Any, challenge: Any) -> Any:
+        """Return one number a cell. Raises `RulesError` where the code came from a file and nobody allowed it."""
+        if not self.allowed:
+            hint = "read its source, then --allow-code or Rules.read(path, allow_code=True)"
+            raise RulesError("a rules file's formula is code, and runs only with consent", where="rules.formula",
+                             given=self.name, hint=hint)  # fmt: skip
+        return (self.function or self._compiled())(stated, calibration, support, challenge, **dict(self.values))
+
+    def _compiled(self) -> Function:
+        names: dict[str, Any] = {"np": np}
+        exec(compile(self.source, f"<formula {self.name}>", "exec"), names)  # noqa: S102  # the user consented: `allowed`
+        object.__setattr__(self, "function", names[self.name])
+        return self.function  # type: ignore[return-value]  # just set
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the function out: another process compiles the source."""
+        return self.__dict__ | {"function": None if self.source else self.function}
+
+    @property
+    def __name__(self) -> str:
+        own = ", ".join(f"{key} {value:g}" for key, value in self.values)
+        return f"{self.name}({own})" if own else self.name
+
+    def toml(self) -> str:
+        """Return the formula as tables of a rules file, which another machine runs with consent.
+
+        Raises `RulesError` where the source is not known, or uses names that it does not define.
+        """
+        if not self.source:
+            raise RulesError("the source is not known", where="formula", given=self.name, hint="write it in a file or cell")
+        one = np.full(1, 0.5)
+        try:
+            replace(self, function=None, allowed=True)(one, one, one, one)
+        except NameError as error:
+            hint = "a formula's own text may use np and what it defines itself"
+            raise RulesError(str(error), where=f"formula {self.name}", hint=hint) from error
+        sha = hashlib.sha256(self.source.encode()).hexdigest()
+        lines = ["[rules.formula]", f"name = {json.dumps(self.name)}", f"sha256 = {json.dumps(sha)}"]
+        lines += [f"source = {json.dumps(self.source)}"]
+        lines += ["[rules.formula.values]", *(f"{key} = {value!r}" for key, value in self.values)] if self.values else []
+        ends = [f"{key} = [{low!r}, {high!r}]" for key, low, high in self.bounds]
+        return "\n".join([*lines, *(["[rules.formula.bounds]", *ends] if ends else [])]) + "\n"
+
+
+def _source_in(path: Path, name: str) -> str:
+    """Return the text of a function in a file."""
+    import ast
+
+    text = path.read_text(encoding="utf-8")
+    nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name]
+    return ast.get_source_segment(text, nodes[0]) or "" if nodes else ""
