@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Hal", "MalsimError", "Memory", "Rules", "Run", "Scenario", "Store", "Tuner", "axioms", "compare",
     "compare_tripwires", "cures", "design", "design_tripwire", "falsify", "family", "fit_decay", "fork", "formula",
-    "graded", "hal", "histories", "price", "read", "read_real", "replay", "replicate", "run", "sensitivity", "stability", "sweep",
-    "tune", "validate", "workbench",
+    "graded", "hal", "histories", "price", "read", "read_real", "replay", "replicate", "run", "sensitivity", "stability",
+    "sweep", "tune", "validate", "workbench",
 ]  # fmt: skip
 
 _HOMES = {

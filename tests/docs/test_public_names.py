@@ -10,9 +10,9 @@ from malsim.showing.manual import page
 
 NAMES = {
     "malsim": """
-        Hal MalsimError Memory Rules Run Scenario Tuner axioms compare compare_tripwires
-        cures design design_tripwire falsify family fit_decay fork formula graded hal histories price read read_real replay replicate
-        run sensitivity stability sweep tune validate workbench
+        Hal MalsimError Memory Rules Run Scenario Store Tuner axioms compare compare_tripwires
+        cures design design_tripwire falsify family fit_decay fork formula graded hal histories price read read_real replay
+        replicate run sensitivity stability sweep tune validate workbench
     """,
     "malsim.memory": "Admission Memory Rules Settled admit effective_at settle tick",
     "malsim.adapters": "Claim DutifulMemory Edge Item Query UserMemory",
