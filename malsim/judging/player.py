@@ -9,7 +9,7 @@ from malsim.adapters.checked_memory import MANY
 from malsim.adapters.contract import SETTLE_TICKS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from malsim.adapters import Claim, Item, Query
 
@@ -33,39 +33,13 @@ class Playable(Protocol):
         """Let go of the memory."""
 
 
-class StreamEvent(Protocol):
-    """One event of a stream: an axiom's `Event` or a step of a duty's plot."""
-
-    @property
-    def t(self) -> float:
-        """The day."""
-
-    @property
-    def do(self) -> str:
-        """The call: `write`, `nothing` (a write without claims), `tick`, `read`, `peek`, `settle`, or an optional call."""
-
-    @property
-    def claim(self) -> Claim:
-        """The claim that is written."""
-
-    @property
-    def query(self) -> Query:
-        """The question that is asked."""
-
-    @property
-    def limit(self) -> int:
-        """How many items a peek asks for."""
-
-    @property
-    def arguments(self) -> Mapping[str, Any]:
-        """The arguments of an optional call."""
-
-
 @dataclass
 class Player:
     """A memory in the course of a stream. `offers` names the optional calls that it has; calls that it lacks do nothing.
 
-    A memory without `settle` gets a tick on each of 30 days instead. `days` are those on which anything happened.
+    An event is an axiom's `Event` or a `Step` of a duty's plot. Its `do` is `write`, `nothing` (a write without claims),
+    `tick`, `read`, `peek`, `settle`, or an optional call. A memory without `settle` gets a tick on each of 30 days instead.
+    `days` are those on which anything happened.
     """
 
     memory: Playable
@@ -73,7 +47,7 @@ class Player:
     now: float = 0.0
     days: set[float] = field(default_factory=lambda: {0.0})
 
-    def happen(self, part: Sequence[StreamEvent]) -> Sequence[Item] | None:
+    def happen(self, part: Sequence[Any]) -> Sequence[Item] | None:
         """Let one event, or the claims of one call, happen; return the items of a read or a peek."""
         event = part[0]
         before, self.now = self.now, max(self.now, event.t)

@@ -4,47 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 HOLDS, BROKEN, N_A, ERROR = "holds", "broken", "does not apply", "error"
 FAILS, VACUOUS, NOT_OFFERED = "fails", "vacuous", "not offered"
 UNASKED = (NOT_OFFERED, N_A)
 
 
-class QuestionVerdict(Protocol):
-    """The verdict on one memory in one question, an axiom or a duty."""
+@dataclass(frozen=True)
+class QuestionVerdict:
+    """The verdict on one memory in one question, an axiom or a duty.
 
-    @property
-    def memory(self) -> str:
-        """The memory's name."""
+    `why` is a sentence: how it is broken, why it does not apply, what went wrong; empty where it holds. `calls` is the
+    smallest stream found that breaks it, as a table, and `replay` Python that shows it again.
+    """
 
-    @property
-    def name(self) -> str:
-        """The question's name."""
-
-    @property
-    def kind(self) -> str:
-        """The question's kind: axiom, obligation or prohibition."""
-
-    @property
-    def sentence(self) -> str:
-        """What is asked."""
-
-    @property
-    def verdict(self) -> str:
-        """One of the words above."""
-
-    @property
-    def why(self) -> str:
-        """How it is broken, why it does not apply, or what went wrong; empty where it holds."""
-
-    @property
-    def calls(self) -> str:
-        """The smallest stream found that breaks it, as a table; empty where there is none."""
-
-    @property
-    def replay(self) -> str:
-        """Python that shows the witness again; empty where there is none."""
+    memory: str
+    name: str
+    kind: str
+    sentence: str
+    verdict: str
+    why: str = ""
+    calls: str = ""
+    replay: str = ""
 
 
 V = TypeVar("V", bound=QuestionVerdict)

@@ -9,8 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 from malsim.base.errors import LawError, UsageError, nearest
-from malsim.judging.axioms.engine.events import event_table
-from malsim.judging.axioms.engine.replay_code import replay_code
+from malsim.judging.verdict_table import QuestionVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,46 +49,24 @@ class Axiom:
 
 
 @dataclass(frozen=True)
-class AxiomVerdict:
-    """holds, broken (with the smallest witness found), does not apply, or error: of one memory under one axiom.
+class AxiomVerdict(QuestionVerdict):
+    """The verdict on one memory under one axiom: `holds`, `broken`, `does not apply` or `error`.
 
-    `why` is a sentence: how it is broken, why it does not apply, what went wrong. `code` is what `subject_of` makes the
-    memory of, as Python; `tolerance` is within what scores counted as equal.
+    `witness` is the smallest stream found, `tolerance` the difference within which scores counted as equal.
     """
 
-    law: str
-    axiom: str
-    verdict: str
-    why: str = ""
     witness: tuple[Event, ...] = ()
-    code: str = ""
     tolerance: float = 0.0
-    kind = "axiom"
 
     @property
-    def memory(self) -> str:
-        """The law's name."""
-        return self.law
+    def law(self) -> str:
+        """The memory's name."""
+        return self.memory
 
     @property
-    def name(self) -> str:
+    def axiom(self) -> str:
         """The axiom's name."""
-        return self.axiom
-
-    @property
-    def sentence(self) -> str:
-        """What the axiom asks."""
-        return find_axiom(self.axiom).sentence
-
-    @property
-    def calls(self) -> str:
-        """The witness as a table."""
-        return event_table(self.witness)
-
-    @property
-    def replay(self) -> str:
-        """Python that shows the witness again."""
-        return replay_code(self.axiom, self.code or repr(self.law), self.witness) if self.witness else ""
+        return self.name
 
 
 @cache

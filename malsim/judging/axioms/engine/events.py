@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from malsim.adapters import Claim, Edge, Query
 from malsim.adapters.checked_memory import MANY
@@ -47,11 +47,6 @@ class Event:
     def query(self) -> Query:
         """The question that is asked."""
         return Query(self.object, f"what is {self.object}?")
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """No arguments: an event is none of the optional calls."""
-        return {}
 
     def moved(self, change: Callable[[float], float]) -> Event:
         """The event at another time."""

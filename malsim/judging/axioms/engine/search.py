@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from malsim.base.errors import MalsimError
 from malsim.judging.axioms.engine.axiom import AxiomVerdict
+from malsim.judging.axioms.engine.events import event_table
+from malsim.judging.axioms.engine.replay_code import replay_code
 from malsim.judging.shrink import simpler_streams, smallest
 from malsim.judging.verdict_table import BROKEN, ERROR, HOLDS, N_A
 
@@ -20,19 +22,21 @@ if TYPE_CHECKING:
 
 def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
     """The verdict on one memory under one axiom: streams drawn at addresses, the first that breaks it made small."""
+    verdict = partial(AxiomVerdict, subject.name, axiom.name, "axiom", axiom.sentence)
     reason = axiom.module.needs(subject)
     if reason:
-        return AxiomVerdict(subject.name, axiom.name, N_A, reason)
+        return verdict(N_A, reason)
     within = subject.tolerance
     try:
         for _, events in _streams(subject, axiom, seed=seed, most=subject.cases):
             if axiom.module.broken(subject, events):
                 least = smallest(events, simpler_streams, partial(axiom.module.broken, subject))
-                why = axiom.module.broken(subject, least) or ""
-                return AxiomVerdict(subject.name, axiom.name, BROKEN, why, tuple(least), subject.code, within)
+                why, code = axiom.module.broken(subject, least) or "", subject.code or repr(subject.name)
+                again = replay_code(axiom.name, code, least)
+                return verdict(BROKEN, why, event_table(least), again, witness=tuple(least), tolerance=within)
     except MalsimError as problem:
-        return AxiomVerdict(subject.name, axiom.name, ERROR, str(problem), tolerance=within)
-    return AxiomVerdict(subject.name, axiom.name, HOLDS, tolerance=within)
+        return verdict(ERROR, str(problem), tolerance=within)
+    return verdict(HOLDS, tolerance=within)
 
 
 def breaks_at(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> int | None:

@@ -11,12 +11,12 @@ import polars as pl
 from malsim.base.errors import MalsimError, UsageError
 from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.judging.duties.engine.draw import plot_of
-from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION, every_duty, find_duty
+from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION, every_duty
 from malsim.judging.duties.engine.playing import BelieflessError, play
 from malsim.judging.duties.engine.step import step_table
 from malsim.judging.duties.references import REFERENCES, Governed
 from malsim.judging.shrink import simpler_streams, smallest
-from malsim.judging.verdict_table import ERROR, FAILS, HOLDS, NOT_OFFERED, VACUOUS, VerdictTable
+from malsim.judging.verdict_table import ERROR, FAILS, HOLDS, NOT_OFFERED, VACUOUS, QuestionVerdict, VerdictTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,31 +31,18 @@ COLUMNS = ("memory", "cell", "kind", "verdict", "why", "witness")
 
 
 @dataclass(frozen=True)
-class CellVerdict:
+class CellVerdict(QuestionVerdict):
     """The verdict on one memory in one cell: why, in a sentence, and the smallest plot found that fails, as a table."""
 
-    memory: str
-    cell: str
-    kind: str
-    verdict: str
-    why: str = ""
-    witness: str = ""
-    replay = ""
-
     @property
-    def name(self) -> str:
+    def cell(self) -> str:
         """The cell's name."""
-        return self.cell
+        return self.name
 
     @property
-    def sentence(self) -> str:
-        """What the duty asks."""
-        return find_duty(self.cell).sentence
-
-    @property
-    def calls(self) -> str:
-        """The witness."""
-        return self.witness
+    def witness(self) -> str:
+        """The smallest plot found that fails."""
+        return self.calls
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,7 +91,7 @@ def assess_all(
 
 def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) -> CellVerdict:
     """The verdict on one memory in one cell: it holds where it holds on every draw."""
-    verdict = partial(CellVerdict, subject.name, cell.name, cell.kind)
+    verdict = partial(CellVerdict, subject.name, cell.name, cell.kind, cell.sentence)
     missing = [need for need in cell.needs if need not in subject.offers]
     if missing:
         return verdict(NOT_OFFERED, f"it offers no {', '.join(missing)}")
