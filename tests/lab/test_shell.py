@@ -464,7 +464,7 @@ def test_the_references_addresses_are_read_at_the_prompt(tmp_path: Path, capsys:
     text, target = tmp_path / "one.malnet", tmp_path / "low.csv"
     wires = "loadrt watch\nnet low watch.in < dec_a3ee-scores-eff\naddf watch tick\n"
     text.write_text('dec_a3ee "one" conf(.7)\n' + wires, encoding="utf-8")
-    lines = ["step 2", "meter dec_a3#scores.conf", f"scope low --save {target}"]
+    lines = ["step 2", "meter dec_a3-scores-conf", f"scope low --save {target}"]
     assert main(["hal", str(text), *(word for line in lines for word in ("-c", line))]) == 0
     assert "0.7" in capsys.readouterr().out
     assert len(target.read_text(encoding="utf-8").splitlines()) == 3

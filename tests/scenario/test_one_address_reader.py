@@ -37,7 +37,7 @@ addf each tick
 '''
 """)
 NAMED = """
-dec_a3ee-scores-eff dec_a3ee-effective dec_a3ee-scores-effective dec_a3ee#scores.eff dec_a3-scores-eff
+dec_a3ee-scores-eff dec_a3ee-effective dec_a3ee-scores-effective dec_a3-scores-eff
 dec_a3ee-scores-curr dec_a3ee-currency dec_a3ee-scores-conf dec_a3ee-stated dec_a3ee-scores-sal dec_a3ee-salience
 dec_a3ee-scores-calib dec_a3ee-support_mass dec_a3ee-challenge_mass dec_a3ee-status obs_b0b1-status
 dec_a3ee-flags-locked dec_a3ee-locked dec_a3ee-flags-review dec_a3ee-flags-requires_review dec_a3ee@v1-scores-eff

@@ -213,7 +213,7 @@ def path(text: str) -> Path:
 
 
 def spelled(text: str) -> str:
-    """An address as it is printed: what the reference writes `id#field.path` is `id-field-path`.
+    """Return an address in the spelling of netlists and the shell: `id-field-path` for `id#field.path`.
 
     >>> spelled("mean(dec_a3ee.~supports.*#scores.eff)")
     'mean(dec_a3ee.~supports.*-scores-eff)'
@@ -222,7 +222,9 @@ def spelled(text: str) -> str:
 
 
 def _tree(text: str) -> Tree[Token]:
-    text = spelled(text.strip())
+    text = text.strip()
+    if (right := spelled(text)) != text:
+        raise AddressError("a cell's field follows a hyphen", given=text, hint=f"write {right}")
     if len(text.split()) > 1:
         raise AddressError("there is a space in this address", given=text, hint="take it out")
     try:
