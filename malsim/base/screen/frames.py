@@ -18,7 +18,7 @@ def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFra
     for name in names:
         texts = frame[name].unique().drop_nulls()
         suspects = texts.filter(texts.str.contains(f"{CANDIDATE}|{DRESSED}") & ~texts.str.contains(IDENTIFIER))
-        safe_texts = {text: safe for text in suspects if (safe := withheld(text)) != text}
+        safe_texts = {text: safe for text in suspects.to_list() if (safe := withheld(text)) != text}
         if safe_texts:
             frame = frame.with_columns(pl.col(name).replace(safe_texts))
     return frame

@@ -199,7 +199,7 @@ class GraphView(View):
     def writer(self) -> Ints:
         """Places of writers, NONE for those that the vocabulary does not have."""
         places = {name: place for place, name in enumerate(self._state.vocabulary.writers)}
-        names = [places.get(name, NONE) for name in self._memory.writers["writer"].to_list()]
+        names = [places.get(name, NONE) for name in self._memory.table("writers").column("writer").tolist()]
         writer: Ints = np.array([*names, NONE])[self._memory.column("author")]
         return writer
 

@@ -57,10 +57,14 @@ def all_pass(claims: pl.DataFrame, rules: Rules) -> bool:
     return claims.is_empty() or not any(claims.select_seq(fails).row(0))
 
 
-def are_covered(tables: Sequence[Iterable[str]], rules: Rules) -> bool:
-    """Whether each check of a claim reads the columns of one of these tables alone, and no check of an edge a name."""
+def are_covered(tables: Sequence[Iterable[str]], rules: Rules, *, programs: bool) -> bool:
+    """Return whether each check of a claim reads the columns of one of these tables alone, and no check of an edge a name.
+
+    `programs` says whether any claim is of the kind prg; the others pass the check of programs.
+    """
     by_name = (check for check in EDGE_CHECKS if "target" in check.reads and check is not _NAMES_A_CELL)
-    return all(any(check.reads <= set(table) for table in tables) for check in all_checks(rules)) and not any(by_name)
+    applied = (check for check in all_checks(rules) if programs or check is not IDLE_PROGRAM)
+    return all(any(check.reads <= set(table) for table in tables) for check in applied) and not any(by_name)
 
 
 class Check(NamedTuple):

@@ -90,7 +90,8 @@ class ClaimTemplates:
         self._sound = not (result.issues or result.notes)
         constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
-        self._covered = checks.are_covered([table | constant for table in tables], rules)
+        programs = any(form.kind == "prg" for form in forms)
+        self._covered = checks.are_covered([table | constant for table in tables], rules, programs=programs)
         beside = {name for check in checks.all_checks(rules) if check.reads & {*_OF_EACH} for name in check.reads}
         self._beside = sorted(beside & constant & {*validated.claims.frame().columns})
         starts = np.cumsum([0, *(len(part) for part in samples)])
