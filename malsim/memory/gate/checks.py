@@ -180,6 +180,8 @@ def _idle_program() -> Check:
 
 IDLE_PROGRAM = _idle_program()
 CHECKS = _claim_checks()
+PUBLISHED = tuple(CHECKS)
+"""The checks of every claim, of which those of a number or a body are bounds that a run's own claims are compared with."""
 EDGE_CHECKS = _weight_checks()
 
 

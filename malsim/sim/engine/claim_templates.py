@@ -92,6 +92,9 @@ class ClaimTemplates:
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         programs = any(form.kind == "prg" for form in forms)
         self._covered = checks.are_covered([table | constant for table in tables], rules, programs=programs)
+        of_each = [check for check in checks.all_checks(rules) if check.reads & {*_OF_EACH}]
+        published = checks.PUBLISHED if programs else (*checks.PUBLISHED, checks.IDLE_PROGRAM)
+        self._is_published = all(any(check is each for each in published) for check in of_each)
         beside = {name for check in checks.all_checks(rules) if check.reads & {*_OF_EACH} for name in check.reads}
         self._beside = sorted(beside & constant & {*validated.claims.frame().columns})
         starts = np.cumsum([0, *(len(part) for part in samples)])
@@ -165,8 +168,7 @@ class ClaimTemplates:
         if not (self._sound and self._covered):
             return False
         stated, t = drafts.stated, drafts.t / DAY
-        within = (stated > 0.0) & (stated <= min(1.0, self.rules.sure_above)) & (np.abs(t) <= FARTHEST)
-        if within.all() and not self.rules.banned:
+        if self._is_published and ((stated > 0.0) & (stated <= 1.0) & (np.abs(t) <= FARTHEST)).all():
             return True
         own = frame_of(
             {
