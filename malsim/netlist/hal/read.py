@@ -102,7 +102,13 @@ def read_hal(
 
 
 def translate(text: HalText, words: list[str]) -> None:
-    """Add the statements, actions and faults of one command to `text`."""
+    """Add the statements and actions of one command to `text`, or its first fault."""
+    count = len(text.faults)
+    _translate(text, words)
+    del text.faults[count + 1 :]
+
+
+def _translate(text: HalText, words: list[str]) -> None:
     if not words:
         text.statements.append(text.where)
         return
