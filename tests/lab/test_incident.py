@@ -206,6 +206,16 @@ def test_memory_that_answers_by_chance_is_said_to() -> None:
     assert "not deterministic" in text
 
 
+def test_item_of_a_log_is_named_as_a_cell_and_blanks_are_quoted() -> None:
+    log = _log(DRAWN["echo"], seed=2, total=40)
+    log.write_text(log.read_text(encoding="utf-8").replace('"host"', '"db host"'), encoding="utf-8")
+    entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    item = next(entry["item"] for entry in reversed(entries) if entry["value"] == LIE)
+    text = _new("one.toml", "--from", str(log), "--cell", item, "--law", "average")
+    assert 'right(\\"db host\\")' in text
+    assert main(["test", "one.toml"]) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -23,7 +23,20 @@ from malsim.sim.writers.engine.claim_files import read_claims
 if TYPE_CHECKING:
     from malsim.memory import Memory
 
-COLUMNS = ("line", "t", "writer", "object", "title", "confidence", "handle", "kind", "verification", "stability", "annexed")
+COLUMNS = (
+    "line",
+    "t",
+    "writer",
+    "object",
+    "title",
+    "confidence",
+    "handle",
+    "kind",
+    "verification",
+    "stability",
+    "annexed",
+    "key",
+)
 EVIDENCE = ("supports", "contradicts", "concerns")
 STAND_IN = 0.7  # a confidence where the source states none
 
@@ -33,9 +46,9 @@ class ClaimLog:
     """Claims in order of arrival and what connects them.
 
     `claims` has one row a claim: line, t (ms since the first), writer, object, title (what it says of its object),
-    confidence, handle, kind, verification, stability, annexed. `edges` has source, relation, target (handles), weight and
-    mutual; None where the source states no evidence, so that edges follow from what the claims say. `unstated` counts the
-    claims that state no confidence; `left_out` says what of the source is not among the claims.
+    confidence, handle, kind, verification, stability, annexed, key (another name). `edges` has source, relation, target
+    (handles), weight and mutual; None where the source states no evidence, so that edges follow from what the claims say.
+    `unstated` counts the claims that state no confidence; `left_out` says what of the source is not among the claims.
     """
 
     claims: pl.DataFrame
@@ -82,7 +95,7 @@ def _of_file(path: Path, at: float | None, confidence: float | None) -> ClaimLog
     rows = claims.filter(pl.lit(at is None) | (pl.col("t") <= (at or 0.0))).select(
         "line", "t", "writer", "object", title="value", confidence=stated,
         handle=pl.format("obs_{}", pl.col("line").cast(pl.String).str.zfill(6)), kind=pl.lit("obs"),
-        verification=pl.lit("checked"), stability=pl.lit("stable"), annexed=pl.lit(value=False),
+        verification=pl.lit("checked"), stability=pl.lit("stable"), annexed=pl.lit(value=False), key="line",
     )  # fmt: skip
     return _log(rows, None, (), path)
 
@@ -97,7 +110,7 @@ def _of_memory(memory: Memory, path: Path, at: float | None, confidence: float |
     )
     rows = rows.sort("created", "row").select(
         "row", pl.col("created").alias("t"), "writer", "object", says.alias("title"), stated.alias("confidence"), "handle",
-        pl.col("kind", "verification", "stability").cast(pl.String), "annexed", line=pl.col("row") + 1,
+        pl.col("kind", "verification", "stability").cast(pl.String), "annexed", "key", line=pl.col("row") + 1,
     )  # fmt: skip
     edges, late = _edges_of(memory, rows)
     programs = cells.height - rows.height

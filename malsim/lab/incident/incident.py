@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from malsim.base.errors import UsageError, nearest
 from malsim.lab.incident.delta_debugging import smallest
 from malsim.lab.incident.question import LogPlayer, WrongAnswer, WrongCell, last, worth_of
@@ -142,9 +144,11 @@ def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str 
             raise UsageError("the log has no claim about this object", where="--answer", given=answer,
                              hint=nearest(object_, objects, "write OBJECT=VALUE"))  # fmt: skip
         return _wrong_answer(player, rows, object_, wrong=value)
-    handles = claims["handle"].to_list()
+    handles, keys = (claims[name].cast(pl.String).to_list() for name in ("handle", "key"))
+    if cell not in handles and cell in keys:
+        cell = handles[keys.index(cell)]
     if cell not in handles:
-        hint = nearest(str(cell), handles, "handles of a claims file are obs_ and the line's number in six digits")
+        hint = nearest(str(cell), handles, "name a handle of a store, an item of a log, or a line's number of a claims file")
         raise UsageError("the log has no such cell", where="--cell", given=cell, hint=hint)
     place = handles.index(cell)
     if player.base.law in GRAPHS and not player.base.adapter:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from malsim.memory.gate.claims import as_claims
+from malsim.scenario.properties.spelling import written
 from malsim.sim import bench
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import DAY
@@ -48,7 +49,7 @@ class WrongAnswer:
     @property
     def property(self) -> str:
         """What fails while the incident lasts."""
-        return f"right({self.object}) == 1"
+        return f"{written(f'right({self.object})')} == 1"
 
     def shows(self, run: Run) -> bool:
         """Return whether the wrong value is answered at the last tick, alone unless the whole log ties."""
@@ -120,6 +121,6 @@ class LogPlayer:
         part = self.log.part(rows)
         values = [numbers.get(pair) for pair in part.select("object", "title").rows()]
         number = pl.Series("value", values, dtype=pl.Float64)
-        claims = part.select(pl.col("t") / DAY, pl.exclude("t", "line"), number)
+        claims = part.select(pl.col("t") / DAY, pl.exclude("t", "line", "key"), number)
         scenario = self.base.replace(claims=as_claims(claims), facts=question.facts)
         return bench.run(scenario.replace(law=law, adapter=None) if law else scenario)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
-from malsim.base.errors import UsageError
+from malsim.base.errors import ScenarioError, UsageError
 from malsim.base.plain_text import one_line
 from malsim.base.screen import withheld
 from malsim.lab.incident.claim_log import STAND_IN
@@ -41,7 +41,10 @@ def pytest_text(name: str) -> str:
 
 def stays_red(text: str, memory: Adapter | None) -> None:
     """Raise `UsageError` unless the check of a scenario's text fails, under `memory` in one of ten replays."""
-    scenario = parse(text, where="incident.toml")
+    try:
+        scenario = parse(text, where="incident.toml")
+    except ScenarioError as error:
+        raise UsageError("a check cannot name this", given=str(error), hint="add --anonymise") from error
     scenario = scenario.replace(adapter=memory) if memory else scenario
     judged = [judge(scenario)]
     while judged[-1].status != "fail" and memory and len(judged) < AGAIN:

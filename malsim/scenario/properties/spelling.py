@@ -21,7 +21,7 @@ def written(text: str) -> str:
     >>> written("writer(ann)-claims"), written("count(cell-flags-locked)")
     ('"writer(ann)-claims"', 'count("cell-flags-locked")')
     """
-    if " " in text:
+    if re.search(r"\(.*[\s,].*\)", text) and "~" not in text:
         return re.sub(r"\((.*)\)$", r'("\1")', text)
     reducer, _, inner = text.partition("(") if text.endswith(")") else ("", "", text)
     if reducer and (own := written(inner.removesuffix(")"))) != inner.removesuffix(")"):

@@ -42,6 +42,7 @@ class TestedFile:
 
     def check(self) -> dict[str, float | None]:
         """Run, and return the margin of each check by name; raise `AssertionError` for the checks that do not pass."""
+        __tracebackhide__ = True
         judged = judge(self.scenario)
         wrong = [outcome for outcome in judged.outcomes if outcome.status != "pass"]
         lines = [judged.error] if judged.error else []
@@ -125,6 +126,7 @@ class MemoryBench:
 
     def check(self, formula: str) -> float:
         """Return the margin of a property over all ticks; raise `AssertionError` with the witness where it is broken."""
+        __tracebackhide__ = True
         verdict = check(formula, self.run)
         if not verdict.passed:
             raise AssertionError(f"{verdict.property}: {verdict.margin.witness}")
