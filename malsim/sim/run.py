@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from malsim.base.errors import UsageError
 from malsim.base.files.outputs import save_files
 from malsim.base.finite import finite
 from malsim.memory.port import Explains, HoldsGraph
@@ -23,7 +25,6 @@ from malsim.sim.why.refused_claims import claim_lines
 from malsim.sim.why.signal_cause import because, is_program, is_signal, of_program
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from malsim.memory import Memory
@@ -74,7 +75,14 @@ class Run:
     answers: Mapping[str, Array] = field(default_factory=dict)
 
     def without(self, failures: Mapping[int, Exception]) -> Run:
-        """The same run, but for the replications that broke off."""
+        """Return the same run without the rows of replications that broke off, by number.
+
+        Raises `UsageError` for what is no mapping from numbers of replications to errors.
+        """
+        if not isinstance(failures, Mapping) or any(not isinstance(number, int) for number in failures):
+            hint = "run.failures is such a mapping"
+            allowed = "a mapping from numbers of replications to the errors that ended them"
+            raise UsageError("these are no failures", where="Run.without", given=failures, allowed=allowed, hint=hint)
         if not failures:
             return self
         whole = ~pl.col("rep").is_in(list(failures))
@@ -200,11 +208,8 @@ class Run:
         return "\n".join([*lines, *(self._figures() if scenario.facts else self._endings())])
 
     def _figures(self) -> list[str]:
-        lines = []
-        for row in self.metrics().filter(pl.col("metric").is_in(FIGURES) & pl.col("value").is_not_null()).to_dicts():
-            interval = "" if row["low"] is None else f" [{row['low']:.3f}, {row['high']:.3f}]"
-            lines.append(f"  {row['metric']:<14} {row['value']:.3f}{interval}")
-        return lines
+        rows = self.metrics().filter(pl.col("metric").is_in(FIGURES) & pl.col("value").is_not_null()).to_dicts()
+        return [f"  {row['metric']:<14} {row['value']:.3f}{_interval(row)}" for row in rows]
 
     def _endings(self) -> list[str]:
         ends = endings(self.cells.drop_nulls(self.score), column=self.score)
@@ -220,5 +225,15 @@ class Run:
         return lines
 
 
+def _interval(row: Mapping[str, Any]) -> str:
+    """Return an interval as text; a sentence where it is more than ten times as wide as the value and passes 1."""
+    if row["low"] is None:
+        return ""
+    if row["high"] > 1.0 and row["high"] - row["low"] > WIDE * abs(row["value"]):
+        return f"  ({row['replications']} replications cannot tell how far this is from the mean; ask for more)"
+    return f" [{row['low']:.3f}, {row['high']:.3f}]"
+
+
+WIDE = 10.0
 FIGURES = ("accuracy", "brier", "brier_stated", "auc", "auc_stated", "harm", "acted_share", "blocked_share", "cells")
 MOST_LINES = 12

@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.base.errors import DataError, UsageError
+from malsim.lab.studies.laws.replayed import replay_law
+from malsim.lab.studies.real import read_real
 from malsim.memory import Rules
 from malsim.sim.record.scoring import metrics, score
 from malsim.sim.replay.disputes import disputes
@@ -220,3 +222,21 @@ def test_the_seven_confidences_of_nought_of_the_language_models_are_moved_inside
     found = read_claims(DATA / "llm_boolq" / "claims.csv.gz")
     assert (found.claims.height, found.bad.height) == (34_882, 0)
     assert found.clipped >= 7
+
+
+def test_tie_of_k_values_is_right_by_one_kth_in_every_command(tmp_path: Path) -> None:
+    rows = ["a,o1,red", "b,o1,blue", "a,o2,red", "b,o2,red", "a,o3,red", "b,o3,blue", "c,o3,green"]
+    (tmp_path / "claims.csv").write_text("writer,object,value\n" + "\n".join(rows) + "\n")
+    (tmp_path / "truth.csv").write_text("object,value\no1,red\no2,red\no3,green\n")
+    found = replay(tmp_path / "claims.csv", tmp_path / "truth.csv")
+    assert found.score is not None
+    wanted = (1 / 2 + 1 + 1 / 3) / 3
+    assert found.baselines["majority"].value["accuracy"] == pytest.approx(wanted)
+    assert found.baselines["stated"].value["accuracy"] == pytest.approx(wanted)
+    assert found.answers.filter(object="o1")["right"].to_list() == [0.5]  # the memory believes both alike
+    assert found.score.value["accuracy"] == pytest.approx(found.answers["right"].mean())
+    claims, truth = read_claims(tmp_path / "claims.csv").claims, read_truth(tmp_path / "truth.csv")
+    assert replay_law(claims, truth, law="majority").score.value["accuracy"] == pytest.approx(wanted)  # type: ignore[union-attr]  # truth is given
+    real = read_real(tmp_path)
+    assert real.majority()["right"].mean() == pytest.approx(wanted)
+    assert real.answers(Rules()).filter(object="o1")["right"].to_list() == [0.5]

@@ -14,7 +14,7 @@ from malsim.base.intervals import wilson
 from malsim.lab.studies.laws.claims import file_of
 from malsim.memory import Memory, Rules, schema, settle
 from malsim.memory.graph.index import scattered
-from malsim.memory.scoring.answers import answers
+from malsim.memory.scoring.answers import leaders, share_right
 from malsim.sim.record.scoring import METRICS, metrics
 from malsim.sim.replay.feed import replay
 from malsim.sim.writers.engine.claim_files import read_claims, read_truth
@@ -61,9 +61,9 @@ class RealClaims:
             now = float(start.cells["created"].to_numpy().max())
             memory = settle(fresh, now, quick).memory
             memory = afterwards(memory, quick) if afterwards else memory
-            best = answers(memory)
+            best = leaders(memory)
             currency = memory.cells["currency"].gather(best["row"])
-            leading = best.select("object", answer="said", probability="effective", currency=currency)
+            leading = best.select("object", "tied", probability="effective", currency=currency)
             parts.append(_right(_about(truth, objects), leading))
         return pl.concat(parts)
 
@@ -127,9 +127,10 @@ def _about(truth: pl.DataFrame, objects: pl.Series | None) -> pl.DataFrame:
 
 
 def _right(questions: pl.DataFrame, leading: pl.DataFrame) -> pl.DataFrame:
-    """Return object, right and the other columns of the answers (object, answer, …) to the questions (object, value)."""
+    """Return object, right and the other columns of the answers (object, tied, …) to the questions (object, value)."""
     both = questions.join(leading, on="object", maintain_order="left")
-    return both.select(pl.exclude("value", "answer"), right=pl.col("answer") == pl.format("{} is {}", "object", "value"))
+    both = both.with_columns(title=pl.format("{} is {}", "object", "value")).with_columns(right=share_right("title"))
+    return both.drop("value", "tied", "title")
 
 
 def _votes(memory: Memory) -> pl.DataFrame:
@@ -137,8 +138,8 @@ def _votes(memory: Memory) -> pl.DataFrame:
     titles = memory.cells.select("object", answer="title").with_row_index("row")
     votes = titles.group_by("object", "answer").agg(pl.len().alias("votes"), pl.col("row").min())
     share = pl.col("votes") / pl.col("votes").sum().over("object")
-    votes = votes.with_columns(probability=share).sort(["votes", "row"], descending=[True, False])
-    return votes.unique("object", keep="first", maintain_order=True)
+    votes = votes.with_columns(probability=share).filter(pl.col("votes") == pl.col("votes").max().over("object"))
+    return votes.group_by("object").agg(tied="answer", probability=pl.col("probability").first())
 
 
 def halves(objects: pl.Series, *, seed: int = 0) -> tuple[pl.Series, pl.Series]:

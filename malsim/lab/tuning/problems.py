@@ -119,13 +119,13 @@ class OfClaims:
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """Return (p − right)², (p · currency − right)², 1 − right, or −log p of what is the case, for each answer."""
         answers = self.claims.answers(self.under(values), self.objects)
-        probability, right = answers["probability"].to_numpy(), answers["right"].to_numpy()
+        probability, right = (answers[name].to_numpy().astype(np.float64) for name in ("probability", "right"))
         clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
         by_name: dict[Any, Array] = {
-            "accuracy": 1.0 - right.astype(np.float64),
-            "brier": squared_error(probability, right.astype(np.float64)),
-            "trust_brier": squared_error(probability * answers["currency"].to_numpy(), right.astype(np.float64)),
-            "log_loss": -np.log(np.where(right, clipped, 1.0 - clipped)),
+            "accuracy": 1.0 - right,
+            "brier": squared_error(probability, right),
+            "trust_brier": squared_error(probability * answers["currency"].to_numpy(), right),
+            "log_loss": -right * np.log(clipped) - (1.0 - right) * np.log(1.0 - clipped),
         }
         for one in measures:
             if one not in by_name:

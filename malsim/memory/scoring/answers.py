@@ -29,6 +29,21 @@ def answers(memory: Memory) -> pl.DataFrame:
     return ranked.unique(["rep", "object"], keep="first", maintain_order=True).sort("row")
 
 
+def leaders(memory: Memory) -> pl.DataFrame:
+    """Return the answers with `tied`: the values of all heads of the object whose effective is as high as the answer's."""
+    every = heads(memory)
+    highest = every.filter(pl.col("effective") == pl.col("effective").max().over("rep", "object"))
+    tied = highest.group_by("rep", "object").agg(tied="said")
+    return answers(memory).join(tied, on=["rep", "object"], how="left", maintain_order="left").with_columns(
+        tied=pl.coalesce("tied", pl.concat_list("said"))
+    )  # fmt: skip
+
+
+def share_right(truth: str) -> pl.Expr:
+    """Return how right an answer is: 1/k where the true value, in a column, is one of the k that are tied, else 0."""
+    return pl.when(pl.col("tied").list.contains(pl.col(truth))).then(1.0 / pl.col("tied").list.len()).otherwise(0.0)
+
+
 def wrong_by_answer(memory: Memory, effective: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which cells say something else than their object's present answer, were `effective` their worth."""
     trial = memory.with_cells(memory.cells.with_columns(pl.Series("effective", effective).fill_nan(None)))

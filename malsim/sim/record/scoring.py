@@ -29,8 +29,10 @@ class Score:
     interval: dict[str, tuple[float, float]]
 
 
-def score(probability: NDArray[np.float64] | None, right: NDArray[np.bool_], *, seed: int = 0) -> Score:
-    """Score answers held with a probability against whether each was right; both of shape (objects,).
+def score(
+    probability: NDArray[np.float64] | None, right: NDArray[np.bool_] | NDArray[np.float64], *, seed: int = 0
+) -> Score:
+    """Score answers held with a probability against whether each was right (1/k of a tie of k); both of shape (objects,).
 
     Answers without a probability (None) have an accuracy, and NaN for the rest.
 
@@ -73,9 +75,11 @@ def squared_error(probability: NDArray[np.float64], right: NDArray[np.float64]) 
 
 
 def metrics(
-    probability: NDArray[np.float64], right: NDArray[np.bool_], weight: NDArray[np.float64]
+    probability: NDArray[np.float64], right: NDArray[np.bool_] | NDArray[np.float64], weight: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64]]:
-    """Every metric under each row of weights, shape (resamples, objects).
+    """Return every metric under each row of weights, shape (resamples, objects).
+
+    `right` is 1, 0, or 1/k of an answer that k values share: it counts as right by so much, and as wrong by the rest.
 
     accuracy = mean right; brier = mean (p − right)²; log_loss = −mean log p(what happened), p clipped to [1e-6, 1 − 1e-6];
     ece = Σ over 15 equal bins of |Σ (right − p)| / n; auc = P(p of a right answer > p of a wrong one), ties half.
@@ -87,23 +91,23 @@ def metrics(
     hit = right.astype(np.float64)
     total = weight.sum(axis=1)
     clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
-    surprise = -np.log(np.where(right, clipped, 1.0 - clipped))
+    surprise = -hit * np.log(clipped) - (1.0 - hit) * np.log(1.0 - clipped)
     place = np.minimum((probability * BINS).astype(np.int64), BINS - 1)
     gaps = weight @ (np.eye(BINS)[place] * (hit - probability)[:, None])
     return {
         "accuracy": weight @ hit / total,
-        "auc": _auc(probability, right, weight),
+        "auc": _auc(probability, hit, weight),
         "brier": weight @ squared_error(probability, hit) / total,
         "log_loss": weight @ surprise / total,
         "ece": np.abs(gaps).sum(axis=1) / total,
     }
 
 
-def _auc(probability: NDArray[np.float64], right: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def _auc(probability: NDArray[np.float64], right: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Area under the ROC curve; nan where all answers are right or all wrong."""
     order = np.argsort(probability, kind="stable")
     begins = np.unique(probability[order], return_index=True)[1]
-    good, bad = (np.add.reduceat((weight * of)[:, order], begins, axis=1) for of in (right, ~right))
+    good, bad = (np.add.reduceat((weight * of)[:, order], begins, axis=1) for of in (right, 1.0 - right))
     below = np.cumsum(bad, axis=1) - bad
     pairs = good.sum(axis=1) * bad.sum(axis=1)
     wins = (good * (below + 0.5 * bad)).sum(axis=1)

@@ -16,7 +16,7 @@ from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import connect_rows
 from malsim.memory.graph.frames import format_expr
 from malsim.memory.graph.index import scattered
-from malsim.memory.scoring.answers import answers
+from malsim.memory.scoring.answers import leaders, share_right
 from malsim.sim.record.scoring import Score, score
 from malsim.sim.replay.disputes import disputes
 from malsim.sim.writers.engine.claim_files import read_claims, read_truth
@@ -31,6 +31,7 @@ Watch: TypeAlias = Callable[[Sequence[Stop]], Iterable[Stop]]
 
 BATCHES = 100
 MOST_CONTESTED = 6
+SAME_WEIGHT = 1e-9  # sums of confidences that differ by less are equal
 _CONTRADICTIONS = ("mutual", "forward")
 
 
@@ -38,8 +39,9 @@ _CONTRADICTIONS = ("mutual", "forward")
 class Replay:
     """A replayed stream.
 
-    `answers` has object, said, probability, and asked (days, null for an undated truth); with truth also right. `score`
-    and `baselines` are None without truth. `cells` and `events` hold the most contested objects' heads, tick by tick.
+    `answers` has object, said, probability, and asked (days, null for an undated truth); with truth also right (1/k where k
+    values are tied). `score` and `baselines` are None without truth. `cells` and `events` hold the most contested objects'
+    heads, tick by tick.
     """
 
     memory: Memory
@@ -240,22 +242,23 @@ def _most_contested(stream: pl.DataFrame) -> pl.DataFrame:
 def _answers(feed: _Feed, at: float | None) -> pl.DataFrame:
     if at is not None:
         feed.settle(at)
-    heads = answers(feed.memory)
+    heads = leaders(feed.memory)
     value = feed.stream["value"]
     arrival = feed.memory.cells["handle"].gather(heads["row"]).str.slice(4).cast(pl.Int64)
     text = value.gather(arrival).alias("said")
-    return heads.select("object", text, probability="effective", asked=pl.lit(at, pl.Float64))
+    return heads.select("object", text, "tied", probability="effective", asked=pl.lit(at, pl.Float64))
 
 
 def _graded(
     given: pl.DataFrame, stream: pl.DataFrame, truth: pl.DataFrame | None, seed: int
 ) -> tuple[pl.DataFrame, Score | None, dict[str, Score]]:
     if truth is None:
-        return given, None, {}
+        return given.drop("tied"), None, {}
     questions = truth.unique(["object", "asked"], keep="first", maintain_order=True)
     key = ["object"] if questions["asked"].null_count() == questions.height else ["object", "asked"]
     pairs = given.join(questions.select(*key, "value"), on=key, maintain_order="left")
-    graded = pairs.with_columns(right=pl.col("said") == pl.col("value")).drop("value")
+    title = format_expr("{} is {}", "object", "value")
+    graded = pairs.with_columns(title=title).with_columns(right=share_right("title")).drop("value", "tied", "title")
     return graded, _score(graded, seed), baselines_of(stream, questions, seed)
 
 
@@ -272,15 +275,20 @@ def _votes(stream: pl.DataFrame, truth: pl.DataFrame, *, dated: bool) -> pl.Data
 
 
 def _vote(votes: pl.DataFrame, weight: pl.Expr) -> pl.DataFrame:
-    """The value with the most weight a question, the earliest of equals, with its share as probability."""
+    """Return the value with the most weight a question, the earliest of equals, with its share as probability.
+
+    It is right by 1/k where the true value is one of k with the most weight.
+    """
     question = ["object", "asked"]
     weights = votes.group_by(*question, "value", maintain_order=True).agg(
         weight.alias("weight"), pl.col("arrival").min(), pl.col("truth").first()
     )
     share = pl.col("weight") / pl.col("weight").sum().over(question)
-    ranked = weights.with_columns(probability=share).sort(["weight", "arrival"], descending=[True, False])
-    best = ranked.unique(question, keep="first", maintain_order=True)
-    return best.sort("arrival").with_columns(right=pl.col("value") == pl.col("truth"))
+    leads = weights.filter(pl.col("weight") >= pl.col("weight").max().over(question) - SAME_WEIGHT)
+    leads = leads.with_columns(right=((pl.col("value") == pl.col("truth")).sum() / pl.len()).over(question))
+    shares = weights.select(*question, "value", probability=share)
+    best = leads.sort("arrival").unique(question, keep="first", maintain_order=True)
+    return best.join(shares, on=[*question, "value"], how="left", nulls_equal=True, maintain_order="left")
 
 
 def _score(graded: pl.DataFrame, seed: int) -> Score:

@@ -57,9 +57,9 @@ def replay_law(
     own = find_law(law, where="--law")
     answers = _answers(plant_of(own, params, where="law"), claims, _questions(claims, truth), pools=own.pools)
     if truth is None:
-        return LawReplay(law=own.name, answers=answers.drop("value"), score=None, baselines={})
+        return LawReplay(law=own.name, answers=answers.drop("value", "right"), score=None, baselines={})
     baselines = baselines_of(arranged(claims, seed), _first(truth), seed) | dawid_skene(claims, truth, seed=seed)
-    answers = answers.select(pl.exclude("value"), right=pl.col("said") == pl.col("value"))
+    answers = answers.drop("value")
     return LawReplay(law=own.name, answers=answers, score=_score(answers, seed), baselines=baselines)
 
 
@@ -68,7 +68,7 @@ def dawid_skene(claims: pl.DataFrame, truth: pl.DataFrame, *, seed: int = 0) -> 
     shared = is_shared(Stream.of(arrived(claims)).vocabulary)
     memory = plant_of("dawid_skene" if shared else "majority")
     answers = _answers(memory, claims, _questions(claims, truth), pools=shared)
-    return {"dawid_skene": _score(answers.with_columns(right=pl.col("said") == pl.col("value")), seed)}
+    return {"dawid_skene": _score(answers, seed)}
 
 
 def _first(truth: pl.DataFrame) -> pl.DataFrame:
@@ -87,7 +87,7 @@ def _questions(claims: pl.DataFrame, truth: pl.DataFrame | None) -> pl.DataFrame
 def _answers(memory: Plant[Any], claims: pl.DataFrame, questions: pl.DataFrame, *, pools: bool) -> pl.DataFrame:
     stream = Stream.of(arrived(claims), questions, alone=not pools)
     leading = ask(memory, stream, ticks=pools)
-    both = questions.with_columns(stream.words_of(leading["said"]), leading["probability"])
+    both = questions.with_columns(stream.words_of(leading["said"]), leading["probability"], leading["right"])
     return both.filter(pl.col("said").is_not_null())
 
 
