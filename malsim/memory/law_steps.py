@@ -11,7 +11,7 @@ import numpy as np
 
 from malsim.base.finite import finite
 from malsim.memory.graph.edge_matrix import nan_to_zero
-from malsim.memory.law import records, step, tick, updated
+from malsim.memory.law import DEFAULT, records, step, tick, updated
 from malsim.memory.rules import Rules
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def present(memory: Memory, rules: Rules | None = None) -> Present:
     a save) continues from `before`, so reading never advances the memory. Under `reads` last tick, and where beliefs come
     from elsewhere, nothing moves.
     """
-    rules = rules or Rules()
+    rules = rules or DEFAULT
     if memory.derived.view_of is not None:
         return Present(memory, *memory.derived.view_of)
     used, latest = memory.derived.view or (None, lambda: None)

@@ -1,14 +1,14 @@
-"""What may stand in each field of a claim and of an edge: the one table of checks that every claim passes.
+"""Checks of each field of a claim and of an edge: the one table of checks that every claim passes.
 
-A check is a row of `CHECKS` or `EDGE_CHECKS`. Checks of numbers are made on every claim. Words that many claims share are
-checked once: whoever holds claims as numbers beside a table of words has the table checked when it is made, and asks
-`all_pass` about the rest of each claim.
+A check is a row of `CHECKS` or `EDGE_CHECKS`. A run that holds claims as numbers beside a table of words has that table
+checked once, and asks `all_pass` about the rest of each claim.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ import polars as pl
 from malsim.base.finite import FARTHEST
 from malsim.memory import schema
 from malsim.memory.gate.claims import Issue, Validated
-from malsim.memory.graph.frames import LazyRows, format_expr
+from malsim.memory.graph.frames import FEW, LazyRows, format_expr
 from malsim.memory.graph.handles import LONGEST, is_handle, is_immutable, kind_of
 from malsim.memory.graph.texts import content_of, folded
 from malsim.memory.schema import NONE
@@ -35,13 +35,13 @@ def faults(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> list[Issu
     issues = list[pl.DataFrame]()
     for frame, checks in ((claims, all_checks(rules)), (edges, [*EDGE_CHECKS, _not_heavier(rules.edge_weight_max)])):
         if frame.height:
-            flags = frame.select(check.fails.alias(str(i)) for i, check in enumerate(checks)).row(0)
+            select = frame.select_seq if frame.height < FEW else frame.select  # one by one: sooner done of few rows
+            flags = select(check.fails for check in checks).row(0)
             failing = (check for check, fails in zip(checks, flags, strict=True) if fails)
             issues += [_issues(frame.filter(check.wrong), check) for check in failing]
     first = dict[tuple[int, str], str]()
-    for frame in issues:
-        for claim, path, message in frame.rows():
-            first.setdefault((claim, path), message)
+    for claim, path, message in chain.from_iterable(frame.rows() for frame in issues):
+        first.setdefault((claim, path), message)
     return [(*field, message) for field, message in first.items()]
 
 
@@ -53,18 +53,18 @@ def edge_issues(edges: pl.DataFrame, rules: Rules) -> list[Issue]:
 def all_pass(claims: pl.DataFrame, rules: Rules) -> bool:
     """Whether claims, of which only some columns are given, pass every check that reads no other column."""
     names = {*claims.columns}
-    fails = [check.fails.alias(str(place)) for place, check in enumerate(all_checks(rules)) if check.reads <= names]
+    fails = [check.fails for check in all_checks(rules) if check.reads <= names]
     return claims.is_empty() or not any(claims.select_seq(fails).row(0))
 
 
 def are_covered(tables: Sequence[Iterable[str]], rules: Rules, *, programs: bool) -> bool:
-    """Return whether each check of a claim reads the columns of one of these tables alone, and no check of an edge a name.
-
-    `programs` says whether any claim is of the kind prg; the others pass the check of programs.
-    """
+    """Return whether each check of a claim reads columns of one of these tables, and no check of an edge a name."""
     by_name = (check for check in EDGE_CHECKS if "target" in check.reads and check is not _NAMES_A_CELL)
     applied = (check for check in all_checks(rules) if programs or check is not IDLE_PROGRAM)
     return all(any(check.reads <= set(table) for table in tables) for check in applied) and not any(by_name)
+
+
+_COUNT = count()  # of the checks, whose flags are columns of one frame
 
 
 class Check(NamedTuple):
@@ -80,7 +80,7 @@ class Check(NamedTuple):
     def of(cls, wrong: pl.Expr, path: str | pl.Expr, message: str | pl.Expr) -> Check:
         """A null means absent, so a check that yields null passes."""
         path_expr = pl.lit(path) if isinstance(path, str) else path
-        return cls(wrong, path_expr, message, wrong.any(), frozenset(wrong.meta.root_names()))
+        return cls(wrong, path_expr, message, wrong.any().alias(str(next(_COUNT))), frozenset(wrong.meta.root_names()))
 
 
 def _is_blank(name: str) -> pl.Expr:
@@ -241,10 +241,12 @@ def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
     if claims["kind"].null_count():
         claims = claims.with_columns(_KIND)
     rows = claims.with_row_index("claim")
-    edges = explode_edges(rows, rules) if (rows["edges"].list.len() > 0).any() else _NO_EDGES
+    has_edges = rows["edges"].null_count() < rows.height and (rows["edges"].list.len() > 0).any()
+    edges = explode_edges(rows, rules) if has_edges else _NO_EDGES
     issues = faults(rows, edges, rules)
     columns = [pl.col(name) for name in rows.columns if name not in ("edges", "issues")]
-    features = rows.select(*columns, *_features())
+    select = rows.select_seq if rows.height < FEW else rows.select
+    features = select([*columns, *_features()])
     return Validated(LazyRows.of(features), LazyRows.of(edges.drop("relation")), issues)
 
 

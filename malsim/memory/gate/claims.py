@@ -31,6 +31,7 @@ _DEFAULTS: dict[str, object] = {
     **dict.fromkeys(schema.FLAGS, False),
     "allow_background_use": True,
 }
+_LEFT_OUT = {name: pl.Series(name, [_DEFAULTS.get(name)], dtype=kind) for name, kind in schema.CLAIMS.items()}
 _FILLED = (*(name for name in _DEFAULTS if name != "body"), "sequence")
 
 
@@ -48,7 +49,7 @@ def as_claims(claims: Claims) -> pl.DataFrame:
     if frame.schema == schema.CLAIMS and not any(frame[name].null_count() for name in _FILLED):
         rows = frame
     else:
-        rows = frame.select([_column(frame, name, kind) for name, kind in schema.CLAIMS.items()])
+        rows = pl.DataFrame([_column(frame, name, kind) for name, kind in schema.CLAIMS.items()])
     if (np.diff(rows["t"].to_numpy()) > 0.0).all():
         return rows
     return rows.sort("t", "writer", "sequence", nulls_last=True, maintain_order=True)
@@ -60,13 +61,14 @@ def _column(frame: pl.DataFrame, name: str, kind: Any) -> pl.Series:
         return pl.int_range(height, eager=True, dtype=pl.Int64).alias(name)
     default = _DEFAULTS.get(name)
     if name not in frame.columns:
-        return pl.Series(name, [default], dtype=kind).new_from_index(0, height) if height else pl.Series(name, [], kind)
+        return _LEFT_OUT[name].new_from_index(0, height) if height else _LEFT_OUT[name].clear()
     column = frame[name]
     if column.dtype == pl.Null:
         column = column.cast(kind)
     if column.dtype != kind:
         column = _cast(column, kind)
-    return column.fill_null(default) if default is not None and name != "body" else column
+    fills = default is not None and name != "body" and column.null_count()
+    return column.fill_null(default) if fills else column
 
 
 def _cast(column: pl.Series, kind: Any) -> pl.Series:

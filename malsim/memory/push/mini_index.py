@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 from malsim.base.finite import finite
+from malsim.memory.law import DEFAULT
 from malsim.memory.law_steps import effective_now
 from malsim.memory.push.marks import marked
 from malsim.memory.push.ranking import rank_score, top_k
 from malsim.memory.push.sections import NO_SECTIONS, Sections, sections
 from malsim.memory.push.ten_cells import MAP
-from malsim.memory.rules import Rules
 from malsim.memory.schema import FLAG_WORDS, NONE, SCORE_WORDS
 from malsim.memory.tables.connect import blank
 from malsim.memory.tables.read import last_day
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.memory.graph.claim_graph import Memory
+    from malsim.memory.rules import Rules
     from malsim.memory.tables.search import Now
 
 BUDGET_WORDS = 900
@@ -110,7 +111,7 @@ def push(  # noqa: PLR0913  # what a reader asks for
 
     `worth_now` says what those cells are worth that were touched since the last tick, as of `search.as_stored`.
     """
-    rules, now = rules or Rules(), None if now is None else finite(now, where="now")
+    rules, now = rules or DEFAULT, None if now is None else finite(now, where="now")
     finite(limit, where="limit", low=0.0, high=MOST_LINES)
     cells, match = candidates(connection, query, rep, max(POOL, 3 * limit), worth_now)
     now = last_day(connection) or 0.0 if now is None else now

@@ -39,7 +39,6 @@ _DISPUTE: dict[str, pl.DataType | type[pl.DataType]] = {
     "row": pl.Int64, "source": pl.String, "relation": pl.String, "weight": pl.Float64, "target": pl.String,
 }  # fmt: skip
 _TOUCHED: dict[str, pl.DataType | type[pl.DataType]] = {"row": pl.Int64, "touched": pl.Float64}
-_OUTCOMES: dict[str, pl.DataType | type[pl.DataType]] = {"writer": pl.String, "claims": pl.Int64}
 
 
 def as_stored(_: Sequence[int] | None) -> Mapping[int, float | None]:
@@ -54,13 +53,13 @@ def candidates(
     connection: sqlite3.Connection, query: str, rep: int, pool: int, now: Now
 ) -> tuple[pl.DataFrame, NDArray[np.float64]]:
     """The best matches that may be shown, and how well each matches (BM25, larger is better)."""
-    cells = candidate_rows(connection, [], rep, now)
-    matches: dict[int, float] = {}
+    parts, matches = list[pl.DataFrame](), dict[int, float]()
     for rows in _matches(connection, query, rep, pool, now):
         matches |= rows
-        cells = pl.concat([cells, candidate_rows(connection, list(rows), rep, now)])
-        if cells.height >= pool:
+        parts.append(candidate_rows(connection, list(rows), rep, now))
+        if sum(part.height for part in parts) >= pool:
             break
+    cells = pl.concat(parts) if parts else candidate_rows(connection, [], rep, now)
     return cells, np.array([matches[row] for row in cells["row"]], dtype=np.float64)
 
 
@@ -71,8 +70,10 @@ def disputes(connection: sqlite3.Connection, rows: list[int], now: Now) -> list[
         JOIN cells AS s ON s."row" = e.source JOIN cells AS t ON t."row" = e.target
         WHERE s.status = 'active' AND s.sensitivity <> 'secret' AND e.relation IN ('contradicts', 'concerns')
         ORDER BY wanted.key, e.rowid"""
-    against = _as_seen(connection, select(connection, query, _DISPUTE, (json.dumps(rows),)), now, ("effective",))
-    return against.drop("row").drop_nulls("weight").rows()
+    against = select(connection, query, _DISPUTE, (json.dumps(rows),))
+    if against.is_empty():
+        return []
+    return _as_seen(connection, against, now, ("effective",)).drop("row").drop_nulls("weight").rows()
 
 
 def _as_seen(connection: sqlite3.Connection, cells: pl.DataFrame, now: Now, names: tuple[str, ...]) -> pl.DataFrame:
@@ -100,7 +101,8 @@ def outcomes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str,
     """The writers of these cells, in their order, with the outcomes that their calibration rests on."""
     query = """SELECT w.writer, w.claims FROM json_each(?) AS wanted JOIN cells AS c ON c."row" = wanted.value
         JOIN writers AS w ON w."row" = c.author ORDER BY wanted.key"""
-    return list(dict(select(connection, query, _OUTCOMES, (json.dumps(rows),)).drop_nulls().rows()).items())
+    rows_of_writers = connection.execute(query, (json.dumps(rows),))
+    return list({writer: count for writer, count in rows_of_writers if None not in (writer, count)}.items())
 
 
 def stands(connection: sqlite3.Connection, handle: str, rep: int) -> bool:
@@ -122,6 +124,8 @@ def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int, no
         if not rows:
             return
         yield dict(rows)
+        if len(rows) < more:
+            return
         at, more = at + more, 4 * more
 
 
