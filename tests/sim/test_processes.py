@@ -170,6 +170,8 @@ def fails(kind: str) -> Any:
             yield 5  # type: ignore[misc]
         if kind == "raise":
             raise ZeroDivisionError("by hand")
+        if kind == "stop":
+            raise simpy.core.StopSimulation("by hand")
         if kind == "inner":
             yield env.process(inner(env, desk))
         if kind == "name":
@@ -186,6 +188,7 @@ def fails(kind: str) -> Any:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [("number", "yields what is no event; given: 5; allowed: an event"), ("raise", "it raised ZeroDivisionError: by hand"),
+     ("stop", "it raised StopSimulation"),
      ("inner", "no value of this object; given: 'ajar'; allowed: open, shut"), ("name", "another's name; given: 'another'"),
      ("object", "no such object; given: 'gaet'; allowed: gate; did you mean gate")],
 )  # fmt: skip
@@ -196,6 +199,19 @@ def test_a_process_that_fails_is_told_with_its_place_and_the_frames_so_far(kind:
     for part in (words, "test_processes.py:", "replication 0, day 3"):
         assert part in told
     assert caught.value.run.cells["t"].max() == 3.0
+
+
+def test_a_process_runs_beside_scripted_claims_alone() -> None:
+    days = []
+
+    def note(env: Environment, desk: Desk) -> Process:
+        days.append(env.now)
+        yield env.timeout(1)
+        days.append(env.now)
+
+    claim = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "dec_a3ee"\ntitle = "a"\nconfidence = 0.9\n'
+    ms.run(parse(f'why = "x"\n[run]\ndays = 3\n{claim}'), processes=[note])
+    assert days == [0.0, 1.0]
 
 
 def test_nothing_is_posted_after_the_end() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import simpy
 from simpy.events import NORMAL
@@ -12,6 +12,9 @@ from simpy.events import NORMAL
 from malsim.adapters.calls import text_of
 from malsim.base.errors import MalsimError, ProcessError
 from malsim.sim.world.clock import DAY, days
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _NOT_THE_USERS = str(Path(__file__).parents[2]), str(Path(simpy.__file__).parent)
 
@@ -80,11 +83,18 @@ class _Checked:
 
     def send(self, value: object) -> simpy.Event:
         """Go on with a value."""
-        return self._event(self._generator.send(value))
+        return self._event(self._resume(self._generator.send, value))
 
     def throw(self, problem: BaseException) -> simpy.Event:
         """Go on with an exception."""
-        return self._event(self._generator.throw(problem))
+        return self._event(self._resume(self._generator.throw, problem))
+
+    def _resume(self, go_on: Callable[[Any], Any], given: object) -> object:
+        """Raise what would end the run without a word as the error that it is."""
+        try:
+            return go_on(given)
+        except simpy.core.StopSimulation as problem:
+            raise ProcessError("it raised StopSimulation", hint="return, to end a process") from problem
 
     def _event(self, given: object) -> simpy.Event:
         if isinstance(given, simpy.Event):
