@@ -94,7 +94,9 @@ class _Checked:
         try:
             return go_on(given)
         except simpy.core.StopSimulation as problem:
-            raise ProcessError("it raised StopSimulation", hint="return, to end a process") from problem
+            frame = traceback.extract_tb(problem.__traceback__)[-1]
+            where = f"{frame.filename}:{frame.lineno} in {frame.name}"
+            raise ProcessError("it raised StopSimulation", where=where, hint="return, to end a process") from problem
 
     def _event(self, given: object) -> simpy.Event:
         if isinstance(given, simpy.Event):
