@@ -55,10 +55,13 @@ class ServiceThread:
         self._pool.shutdown()
 
 
-def memory_server(open_service: Callable[[], MemoryService], *, tick_seconds: float | None = None) -> MCPServer[None]:
+def memory_server(
+    open_service: Callable[[], MemoryService], *, tick_seconds: float | None = None, inputs: bool = False
+) -> MCPServer[None]:
     """A server of one store; `open_service` is called once, on the thread that then does all the work.
 
-    `tick_seconds` is the time between two ticks, None for a memory that its hooks tick.
+    `tick_seconds` is the time between two ticks, None for a memory that its hooks tick. With `inputs` the client may set
+    the inputs of the store's wires.
     """
     thread = ServiceThread(open_service)
 
@@ -74,6 +77,8 @@ def memory_server(open_service: Callable[[], MemoryService], *, tick_seconds: fl
     server: MCPServer[None] = MCPServer("malsim", instructions=INSTRUCTIONS, lifespan=lifespan, log_level="WARNING")
     _add_reads(server, thread)
     _add_writes(server, thread)
+    if inputs:
+        _add_inputs(server, thread)
     _add_texts(server, thread)
     return server
 
@@ -105,6 +110,11 @@ def _add_reads(server: MCPServer[None], thread: ServiceThread) -> None:
     async def signals(names: list[str] | None = None) -> str:
         """What the standing signals read: contradiction load, stale dependencies and the like; all, or some by name."""
         return str(await thread.ask(lambda service: service.signals(names or ())))
+
+    @server.tool(structured_output=False)
+    async def wires() -> str:
+        """The signals of the wires that stand in this memory, with their values, when they last changed, and its inputs."""
+        return str(await thread.ask(MemoryService.wires))
 
     @server.tool(structured_output=False)
     async def netlist() -> str:
@@ -146,6 +156,13 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
     async def wire(name: str, program: str, confidence: float = 0.7) -> str:
         """Add a standing op of your own, such as `addf watch tick [keys: dec_a3ee]`, as a claim of kind prg."""
         return verdict_text(await thread.ask(lambda service: service.wire(name, program, confidence)))
+
+
+def _add_inputs(server: MCPServer[None], thread: ServiceThread) -> None:
+    @server.tool(structured_output=False)
+    async def set_input(name: str, value: float | str) -> str:
+        """Set an input of the standing wires, such as `reviewer.ack` to 1, from the next tick on; who set it is recorded."""
+        return str(await thread.ask(lambda service: service.set_input(name, value)))
 
 
 def _add_texts(server: MCPServer[None], thread: ServiceThread) -> None:

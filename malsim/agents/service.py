@@ -124,6 +124,17 @@ class MemoryService:
         wanted = [signal_named(name).name for name in names or catalogue()]
         return "\n".join(str(one) for one in readings(self._own(), wanted, now=self.now(), rules=self.rules))
 
+    def set_input(self, name: str, value: float | str) -> str:
+        """Set an input of the wires that stand in the store, such as `reviewer.ack`, from the next tick on."""
+        number = self.store.set_input(_bounded(name, "name"), value, writer=self.writer, now=self.now())
+        return f"{name} = {number:g} from the next tick on"
+
+    def wires(self) -> str:
+        """The signals and inputs of the wires that stand in the store, a line each."""
+        from malsim.netlist.shipped.store_wires import wire_lines
+
+        return "\n".join(wire_lines(self.store.recorded, self.store.standing))
+
     def _own(self) -> Memory:
         return self.store.within(self.store.current(self.rules), self.scope)
 

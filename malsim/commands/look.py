@@ -33,7 +33,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a handle or its beginning, a key or HANDLE@vN: this cell, opened; with #FIELD.PATH only that field",
     )
     add("--query", default="", metavar="TEXT", help="what the mini-index is to be about")
-    add("--signals", metavar="A,B", help="raise a line for each of these surfaced signals that fires, or all")
+    raised = "raise a line for each of these surfaced signals that fires, or all; without names: the store's own wires"
+    add("--signals", nargs="?", const="", metavar="A,B", help=raised)
     at = "as it stood on this day, or will stand if nobody writes; a number, or a date where the store has one for day 0"
     add("--at", metavar="DAY", help=at)
     add("--limit", type=int, default=10, metavar="N", help="most lines; default 10")
@@ -53,6 +54,8 @@ def main(args: argparse.Namespace) -> int:
         return _of_run(args)
     rules = Rules.read(args.rules or "default").set(*args.set)
     with Store(args.store, write=False) as store:
+        if args.signals == "":
+            return _wires(store)
         at = None if args.at is None else day_of(args.at, store.start, where="--at")
         args.rep = args.rep if args.scope is None else store.known_scope(args.scope)
         options = {"rep": args.rep, "rules": rules, "now": store.day if at is None else at}
@@ -69,6 +72,14 @@ def main(args: argparse.Namespace) -> int:
             memory = _memory_at(store, at, rules)
             counts = (memory.cells.height, memory.edges.height)
             print(_text(memory.mini_index(args.query, **push), counts, store, options["now"], args.query))
+    return 0
+
+
+def _wires(store: Store) -> int:
+    """List the signals of the wires that stand in the store, with their values and when they last changed."""
+    from malsim.netlist.shipped.store_wires import wire_lines
+
+    print(*wire_lines(store.recorded, store.standing), sep="\n")
     return 0
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from malsim.memory import Memory
     from malsim.netlist import Document
+    from malsim.netlist.evaluate import Frames
     from malsim.netlist.wiring import Net
 
 
@@ -160,7 +161,7 @@ def _load(args: argparse.Namespace) -> int:
     from malsim.memory import Memory, Rules
     from malsim.memory.store import Store
     from malsim.memory.tables.standing_parts import Standing
-    from malsim.netlist.shipped.store_scan import load_all
+    from malsim.netlist.shipped.store_scan import changes, load_all
 
     if not args.output:
         raise UsageError("a loaded graph goes into a store", hint="-o memory.sqlite")
@@ -171,12 +172,13 @@ def _load(args: argparse.Namespace) -> int:
     elif not Path(args.output).exists():
         loaded = load_all(Memory.empty(), Standing(), documents, Rules())  # before a store is made
     with Store(args.output) as store:
+        before = store.standing.text
         memory = store.wire(lambda memory, standing: loaded or load_all(memory, standing, documents, Rules()))
         if args.bootstrap and store.bootstrap(store.day or 0.0, missing=True):
             memory = store.memory
-        lines = len(store.standing.text.splitlines())
+        lines, news = len(store.standing.text.splitlines()), changes(before, store.standing.text) if before else []
     wiring = f", {lines} lines of wiring" if lines else ""
-    print(f"{memory.cells.height} cells, {memory.edges.height} edges{wiring}: {args.output}")
+    print(f"{memory.cells.height} cells, {memory.edges.height} edges{wiring}: {args.output}", *news, sep="\n  ")
     return 0
 
 
@@ -239,7 +241,8 @@ def _value(args: argparse.Namespace) -> int:
     if _is_run(path):
         values = one_replication(path, args.rep).evaluate(address, args.at)
     else:
-        values = evaluate(address, _graph(path, args))
+        netlist = path.endswith((".malnet", ".hal"))
+        values = evaluate(address, _graph(path, args) if netlist else _frames(path, args))
         values = values if path.endswith((".malnet", ".hal")) else values.with_columns(t=pl.lit(args.at, pl.Float64))
     print(values.write_csv(), end="")
     return 0
@@ -260,6 +263,17 @@ def _graph(path: str, args: argparse.Namespace) -> Memory:
 
     netlist = path.endswith((".malnet", ".hal"))
     return load(_document(path), _memory(args)).memory if netlist else _stored(path, args.scope, args.at)
+
+
+def _frames(path: str, args: argparse.Namespace) -> Frames:
+    """The cells of a store and, as it stands now, the signals of its wires."""
+    from malsim.memory.store import Store
+    from malsim.netlist.evaluate import Frames
+    from malsim.netlist.shipped.store_wires import frames_of
+
+    memory = _stored(path, args.scope, args.at)
+    with Store(path, write=False) as store:
+        return frames_of(memory, store.standing) if args.at is None and not store.scopes else Frames.of(memory)
 
 
 def _is_run(path: str) -> bool:

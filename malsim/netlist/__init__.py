@@ -14,10 +14,12 @@ from malsim.netlist.language.statements import Document
 from malsim.netlist.lint import lint
 from malsim.netlist.load import Loaded, load
 from malsim.netlist.shipped.store_scan import event_lines, scan
+from malsim.netlist.shipped.store_wires import input_of
 from malsim.netlist.why import why
 from ops.pin import foreign
 
 foreign.watch = foreign_code
+Store.input_of = staticmethod(input_of)
 Store.scan = staticmethod(scan)  # what stands in a store runs at its ticks once netlists can be read
 
 __all__ = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from malsim.cli import main
@@ -23,7 +24,7 @@ def store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_the_charter_is_asked_of_a_store_that_began_without_one(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first answer is the charter's cell, the next supersedes it, and the question after it is asked."""
+    """The store is given the ten cells; each answer supersedes what was said before, and the next question is asked."""
     assert main(["store", "charter", store, "--answer", "Ship."]) == 0
     assert (
         main(["store", "charter", store, "--question", "objective", "--answer", "Ship on Friday.", "--now", "2026-04-02"])
@@ -31,11 +32,12 @@ def test_the_charter_is_asked_of_a_store_that_began_without_one(store: str, caps
     )
     assert main(["store", "charter", store]) == 0
     output = capsys.readouterr().out
-    assert output.startswith("objective: taken as obj_objective_0006\nobjective: taken as obj_")
+    assert output.startswith("objective: taken as obj_")
     assert "constraints: What" in output
     with Store(store, write=False) as stored:
         chain = stored.memory.chain(stored.memory.row("obj_objective_0006"))
-        assert stored.memory.cells["body"].gather(chain).to_list() == ["Ship.", "Ship on Friday."]
+        assert stored.memory.cells["body"].gather(chain).to_list()[1:] == ["Ship.", "Ship on Friday."]
+        assert stored.memory.cells.filter(pl.col("writer") == "_init").height == 10
         assert stored.day == 87.0
     assert main(["store", "charter", store, "--answer", " "]) == 2
     assert main(["store", "charter", store, "--answer", "the key is AKIAIOSFODNN7EXAMPLQ"]) == 1
@@ -60,9 +62,9 @@ def test_a_program_that_does_not_parse_is_refused_with_its_fault(store: str, cap
     assert main([*program, "addf wotch tick [keys: dec_a3ee]"]) == 1
     assert "did you mean watch" in capsys.readouterr().out
     assert main([*program, "addf watch tick [keys: dec_a3ee]"]) == 0
-    assert main([*program, "Watch it twice a day."]) == 0
+    assert main([*program, "Watch it twice a day."]) == 1
     with Store(store, write=False) as stored:
-        assert stored.verdicts["verdict"].to_list()[-3:] == ["refused", "admitted", "admitted"]
+        assert stored.verdicts["verdict"].to_list()[-3:] == ["refused", "admitted", "refused"]
 
 
 def test_issues_of_programs_stand_beside_others() -> None:

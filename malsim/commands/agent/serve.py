@@ -27,6 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--scope", default="", metavar="NAME", help="keep this writer's cells apart, in a scope of this name")
     add("--tick", metavar="TIME", help="tick so often, such as 15min; by default only the stop hook ticks")
     add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or governed")
+    add("--inputs", action="store_true", help="let the client set inputs of the store's wires, such as reviewer.ack")
     add("--http", type=int, metavar="PORT", help="streamable HTTP on this port instead of stdio")
     add("--host", default="127.0.0.1", metavar="HOST", help="with --http: another address than this machine's own")
     add("--token-file", type=Path, metavar="FILE", help="with --http: what callers must send as a bearer token")
@@ -56,7 +57,9 @@ def main(args: argparse.Namespace) -> int:
     Store(args.store).close()  # a store that cannot be read is said so before a client waits for an answer
     seconds = None if every is None else every * 86_400
     server = memory_server(
-        lambda: MemoryService(args.store, writer=args.writer, rules=rules, scope=args.scope), tick_seconds=seconds
+        lambda: MemoryService(args.store, writer=args.writer, rules=rules, scope=args.scope),
+        tick_seconds=seconds,
+        inputs=args.inputs,
     )
     if args.http is None:
         _serve_stdio(server)

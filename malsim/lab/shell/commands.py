@@ -6,6 +6,7 @@ import cmd
 import shlex
 import time
 from dataclasses import replace
+from getpass import getuser
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -15,10 +16,13 @@ from malsim.lab.shell import edits, files, listing
 from malsim.lab.shell.hal.hal_script import HalBench
 from malsim.lab.shell.hal.save_kinds import KINDS, save_lines
 from malsim.lab.shell.traces import save_traces
+from malsim.memory.store import Store
+from malsim.memory.tables.connect import is_store
 from malsim.netlist import parse
 from malsim.netlist.hal.state import HalText
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.values import bit, number
+from malsim.netlist.shipped.store_wires import inputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,9 +87,19 @@ class Commands(cmd.Cmd):
             value = bit(words[1]) if kind == "bit" else number(words[1])
             if value is None:
                 raise UsageError(f"this is no {kind}", where=words[0], given=words[1])
+            self._set_in_store(words[0], value)
             self.session = self.session.hold(words[0], value)
             return
         self._sentence("setp", line)
+
+    def _set_in_store(self, name: str, value: float) -> None:
+        """Set an input in the store that the session was opened from: it acts at the store's next tick."""
+        if self.home is None or not is_store(self.home):
+            return
+        with Store(self.home) as store:
+            if name in inputs_of(store.standing):
+                store.set_input(name, value, writer=getuser(), now=max(store.day or 0.0, self.session.day))
+                self.say(f"{name} = {value:g} in {self.home} from its next tick on")
 
     def do_getp(self, line: str) -> None:
         """Print a pin, a parameter, or an address of the graph such as dec_a3ee-scores-eff: getp PIN."""
@@ -96,6 +110,7 @@ class Commands(cmd.Cmd):
         signal, value = _words("sets", line, "SIGNAL", "VALUE")
         self._check_signal(signal)
         session = self.session.with_statements(self.read(f"{signal} = {value}"))
+        self._set_in_store(signal, session.net.initial[signal])
         self.session = session.put(signal, session.net.initial[signal])
 
     def do_gets(self, line: str) -> None:

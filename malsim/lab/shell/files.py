@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,14 @@ from malsim.base.errors import UsageError
 from malsim.base.files.outputs import save_text
 from malsim.lab.shell.session import WIRING, Session
 from malsim.memory.store import Store
-from malsim.netlist import Document, NetlistError, read, render, save
+from malsim.memory.tables.connect import is_store
+from malsim.netlist import Document, NetlistError, parse, read, render, save
 from malsim.netlist.engine.engine import DAY
+from malsim.netlist.engine.saved_state import restored, saved
 from malsim.netlist.files import read_what_can_be
 from malsim.netlist.hal import read_hal
 from malsim.netlist.language.statements import Blank
+from malsim.netlist.shipped.store_wires import moved_at
 from malsim.scenario.file.scenario_file import read as read_scenario
 
 if TYPE_CHECKING:
@@ -42,8 +45,11 @@ class SessionFile:
 def document(path: str | Path) -> tuple[Document, float]:
     """A netlist with all it sources, and the length of its tick in milliseconds where it is `.hal` text with a thread.
 
-    Of a scenario (`.toml`) it is the scenario's own.
+    Of a scenario (`.toml`) it is the scenario's own, of a store the wires that stand in it.
     """
+    if is_store(Path(path)):
+        with Store(path, write=False) as store:
+            return parse(store.standing.text, file=str(path)), 0.0
     if Path(path).suffix == ".toml":
         wires = read_scenario(Path(path)).netlist
         return wires.document if wires else Document(name=str(path)), 0.0
@@ -76,7 +82,12 @@ def open_session(path: str | None, *, rules: Rules | None = None, tick: float | 
         session = Session.over(document=netlist, rules=rules, tick=tick or own or DAY)
         return SessionFile(session, None if home.suffix == ".hal" else home)
     with Store(home, write=False) as store:
-        return SessionFile(Session.over(store.recorded, rules=rules, day=store.day or 0.0, tick=tick or DAY), home)
+        memory, standing = store.recorded, store.standing
+        session = Session.over(memory, parse(standing.text), rules=rules, day=store.day or 0.0, tick=tick or DAY)
+        if standing.text and memory.cells["rep"].n_unique() <= 1:
+            state = restored(standing.state, session.engine, memory, first=0)
+            session = replace(session, state=state, loop_pins=dict(standing.inputs))
+        return SessionFile(session, home)
 
 
 def of_run(run: Run) -> SessionFile:
@@ -96,7 +107,7 @@ def of_run(run: Run) -> SessionFile:
 def write(session: Session, path: Path) -> str:
     """Put a session into a file: a netlist as text, a store as one transaction; returns what it wrote.
 
-    A store keeps the graph, a netlist graph and wiring; neither keeps the state inside ops.
+    A store keeps graph, wiring, the state of its instances and the inputs; a netlist keeps graph and wiring.
     """
     if path.suffix == ".malnet":
         if session.memory.cells["rep"].n_unique() > 1:
@@ -107,8 +118,17 @@ def write(session: Session, path: Path) -> str:
     if path.suffix not in STORES and not path.is_file():
         allowed = " ".join([".malnet", *STORES])
         raise UsageError("a file of this kind is not written here", given=str(path), allowed=allowed)
-    session.memory.save(path, t=session.day)
-    wiring = "; a store holds no wiring: save FILE.malnet" if session.net.instances else ""
+    wires = render(_spaced(session.statements)) if session.statements else ""
+    with Store(path) as store:
+        before = store.standing
+        last = restored(before.state, session.engine, session.memory, first=0).signals
+        moved = moved_at(last, session.state.signals, session.net, session.day)
+        after = replace(before, text=wires, state=saved(session.state, session.engine), inputs=session.loop_pins)
+        after = replace(after, moved={**before.moved, **moved})
+        after = replace(after, files=before.files if wires == before.text else ())
+        store.wire(lambda _, __: (session.memory, after), t=session.day)
+    count = len(session.net.instances)
+    wiring = f", {count} instances" if count else ""
     return f"{path}: {session.memory.cells.height} cells, {session.memory.edges.height} edges{wiring}"
 
 

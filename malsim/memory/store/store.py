@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import polars as pl
 
 from malsim.base.errors import StoreError, UsageError
 from malsim.base.finite import FARTHEST, finite
 from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
-from malsim.memory.gate.edit import update
+from malsim.memory.gate.edit import check_author, update
 from malsim.memory.graph.replicate import alone, without
 from malsim.memory.graph.tombstones import TEXTS, derived, rows_about, rows_like
 from malsim.memory.law import tick
@@ -37,8 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    import polars as pl
-
     from malsim.memory.gate.claims import Claims
     from malsim.memory.graph.arrays import Ints
     from malsim.memory.graph.claim_graph import Memory
@@ -56,8 +57,9 @@ class RunsStanding(Protocol):
 class Store(StoreFile):
     """One open store; use it in a `with` block. Every change is one transaction; see `StoreFile`."""
 
-    # What runs netlists stands above the memory: `malsim.netlist` sets it.
+    # What runs netlists and knows their inputs stands above the memory: `malsim.netlist` sets both.
     scan: ClassVar[RunsStanding | None] = None
+    input_of: ClassVar[Callable[[Standing, str, object], float] | None] = None
 
     def admit(
         self, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None
@@ -89,26 +91,42 @@ class Store(StoreFile):
                 raise StoreError("programs stand in it that nothing here runs", hint="import malsim.netlist")
             return self._write(old, new, t=now, deed="tick", clock=Clock.of(now, rules))
 
-    def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]]) -> Memory:
+    def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]], *, t: float | None = None) -> Memory:
         """Put what `load` makes of the memory and of what stands here into the file, in one write; returns the memory."""
         with self._changing() as old:
             new, after = load(old, self.standing)
             standing_parts.keep(self.connection, after)
-            return self._write(old, new, t=latest_day(new), deed="save")
+            return self._write(old, new, t=latest_day(new) if t is None else t, deed="save")
+
+    def set_input(self, name: str, value: object, *, writer: str, now: float) -> float:
+        """Set an input of the wires that stand here, such as `reviewer.ack`, from the next tick on; return its value.
+
+        Who set it, when and to what is an event of the store. Raises `UsageError` for what is no input of these wires, and
+        for a value of another type.
+        """
+        check_author(writer)
+        now = finite(now, where="now")
+        if Store.input_of is None:
+            raise StoreError("wires stand in it that nothing here runs", hint="import malsim.netlist")
+        with self._changing(numbers=True) as old:
+            before = self.standing
+            number = Store.input_of(before, name, value)
+            event = (now, 0, "set", name, f"{number:g}", writer)
+            events = pl.DataFrame([event], schema=standing_parts.EVENTS, orient="row")
+            standing_parts.keep(self.connection, replace(before, inputs={**before.inputs, name: number}, events=events))
+            self._write(old, old, t=now, deed="set", writer=writer)
+        return number
 
     def bootstrap(self, now: float, *, rep: int = 0, missing: bool = False) -> bool:
-        """Give a replication that holds nothing its ten cells, or with `missing` those that it lacks; return whether it did.
-
-        The default rules judge them: they are the same in every store.
-        """
+        """Give a replication that holds nothing its ten cells, or with `missing` those it lacks; return whether it did."""
         with self._reading() as file:
             if not missing and rep in read.cells_by_rep(file):
                 return False
         with self._changing() as old:
             new = bootstrap(old, t=now, rep=rep, missing=missing)
-            if new is not old and new.height > old.height:
+            if added := new.height > old.height:
                 self._write(old, new, t=now, deed="admit")
-            return new.height > old.height
+            return added
 
     def update(self, handle: str, *, writer: str, now: float, rules: Rules | None = None, **fields: Any) -> Memory:
         """Rewrite fields of a cell in the file, as `gate.edit.update`, and keep who did; returns the memory."""

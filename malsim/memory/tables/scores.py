@@ -81,7 +81,7 @@ def digest_of(rules: Rules) -> str:
 def only_claims_since_tick(connection: sqlite3.Connection, rules: Rules) -> bool:
     """Return whether the last tick was under these rules, and since then claims came in, cells were opened, and no more."""
     query = """SELECT rules FROM clocks WHERE NOT EXISTS (SELECT 1 FROM ticks WHERE "row" > clocks.deed
-        AND ticks.deed NOT IN ('admit', 'expand')) ORDER BY deed DESC LIMIT 1"""
+        AND ticks.deed NOT IN ('admit', 'expand', 'set')) ORDER BY deed DESC LIMIT 1"""
     (digest,) = connection.execute(query).fetchone() or (None,)
     return bool(digest == digest_of(rules))
 

@@ -30,11 +30,16 @@ _TABLES = (  # made when something is first to stand
 class Standing:
     """A netlist as text, what it remembers from one tick to the next, and each replication's lines in the next push.
 
-    `events` are those of the last tick: columns of EVENTS. What `state` holds only who runs it knows.
+    `events` are those of the last tick: columns of EVENTS. What `state` holds only who runs it knows. `inputs` hold the
+    values that inputs were set to, `moved` the day on which each signal last changed, and `files` the names of the files
+    that the text came from, each with its part of the text.
     """
 
     text: str = ""
     state: bytes = b""
+    inputs: Mapping[str, float] = field(default_factory=dict)
+    moved: Mapping[str, float] = field(default_factory=dict)
+    files: tuple[tuple[str, str], ...] = ()
     lines: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     events: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EVENTS))
 
@@ -47,11 +52,16 @@ def standing(connection: sqlite3.Connection) -> Standing:
     text, state, pairs = parts.get("text", ""), parts.get("state", b""), json.loads(parts.get("lines", "[]"))
     try:
         lines = {int(rep): tuple(map(str, own)) for rep, own in pairs}
-    except (TypeError, ValueError) as error:
+        held, moved = (
+            {str(name): float(value) for name, value in json.loads(parts.get(part, "{}")).items()}
+            for part in ("inputs", "moved")
+        )
+        files = tuple((str(name), str(own)) for name, own in json.loads(parts.get("files", "[]")))
+    except (AttributeError, TypeError, ValueError) as error:
         raise DamagedRowsError("standing") from error
     if not (isinstance(text, str) and isinstance(state, bytes)):
         raise DamagedRowsError("standing")
-    return Standing(text=text, state=state, lines=lines)
+    return Standing(text=text, state=state, lines=lines, inputs=held, moved=moved, files=files)
 
 
 def keep(connection: sqlite3.Connection, after: Standing) -> None:
@@ -59,6 +69,11 @@ def keep(connection: sqlite3.Connection, after: Standing) -> None:
     for statement in _TABLES:
         connection.execute(statement)
     values = {"text": after.text, "state": after.state, "lines": json.dumps(list(after.lines.items()))}
+    values |= {
+        "inputs": json.dumps(dict(after.inputs)),
+        "moved": json.dumps(dict(after.moved)),
+        "files": json.dumps(after.files),
+    }
     connection.executemany("INSERT OR REPLACE INTO standing VALUES (?, ?)", list(values.items()))
     insert(connection, "happenings", after.events.select(list(EVENTS)))
 

@@ -29,7 +29,8 @@ _ARRAY, _WORDS, _TREE = "array", "words", "tree"
 
 def saved(state: State, engine: Engine) -> bytes:
     """The state of a net after a scan; what a scan reads anew from the memory is left out."""
-    signals = {name: value for name, value in state.signals.items() if name not in engine.readers}
+    of_run = {name for name, signal in engine.net.signals.items() if signal.domain == "run"}
+    signals = {name: value for name, value in state.signals.items() if name not in engine.readers or name in of_run}
     outputs = {slot: {"values": one.values, "witness": one.witness, "state": one.state}
                for slot, one in state.program_outputs.items()}  # fmt: skip
     tree = {

@@ -1,0 +1,134 @@
+"""The wires that stand in a store: their inputs, and what their signals hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.base.errors import UsageError, nearest
+from malsim.netlist.engine import Engine
+from malsim.netlist.engine.rows import Rows
+from malsim.netlist.engine.saved_state import restored
+from malsim.netlist.evaluate import Frames
+from malsim.netlist.language.lexicon import LOOP_WRITES
+from malsim.netlist.language.parse import parse
+from malsim.netlist.language.values import bit, number
+from malsim.netlist.wiring import link
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from malsim.memory import Memory, Rules
+    from malsim.memory.graph.arrays import Array
+    from malsim.memory.tables.standing_parts import Standing
+    from malsim.netlist.engine.engine import State
+    from malsim.netlist.language.statements import Document
+    from malsim.netlist.wiring import Net
+
+STANDING = "what stands in the store"
+COLUMNS = {"signal": pl.String, "rep": pl.Int32, "row": pl.String, "value": pl.Float64, "changed": pl.Float64}
+
+
+@lru_cache(maxsize=8)
+def read_text(text: str) -> tuple[Document, Net]:
+    """Return the netlist that a standing text is, and its net."""
+    document = parse(text, file=STANDING)
+    return document, link(document)
+
+
+def engine_of(memory: Memory, standing: Standing, rules: Rules | None = None) -> tuple[Engine, State]:
+    """Return what runs the wires of a store on its memory, and the state that they are in."""
+    reps = memory.column("rep")
+    first, last = int(reps.min(initial=0)), int(reps.max(initial=0))
+    engine = Engine(read_text(standing.text)[1], replications=last - first + 1, first=first, rules=rules)
+    return engine, restored(standing.state, engine, memory, first=first)
+
+
+def inputs_of(standing: Standing) -> dict[str, str]:
+    """Return the inputs of the wires that stand in a store, each with its type: pins of the loop, and free signals."""
+    net = read_text(standing.text)[1]
+    writers = {str(signal.writer.address) for signal in net.signals.values() if signal.writer}
+    free = {name: one.type for name, one in net.signals.items() if one.writer is None and one.domain == "run"}
+    return {name: kind for name, (kind, _) in LOOP_WRITES.items() if name in writers} | free
+
+
+def input_of(standing: Standing, name: str, value: object) -> float:
+    """Return a value of an input as a number. Raises `UsageError` for no such input, or a value of another type."""
+    inputs = inputs_of(standing)
+    if name not in inputs:
+        allowed = ", ".join(inputs) or "none: no wire here waits for one"
+        raise UsageError("no input of these wires", given=name, allowed=allowed, hint=nearest(name, inputs) or None)
+    text = f"{value + 0:g}" if isinstance(value, int | float) else str(value)
+    read = bit(text) if inputs[name] == "bit" else number(text)
+    if read is None or not np.isfinite(float(read)):
+        allowed = "true or false" if inputs[name] == "bit" else "a number"
+        raise UsageError("a value of another type", where=name, given=value, allowed=allowed)
+    return float(read)
+
+
+def moved_at(before: Mapping[str, Any], after: Mapping[str, Any], net: Net, now: float) -> dict[str, float]:
+    """Return the signals of a net whose values a scan at `now` changed, with that day; new rows of 0 change nothing."""
+    moved = {}
+    for name in net.signals.keys() & after.keys():
+        if name not in before and net.signals[name].domain != "run":
+            continue  # it is read off the memory, and nothing keeps what it was
+        old, new = (_numbers(values.get(name)) for values in (before, after))
+        count = min(len(old), len(new))
+        if not np.array_equal(old[:count], new[:count], equal_nan=True) or np.nan_to_num(new[count:]).any():
+            moved[name] = now
+    return moved
+
+
+def _numbers(values: object) -> Array:
+    """Return what a signal holds, one number a row; none for one that holds many values a row."""
+    return values.astype(np.float64) if isinstance(values, np.ndarray) else np.zeros(0)
+
+
+def wire_signals(memory: Memory, standing: Standing) -> pl.DataFrame:
+    """Return the signals of the wires of a store as the last tick left them: one row a signal and row of its domain.
+
+    Columns signal, rep, row (null of a signal of the run), value, and changed: the day on which the signal last changed,
+    null for one that never did.
+    """
+    if not standing.text:
+        return pl.DataFrame(schema=COLUMNS)
+    engine, state = engine_of(memory, standing)
+    rows = Rows(memory, engine.replications, state.topics, first=engine.first)
+    signals: dict[str, Any] = {name: np.zeros(engine.replications) for name in engine.loop_reads}  # before the first tick
+    signals |= {**state.signals, **{name: read(rows) for name, read in engine.readers.items()}}
+    frames = [pl.DataFrame(schema=COLUMNS)]
+    for name, signal in engine.net.signals.items():
+        values = _numbers(signals.get(name))
+        count = len(values)
+        label = pl.Series([None] * count, dtype=pl.String)
+        label = label if signal.domain == "run" else rows.labels(signal.domain).head(count)
+        reps = rows.rep_of(signal.domain)[:count] + engine.first
+        own = pl.DataFrame({"rep": pl.Series(reps, dtype=pl.Int32), "row": label, "value": values})
+        own = own.with_columns(signal=pl.lit(name), changed=pl.lit(standing.moved.get(name), pl.Float64))
+        frames.append(own.select(list(COLUMNS)))
+    return pl.concat(frames)
+
+
+def frames_of(memory: Memory, standing: Standing) -> Frames:
+    """Return what addresses of a store are looked up in: its cells as a reader sees them, and the signals of its wires."""
+    signals = wire_signals(memory.recorded, standing).with_columns(t=pl.lit(0.0))
+    pins = read_text(standing.text)[1].pins if standing.text else {}
+    return replace(Frames.of(memory), signals=signals, pins=pins) if standing.text else Frames.of(memory)
+
+
+def wire_lines(memory: Memory, standing: Standing) -> list[str]:
+    """Return the signals and inputs of the wires of a store, a line each: name, value, when it last changed."""
+    lines = []
+    for (name,), own in wire_signals(memory, standing).group_by("signal", maintain_order=True):
+        values, day = own["value"].to_list(), own["changed"][0]
+        of_run = own["row"].null_count() == own.height
+        value = f"{values[0]:g}" if of_run and len(values) == 1 else f"{np.count_nonzero(values)} of {len(values)} not 0"
+        lines.append(f"{name:<24} {value:<16} " + ("never changed" if day is None else f"changed on day {day:g}"))
+    held = standing.inputs
+    for name, kind in inputs_of(standing).items():
+        lines.append(f"{name:<24} {held.get(name, 0.0):<16g} an input ({kind})" + ", set" * (name in held))
+    return lines or ["no wires stand here; malsim netlist load FILE -o STORE loads some"]
