@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from malsim.agents.server import memory_server
 
-TOOLS = {"push", "expand", "why", "signals", "netlist", "claim", "correct", "forget", "wire"}
+TOOLS = {"push", "expand", "why", "signals", "wires", "netlist", "claim", "correct", "forget", "wire"}
 
 
 def text(result: Any) -> str:

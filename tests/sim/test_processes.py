@@ -208,6 +208,7 @@ def test_a_process_runs_beside_scripted_claims_alone() -> None:
         days.append(env.now)
         yield env.timeout(1)
         days.append(env.now)
+        assert desk.name == "note"
 
     claim = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "dec_a3ee"\ntitle = "a"\nconfidence = 0.9\n'
     ms.run(parse(f'why = "x"\n[run]\ndays = 3\n{claim}'), processes=[note])
