@@ -56,7 +56,7 @@ def everything_about(path: Path) -> str:
         frames = (store.memory.cells, store.at(2.0).cells, store.verdicts, store.updates(store.memory.cells["handle"][0]))
         shown = [str(frame.to_dicts()) for frame in frames]
         shown += [str(store.mini_index("kilobo port wall")), render(store.memory)]
-    for form in ("jsonl", "mcp"):
+    for form in ("jsonl", "recall"):
         output = path.with_name(f"out.{form}")
         assert main(["export", str(path), "--as", form, "-o", str(output)]) == 0
     return "\n".join([*shown, *(file.read_bytes().decode("latin-1") for file in path.parent.iterdir())])

@@ -1,6 +1,7 @@
 """What people took back: cells that were rejected or erased, and digests of what may not be said again.
 
 A fact is a replication (in a store, a scope), an object and what is said of it: the value, or else the words of the title.
+Facts are compared without their disguises (`malsim.base.screen.look_alikes`): a paraphrase is another fact.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.base.screen.look_alikes import undisguised
 from malsim.memory import schema
 from malsim.memory.graph.texts import content_of, folded
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 ERASED = "(erased)"
 TEXTS = ("key", "object", "title", "body", "summary", "value", "value_text", "topics", "entities", "source_refs")
 _VALUES = {name: schema.CELLS[name] for name in ("value", "value_text", "title")}
+_AS_SAID = pl.coalesce(pl.col("value").cast(pl.String), "value_text", "title")
 _SOURCES = ("derived_from", "depends_on")
 
 
@@ -36,17 +39,18 @@ def value_as_text() -> pl.Expr:
 
 
 def digest(rep: int, object_: str | None, value: str) -> str:
-    """What stands for a fact where its words may not.
+    """Return what stands for a fact where its words may not, the same for each disguise of them.
 
-    >>> digest(0, "port", "8080.0") == digest(0, "port", "8080.0") != digest(1, "port", "8080.0")
+    >>> digest(0, "port", "8080.0") == digest(0, "Port", "80 80") != digest(1, "port", "8080.0")
     True
     """
-    return blake2b(f"{rep}\0{object_ or ''}\0{value}".encode(), digest_size=16).hexdigest()
+    fact = f"{rep}\0{undisguised(object_ or '')}\0{undisguised(value)}"
+    return blake2b(fact.encode(), digest_size=16).hexdigest()
 
 
 def digests_of() -> pl.Expr:
     """The digest of each row of a frame of cells or claims."""
-    fact = pl.struct("rep", "object", value=value_as_text())
+    fact = pl.struct("rep", "object", value=_AS_SAID)
 
     def make(facts: pl.Series) -> pl.Series:
         return pl.Series([digest(*row) for row in facts.struct.unnest().rows()], dtype=pl.String)
@@ -60,32 +64,34 @@ def tombstones(memory: Memory) -> frozenset[str]:
 
 
 def text_of(value: str | float) -> str:
-    """A value as `value_as_text` gives it.
+    """Return a value as text, a number as its column prints it.
 
-    >>> text_of(8080), text_of("Uses  SQLite")
-    ('8080.0', 'uses sqlite')
+    >>> text_of(8080), text_of("Uses SQLite")
+    ('8080.0', 'Uses SQLite')
     """
     numbers = [None if isinstance(value, str) else float(value)]
     words = [value if isinstance(value, str) else None]
     one = pl.DataFrame({"value": numbers, "value_text": words, "title": words}, schema=_VALUES)
-    return str(one.select(value_as_text()).item())
+    return str(one.select(_AS_SAID).item())
 
 
 def rows_about(memory: Memory, rep: int, object_: str, value: str | float | None = None) -> Ints:
     """The rows that say something of an object, or this value of it; what was erased says nothing."""
-    here = (pl.col("rep") == rep) & (pl.col("object") == object_)
-    if value is not None:
-        here &= value_as_text() == text_of(value)
-    return _rows(memory, here)
+    about = _rows(memory, (pl.col("rep") == rep) & (pl.col("object") == object_))
+    return about if value is None else _same(memory, about, digest(rep, object_, text_of(value)))
 
 
 def rows_like(memory: Memory, row: int) -> Ints:
     """The rows that say what a row says: of the same object the same value; without an object, the row alone."""
-    cell = memory.cells[row].select("rep", "object", value=value_as_text()).row(0, named=True)
+    cell = memory.cells[row].select("rep", "object", value=_AS_SAID).row(0, named=True)
     if not cell["object"]:
         return np.array([row])
-    same = (pl.col("rep") == cell["rep"]) & (pl.col("object") == cell["object"]) & (value_as_text() == cell["value"])
-    return _rows(memory, same)
+    return rows_about(memory, cell["rep"], cell["object"], cell["value"])
+
+
+def _same(memory: Memory, rows: Ints, fact: str) -> Ints:
+    """Return those of some rows that say a fact, in a disguise or not."""
+    return rows[(memory.cells[rows].select(digests_of()).to_series() == fact).to_numpy()] if rows.size else rows
 
 
 def rows_barred(memory: Memory, fact: str) -> Ints:
