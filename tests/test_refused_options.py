@@ -30,7 +30,7 @@ CASES = {
     "hal net.malnet -c 'newsig one'": "newsig takes SIGNAL TYPE",
     "hal net.malnet -c 'unload a b'": "unload takes NAME",
     "hal net.malnet -c 'list nosuch'": "no such kind",
-    "hal -c unload": "this session has no file yet",
+    "hal -c unload": "unload takes NAME",
     "import atlas.json --confidence 2 -o new.sqlite": "no confidence",
     "import atlas.json --as nosuch -o new.sqlite": "unknown format",
     "netlist diff net.malnet net.malnet --prove other": "two netlists are proved the same",
