@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 HEADING = "look and run"
 
@@ -27,5 +28,12 @@ def main(args: argparse.Namespace) -> int:
     serving = Serving(
         target=args.target, host=args.host or "127.0.0.1", port=args.port, allow_code=args.allow_code, token=token
     )
-    serve(serving, show=not args.no_browser, ready=lambda address: print(f"{address}\nCtrl-C ends it.", flush=True))
+    serve(serving, show=not args.no_browser, ready=_tell)
     return 0
+
+
+def _tell(address: str) -> None:
+    """Print the address as it is: on the way of other output its token would be withheld."""
+    stream = sys.__stdout__ or sys.stdout
+    stream.write(f"{address}\nCtrl-C ends it.\n")
+    stream.flush()

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 OWN = ("scenario", "netlist", "check", "input")
 
 
-def query_of(tuning: Tuning, scenario: str) -> str:
+def query_of(tuning: Tuning, scenario: str, token: str = "") -> str:
     """Return the query of a link to a tuning: `?scenario=tripwire&rules.challenge_ceiling=0.3`."""
-    words: list[tuple[str, Any]] = [("scenario", scenario)] if scenario else []
+    words: list[tuple[str, Any]] = [(name, text) for name, text in (("token", token), ("scenario", scenario)) if text]
     words += list(tuning.values.items())
     if tuning.netlist is not None:
         words.append(("netlist", tuning.netlist))

@@ -40,6 +40,18 @@ def path_of_name(name: str, folder: Path) -> Path:
     return example_path(name)
 
 
+def name_below(path: Path, folder: Path) -> str:
+    """Return the name of a path below the folder, by which an address names it; empty for one elsewhere.
+
+    >>> name_below(Path("scenarios/tripwire.toml"), Path())
+    'scenarios/tripwire.toml'
+    """
+    try:
+        return path.resolve().relative_to(folder.resolve()).as_posix()
+    except ValueError:
+        return ""
+
+
 def holds_store(path: str | Path) -> bool:
     """Return whether a path is a store of malsim's."""
     return Path(path).is_file() and is_store(Path(path))

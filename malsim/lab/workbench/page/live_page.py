@@ -41,7 +41,8 @@ class LivePage:
     """One live page; `tuning` is what was changed, `result` the last run that finished.
 
     `schedule` calls a function on the thread of the page. `folder` is where files are saved, `address` is told each tuning
-    that ran. `on_result` are called after each result, `on_day` when the mark moves, `on_tap` with the day of a click.
+    that ran. `on_result` are called after each result, `on_day` when the mark moves, `on_tap` with the day of a click,
+    `on_draw` after each drawing. `notice` stands in the head until the first change.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class LivePage:
         *,
         folder: Path | None = None,
         address: Callable[[Tuning], None] | None = None,
+        notice: str = "",
     ) -> None:
         self.key = uuid4().hex
         self.tuning, self.result, self.day = tuning, None, None
@@ -59,10 +61,14 @@ class LivePage:
         self.picked: dict[str, dict[str, bool]] = {}
         self.on_result: list[Callable[[], None]] = []
         self.on_day: list[Callable[[], None]] = []
+        self.on_draw: list[Callable[[], None]] = []
+        self._notice = notice
         self.on_tap: list[Callable[[float], bool]] = []
         self._address = address or (lambda _: None)
         self.bar: Any = PageHead(buttons=["Hold", *(["Copy link"] if address else [])], sizing_mode="stretch_width")
-        self.settings: Any = SettingsPanel(groups=setting_groups(tuning.unset), sizing_mode="stretch_width")
+        self.settings: Any = SettingsPanel(
+            groups=setting_groups(tuning.unset), values=dict(tuning.values), sizing_mode="stretch_width"
+        )
         self.legend: Any = Legend(key=self.key, sizing_mode="stretch_width")
         self.why = WhyPart()
         self.checks = ChecksPart(self.go, self._keep)
@@ -82,7 +88,7 @@ class LivePage:
 
     def change(self, tuning: Tuning) -> None:
         """Take another tuning and run it."""
-        before, self.tuning = self.tuning, tuning
+        before, self.tuning, self._notice = self.tuning, tuning, ""
         if (tuning.values.get(LAW), tuning.netlist) != (before.values.get(LAW), before.netlist):
             self.settings.groups = setting_groups(tuning.unset)
         self.settings.param.update(values=dict(tuning.values), errors={})
@@ -147,6 +153,8 @@ class LivePage:
         if self.day is None:
             self.day = float(run.scenario.days)
             self.legend.day = self.day
+        for tell in self.on_draw:
+            tell()
         self.legend.panels = [self._listed(panel, traces, visible[panel]) for panel, traces in self.result.traces.items()]
 
     def _listed(self, panel: str, traces: tuple[TraceLine, ...], visible: list[TraceLine]) -> dict[str, Any]:
@@ -166,7 +174,7 @@ class LivePage:
         times = f", {scenario.replications} replications" if scenario.replications > 1 else ""
         about = f"{scenario.days:g} days, law {scenario.law}, seed {scenario.seed}{times}. {scenario.why}"
         self.bar.param.update(
-            title=plain_text(scenario.name), about=plain_text(about), error="",
+            title=plain_text(scenario.name), about=plain_text(about), error=self._notice,
             checks=f"{good} of {len(outcomes)} checks hold" if outcomes else "",
             mark="good" if good == len(outcomes) else "bad",
         )  # fmt: skip

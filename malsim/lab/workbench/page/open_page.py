@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +15,11 @@ from malsim.lab.workbench.changes import Tuning
 from malsim.lab.workbench.page.live_page import LivePage
 from malsim.lab.workbench.page_address import query_of, tuning_of
 from malsim.lab.workbench.parts.gallery import gallery
-from malsim.lab.workbench.targets import path_of_name, scenario_of_path
+from malsim.lab.workbench.targets import name_below, path_of_name, scenario_of_path
 from malsim.lab.workbench.view.components import html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from malsim.sim.settings.scenario import Scenario
 
@@ -27,18 +28,23 @@ def component(scenario: Scenario | str | Path) -> Any:
     """Return the page as a component of a notebook."""
     pn.extension(inline=True)
     base = scenario_of_path(scenario, allow_code=True) if isinstance(scenario, str | Path) else scenario
-    return _page(Tuning(base=base), lambda call: call()).view
+    page = LivePage(Tuning(base=base), lambda call: call())
+    page.on_draw.append(lambda: pn.io.push_notebook(*page.plots.objects))
+    page.runner.ask(page.tuning)
+    return page.view
 
 
-def page_for(target: str | None, words: Mapping[str, Sequence[str]], *, folder: Path, allow_code: bool) -> Any:
+def page_for(
+    target: str | None, words: Mapping[str, Sequence[str]], *, folder: Path, allow_code: bool, token: str = ""
+) -> Any:
     """Return the page that an address asks for: a scenario, or the gallery where neither it nor `target` names one."""
     document, location = pn.state.curdoc, pn.state.location
     schedule = document.add_next_tick_callback
     named = words.get("scenario", [""])[0]
     if not named and target is None:
-        return gallery(schedule)
+        return gallery(schedule, pn.state.onload)
     try:
-        path = path_of_name(named, folder) if named else str(target)
+        path = path_of_name(named, folder) if named else Path(str(target))
         base = Tuning(base=scenario_of_path(path, allow_code=allow_code))
     except (MalsimError, OSError) as problem:
         return _message(str(problem))
@@ -48,19 +54,14 @@ def page_for(target: str | None, words: Mapping[str, Sequence[str]], *, folder: 
         tuning, refused = base, f"{problem}. The rest of this address was not read."
 
     def tell(tuning: Tuning) -> None:
-        location.search = query_of(tuning, named)
+        location.search = query_of(tuning, named, token)
 
-    page = _page(tuning, schedule, folder=folder, address=tell)
-    page.bar.error = plain_text(refused)
+    named = named or name_below(path, folder)
+    page = LivePage(tuning, schedule, folder=folder, address=tell, notice=plain_text(refused))
+    pn.state.onload(partial(page.runner.ask, tuning))  # before, a call from another thread can be lost
     return page.view
 
 
 def _message(text: str) -> Any:
     """Return a page that says what is wrong, and where the examples are."""
     return html(f"<h2>malsim workbench</h2><p class='wb-error'>{escape(plain_text(text))}</p><p><a href='?'>Back</a></p>")
-
-
-def _page(tuning: Tuning, schedule: Callable[[Callable[[], None]], None], **options: Any) -> LivePage:
-    page = LivePage(tuning, schedule, **options)
-    page.runner.ask(tuning)
-    return page

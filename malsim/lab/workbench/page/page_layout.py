@@ -18,7 +18,7 @@ def laid_out(page: Any) -> Any:
     """Return the layout of a page."""
     plots = card(page.plots, css_classes=["wb-plots"])
     legend = card(page.legend, css_classes=["wb-legend"])
-    checks = card(html("<h2>ChecksPart</h2>"), page.checks.table, page.checks.form, css_classes=["wb-half"])
+    checks = card(html("<h2>Checks</h2>"), page.checks.table, page.checks.form, css_classes=["wb-half"])
     why = card(page.why.view, css_classes=["wb-half"])
     main = pn.Column(
         wrap(plots, legend), wrap(checks, why), parts(page), sizing_mode="stretch_width", css_classes=["wb-main"], margin=0,
@@ -42,7 +42,7 @@ def parts(page: Any) -> Any:
         "Save": [page.saving.form],
     }
     views = [(name, pn.Column(*own, sizing_mode="stretch_width", margin=(10, 0))) for name, own in tabs.items()]
-    tabbed = pn.Tabs(*views, sizing_mode="stretch_width", stylesheets=[TABS], margin=0)
+    tabbed = pn.Tabs(*views, dynamic=True, sizing_mode="stretch_width", stylesheets=[TABS], margin=0)
     return card(tabbed, css_classes=["wb-parts"])
 
 

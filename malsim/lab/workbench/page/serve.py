@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from dataclasses import dataclass
+import socket
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import panel as pn
 
+from malsim.base.errors import UsageError
 from malsim.lab.workbench.page.open_page import page_for
 from malsim.lab.workbench.view.components import html
 
@@ -39,13 +41,18 @@ class Serving:
         if self.token and not hmac.compare_digest(words.pop("token", [""])[0].encode(), self.token.encode()):
             return html("<p>This address needs the token that malsim workbench printed.</p>")
         words.pop("token", None)
-        return page_for(self.target, words, folder=Path.cwd(), allow_code=self.allow_code)
+        return page_for(self.target, words, folder=Path.cwd(), allow_code=self.allow_code, token=self.token)
 
 
 def serve(serving: Serving, *, show: bool, ready: Any = print) -> None:
     """Serve the page until Ctrl-C; `ready` is given its address."""
-    server = server_of(serving)
-    address = f"http://{serving.host}:{server.port}/" + (f"?token={serving.token}" if serving.token else "")
+    serving = replace(serving, port=serving.port or free_port(serving.host))
+    try:
+        server = server_of(serving)
+    except OSError as error:
+        hint = "--port 0 takes a free one"
+        raise UsageError("this port cannot be used", where="--port", given=serving.port, hint=hint) from error
+    address = f"http://{serving.host}:{serving.port}/" + (f"?token={serving.token}" if serving.token else "")
     ready(address)
     if show:
         server.io_loop.add_callback(_open, address)
@@ -60,9 +67,16 @@ def server_of(serving: Serving) -> Any:
     pn.extension(raw_css=[LOOK], notifications=False)
     return pn.serve(
         {"/": serving.page}, address=serving.host, port=serving.port, show=False, start=False, threaded=False,
-        websocket_origin=None if serving.port == 0 else _origins(serving), title="malsim workbench", verbose=False,
+        websocket_origin=_origins(serving), title="malsim workbench", verbose=False,
         index=None, check_unused_sessions_milliseconds=5_000, unused_session_lifetime_milliseconds=30_000,
     )  # fmt: skip
+
+
+def free_port(host: str) -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as taken:
+        taken.bind((host, 0))
+        return int(taken.getsockname()[1])
 
 
 def _origins(serving: Serving) -> list[str]:

@@ -32,8 +32,8 @@ EXAMPLES = {
 WIDE, HIGH, LINES = 220, 74, 6
 
 
-def gallery(schedule: Callable[[Callable[[], None]], None]) -> Any:
-    """Return the cards of the examples as one pane; the pictures come as their runs finish."""
+def gallery(schedule: Callable[[Callable[[], None]], None], onload: Callable[[Callable[[], None]], None]) -> Any:
+    """Return the cards of the examples as one pane; once it is loaded the pictures come as their runs finish."""
     pane = html(_cards({}))
 
     def draw() -> None:
@@ -42,7 +42,7 @@ def gallery(schedule: Callable[[Callable[[], None]], None]) -> Any:
             pictures[name] = _picture(name)
             schedule(partial(setattr, pane, "object", _cards(pictures)))
 
-    Thread(target=copy_context().run, args=(draw,), daemon=True, name="malsim gallery").start()
+    onload(Thread(target=copy_context().run, args=(draw,), daemon=True, name="malsim gallery").start)
     return pane
 
 
@@ -63,7 +63,7 @@ def _picture(name: str) -> str:
     """Return the traces of a short run as a small picture."""
     run = api.run(api.read(example_path(name)).replace(replications=1), watch=iter)
     traces = traces_of(run)
-    own = traces.get("effective") or next(iter(traces.values()), ())
+    own = max(traces.values(), key=lambda lines: lines[0].moved if lines[0].panel in ("effective", "currency") else -1.0)
     lines = [_line(trace, COLOURS[index % len(COLOURS)], run.scenario.days) for index, trace in enumerate(own[:LINES])]
     return f"<svg viewBox='0 0 {WIDE} {HIGH}' preserveAspectRatio='none' aria-hidden='true'>{''.join(lines)}</svg>"
 

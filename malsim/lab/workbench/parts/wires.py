@@ -42,6 +42,7 @@ class WiresPart:
 
     def _typed(self, message: dict[str, Any]) -> None:
         text = str(message["text"])
+        self.editor.text = text  # so that it is there when the tab is opened again
         self.editor.notes, links = notes_of(text, self._page.tuning)
         if links:
             own = self._page.tuning.base.netlist

@@ -3,6 +3,7 @@ export function render({ model, el }) {
   const box = document.createElement("div"); box.className = "wb-editor";
   const gutter = document.createElement("div"); gutter.className = "gutter";
   const area = document.createElement("textarea"); area.spellcheck = false; area.setAttribute("aria-label", model.label); area.wrap = "off";
+  area.placeholder = "No netlist yet. For example:\nloadrt watch names=weak\nnet low weak.in < HANDLE-scores-eff\nnet is-weak weak.below\nsetp weak.level 0.5\naddf weak tick";
   const messages = document.createElement("div"); messages.style.marginTop = "6px"; messages.setAttribute("role", "status");
   box.append(gutter, area); el.append(box, messages);
   let timer = null;

@@ -86,6 +86,15 @@ class FieldForm(PageComponent):
     file = param.Dict({})
     _esm = _script("form")
 
+    def answer(self, callback: Callable[[dict[str, Any]], None]) -> None:
+        """Call a function with each press of a button; what was typed stays in the fields."""
+
+        def keep(message: dict[str, Any]) -> None:
+            self.fields = [field | {"value": message["values"].get(field["name"])} for field in self.fields]
+            callback(message)
+
+        super().answer(keep)
+
     def say(self, text: str, *, failed: bool = False) -> None:
         """Show a sentence under the fields."""
         self.param.update(note=text, failed=failed)

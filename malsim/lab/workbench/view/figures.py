@@ -36,6 +36,7 @@ DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot")
 INK = "#7b8490"  # readable on white and on black
 LANE = 0.7
 MOST_EVENTS = 2_000
+MOST_BANDS = 3  # of a panel; more hide each other
 FOLLOW = """
 window.dispatchEvent(new CustomEvent("malsim-day", {detail: {key, day: cb_obj.x}}))
 """
@@ -200,7 +201,7 @@ def _lines(traces: Sequence[TraceLine], looks: Looks, lanes: Mapping[str, int] |
 
 def _bands(traces: Sequence[TraceLine], looks: Looks) -> dict[str, list[Any]]:
     data: dict[str, list[Any]] = {"xs": [], "ys": [], "colour": []}
-    for trace in traces:
+    for trace in traces[:MOST_BANDS]:
         if trace.low and trace.panel != "bits":
             x, low = steps(trace.t, trace.low)
             _, high = steps(trace.t, trace.high)
