@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,7 @@ from malsim.base.errors import StoreError
 from malsim.base.limits import Limits
 from malsim.memory import Memory, schema
 from malsim.memory.gate.verdicts import VerdictWords
+from malsim.memory.law_steps import present
 from malsim.memory.tables import past, read
 from malsim.memory.tables.connect import connect, is_made, is_store, refusing, sound
 from malsim.memory.tables.layout import MOVING, RECORD
@@ -23,11 +24,14 @@ from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from malsim.memory import Rules
     from malsim.sim.settings.scenario import Scenario
 
 SCORES = ("effective", "currency")
+SEEN = ["effective", "support_mass", "challenge_mass", "calibration"]
+AT_ONCE = 200_000  # cells at instants that are looked at together
 SAYS = pl.coalesce(pl.col("value").cast(pl.String), "title")
 _WORD = {"admit": "write", "tick": "tick", "expand": "read", "update": "write", "save": "write"}
 
@@ -100,10 +104,11 @@ def store_history(
         states = instants.height * rows.height
         Limits.current().check({"cells": states, "memory": states * STATE}, where=str(path))
         grid = _before_supersession(_grid(file, rows, instants), now)
+        seen = _as_seen(grid, _moved(file, now, instants, deeds, scenario.rules))
         writers = _writers(file, now, instants)
         verdicts, changes, updates = read.verdicts(file), _changes(file, now, deeds), read.updates(file)
-    frame = grid.with_columns(
-        pl.col("handle").alias("cell"), now.cells["handle"].gather(grid["successor"]).alias("successor"), SAYS.alias("says"),
+    frame = seen.with_columns(
+        pl.col("handle").alias("cell"), now.cells["handle"].gather(seen["successor"]).alias("successor"), SAYS.alias("says"),
         pl.col("effective").alias("score"), pl.lit(value=True).alias("score_is_belief"),
     ).drop("row", "deed", "handle", "key", "content")  # fmt: skip
     reps = sorted(now.cells["rep"].unique().to_list()) or [0]
@@ -172,6 +177,41 @@ def _before_supersession(grid: pl.DataFrame, now: Memory) -> pl.DataFrame:
     return grid.with_columns(
         active.zip_with(early, grid["status"]).alias("status"), grid["successor"].set(early, None).alias("successor")
     )
+
+
+def _moved(
+    file: sqlite3.Connection, now: Memory, instants: pl.DataFrame, deeds: pl.DataFrame, rules: Rules
+) -> Iterator[pl.DataFrame]:
+    """Yield what a reader saw of cells after a write that was no tick, where it is not what stood in the store."""
+    ticks = deeds.filter(pl.col("deed") == "tick")["row"].implode()
+    writes = instants.filter(~pl.col("deed").is_in(ticks))
+    for part in writes.iter_slices(max(1, AT_ONCE // max(1, now.height))):
+        grid = _before_supersession(_grid(file, _rows(now), part), now)
+        for at in part.rows(named=True):
+            cells = grid.filter((pl.col("t") == at["t"]) & (pl.col("deed") == at["deed"]))
+            if cells.height != at["cells"]:
+                continue  # of a memory that came whole, a day before it came
+            view = present(_memory_of(cells, now, at), rules)
+            seen = view.memory.cells.select(SEEN)[view.moved]
+            yield seen.with_columns(cells.select("t", "deed", "row")[view.moved])
+
+
+def _as_seen(grid: pl.DataFrame, moved: Iterator[pl.DataFrame]) -> pl.DataFrame:
+    """Return the grid with the scores of `moved` in the place of those that stood in the store."""
+    frames, keys = list(moved), ["t", "deed", "row"]
+    if not frames:
+        return grid
+    seen = pl.concat(frames).with_columns(there=pl.lit(value=True))
+    own = grid.select(keys).join(seen, on=keys, how="left", maintain_order="left")
+    here = own["there"].fill_null(value=False)
+    return grid.with_columns(own[name].zip_with(here, grid[name]).alias(name) for name in SEEN)
+
+
+def _memory_of(cells: pl.DataFrame, now: Memory, at: Mapping[str, Any]) -> Memory:
+    """Return the memory of an instant from its cells."""
+    authors = int(cells["author"].max() or 0) + 1 if cells.height else 0  # type: ignore[arg-type]
+    cells = read.whole(cells.select(list(schema.CELLS)))
+    return Memory(cells, now.edges.head(at["edges"]), now.writers.head(authors), at["scanned"])
 
 
 def _writers(file: sqlite3.Connection, now: Memory, instants: pl.DataFrame) -> pl.DataFrame:
@@ -245,11 +285,8 @@ def _snapshots(
 ) -> Iterator[tuple[float, Memory]]:
     """The memory after each tick; after every write where nothing ticked."""
     ticks = set(deeds.filter(deeds["deed"] == "tick")["t"].to_list())
-    columns = list(schema.CELLS)
     for at in instants.rows(named=True):
         if not ticks or at["t"] in ticks:
-            cells = grid.filter((pl.col("t") == at["t"]) & (pl.col("deed") == at["deed"])).select(columns)
+            cells = grid.filter((pl.col("t") == at["t"]) & (pl.col("deed") == at["deed"]))
             if cells.height == at["cells"]:
-                authors = int(cells["author"].max() or 0) + 1 if cells.height else 0  # type: ignore[arg-type]
-                edges, writers = now.edges.head(at["edges"]), now.writers.head(authors)
-                yield at["t"], Memory(read.whole(cells), edges, writers, at["scanned"])
+                yield at["t"], _memory_of(cells, now, at)

@@ -1,0 +1,113 @@
+"""Every interface of a store shows, after a claim, what a tick on a copy gives; random graphs, settled before each claim."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from malsim import Rules, Store
+from malsim.agents.service import MemoryService
+from malsim.cli import main
+from malsim.memory import settle, tick
+from malsim.memory.explain import explain
+from malsim.netlist import evaluate, load, render
+from malsim.scenario.history.store_history import store_history
+from malsim.sim.settings.scenario import Scenario
+
+COLUMNS = ("stated", "calibration", "support_mass", "challenge_mass", "effective")
+PLACES = st.integers(0, 7)
+CLAIMS = st.lists(
+    st.tuples(
+        st.sampled_from(["ann", "bob", "cyd"]), st.sampled_from([0.3, 0.9]),
+        st.lists(st.tuples(st.sampled_from(["supports", "contradicts", "concerns", "supersedes"]), PLACES), max_size=3),
+    ),
+    min_size=2, max_size=8,
+)  # fmt: skip
+
+
+def said(*words: str) -> str:
+    """What a command prints."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main(list(words)) == 0
+    return out.getvalue()
+
+
+def claim(number: int, writer: str, stated: float, edges: list[tuple[str, int]]) -> dict[str, Any]:
+    """A claim verified from outside, so that nothing is capped, with edges to cells that stand."""
+    targets = {place % number: relation for relation, place in edges} if number else {}
+    out = [{"relation": relation, "target": f"obs_{place:04x}"} for place, relation in targets.items()]
+    return {
+        "kind": "obs", "handle": f"obs_{number:04x}", "writer": writer, "title": f"pump says {number}", "t": float(number),
+        "confidence": stated, "verification": "external", "object": "pump", "value": float(number), "edges": out,
+    }  # fmt: skip
+
+
+def numbers(line: str) -> float:
+    """The effective that a line of a push or a netlist shows."""
+    found = re.search(r" eff\(([0-9.e-]+)\)", line)
+    assert found
+    return float(found[1])
+
+
+@settings(max_examples=12, deadline=None)
+@given(drawn=CLAIMS, calibration=st.sampled_from([0, 3]))
+def test_every_interface_shows_what_a_tick_would_give(drawn: list[Any], calibration: int) -> None:
+    rules = Rules(calibration_history=calibration)
+    with TemporaryDirectory() as folder:
+        path, day = Path(folder) / "m.sqlite", float(len(drawn))
+        with Store(path) as store:
+            for number, (writer, stated, edges) in enumerate(drawn):
+                now = float(number)
+                store.wire(lambda memory, wires, now=now: (settle(memory, now, rules).memory, wires), t=now)
+                store.admit([claim(number, writer, stated, edges)], rules)
+            expected = tick(store.recorded, day, rules).cells
+            before = store.recorded.cells
+            seen = store.current(rules).cells
+            for name in COLUMNS:
+                assert seen[name].to_list() == expected[name].to_list()
+            worth = dict(expected.select("handle", "effective").rows())
+            assert tick(store.current(rules), day, rules).cells.equals(expected)
+            asked = store.ask("pump", now=day, rules=rules).filter(status="current")
+            assert set(asked["handle"]) <= worth.keys()
+            for text in ("", "pump says"):
+                for line in store.mini_index(text, limit=20, budget_words=9000, now=day, rules=rules).lines:
+                    handle = line.split()[0].lstrip("^")
+                    assert numbers(line) == pytest.approx(worth[handle], abs=1e-6)
+            for handle, value in worth.items():
+                assert store.about(handle, rules=rules).height
+                assert explain(store.about(handle, rules=rules), handle, t=day, rules=rules).effective == value
+            assert store.recorded.cells.equals(before)
+        service = MemoryService(path, rules=rules, clock=lambda: day)
+        for row in load(service.netlist()).memory.cells.select("handle", "effective").rows():
+            assert row[1] == worth[row[0]]
+        for handle, value in worth.items():
+            assert f"= effective            {value:+.4f}" in service.why(handle)
+            assert f"= effective            {value:+.4f}" in service.expand(handle)
+        service.close()
+        if rules == Rules():
+            commands(path, worth, day)
+
+
+def commands(path: Path, worth: dict[str, float], day: float) -> None:
+    """The same from the command line and from Python, under the default rules."""
+    rendered = load(said("netlist", "render", str(path))).memory.cells
+    assert dict(rendered.select("handle", "effective").rows()) == worth
+    with Store(path, write=False) as store:
+        memory = store.memory
+        assert render(memory).startswith(said("netlist", "render", str(path))[:20])
+    history = store_history(path, Scenario()).cells.filter(t=day - 1.0)
+    assert dict(history.select("cell", "effective").rows()) == worth
+    for handle, value in list(worth.items())[-3:]:
+        assert evaluate(f"{handle}-scores-eff", memory)["value"].to_list() == [value]
+        address = said("netlist", "value", f"{handle}-scores-eff", str(path)).splitlines()[1]
+        assert float(address.rsplit(",", 1)[1]) == value
+        assert f"= effective            {value:+.4f}" in said("look", str(path), handle)
+        assert f"= effective            {value:+.4f}" in said("why", str(path), handle)
