@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.agents.wall_clock import wall_clock
 from malsim.base.errors import UsageError
+from malsim.base.plain_text import one_line
 from malsim.memory.push.mini_index import BUDGET_WORDS, LIMIT
 from malsim.memory.push.ten_cells import MAP, ten_cells
 from malsim.memory.rules import Rules
@@ -156,9 +157,9 @@ class MemoryService:
 def verdict_text(verdict: Mapping[str, Any]) -> str:
     """A verdict of the gate in a sentence, with its reasons and notes."""
     if verdict["verdict"] == "refused":
-        return "refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"])
+        return one_line("refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"]))
     line = f"{verdict['verdict']} as {verdict['handle']}, stated {verdict['stated']:g}, effective {verdict['effective']:.3g}"
-    return "\n".join([line, *(f"  {note}" for note in verdict["notes"])])
+    return "\n".join([line, *(f"  {one_line(note)}" for note in verdict["notes"])])
 
 
 def _bounded(value: Any, name: str) -> Any:

@@ -7,10 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
 from typing import TextIO
 
-# Control characters but tab and newline; marks that turn the direction of text; what no encoding writes.
-_QUOTED = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+# Control characters but tab and newline, direction marks, letters without a shape (tags among them), surrogates.
+_UNSAFE = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+_QUOTED, _QUOTED_IN_LINE = re.compile(f"[{_UNSAFE}]"), re.compile(f"[\n{_UNSAFE}]")
+_PLANE = 0xFFFF
+_ESCAPES = re.compile(r"\\(?:([\"\\n])|u([0-9a-f]{4})|U(000[0-9a-f]{5}))")
 
 
 def plain_text(text: str) -> str:
@@ -21,16 +26,68 @@ def plain_text(text: str) -> str:
     """
     from malsim.base.screen import withheld  # its patterns are compiled when first needed
 
-    return withheld(_QUOTED.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
+    return withheld(_QUOTED.sub(_escape, text))
 
 
 def one_line(text: str) -> str:
-    r"""The same, in one line.
+    r"""Return the text as `plain_text` does, in one line: line breaks and tabs are written out too.
 
     >>> one_line("a\nb")
     'a\\nb'
     """
-    return plain_text(text).replace("\n", "\\n")
+    return plain_text(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def escaped(text: str) -> str:
+    r"""Return the text in one line with every character that steers a terminal or hides written out; `unescaped` reads it.
+
+    >>> escaped("a\n\x1b[0m\U000e0041"), escaped(r"a\n")
+    ('a\\n\\u001b[0m\\U000e0041', 'a\\\\n')
+    """
+    return _QUOTED_IN_LINE.sub(_escape, text.replace("\\", "\\\\"))
+
+
+def quoted(text: str) -> str:
+    r"""Return the text between quotes, in one line: `escaped`, and with quotes inside escaped.
+
+    >>> print(quoted('say "no"'))
+    "say \"no\""
+    """
+    return '"' + escaped(text).replace('"', '\\"') + '"'
+
+
+def unescaped(text: str) -> str:
+    r"""Return the text that `escaped` or `quoted` wrote; a backslash before anything that they do not write stays.
+
+    >>> unescaped(r"a\tb\u001b") == r"a\tb" + "\x1b"
+    True
+    """
+    return _ESCAPES.sub(_unescape, text) if "\\" in text else text
+
+
+def is_plain(text: str) -> bool:
+    """Return whether `escaped` would leave the text as it is, backslashes aside."""
+    return _QUOTED_IN_LINE.search(text) is None
+
+
+def block(text: str) -> str:
+    r"""Return a text of several lines, each behind a bar, so that none looks like a line of the output around it.
+
+    >>> print(block("a\nb"))
+      | a
+      | b
+    """
+    return "\n".join(f"  | {one_line(line)}" for line in text.split("\n"))
+
+
+def _escape(match: re.Match[str]) -> str:
+    letter = match[0]
+    return "\\n" if letter == "\n" else f"\\u{ord(letter):04x}" if ord(letter) <= _PLANE else f"\\U{ord(letter):08x}"
+
+
+def _unescape(match: re.Match[str]) -> str:
+    sign, short, long = match.groups()
+    return chr(int(short or long, 16)) if sign is None else "\n" if sign == "n" else sign
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.finite import day
+from malsim.base.plain_text import quoted
 from malsim.lab.space.scenario_options import set_arguments
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def main(args: argparse.Namespace) -> int:
     if args.output:
         from malsim.showing.plots.runs.waterfall import waterfall
 
-        title = f'{explanation.handle} "{explanation.title}" on day {explanation.t:g}'
+        title = f"{explanation.handle} {quoted(explanation.title)} on day {explanation.t:g}"
         waterfall(explanation.terms, explanation.effective, title=title).savefig(args.output)
     return 0
 

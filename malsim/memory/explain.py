@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.base.plain_text import listed
+from malsim.base.plain_text import listed, one_line, quoted
 from malsim.memory import law
 from malsim.memory.law_steps import present
 from malsim.memory.rules import Rules
@@ -72,7 +72,7 @@ class Explanation:
 
     def __str__(self) -> str:
         """A table a person reads."""
-        lines = [f'{self.handle} "{self.title}" on day {self.t:g}']
+        lines = [f"{self.handle} {quoted(self.title)} on day {self.t:g}"]
         lines += [f"  {name:<22} {_signed(value)}" for name, value in self.terms.rows()]
         lines.append(f"  {'= effective':<22} {_signed(self.effective)}")
         for row in self.contributions.sort(pl.col("share").abs(), descending=True, maintain_order=True).to_dicts():
@@ -162,12 +162,12 @@ class LawExplanation:
         ]
         rows.append(("= effective", _signed(float(sum(odds))), _signed(self.effective)))
         width = max(len(name) for name, _, _ in rows)
-        lines = [f'{self.handle} "{self.title}" on day {self.t:g}']
+        lines = [f"{self.handle} {quoted(self.title)} on day {self.t:g}"]
         lines += [f"  {name:<{width}} {one:>9} {value:>9}" for name, one, value in rows]
-        return "\n".join([*lines, *(f"  {text}" for text in (self.chain, *self.records, self.moved) if text)])
+        return "\n".join([*lines, *(f"  {text}" for text in (self.chain, *map(one_line, self.records), self.moved) if text)])
 
     def _summand(self, row: dict[str, object]) -> str:
-        return str(row["term"]) if row["cell"] is None else f"{row['writer']} says {row['term']} ({row['cell']})"
+        return str(row["term"]) if row["cell"] is None else one_line(f"{row['writer']} says {row['term']} ({row['cell']})")
 
     def _moved(self) -> str:
         return f"; {self.moved}" if self.moved else ""
@@ -186,7 +186,7 @@ def rewritten_lines(updates: pl.DataFrame) -> list[str]:
     """Who rewrote which fields of a cell on which day (t, field, writer), a line each time."""
     times = updates.group_by("t", "writer", maintain_order=True).agg("field")
     return [
-        f"  rewritten on day {t:g} by {'nobody that is named' if writer is None else writer}: {', '.join(fields)}"
+        f"  rewritten on day {t:g} by {'nobody that is named' if writer is None else one_line(writer)}: {', '.join(fields)}"
         for t, writer, fields in times.rows()
     ]
 
@@ -198,7 +198,7 @@ def _signed(value: float | None, form: str = "+.4f") -> str:
 def _reader_list(readers: pl.DataFrame) -> str:
     """Who reads a cell, in one line."""
     names = [
-        f'{kind} "{name}"' if kind == "check" else f"{kind} {name}" + (f" ({place})" if place else "")
+        f"{kind} {quoted(name)}" if kind == "check" else f"{kind} {name}" + (f" ({place})" if place else "")
         for kind, name, place in readers.select("kind", "name", "place").head(MOST_READERS).rows()
     ]
     more = readers.height - len(names)

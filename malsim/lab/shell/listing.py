@@ -7,6 +7,7 @@ from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from malsim.base.errors import AddressError, UsageError, nearest
+from malsim.base.plain_text import quoted
 from malsim.lab.shell.session import signals_by_pin
 from malsim.memory.graph.handles import beginning_so
 from malsim.netlist.evaluate import Frames, evaluate
@@ -176,7 +177,7 @@ def _cell(session: Session, name: str) -> str:
     row = session.memory.cells.row(session.memory.row(name), named=True)
     flags = " ".join(flag for flag in ("annexed", "locked", "pinned", "requires_review") if row[flag])
     scores = f"eff({row['effective']:.3f}) curr({row['currency']:.3f}) sal({row['salience']:.3f})"
-    return f'{name} "{row["title"]}" conf({row["stated"]:.2f}) {scores} {row["status"]} {flags}'.rstrip()
+    return f"{name} {quoted(row['title'])} conf({row['stated']:.2f}) {scores} {row['status']} {flags}".rstrip()
 
 
 _HEADS = {

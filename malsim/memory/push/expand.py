@@ -10,6 +10,7 @@ import polars as pl
 
 from malsim.base.errors import AddressError
 from malsim.base.finite import finite
+from malsim.base.plain_text import block, one_line
 from malsim.memory.explain import Explanation, explain
 from malsim.memory.gate.edit import expanded
 from malsim.memory.law_steps import present
@@ -44,21 +45,24 @@ class Expanded:
         """A page a person reads, or the value of the field asked for."""
         cell = self.cell
         if self.field:
-            return str(cell[self.field])
+            text = str(cell[self.field])
+            return block(text) if "\n" in text else one_line(text)
         lines = [str(self.explanation), f"  {self.explanation.why}", ""]
         names = (
             "kind", "writer", "status", "stability", "verification", "origin", "sensitivity", "object", "value",
             "value_text", "summary",
         )  # fmt: skip
-        lines += [f"  {name:<12} {cell[name]}" for name in names if cell[name] not in (None, "")]
-        lines += [f"  {name:<12} {', '.join(cell[name])}" for name in ("topics", "entities", "source_refs") if cell[name]]
+        lines += [f"  {name:<12} {one_line(str(cell[name]))}" for name in names if cell[name] not in (None, "")]
+        lines += [
+            f"  {name:<12} {one_line(', '.join(cell[name]))}" for name in ("topics", "entities", "source_refs") if cell[name]
+        ]
         lines += [f"  {name:<12} day {cell[name]:g}" for name in _DAYS
                   if cell[name] is not None]  # fmt: skip
         flags = [name for name in ("annexed", "locked", "pinned", "requires_review", "immutable") if cell[name]]
         lines += [f"  {'flags':<12} {', '.join(flags)}"] * bool(flags)
         lines += [f"  {name:<12} {cell[name]:.4f}" for name in ("currency", "salience") if cell[name] is not None]
         if cell["body"]:
-            lines += ["", *(f"  {line}" for line in cell["body"].splitlines())]
+            lines += ["", block(cell["body"])]
         lines += _table("neighbours", self.neighbours) + _table(
             "versions", self.versions if self.versions.height > 1 else None
         )
@@ -134,7 +138,7 @@ def _table(name: str, frame: pl.DataFrame | None) -> list[str]:
         return []
     rows = [
         frame.columns,
-        *([f"{value:.4g}" if isinstance(value, float) else str(value) for value in row] for row in frame.rows()),
+        *([f"{value:.4g}" if isinstance(value, float) else one_line(str(value)) for value in row] for row in frame.rows()),
     ]
     widths = [max(len(row[i]) for row in rows) for i in range(frame.width)]
     return ["", f"  {name}", *("  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)]

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from malsim.base.finite import finite
+from malsim.base.plain_text import quoted
 from malsim.memory.law import DEFAULT
 from malsim.memory.law_steps import effective_now
 from malsim.memory.push.marks import marked
@@ -184,13 +185,12 @@ def _search_store(memory: Memory) -> sqlite3.Connection:
 
 
 def _line(cell: dict[str, object]) -> str:
-    title = str(cell["title"]).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     scores = {word: cell[SCORE_WORDS[word]] for word in ("conf", "eff", "curr", "sal")}
     numbers = {name: ABSENT if value is None else _number(float(str(value))) for name, value in scores.items()}
     numbers["conf"] += "!" if cell["stated"] is not None else ""  # stated once, for good
     numbers |= {name: str(int(bool(cell[column]))) for name, column in FLAG_WORDS.items()}
     values = " ".join(f"{name}({value})" for name, value in numbers.items())
-    return f'{"^" if cell["marked"] else ""}{cell["handle"]} "{title}" {values} [out:{cell["outgoing"]}]'
+    return f"{'^' if cell['marked'] else ''}{cell['handle']} {quoted(str(cell['title']))} {values} [out:{cell['outgoing']}]"
 
 
 def _number(value: float) -> str:

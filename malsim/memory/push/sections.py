@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from malsim.base.plain_text import one_line
 from malsim.memory.law import penalises
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ def sections(
     conflicts, left = _within([_dispute(*one) for one in disputes], left, CONFLICTS)
     low, left = _within([line for cell in cells if (line := _doubt(cell, now, rules))], left, LOW_TRUST)
     history = rules.calibration_history if penalises(rules) else 0
-    few, _ = _within([f"{writer} {count} of {history}" for writer, count in outcomes if count < history], left, UNPROVEN)
+    records = [f"{one_line(writer)} {count} of {history}" for writer, count in outcomes if count < history]
+    few, _ = _within(records, left, UNPROVEN)
     return Sections(conflicts, low, expand, few, signals, reminds)
 
 

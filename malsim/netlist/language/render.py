@@ -6,12 +6,13 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from malsim.base.plain_text import is_plain, quoted
 from malsim.netlist.language.faults import Fault, NetlistError
 from malsim.netlist.language.lexicon import KEYWORDS, LIMITS
 from malsim.netlist.language.parse import parse
 from malsim.netlist.language.sentences.lines import comment_at
 from malsim.netlist.language.statements import Blank, Body, Cell, Edges, Load, Prop, Schedule, Set, Source, Thread, Wire
-from malsim.netlist.language.values import exact, quote, short
+from malsim.netlist.language.values import exact, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -85,11 +86,11 @@ def _fit(shape: re.Pattern[str], *texts: str) -> list[str]:
 
 
 def _text(value: str) -> str:
-    return value if _WORD.fullmatch(value) else quote(value)
+    return value if _WORD.fullmatch(value) and is_plain(value) else quoted(value)
 
 
 def _cell(cell: Cell, format_number: Callable[[float], str]) -> str:
-    words = [("^" if cell.expand else "") + _fit(_TARGET, cell.handle)[0], quote(cell.title)]
+    words = [("^" if cell.expand else "") + _fit(_TARGET, cell.handle)[0], quoted(cell.title)]
     for value in cell.values:
         (field,) = _fit(_TARGET, value.field)
         words.append(f"{field}({format_number(value.number)}{'!' if value.immutable else ''})")
@@ -153,7 +154,7 @@ def _load(load: Load) -> str:
 
 _SENTENCES: Mapping[type, Callable[..., str]] = {
     Blank: lambda _: "",
-    Body: lambda body: f"{_INDENT}body {quote(body.text)}",
+    Body: lambda body: f"{_INDENT}body {quoted(body.text)}",
     Edges: _edges,
     Load: _load,
     Prop: lambda prop: " ".join([f"{_INDENT}prop", *_fit(_WORD, prop.field), *map(_text, prop.values)]),

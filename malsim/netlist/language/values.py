@@ -7,12 +7,12 @@ import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 from malsim.base.errors import DataError
+from malsim.base.plain_text import unescaped
 from malsim.netlist.language.lexicon import BITS, TIMES
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 _DURATION = re.compile(rf"(.+?)({'|'.join(TIMES)})")
-_ESCAPE = re.compile(r'\\(["\\n])')
 _MILLIONTH = Decimal("0.000001")
 _WIDE = Context(prec=1100)  # every digit of any double
 _PLAIN_BELOW = 21  # decimal exponents from here on, and below -7, are written as exponents
@@ -90,20 +90,10 @@ def short(value: float) -> str:
     return f"{rounded:f}".rstrip("0").rstrip(".")
 
 
-def quote(text: str) -> str:
-    r"""Put text between quotes, escaping backslash, quote and line end.
-
-    >>> print(quote('say "no"'))
-    "say \"no\""
-    """
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-
-
 def unquote(token: str) -> str:
-    r"""Take the text out of a quoted token; a backslash before anything else than `\`, `"` or `n` stays.
+    r"""Return the text in a quoted token; a backslash before anything else than `\`, `"`, `n`, `uXXXX` or `UXXXXXXXX` stays.
 
     >>> unquote(r'"a\tb"') == r"a\tb"
     True
     """
-    inside = token[1:-1]
-    return _ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], inside) if "\\" in inside else inside
+    return unescaped(token[1:-1])

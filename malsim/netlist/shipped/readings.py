@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from malsim.base.plain_text import one_line
 from malsim.memory import Rules, tick
 from malsim.memory.law_steps import present
 from malsim.netlist.engine import Engine
@@ -36,7 +37,7 @@ class SignalReading:
 
     def __str__(self) -> str:
         """One line, and where it fires what it asks to be done."""
-        worst = ", ".join(f"{label} {value:.3g}" for label, value in self.highest)
+        worst = ", ".join(f"{one_line(label)} {value:.3g}" for label, value in self.highest)
         where = f"fires on {self.firing} of {self.rows} {self.domain}{'s' * (self.rows != 1)}"
         line = f"{self.signal.name:<27} {self.signal.display:<9} {where}{': ' if worst else ''}{worst}"
         return f"{line}\n{'':<38}{self.signal.asks}" if self.firing else line

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from malsim.base.plain_text import one_line
 from malsim.memory.schema import KINDS
 from malsim.memory.tables.standing_parts import EVENTS
 from malsim.netlist.engine.rows import Rows
@@ -135,4 +136,4 @@ def _events(result: Scan, now: float, first: int) -> pl.DataFrame:
 def event_lines(events: pl.DataFrame) -> list[str]:
     """What happened, a line each: `tripped alarm: alarm, by severity.out`."""
     rows = events.select(WORDS).rows()
-    return [f"{kind} {about}: {detail}" + f", by {by}" * (by != about) for kind, about, detail, by in rows]
+    return [one_line(f"{kind} {about}: {detail}" + f", by {by}" * (by != about)) for kind, about, detail, by in rows]

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
+from malsim.base.plain_text import one_line
 from malsim.memory.schema import NONE
 from malsim.netlist.language.statements import Schedule
 from malsim.netlist.shipped.catalogue import catalogue, of_block, signal_named
@@ -138,7 +139,7 @@ def _firing(place: int, signal: StandingSignal, values: Mapping[str, Any], net: 
 
 
 def _line_text(signal: StandingSignal, label: str | None, value: float, more: int) -> str:
-    where = f"{signal.name} {label}" if label else signal.name
+    where = f"{signal.name} {one_line(label)}" if label else signal.name
     return f"{where} {value:.3g}: {signal.asks}" + f"; {more} more" * (more > 0)
 
 
