@@ -1,4 +1,4 @@
-"""A progress bar where somebody is watching, and nothing anywhere else."""
+"""A progress bar in a terminal, and nothing anywhere else: in a notebook a bar would stay in the saved output."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ DELAY = 2.0
 
 
 def watched() -> bool:
-    """Whether this process writes to a terminal or a notebook; a worker of another process does not."""
-    return multiprocessing.parent_process() is None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+    """Return whether this process writes to a terminal; a worker of another process and a notebook's kernel do not."""
+    return multiprocessing.parent_process() is None and sys.stderr.isatty()
 
 
 def progress(steps: Iterable[T], *, what: str, unit: str, delay: float = DELAY) -> Iterable[T]:
-    """The steps as they are taken, with a bar on stderr or in the notebook once it has taken `delay` seconds.
+    """Yield the steps as they are taken, with a bar on stderr once it has taken `delay` seconds.
 
     >>> sum(progress([1, 2, 3], what="sum", unit="number"))
     6
     """
     if not watched():
         return steps
-    from tqdm.auto import tqdm
+    from tqdm import tqdm
 
     return tqdm(steps, desc=what, unit=unit, delay=delay, leave=False, file=sys.stderr)

@@ -11,6 +11,7 @@ from malsim.base.errors import UsageError
 from malsim.base.files.outputs import save_files
 from malsim.lab.stability import portraits
 from malsim.lab.stability.frequency import gain_margin, phase_margin, response
+from malsim.lab.stability.periods import word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,7 +125,8 @@ class LoopFigures:
         return {_label(mode): response(mode, self.loop.damping) for mode in self._modes()}
 
     def _title(self, name: str) -> str:
-        return f'{name} "{self.cells.filter(cell=name)["title"][0]}": {self.verdict}'
+        row = self.cells.filter(cell=name)
+        return f'{name} "{row["title"][0]}": {word(row)}'
 
     def _row(self, cell: str | None, rep: int) -> int:
         """The row of a cell by name; of the one that swings most, if None."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from malsim.scenario.properties import check
 
@@ -39,14 +39,19 @@ def held(run: RunFrames, *properties: str) -> dict[str, bool]:
     return results
 
 
-def graded(properties: Mapping[str, bool]) -> Grade:
-    """The grade of an answer.
+def graded(*parts: Mapping[str, bool] | tuple[Any, ...]) -> Grade:
+    """Return the grade of an answer: each part is a mapping from sentences to whether they hold, or a run and properties.
+
+    `ms.graded((run, "always (eff(obs_a1a1) <= 0.5)"), {"it settles": True})`
 
     >>> graded({"one is less than two": 1 < 2, "two is less than one": 2 < 1})
     not yet
       holds: one is less than two
       fails: two is less than one
     """
+    properties: dict[str, bool] = {}
+    for part in parts:
+        properties |= held(*part) if isinstance(part, tuple) else part
     if not properties:
         raise ValueError("an exercise asks for something")
     return Grade({text: bool(holds) for text, holds in properties.items()})
