@@ -65,7 +65,7 @@ belief = rank
 
 
 def _near(rep: Ints, object_: Ints) -> tuple[Ints, Bools]:
-    """For each object its items and the first few of other objects, in order of creation; which are its own."""
+    """Return, for each object, its items and the first few of other objects, and the mask of its own."""
     group = rep * (object_.max(initial=0) + 1) + object_
     own = table(group)
     few = np.flatnonzero(rank_within_group(group) < NEAREST)  # more of one object are never among the first few

@@ -48,5 +48,5 @@ def rank(items: Items, now: float, *, least: float) -> Array:
 
 
 def _remaining(days: Array) -> Array:
-    """What is left of 1 after so many days."""
+    """Compute what remains of 1 after a number of days."""
     return np.where(days < 3.0, np.exp(-0.693 * days), np.exp(-2.079) * (np.maximum(days, 3.0) / 3.0) ** -0.5)

@@ -1,1 +1,1 @@
-"""What runs a law of items: its declarations, the columns of its items, the rounds of claims, and the plant around them."""
+"""Engine of the laws of items: declarations, columns of items, rounds of claims, and the plant around them."""

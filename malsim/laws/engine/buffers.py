@@ -38,7 +38,7 @@ class Buffer:
 
     @property
     def values(self) -> NDArray[Any]:
-        """Its values, read-only."""
+        """Return the values as a read-only array."""
         values = self.room.array[: self.height]
         values.flags.writeable = False
         return values

@@ -40,12 +40,12 @@ class Law:
 
     @property
     def shipped(self) -> bool:
-        """Whether it comes with malsim."""
+        """Return whether the law comes with malsim."""
         return self.module.__name__.startswith("malsim.laws.")
 
     @property
     def path(self) -> str:
-        """Its file."""
+        """Return the path of the law's file."""
         return self.module.__file__ or self.name
 
     @cached_property
@@ -58,7 +58,7 @@ class Law:
 
     @property
     def sentence(self) -> str:
-        """What it does, in one sentence."""
+        """Return the first sentence of the law's docstring."""
         return " ".join(self._parts[0].split()) if self._parts else ""
 
     @property
@@ -74,17 +74,17 @@ class Law:
 
     @property
     def left_out(self) -> str:
-        """What the minimal model leaves out."""
+        """Return the paragraph on what the minimal model leaves out."""
         return self._paragraph("Left out:")
 
     @property
     def proven(self) -> str:
-        """What running it beside the pinned functions of its source showed: "equal …", or where it differs."""
+        """Return the result of the comparison with the pinned source: "equal …", or where it differs."""
         return self._paragraph("Proven:")
 
     @property
     def equal(self) -> bool:
-        """Whether it is a model of another's memory that was run beside its source and is equal to it."""
+        """Return whether the law models another project and equals its source in the comparison."""
         return self.proven.startswith("equal")
 
     def _paragraph(self, head: str) -> str:
@@ -93,13 +93,13 @@ class Law:
 
     @property
     def notes(self) -> str:
-        """What else its docstring says."""
+        """Return the other paragraphs of the law's docstring."""
         heads = ("    ", "Source:", "Left out:", "Proven:", ">>>")
         return "\n".join(" ".join(part.split()) for part in self._parts[1:] if not part.startswith(heads))
 
     @cached_property
     def params(self) -> dict[str, Param]:
-        """Its parameters."""
+        """Return the law's parameters by name."""
         return {name: value for name, value in vars(self.module).items() if isinstance(value, Param)}
 
     @cached_property
@@ -109,27 +109,27 @@ class Law:
 
     @cached_property
     def functions(self) -> dict[str, Callable[..., Any]]:
-        """Its functions by name: those of `FUNCTIONS` that the file has."""
+        """Return the functions of the law's file that `FUNCTIONS` lists, by name."""
         return {name: vars(self.module)[name] for name in FUNCTIONS if name in vars(self.module)}
 
     @property
     def belief(self) -> bool:
-        """Whether it has a number that is meant as a probability."""
+        """Return whether the law gives a number that is meant as a probability."""
         return "belief" in self.functions or bool(getattr(self.module, "believes", False))
 
     @property
     def scope(self) -> str:
-        """What a claim or a use looks at: the items about its object, or all of its replication."""
+        """Return which items a claim or a use reads: those of its object, or all of its replication."""
         return str(getattr(self.module, "scope", "object"))
 
     @property
     def uses(self) -> int:
-        """How many items a read uses."""
+        """Return the number of items that a read uses."""
         return int(getattr(self.module, "uses", 5))
 
     @property
     def ordered(self) -> bool:
-        """Whether it matters in which order the claims of one instant come."""
+        """Return whether the order of claims with the same time matters."""
         return bool(getattr(self.module, "ordered", False))
 
     @property
@@ -139,12 +139,12 @@ class Law:
 
     @property
     def pools(self) -> bool:
-        """Whether what is known of one object weighs on another: the law keeps records of writers."""
+        """Return whether evidence about one object affects another, because the law keeps records of writers."""
         return bool(getattr(self.module, "pools", self.factory is not None))
 
     @property
     def factory(self) -> Callable[..., Plant[Any]] | None:
-        """What makes its memory from its parameters, where that is no plant of items."""
+        """Return the function that makes the memory from the parameters, if it is not a plant of items."""
         return getattr(self.module, "plant", None)
 
     def asks(self, function: str) -> list[str]:

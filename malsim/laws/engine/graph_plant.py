@@ -56,7 +56,7 @@ class GraphState:
 
     @cached_property
     def view(self) -> GraphView:
-        """What it shows: as the last tick left it."""
+        """Return the cells as the last tick left them."""
         return GraphView(self, self.memory)
 
     def append(self, memory: Memory, rep: Ints, about: Ints, value: Ints) -> GraphState:
@@ -82,7 +82,7 @@ class GraphState:
         return self.append(memory, cells.column("rep") - self.first, np.array(about), np.array(value))
 
     def __getstate__(self) -> dict[str, Any]:
-        """What it holds, not what is derived from that."""
+        """Return the fields to pickle; the derived view is left out."""
         return {name: part for name, part in self.__dict__.items() if name != "view"}
 
 
@@ -121,7 +121,7 @@ class Graph(SharesObjects):
         return replace(state, memory=memory, object=Column(object_), value=Column(value)), obeyed
 
     def tick(self, state: GraphState, now: float) -> GraphState:
-        """One step of the law; where derived values are rules, the published effective and time constants times those."""
+        """Compute one step of the law; derived values such as `tau_scale` multiply the time constants."""
         rules = self._rules(state)
         stretch = state.of_cells(rules.tau_scale) if rules.tau_scale else None
         return replace(state, memory=tick(state.memory, now, rules, tau_scale=stretch))
@@ -136,11 +136,11 @@ class Graph(SharesObjects):
         return replace(state, memory=expanded(state.memory, opened, now, self.rules)) if opened.size else state
 
     def view(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # its numbers move at ticks
-        """As the last tick left it."""
+        """Return the cells as the last tick left them."""
         return state.view
 
     def present(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # what time does to it waits for the tick
-        """As a reader sees it, with what was admitted since."""
+        """Return the view with the claims admitted since the last tick."""
         memory = present(state.memory, self._rules(state)).memory
         return state.view if memory is state.memory else GraphView(state, memory)
 
@@ -205,12 +205,12 @@ class GraphView(View):
 
     @property
     def stated(self) -> Array:
-        """What the gate let pass of what their writers stated."""
+        """Return the stated confidence of each cell, as the gate admitted it."""
         return self._memory.column("stated")
 
     @property
     def time(self) -> Array:
-        """When cells were created."""
+        """Return the time at which each cell was created."""
         return self._memory.column("created")
 
     @cached_property
@@ -225,7 +225,7 @@ class GraphView(View):
 
     @property
     def active(self) -> Bools:
-        """Which are active."""
+        """Return the mask of active cells."""
         return self._memory.is_active
 
     @property
@@ -250,7 +250,7 @@ class GraphView(View):
         return edges.column("source")[since:], edges.column("target")[since:], edges.column("relation")[since:]
 
     def accusations(self) -> tuple[Ints, Ints]:
-        """Those by active cells."""
+        """Return the contradictions by active cells as (source, target) rows."""
         return self._accusations
 
     @cached_property
@@ -271,7 +271,7 @@ class GraphView(View):
         return rank_score(match, degree, self.belief.take(rows), age, self._state.rules, row=reader)
 
     def marked(self, rows: Ints, now: float) -> Bools:
-        """Which bear `^`."""
+        """Return the mask of rows that the push marks with `^`."""
         memory = self._memory
         return marked(
             self._state.rules,

@@ -181,7 +181,7 @@ class WatchedPlant:
         return after, replace(verdicts, account=partial(self._call, "account", verdicts.account))
 
     def view(self, state: Any, now: float) -> View:
-        """What anybody may look at."""
+        """Return the law's view after checking its columns."""
         view = self._ask("view", state, now)
         if not isinstance(view, View):
             self._refuse("view", "must return a View", view)

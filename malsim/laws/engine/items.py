@@ -1,4 +1,4 @@
-"""What a law of items is written in: the items it looks at, the claim or the question, and what it changes."""
+"""Types in which a law of items is written: the items, the claim or the question, and the change it makes."""
 
 from __future__ import annotations
 
@@ -94,17 +94,17 @@ class Items:
 
     @property
     def reviewed(self) -> Bools:
-        """Which were written by a reviewer: a writer of the name `reviewers` or `reviewer`."""
+        """Return the mask of items written by a writer named `reviewers` or `reviewer`."""
         return reviewers(self.vocabulary)[self.writer]
 
     @property
     def verified(self) -> Bools:
-        """Which a reviewer wrote, or whose claim was verified from outside."""
+        """Return the mask of items that a reviewer wrote or whose claim was verified externally."""
         return self.reviewed | (self["verified"] > 0.0)
 
     @property
     def alive(self) -> Bools:
-        """Which of them are there at all."""
+        """Return the mask of items that exist."""
         return self._column("alive")
 
     def age(self, now: float | Array, since: str = "time") -> Array:
@@ -130,7 +130,7 @@ class ItemState:
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Every column."""
+        """Return every column by name."""
         return {name: column.values for name, column in self.columns.items()}
 
 
@@ -167,7 +167,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Change:
-    """What a claim does: whether it makes an item, what that starts with, and new columns of the items it looked at.
+    """Effect of a batch of claims: whether each makes an item, its initial columns, and changed columns of other items.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class Change:
 
 
 def reviewers(vocabulary: Vocabulary) -> Bools:
-    """Which writers are reviewers, by their names."""
+    """Return the mask of writers whose names say that they are reviewers."""
     return np.array([name in REVIEWERS for name in vocabulary.writers], dtype=bool)
 
 
@@ -203,7 +203,7 @@ def first(marks: Bools) -> Bools:
 
 
 def some(marks: Bools) -> Bools:
-    """Which rows have a mark, as a column.
+    """Return, as a column, the mask of rows with at least one mark.
 
     >>> some(np.array([[False, True], [False, False]])).tolist()
     [[True], [False]]
@@ -213,7 +213,7 @@ def some(marks: Bools) -> Bools:
 
 
 def none(marks: Bools) -> Bools:
-    """Which rows have no mark, as a column.
+    """Return, as a column, the mask of rows without a mark.
 
     >>> none(np.array([[False, True], [False, False]])).tolist()
     [[False], [True]]

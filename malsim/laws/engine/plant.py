@@ -81,7 +81,7 @@ class ItemPlant:
         return replace(state, columns=draft.columns(makes), counts=counts, names=names, news=news)
 
     def _prefill(self, draft: Draft, claims: Claims) -> None:
-        """Every claim as the item that it may become, in the row it would have."""
+        """Write each claim as the item it may become, in the row that the item would have."""
         common: dict[str, Any] = {"rep": claims.rep, "object": claims.object, "value": claims.value, "writer": claims.writer}
         verified = 0.0 if claims.verified is None else claims.verified.astype(np.float64)
         common |= {"time": claims.t, "stated": claims.stated, "verified": verified, "alive": 1.0}
@@ -174,7 +174,7 @@ class ItemPlant:
         return top
 
     def explain(self, state: ItemState, alive: Ints, row: int, now: float) -> LawExplanation:
-        """Why a row is believed as it is by a tick at `now` that sees the living rows; one that died is believed no more.
+        """Explain the belief of a row at a tick at `now` that reads the living rows; a dead row has no belief.
 
         Raises `UsageError` where the law does not say.
         """
@@ -191,7 +191,7 @@ class ItemPlant:
         return reasons.explanation(str(view.name[row]), view.claim(row), now, view.cells(here))
 
     def view(self, state: ItemState, now: float) -> ItemView:
-        """Every item with its rank, and its belief where the law has one."""
+        """Return every item with its rank and, where the law has one, its belief."""
         return ItemView(state, self._calls, now)
 
     def present(self, state: ItemState, now: float) -> ItemView:

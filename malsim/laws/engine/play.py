@@ -18,7 +18,7 @@ STATED = 0.7
 
 
 def play(law: str, *events: str, **params: float) -> list[tuple[str, float]]:
-    """What a law shows about one object at the last event's time: every value with its score, in order of creation.
+    """Play events on a law and return the score of every value of one object, in order of creation.
 
     An event is a day and what happens: `tick`, `read`, or a value that is claimed, by a writer, with a confidence.
 

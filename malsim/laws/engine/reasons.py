@@ -1,4 +1,4 @@
-"""What a law says of one number: its parts as log odds, what it is without them, and how their sum becomes the number."""
+"""Explanation of a number of a law: its parts as log odds, the base value, and the sum that gives the number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Summand(NamedTuple):
-    """One part of the sum: what it is, the place of the item that says it (-1 for none), and how much, as log odds."""
+    """One part of the sum: its name, the index of the item behind it (-1 for none), and its log odds."""
 
     term: str
     item: int
@@ -21,7 +21,7 @@ class Summand(NamedTuple):
 
 
 class WriterRecord(NamedTuple):
-    """How often a writer is right, as the law finds: with the ends of its 95 % interval, and from how many claims."""
+    """Estimated share of right claims of a writer, with its 95 % interval and the number of claims."""
 
     writer: str
     record: float
@@ -30,7 +30,7 @@ class WriterRecord(NamedTuple):
     claims: int
 
     def __str__(self) -> str:
-        """One line."""
+        """Return the record as one line."""
         count = f"{self.claims} claim{'s' * (self.claims != 1)}"
         return f"{self.writer}: record {self.record:.2f} [{self.low:.2f}, {self.high:.2f}] on {count}"
 
@@ -48,7 +48,7 @@ class Reasons(NamedTuple):
     records: tuple[WriterRecord, ...] = ()
 
     def explanation(self, handle: str, title: str, now: float, cells: pl.DataFrame) -> LawExplanation:
-        """As a reader sees it; `cells` has `cell` and `writer` of the items that the parts number."""
+        """Return the explanation as a reader sees it; `cells` has `cell` and `writer` of the items that the parts number."""
         place = pl.Series([part.item if part.item >= 0 else None for part in self.parts], dtype=pl.Int64)
         evidence = {
             "term": pl.Series([part.term for part in self.parts], dtype=pl.String),

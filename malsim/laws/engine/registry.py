@@ -37,7 +37,7 @@ def _own() -> dict[str, Law]:
 
 @cache
 def _points() -> dict[str, list[EntryPoint]]:
-    """What installed packages name as laws; nothing is loaded."""
+    """Return the entry points of installed packages that name laws, without loading them."""
     points: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=FOLDER):
         points.setdefault(point.name, []).append(point)
@@ -70,7 +70,7 @@ def registry_reset() -> None:
 
 
 def shipped_laws() -> dict[str, Law]:
-    """Every law by its name; those of other packages that do not load are left out, and `faulty_laws` names them."""
+    """Return every law by name; laws of other packages that fail to load are left out (see `faulty_laws`)."""
     theirs = {name: law for name in _points() if isinstance(law := _foreign(name), Law)}
     return dict(sorted((theirs | _own()).items()))
 
@@ -81,7 +81,7 @@ def unproven_laws() -> list[str]:
 
 
 def faulty_laws() -> dict[str, LawError]:
-    """What is wrong with laws of other packages, by their names."""
+    """Return the error of each law of another package that fails to load, by name."""
     return {name: law for name in _points() if isinstance(law := _foreign(name), LawError)}
 
 

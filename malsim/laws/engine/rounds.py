@@ -17,7 +17,7 @@ MOST_CELLS = 1 << 21  # of a round's matrices; beyond that its groups are parted
 
 
 class Lists:
-    """For each group the rows of its living items in order of creation, with room for those to come.
+    """Rows of the living items of each group, in order of creation, with room for rows to come.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def rounds(group: Ints, lists: Lists) -> Iterator[Ints]:
 
 
 def _parts(members: Ints, group: Ints, lists: Lists) -> Iterator[Ints]:
-    """One round, in parts of which none is mostly padding."""
+    """Split one round into parts of similar list lengths, so that no part is mostly padding."""
     count = lists.count[group[members]]
     if len(members) * count.max(initial=0) <= MOST_CELLS:
         yield members

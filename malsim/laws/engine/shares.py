@@ -20,7 +20,7 @@ class SharesObjects:
         return replace(state, shared=state.shared | pairs if shared else state.shared - pairs), True
 
     def shows(self, state: Any, object_: Ints, scope: str, now: float) -> Bools:
-        """Whether anything stands of each object that may be read within a scope; shape (objects, replications)."""
+        """Mark the objects with a living item that may be read within a scope; shape (objects, replications)."""
         view, scopes = self.view(state, now), state.vocabulary.scopes  # type: ignore[attr-defined]  # a plant's
         rows = np.flatnonzero(view.active & (view.object >= 0))
         stands = np.zeros((len(state.vocabulary.objects), state.replications), dtype=bool)

@@ -1,4 +1,4 @@
-"""What the items of a law show; what is costly is worked out when it is asked for."""
+"""View of a law's items; expensive columns are computed on first use."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ItemView(View):
 
     @property
     def stated(self) -> Array:
-        """What their writers stated."""
+        """Return the stated confidence of each item."""
         return self._state["stated"]
 
     @property
@@ -66,7 +66,7 @@ class ItemView(View):
 
     @property
     def active(self) -> Bools:
-        """Which are alive."""
+        """Return the mask of living items."""
         return self._state["alive"]
 
     @property
@@ -76,12 +76,12 @@ class ItemView(View):
 
     @cached_property
     def rank(self) -> Array:
-        """What the law scores them."""
+        """Return the law's score of each item."""
         return self._all_rows(self._calls.rank(self._items, self._now))
 
     @cached_property
     def belief(self) -> Array | None:
-        """What the law means as a probability, None where it has none."""
+        """Return the law's probability of each item, or None if it has none."""
         if not self._calls.law.belief:
             return None
         belief = self._all_rows(self._calls.belief(self._items, self._now))

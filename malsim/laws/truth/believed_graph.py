@@ -43,7 +43,7 @@ class BelievedGraph(Graph):
     """
 
     def tick(self, state: GraphState, now: float) -> GraphState:
-        """One step of the graph, and the beliefs."""
+        """Compute one step of the graph, then the beliefs."""
         memory = tick(state.memory, now, self._published)
         rows = _claim_rows(state)
         if len(rows):
@@ -65,7 +65,7 @@ class BelievedGraph(Graph):
         return self.rules.replace(effective=None)
 
     def explain(self, state: GraphState, alive: Ints, row: int, now: float) -> LawExplanation:  # noqa: ARG002  # all words count
-        """Why a row is believed as it is by a tick at `now`, which sees what was admitted before."""
+        """Explain the belief of a row at a tick at `now`, which reads what was admitted before."""
         cells = state.memory.cells
         claims = _claim_rows(state)
         rows = claims[(state.memory.column("created")[claims] < now) & (state.rep.values[claims] == state.rep.values[row])]
@@ -89,7 +89,7 @@ def _claim_rows(state: GraphState) -> Ints:
 
 
 def _counted_claims(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, dict[str, Any]]:
-    """Of these rows each writer's latest about each object, but for copies; with their weights and time constants."""
+    """Return each writer's latest claim about each object, without copies, with weights and time constants."""
     memory, about = state.memory, state.rep.values.astype(np.int64) * len(state.vocabulary.objects) + state.object.values
     claims = (
         _speaker(state)[memory.column("author")[rows]],
@@ -127,7 +127,7 @@ def _speaker(state: GraphState) -> Ints:
 
 
 def _origins(memory: Memory, rows: Ints) -> list[Ints]:
-    """Where cells come from: the first cell of their chain of derived_from, and what they refer to, -1 for nothing."""
+    """Return two origins of each cell: the first cell of its derived_from chain, and its sources; -1 for none."""
     edges = memory.table("edges")
     rooted = np.flatnonzero(edges.column("relation") == DERIVED)[::-1]  # so that of several the first holds
     root = np.arange(memory.height)

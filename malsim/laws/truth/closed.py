@@ -18,7 +18,7 @@ LEAST = 0.001  # of a likelihood
 
 
 class _Records(NamedTuple):
-    """What one pass learns: the pool's rate A before its bounds and within them, a_w, M_w, θ_w and the counts behind it.
+    """Result of one learning pass: the pool's rate A before and within its bounds, a_w, M_w, θ_w and their counts.
 
     The last three are by writer, truth and value.
     """
@@ -52,7 +52,7 @@ def closed(evidence: Evidence, constants: Constants = Constants()) -> TruthEstim
 
 
 def _swept(evidence: Evidence, p: Array, depth: Array, constants: Constants) -> TruthEstimate:
-    """Where the sweeps end that begin with these beliefs."""
+    """Run the sweeps from these initial beliefs and return the estimate."""
     cell = evidence.object * evidence.values + evidence.value
     teaching = replace(evidence, weight=learning_weights(evidence, constants))
     for _ in range(constants.sweeps):
@@ -148,7 +148,7 @@ def _believe(evidence: Evidence, learnt: _Records, stated: Array, p: Array, dept
 
 
 def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, depth: Array, constants: Constants) -> Array:
-    """How likely the claims, the verified facts and what was learnt are together, of each replication, but for a constant.
+    """Compute the joint log likelihood of claims, verified facts and records of each replication, up to a constant.
 
     Σ_o log Σ_k prior(k) exp(Σ T(k)), of a verified o at its value alone, + Σ_i e_i (1 − λ) log((1 − a_w) / (K − 1)), as T
     scaled, + the log prior of the records − λ KC Σ_w KL(M_w | θ_w)

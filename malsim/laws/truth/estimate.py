@@ -39,7 +39,7 @@ class ItemBeliefs:
 
     @property
     def effective(self) -> Array:
-        """What is believed of each item's value."""
+        """Return the belief in each item's value."""
         return self._of_form([
             estimate.effective[data.about, data.value] if data.shared else estimate.effective[data.value]
             for data, estimate in self.forms
@@ -65,7 +65,7 @@ def estimate_truth(
     items: Items, now: float, *, tau: Array | float = 0.0, tau_from: str = "given", values: str = "auto",
     weight: Array | float = 1.0, lineage: str = "apart", kind: Ints | None = None,
 ) -> ItemBeliefs:  # fmt: skip
-    """What there is to judge by at `now` days, and what twenty sweeps make of it.
+    """Gather the evidence at `now` (days) and run twenty sweeps on it.
 
     Claims weigh `weight` · exp(−age / tau), just `weight` where `tau` (days) is 0; but with `tau_from` claims, and no tau,
     what `fading` makes of them, a time constant for each replication and `kind` of fact. With `lineage` one all writers of
@@ -96,14 +96,14 @@ def estimate_truth(
 
 
 def _form(forms: tuple[tuple[ItemEvidence, TruthEstimate], ...], facts: Array) -> Ints:
-    """Of each replication the place of its form: the first, or another under which enough facts are ten times likelier."""
+    """Return the index of each replication's form: the first, or one under which enough facts are ten times likelier."""
     likely = np.stack([np.zeros(len(facts)) if one.left_out is None else one.left_out for _, one in forms])
     likely[1:] -= LIKELIER
     return np.where(facts >= ENOUGH, likely.argmax(axis=0), 0)
 
 
 def _fit_of(items: Items, kind: Ints | None) -> Fading:
-    """How the facts of each replication and kind change, by their claims."""
+    """Fit how the facts of each replication and kind change, from their claims."""
     rep, kind = items.rep.astype(np.int64), np.zeros(len(items.rep), dtype=np.int64) if kind is None else kind
     _, about = np.unique(rep * len(items.vocabulary.objects) + items.object, return_inverse=True)
     return fading(rep * (int(kind.max(initial=0)) + 1) + kind, items.writer, about, items.value, items.time)

@@ -35,7 +35,7 @@ class Constants:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """One row a claim: places of writer and object, the value, its weight e, and the bin of what it stated (-1: nothing).
+    """Claims as columns: index of writer and of object, value, weight e, and the bin of the stated confidence (-1: none).
 
     A writer and an object belong to one replication each: `writer_rep`, `object_rep`, of `reps`. `pinned` holds an object's
     verified value, -1 for none. In the closed form a value is a place among `values`; in the open form it is an item, and
@@ -78,17 +78,17 @@ class Evidence:
 
     @cached_property
     def bins(self) -> Ints:
-        """Of those, the bin within their replication."""
+        """Return the bin of each claim that states a confidence, numbered within its replication."""
         return self.object_rep[self.object[self.stating]] * (len(BINS) + 1) + self.bin[self.stating]
 
     def scale(self, constants: Constants) -> Array:
-        """What a claim's log likelihood is multiplied by, e / (1 + R_IN (n_o − 1))."""
+        """Compute the factor of each claim's log likelihood, e / (1 + R_IN (n_o − 1))."""
         return self.weight / (1.0 + constants.voices_in * (self.voices - 1.0))[self.object]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TruthEstimate:
-    """What the sweeps end with.
+    """Result of the sweeps.
 
     `posterior` is P and `effective` what is believed: [objects, values], or [items] in the open form. `record` is a_w of the
     last sweep. `terms` are T, [claims, values] or [claims] of the own value; `prior` is what P starts from beside them.
@@ -136,7 +136,7 @@ def share(weights: Array, group: Ints, groups: int) -> Array:
 
 
 def learning_weights(evidence: Evidence, constants: Constants) -> Array:
-    """What a claim weighs in learning of its writer: nothing where nobody else speaks about its object.
+    """Compute the weight of each claim when its writer's record is learnt; 0 if no other writer claims about its object.
 
     u_i = e_i [n_o ≥ 2], times PIN where o is pinned: whoever speaks alone would always agree with himself
     """

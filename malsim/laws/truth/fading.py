@@ -1,4 +1,4 @@
-"""How fast facts change, estimated from the claims: how rarely what was said once is what was said last."""
+"""Estimate of how fast facts change, from how often earlier claims agree with the newest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HALF = 0.5  # of a squared error, so that a few claims that happen to fit prove 
 
 
 class Fading(NamedTuple):
-    """Of each claim its weight, and the time constant of its facts in days with its 95 % interval, 0 where none is found."""
+    """Weight of each claim, and the time constant of its facts in days with its 95 % interval; 0 if none is found."""
 
     weight: Array
     tau: Array
@@ -26,7 +26,7 @@ class Fading(NamedTuple):
 
 
 def fading(kind: Ints, writer: Ints, object_: Ints, value: Ints, time: Array) -> Fading:
-    """What age leaves of each claim, by how the claims of its kind agree with the newest about the same object.
+    """Compute the weight that age leaves each claim, from the agreement of claims with the newest about the same object.
 
     y_i = b_w + a exp(−g_i / τ),  g_i = t_newest(o) − t_i,  y_i whether claim i and the newest say the same,  a ≥ 0;
     e_i = exp(−g_i / τ) where m log(SSE(never) / SSE(τ)) > 6.63, else 1
@@ -61,7 +61,7 @@ def fading(kind: Ints, writer: Ints, object_: Ints, value: Ints, time: Array) ->
 
 
 def _newest(object_: Ints, time: Array) -> Ints:
-    """Of each claim the row of the newest about its object; of one time the last row."""
+    """Return, for each claim, the row of the newest claim about its object; the last row wins a tie."""
     order = np.lexsort((time, object_))
     ends = np.ones(len(order), dtype=bool)
     ends[:-1] = object_[order[:-1]] != object_[order[1:]]
@@ -82,7 +82,7 @@ class _Pairs(NamedTuple):
 
 
 def _fit(pairs: _Pairs) -> tuple[Bools, Ints, Ints, Ints]:
-    """Of each group whether "never" is excluded, and the places in the grid of the best τ and of its interval's ends."""
+    """Return, for each group, whether "never" is excluded, and the grid indexes of the best τ and of its interval."""
     errors = np.stack([_errors(np.exp(-pairs.gap / tau), pairs) for tau in GRID])
     never, least = _errors(np.zeros(len(pairs.gap)), pairs), errors.min(axis=0)
     facts = _sums(1.0, pairs.group[np.unique(pairs.object, return_index=True)[1]], pairs.groups)

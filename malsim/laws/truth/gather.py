@@ -54,7 +54,7 @@ def words_of(vocabulary: Vocabulary) -> tuple[Ints, int]:
 
 
 def is_shared(vocabulary: Vocabulary) -> bool:
-    """Whether values are classes: at most 20 in all, most of them about two objects or more.
+    """Return whether values are classes: at most 20 in all, and most of them claimed about at least two objects.
 
     >>> from malsim.memory.port import Vocabulary
     >>> is_shared(Vocabulary("w", "xy", [["no", "yes"], ["no", "yes"]])), is_shared(Vocabulary("w", "xy", [["1"], ["2"]]))
@@ -69,7 +69,7 @@ def is_shared(vocabulary: Vocabulary) -> bool:
 
 
 def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True, as_one: bool = False) -> ItemEvidence:
-    """What living items say, one row each of those that are claims.
+    """Return the claims among living items as evidence, one row per claim.
 
     With `pins` verified items are no claims: they pin their value, the latest where there are several. With `as_one` the
     writers of a lineage are one writer, and its latest item about an object is the claim.

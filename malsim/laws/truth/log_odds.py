@@ -1,4 +1,4 @@
-"""Why a claim is worth what `records` says: the log odds of its value, claim by claim, and what is made of them."""
+"""Explanation of a belief of the law `records`: the log odds of its value, claim by claim."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def reasons_of(items: Items, data: ItemEvidence, estimate: TruthEstimate, row: i
 
 
 def _fading_words(fit: Fading | None, row: int) -> str:
-    """How claims fade, where their facts are found to change."""
+    """Describe how claims fade, if the facts are found to change."""
     if fit is None or not fit.tau[row] > 0.0:
         return ""
     return f"; claims fade within {fit.tau[row]:.3g} d [{fit.low[row]:.3g}, {fit.high[row]:.3g}], found from them"
@@ -194,5 +194,5 @@ def record_ends(evidence: Evidence, estimate: TruthEstimate) -> tuple[Array, Arr
 
 
 def _teaches(evidence: Evidence) -> Bools:
-    """Which claims say anything of their writer: somebody else speaks about the object."""
+    """Return the mask of claims that teach about their writer: another writer claims about the same object."""
     return (evidence.voices > 1.0)[evidence.object]

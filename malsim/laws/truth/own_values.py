@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Records(NamedTuple):
-    """What one pass learns: the pool's rate A before its bounds and within them, a_w, and the claims behind it."""
+    """Result of one learning pass: the pool's rate A before and within its bounds, a_w, and the claims behind it."""
 
     rate: Array
     pool: Array
@@ -46,7 +46,7 @@ def own_values(evidence: Evidence, constants: Constants = Constants()) -> TruthE
 
 
 def _swept(evidence: Evidence, p: Array, constants: Constants) -> TruthEstimate:
-    """Where the sweeps end that begin with these beliefs."""
+    """Run the sweeps from these initial beliefs and return the estimate."""
     items, teaching = evidence.items, replace(evidence, weight=learning_weights(evidence, constants))
     for _ in range(constants.sweeps):
         learnt = _learn(teaching, p, constants)
@@ -108,7 +108,7 @@ def _believe(evidence: Evidence, record: Array, stated: Array, constants: Consta
 
 
 def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, constants: Constants) -> Array:
-    """How likely the claims, the verified facts and what was learnt are together, of each replication, but for a constant.
+    """Compute the joint log likelihood of claims, verified facts and records of each replication, up to a constant.
 
     Σ_o log Σ_k exp(Σ T(k)), of a verified o at its value alone, + Σ_i e_i log((1 − a_w) / (K_o − 1)) scaled as T
     + the log prior of the records

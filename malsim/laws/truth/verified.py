@@ -1,4 +1,4 @@
-"""What verified facts decide: where the sweeps begin, at which of two ends they stay, and what a left-out fact is given."""
+"""Effect of verified facts: the start of the sweeps, the choice between two fixed points, and left-out facts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DECISIVE = float(np.log(100.0))  # how much likelier the votes' end must be, whe
 
 
 def begins_verified(evidence: Evidence) -> Bools:
-    """Of each object whether its replication has a verified fact: only there the records can begin from those."""
+    """Mark the objects whose replication contains a verified fact. Only those can be initialised from verified facts."""
     has_fact = np.zeros(evidence.reps, dtype=bool)
     has_fact[evidence.object_rep[evidence.pinned >= 0]] = True
     return has_fact[evidence.object_rep]
@@ -63,6 +63,6 @@ def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array
 
 
 def log_given(evidence: Evidence, worths: Array, right: Array) -> Array:
-    """Of each replication the sum over its verified facts of the log of what the true value is given of all belief."""
+    """Sum, for each replication, the log of the true value's share of all belief over the verified facts."""
     facts = np.flatnonzero(evidence.pinned >= 0)
     return share(np.log(right / worths), evidence.object_rep[facts], evidence.reps)

@@ -1,4 +1,4 @@
-"""Which claims count: copies of one origin are one claim, echoes weigh less, what its witnesses left is over."""
+"""Number of independent voices: copies of one origin are one claim, echoes weigh less, abandoned values are dropped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WITNESSES = 2  # one may err
 
 
 def copies(writer: Ints, object_: Ints, value: Ints, time: Array, origins: Sequence[Ints]) -> Bools:
-    """Which claims repeat another writer's earlier claim of the same value about the same object from the same origin.
+    """Mark claims that repeat another writer's earlier claim of the same value, object and origin.
 
     `origins` are kinds of origin, one place a claim each (-1 for none): claims that share one of them are one claim, the
     earliest's. What a writer says again himself is no copy.
@@ -36,7 +36,7 @@ def copies(writer: Ints, object_: Ints, value: Ints, time: Array, origins: Seque
 
 
 def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
-    """Which claims repeat a value whose first claimant, another writer, has said otherwise since.
+    """Mark claims that repeat a value whose first claimant, another writer, has since claimed another value.
 
     >>> echoes(np.array([0, 0, 1]), np.zeros(3, dtype=int), np.array([0, 1, 0]), np.arange(3.0)).tolist()
     [False, False, True]
@@ -56,7 +56,7 @@ def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
 
 
 def one_voice(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
-    """Which claims say a value whose first claimant has said another value of the object since: together they are one.
+    """Mark claims of a value whose first claimant has since claimed another value: together they count as one.
 
     >>> one_voice(np.array([0, 1, 2, 0]), np.zeros(4, dtype=int), np.array([7, 7, 8, 8]), np.arange(4.0)).tolist()
     [True, True, False, False]
@@ -73,7 +73,7 @@ def one_voice(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
 
 
 def repeats(one: Bools, object_: Ints, value: Ints) -> Bools:
-    """Which of the marked claims come after another of the same object and value: all of them together are one claim.
+    """Mark the marked claims that come after another marked claim of the same object and value.
 
     >>> repeats(np.array([True, True, False, True]), np.zeros(4, dtype=int), np.array([7, 7, 7, 8])).tolist()
     [False, True, False, False]
@@ -86,7 +86,7 @@ def repeats(one: Bools, object_: Ints, value: Ints) -> Bools:
 
 
 def over(writer: Ints, object_: Ints, value: Ints, time: Array, within: float) -> Bools:
-    """Which writers' latest words say what two of its witnesses have left since, both for one other value.
+    """Mark writers' latest claims whose value two of its witnesses have since left for one other value.
 
     Witnesses of a writer's word are others who began to say the value at most `within` days before or after he did. Nobody
     who says a value later, having heard it, becomes a witness; and who says it again after they left it is heard.
