@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -12,8 +12,6 @@ from malsim.sim.record.bands import bands_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from malsim.sim.run import Run
 
 SHOWN = 8
 """Lines of a panel that are shown until others are picked."""
@@ -57,7 +55,7 @@ class TraceLine:
         return max(finite) - min(finite) if finite else 0.0
 
 
-def traces_of(run: Run) -> dict[str, tuple[TraceLine, ...]]:
+def traces_of(run: Any) -> dict[str, tuple[TraceLine, ...]]:
     """Return the traces of a run by panel, in each panel those that moved most first.
 
     Cells of several replications are joined to a mean with a band where every replication has the same ones; drawn
@@ -106,7 +104,7 @@ def title_of(panel: str) -> str:
     return TITLES.get(panel, panel)
 
 
-def _labels(run: Run) -> dict[str, str]:
+def _labels(run: Any) -> dict[str, str]:
     """Return what each cell is about, in one line."""
     if not run.cells.height:
         return {}
@@ -122,17 +120,18 @@ def _joined(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _signals(run: Run, *, several: bool) -> pl.DataFrame:
+def _signals(run: Any, *, several: bool) -> pl.DataFrame:
     """Return the signals as t, name, signal, value, and low and high over several replications."""
     with_row = pl.format("{}({})", "signal", "row")
     name = pl.when(pl.col("row").is_null()).then("signal").otherwise(with_row).alias("name")
     if run.bands.height or several:
-        bands = run.bands if run.bands.height else bands_of(run.signals)
+        bands: pl.DataFrame = run.bands if run.bands.height else bands_of(run.signals)
         return bands.select("t", name, "signal", value="mean", low="q05", high="q95")
-    return run.signals.select("t", name, "signal", "value")
+    signals: pl.DataFrame = run.signals
+    return signals.select("t", name, "signal", "value")
 
 
-def _bits(run: Run) -> set[str]:
+def _bits(run: Any) -> set[str]:
     wires = run.scenario.netlist
     return {name for name, signal in wires.net.signals.items() if signal.type == "bit"} if wires else set()
 

@@ -15,7 +15,9 @@ from malsim.lab.workbench.changes import Tuning
 from malsim.lab.workbench.page.live_page import LivePage
 from malsim.lab.workbench.page_address import query_of, tuning_of
 from malsim.lab.workbench.parts.gallery import gallery
-from malsim.lab.workbench.targets import name_below, path_of_name, scenario_of_path
+from malsim.lab.workbench.parts.ops_bench import OpsBench
+from malsim.lab.workbench.parts.store_view import StoreView
+from malsim.lab.workbench.targets import holds_store, name_below, path_of_name, scenario_of_path
 from malsim.lab.workbench.view.components import html
 
 if TYPE_CHECKING:
@@ -41,10 +43,19 @@ def page_for(
     document, location = pn.state.curdoc, pn.state.location
     schedule = document.add_next_tick_callback
     named = words.get("scenario", [""])[0]
+    if "op" in words:
+        try:
+            return OpsBench(words["op"][0], folder).view
+        except MalsimError as problem:
+            return _message(str(problem))
     if not named and target is None:
         return gallery(schedule, pn.state.onload)
     try:
         path = path_of_name(named, folder) if named else Path(str(target))
+        if holds_store(path):
+            store = StoreView(path)
+            pn.state.onload(store.follow)
+            return store.view
         base = Tuning(base=scenario_of_path(path, allow_code=allow_code))
     except (MalsimError, OSError) as problem:
         return _message(str(problem))

@@ -74,9 +74,9 @@ def server_of(serving: Serving) -> Any:
 
 def free_port(host: str) -> int:
     """Return a port that nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind((host, 0))
-        return int(taken.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
 
 
 def _origins(serving: Serving) -> list[str]:

@@ -54,7 +54,7 @@ def _cards(pictures: Mapping[str, str]) -> str:
         for name, sentence in EXAMPLES.items()
     ]
     head = "<h2 style='font-size:18px'>malsim workbench</h2><p class='soft'>Choose an example, or name a file: "
-    head += "<code>malsim workbench FILE</code>.</p>"
+    head += "<code>malsim workbench FILE</code>. <a href='?op=pid' style='color:inherit'>Try an op alone</a>.</p>"
     return f"{head}<div class='cards'>{''.join(cards)}</div>"
 
 

@@ -103,7 +103,7 @@ class Stack:
         frame = events.head(MOST_EVENTS)
         kinds = frame["kind"].unique(maintain_order=True).to_list()
         self.events.y_range.factors = kinds[::-1]
-        self.events.height = 46 + 15 * max(len(kinds), 1)
+        self.events.height = 66 + 15 * max(len(kinds), 1)
         self._events.data = {
             "t": frame["t"].to_list(), "kind": frame["kind"].to_list(),
             **{name: [plain_text(str(text or "")) for text in frame[name]] for name in ("subject", "detail", "cause")},
@@ -122,7 +122,7 @@ class Stack:
 
     def _figure(self, panel: str, key: str, tap: Callable[[str, float, float], None]) -> Any:
         height = 200 if panel in ("effective", "rank", "unit") else 130
-        plot = _bare(self.x_range, height, self._guide, title_of(panel))
+        plot = bare_figure(self.x_range, height, self._guide, title_of(panel))
         sources = self._sources[panel]
         plot.patches("xs", "ys", source=sources["bands"], fill_color="colour", fill_alpha=0.14, line_alpha=0.0)
         plot.multi_line("xs", "ys", source=sources["held"], line_color="colour", line_alpha="alpha", line_width=3.5)
@@ -135,7 +135,7 @@ class Stack:
         return plot
 
     def _event_strip(self, key: str) -> Any:
-        plot = _bare(self.x_range, 80, self._guide, "events", y_range=[])
+        plot = bare_figure(self.x_range, 80, self._guide, "events", y_range=[])
         marks = plot.scatter("t", "kind", source=self._events, marker="dash", angle=math.pi / 2, size=11, color=INK)
         tip = "<div style='max-width:260px'><b>@kind</b> @subject<br>day @t{0.##}: @detail<br>@cause</div>"
         plot.add_tools(HoverTool(renderers=[marks], tooltips=tip))
@@ -158,7 +158,7 @@ class Stack:
         plot.height = 34 + 24 * max(len(lanes), 1)
 
 
-def _bare(x_range: Range1d, height: int, guide: Span, title: str, **options: Any) -> Any:
+def bare_figure(x_range: Range1d, height: int, guide: Span, title: str, **options: Any) -> Any:
     """Return an empty figure with the page's tools, whose ink is readable on light and dark."""
     wheel = WheelZoomTool(dimensions="width", modifiers={"ctrl": True})
     tools = [PanTool(dimensions="width"), BoxZoomTool(dimensions="width"), wheel, ResetTool()]

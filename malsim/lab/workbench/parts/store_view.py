@@ -1,0 +1,143 @@
+"""A live store, read-only: its past ticks as traces, its readings of now, and new ticks as they come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import panel as pn
+import polars as pl
+
+from malsim.base.errors import MalsimError
+from malsim.base.plain_text import plain_text
+from malsim.lab.workbench.page.page_layout import card, wrap
+from malsim.lab.workbench.trace_lines import SHOWN, TraceLine, title_of, traces_of
+from malsim.lab.workbench.view.components import Legend, PageHead, RowTable, html
+from malsim.lab.workbench.view.figures import Looks, Stack
+from malsim.memory.store import Store
+from malsim.netlist.shipped import catalogue, readings
+from malsim.scenario.history.store_history import store_history
+from malsim.sim.record.bands import BANDS
+from malsim.sim.settings.scenario import Scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EVERY = 1_000  # ms between two looks at the file
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreRecord:
+    """What a store went through, in the frames of a run."""
+
+    scenario: Scenario
+    cells: pl.DataFrame
+    events: pl.DataFrame
+    labels: pl.DataFrame
+    signals: pl.DataFrame
+    bands: pl.DataFrame
+    score: str = "effective"
+
+    @classmethod
+    def of(cls, path: Path) -> StoreRecord:
+        """Read a store. Raises `StoreError` for a file that is no store, damaged or busy."""
+        history = store_history(path, Scenario(name=path.name, why=f"The store {path.name}, read only."))
+        first = history.scenario.first
+        frames = (history.cells, history.events, history.signals)
+        cells, events, signals = (frame.filter(pl.col("rep") == first) for frame in frames)
+        day = float(cells["t"].max() or 1.0)  # type: ignore[arg-type]  # polars types the most of any column
+        memory = history.memory
+        labels = pl.DataFrame(schema={"cell": pl.String, "object": pl.String, "title": pl.String})
+        if memory is not None:
+            labels = memory.cells.select(pl.col("handle").alias("cell"), "object", "title")
+        scenario = history.scenario.replace(days=max(day, 1.0), replications=1)
+        return cls(scenario=scenario, cells=cells, events=events, labels=labels, signals=signals,
+                   bands=pl.DataFrame(schema=BANDS))  # fmt: skip
+
+
+class StoreView:
+    """The page of a store; `refresh` reads it again where it was written to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.key, self.looks = path, uuid4().hex, Looks()
+        self.head: Any = PageHead(sizing_mode="stretch_width")
+        self.legend: Any = Legend(key=self.key, sizing_mode="stretch_width")
+        heads = ["signal", "fires on", "highest", "asks"]
+        self.table: Any = RowTable(heads=heads, empty="No standing signal reads this store.", sizing_mode="stretch_width")
+        self.plots: Any = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.stack: Stack | None = None
+        self._stamp: tuple[int, ...] = ()
+        plots, legend = card(self.plots, css_classes=["wb-plots"]), card(self.legend, css_classes=["wb-legend"])
+        table = card(html("<h2>Standing signals now</h2>"), self.table, css_classes=["wb-half"])
+        self.view: Any = pn.Column(
+            self.head, wrap(plots, legend), table, sizing_mode="stretch_width", styles={"gap": "16px"}
+        )
+        self.refresh()
+
+    def follow(self) -> None:
+        """Look at the file every second."""
+        pn.state.add_periodic_callback(self.refresh, period=EVERY)
+
+    def refresh(self) -> None:
+        """Read the store again if it was written to; what refuses it stands in the head, and the last picture stays."""
+        try:
+            stamp = _stamp(self.path)
+            if stamp != self._stamp:
+                self._show(StoreRecord.of(self.path))
+                self._read()
+                self._stamp = stamp
+                self.head.error = ""
+        except (MalsimError, OSError) as problem:
+            self.head.error = plain_text(str(problem))
+
+    def _show(self, record: StoreRecord) -> None:
+        traces = {panel: lines[:SHOWN] for panel, lines in traces_of(record).items()}
+        panels, days = tuple(traces), float(record.scenario.days)
+        if self.stack is None or self.stack.panels != panels:
+            self.stack = Stack(panels, self.key, days, lambda *_: None)
+            self.stack.show(traces, record.events, (), self.looks, days)
+            figures = [*self.stack.figures.values(), self.stack.events]
+            self.plots.objects = [pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0) for figure in figures]
+        else:
+            self.stack.show(traces, record.events, (), self.looks, days)
+        self.legend.panels = [
+            {"name": panel, "title": title_of(panel), "traces": [self._row(trace) for trace in lines]}
+            for panel, lines in traces.items()
+        ]
+        self.legend.day = days
+        cells = record.cells["cell"].n_unique()
+        about = f"{cells} cells, day {days:g}, read only. New ticks appear as they are written."
+        self.head.param.update(title=plain_text(self.path.name), about=about)
+
+    def _row(self, trace: TraceLine) -> dict[str, Any]:
+        colour, dash = self.looks.of(trace.name)
+        row = {"name": trace.name, "label": trace.label, "colour": colour, "dash": dash, "shown": True}
+        return row | {"same": trace.same_as, "t": trace.t, "v": trace.values}
+
+    def _read(self) -> None:
+        """Read the standing signals on the store as it is now, those that fire first."""
+        with Store(self.path, write=False) as store:
+            memory, now = store.within(store.memory), store.day or 0.0
+        every = sorted(readings(memory, list(catalogue()), now=now), key=lambda one: -one.firing)
+        self.table.rows = [
+            {
+                "cells": [
+                    one.signal.name,
+                    f"{one.firing} of {one.rows} {one.domain}s",
+                    plain_text(", ".join(f"{label} {value:.3g}" for label, value in one.highest)),
+                    one.signal.asks,
+                ],
+                "click": False,
+            }
+            for one in every
+            if one.firing
+        ]
+        silent = sum(not one.firing for one in every)
+        self.table.rows = [*self.table.rows, {"cells": [f"{silent} others are silent", "", "", ""], "click": False}]
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Return what changes when a store is written to: time and size of the file and of the log beside it."""
+    files = [path, path.with_name(f"{path.name}-wal")]
+    return tuple(number for file in files if file.exists() for number in (file.stat().st_mtime_ns, file.stat().st_size))
