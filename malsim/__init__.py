@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from malsim.lab.sensitivity.sensitivity import sensitivity
     from malsim.lab.shell.hal_bench import Hal, hal
     from malsim.lab.space.design import design
-    from malsim.lab.space.formula import formula
+    from malsim.lab.space.own_formula import formula
     from malsim.lab.stability import cures, stability
     from malsim.lab.studies.comparison import compare
     from malsim.lab.studies.real import read_real
@@ -59,7 +59,7 @@ _HOMES = {
     "malsim.lab.shell.hal_bench": ("Hal", "hal"),
     "malsim.showing.notebook.exercise": ("graded",),
     "malsim.lab.space.design": ("design",),
-    "malsim.lab.space.formula": ("formula",),
+    "malsim.lab.space.own_formula": ("formula",),
     "malsim.lab.stability": ("cures", "stability"),
     "malsim.lab.studies.comparison": ("compare",),
     "malsim.lab.family": ("family",),

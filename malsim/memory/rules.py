@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from malsim.base.errors import RulesError, nearest
 from malsim.base.files.toml_text import toml_table
 from malsim.base.finite import DURATION, LARGEST, typed_days
-from malsim.base.formula import UserFormula
+from malsim.base.user_formula import UserFormula
 from malsim.memory import schema
 
 if TYPE_CHECKING:

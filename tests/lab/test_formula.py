@@ -11,7 +11,7 @@ import pytest
 
 import malsim as ms
 from malsim.base.errors import RulesError, UsageError
-from malsim.base.formula import UserFormula
+from malsim.base.user_formula import UserFormula
 from malsim.cli import main
 from malsim.lab.space.settings import changed, settings_of
 from malsim.memory import Rules

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from malsim.base.errors import UsageError, nearest
-from malsim.base.formula import UserFormula
+from malsim.base.user_formula import UserFormula
 from malsim.lab.space.op_settings import op_settings, with_op_settings
 from malsim.lab.space.setting import Setting
 from malsim.laws import find_law

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.base.formula import UserFormula
+    from malsim.base.user_formula import UserFormula
     from malsim.lab.space.space import Space
     from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.tuning.trials import Job

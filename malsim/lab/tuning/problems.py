@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from malsim.base.errors import UsageError
-from malsim.base.formula import UserFormula
+from malsim.base.user_formula import UserFormula
 from malsim.lab.space.settings import changed
 from malsim.lab.studies.measure import Array, Measure, is_better_high, measured_by_running
 from malsim.lab.studies.point_files import identity_of

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from malsim.base.formula import UserFormula
+    from malsim.base.user_formula import UserFormula
     from malsim.lab.tuning.trials import Triple
     from malsim.showing.plots.style import Sheet
 

@@ -55,12 +55,12 @@ def from_frames(cells: pl.DataFrame, edges: pl.DataFrame | None = None, writers:
         own = own.with_columns(kind=pl.col("handle").str.extract(r"^([a-z]+)_").fill_null("obs"))
     rows = _typed(own, schema.CELLS, blank.cells.row(0, named=True), "cells")
     _check_cells(rows)
-    known = _typed(
+    records = _typed(
         rows.select("rep", "writer").unique(maintain_order=True) if writers is None else writers,
         schema.WRITERS, blank.writers.row(0, named=True), "writers",
     )  # fmt: skip
     if "author" not in cells.columns:
-        authors = known.select("rep", "writer").with_row_index("author").with_columns(pl.col("author").cast(pl.UInt32))
+        authors = records.select("rep", "writer").with_row_index("author").with_columns(pl.col("author").cast(pl.UInt32))
         rows = rows.drop("author").join(authors, on=["rep", "writer"], how="left", maintain_order="left")
         if rows["author"].null_count():
             missing = rows.filter(pl.col("author").is_null())["writer"][0]
@@ -68,7 +68,7 @@ def from_frames(cells: pl.DataFrame, edges: pl.DataFrame | None = None, writers:
     if "content" not in cells.columns:
         rows = rows.with_columns(content=content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))))
     lines = _edges(rows, edges) if edges is not None else pl.DataFrame(schema=schema.EDGES)
-    return Memory(rows.select(list(schema.CELLS)), lines, known)
+    return Memory(rows.select(list(schema.CELLS)), lines, records)
 
 
 def _edges(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
@@ -85,11 +85,11 @@ def _edges(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
             raise DataError("no such cell", where=f"edges.{end}", given=given, allowed="a handle, or a row of the cells")
         edges = edges.with_columns(rows.alias(end))
     relation = pl.col("relation").cast(pl.String)
-    made = relation.replace_strict(schema.WEIGHTS, default=None, return_dtype=pl.Float64)
+    weights = relation.replace_strict(schema.WEIGHTS, default=None, return_dtype=pl.Float64)
     authors, days = cells["writer"].gather(edges["source"]), cells["created"].gather(edges["source"])
     given = edges.columns
     edges = edges.with_columns(
-        *([made.alias("weight")] if "weight" not in given else []),
+        *([weights.alias("weight")] if "weight" not in given else []),
         *([authors.alias("writer")] if "writer" not in given else []),
         *([days.alias("t")] if "t" not in given else []),
     )

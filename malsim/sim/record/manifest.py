@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
-from malsim.base.formula import UserFormula
 from malsim.base.screen import redacted
+from malsim.base.user_formula import UserFormula
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from malsim.base.files.outputs import save_text
-from malsim.base.formula import INPUTS, UserFormula
+from malsim.base.user_formula import INPUTS, UserFormula
 from malsim.memory import Rules
 from malsim.memory.law import effective
 
@@ -32,7 +32,7 @@ class Formula(UserFormula):
 
         The other inputs are held at stated 0.7, calibration 1, support 0 and challenge 0, or at what `others` says.
         """
-        from malsim.showing.plots.studies.formula import over_inputs
+        from malsim.showing.plots.studies.formula_inputs import over_inputs
 
         base, at = rules or Rules(), OTHERS | others
         up, down = base.support_ceiling, base.challenge_ceiling
