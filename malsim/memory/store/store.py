@@ -120,7 +120,7 @@ class Store(StoreFile):
     def bootstrap(self, now: float, *, rep: int = 0, missing: bool = False) -> bool:
         """Give a replication that holds nothing its ten cells, or with `missing` those it lacks; return whether it did."""
         with self._reading() as file:
-            if not missing and rep in read.cells_by_rep(file):
+            if not missing and file.execute("SELECT 1 FROM cells WHERE rep = ? LIMIT 1", (rep,)).fetchone():
                 return False
         with self._changing() as old:
             new = bootstrap(old, t=now, rep=rep, missing=missing)
