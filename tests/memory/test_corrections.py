@@ -74,7 +74,7 @@ def test_what_was_forgotten_is_gone_from_all_that_is_held_and_from_every_byte(pa
     assert "kilobo" not in shown
     assert "zumera" in shown
     with Store(path) as store:
-        assert store.memory.cells.equals(after.cells)
+        assert store.recorded.cells.equals(after.cells)
 
 
 def test_what_was_forgotten_is_refused_in_other_words_and_by_others_until_it_is_allowed(path: Path) -> None:
