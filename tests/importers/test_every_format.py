@@ -85,7 +85,7 @@ def test_it_can_be_saved_looked_at_and_opened(name: str, tmp_path: Path) -> None
     write(came, store)
     with Store(store, write=False) as file:
         assert file.start == came.start
-        assert file.memory.cells.equals(came.memory.cells)
+        assert file.recorded.cells.equals(came.memory.cells)
         assert str(file.mini_index())
     memory = Memory.open(store)
     for handle in memory.cells["handle"]:
