@@ -143,9 +143,15 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
         return verdict_text(await thread.ask(lambda service: service.claim(title, confidence, **fields)))
 
     @server.tool(structured_output=False)
-    async def correct(cell: str, title: str, confidence: float, body: str = "") -> str:
-        """Replace what a cell says by what is true now; the old one stays on record as superseded."""
-        return verdict_text(await thread.ask(lambda service: service.correct(cell, title, confidence, body=body)))
+    async def correct(
+        cell: str, title: str = "", confidence: float | None = None, body: str = "", value: float | str | None = None
+    ) -> str:
+        """Correct what a cell says: `title` is what is right, `value` that of the cell's object.
+
+        A person may leave `title` out where nobody knows. The answer says what became of it and what fell with the old cell.
+        """
+        fields = {name: given for name, given in (("body", body), ("value", value)) if given not in ("", None)}
+        return verdict_text(await thread.ask(lambda service: service.correct(cell, title, confidence, **fields)))
 
     @server.tool(structured_output=False)
     async def forget(cell: str) -> str:

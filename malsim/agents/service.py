@@ -1,17 +1,22 @@
-"""What an agent does at a store: it orients itself, is pushed lines, opens cells, claims, corrects, asks why."""
+"""What an agent, or a person, does at a store: push, expand, claim, correct, forget, wire, explain."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from malsim.agents.wall_clock import wall_clock
 from malsim.base.errors import UsageError
 from malsim.base.plain_text import one_line
+from malsim.memory.graph.tombstones import ERASED
 from malsim.memory.push.mini_index import BUDGET_WORDS, LIMIT
 from malsim.memory.push.ten_cells import MAP, ten_cells
 from malsim.memory.rules import Rules
 from malsim.memory.store import Store
-from malsim.memory.store.store_rules import for_stores
+from malsim.memory.store.corrections import NotTheirsError
+from malsim.memory.store.store_rules import as_person, for_stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
 
 LONGEST = 100_000  # characters of one text
 DIGEST = 5  # cells that an agent is shown when a session begins
+HUMAN = "human"
 EXPECTATIONS = "REF_expectations_0005"
 
 
@@ -40,6 +46,9 @@ class MemoryService:
         In whose name cells are kept apart: it reads those of its scope and what others share with it.
     clock
         What day it is; by default the wall clock's, from the date of the store's day 0.
+    person
+        Whether a person of the writer's name acts, who may verify, correct and erase what anybody wrote. An agent may not
+        take the name `human`.
     """
 
     def __init__(
@@ -50,8 +59,12 @@ class MemoryService:
         rules: Rules | None = None,
         scope: str = "",
         clock: Callable[[], float] | None = None,
+        person: bool = False,
     ) -> None:
-        self.rules = for_stores(rules or Rules())
+        rules = for_stores(rules or Rules())
+        if writer == HUMAN and not person:
+            raise UsageError("an agent cannot act as a person", where="writer", given=writer, hint="serve --as-person NAME")
+        self.rules, self.person = as_person(rules, writer) if person else rules, person
         self.store, self.writer = Store(path), writer
         self.scope, self.rep = scope, self.store.rep_of(scope, make=True)
         self.now = clock or wall_clock(self.store)
@@ -82,29 +95,63 @@ class MemoryService:
         return str(self.store.expand(_bounded(cell, "cell"), now=self.now(), rep=self.rep, rules=self.rules))
 
     def claim(self, title: str, confidence: float, **fields: Any) -> dict[str, Any]:
-        """Propose a claim; the gate's verdict on it, a row of `schema.VERDICTS`. Fields are those of claims."""
+        """Propose a claim; the gate's verdict on it, a row of `schema.VERDICTS`. Fields are those of claims.
+
+        Raises `UsageError` for a claim that is called externally verified by a writer whom the rules do not let verify.
+        """
         from malsim.netlist.programs import checked
 
+        if fields.get("verification") == "external" and not {self.writer, "*"} & {*self.rules.verifiers.split()}:
+            allowed = f"unverified, checked or tested; external is for {self.rules.verifiers}"
+            raise UsageError("not yours to verify", where="verification", given=self.writer, allowed=allowed)
         claim = {"kind": "obs", "rep": self.rep, "writer": self.writer, "title": title, "confidence": confidence}
-        claim |= {"t": self.now(), **fields}
-        if isinstance(fields.get("value"), str):
-            claim |= {"value": None, "value_text": fields["value"]}
+        claim |= {"t": self.now(), "origin": "human" if self.person else "", **_with_value(fields)}
         claim = {name: _bounded(value, name) for name, value in claim.items() if value not in (None, [], "")}
-        return self.store.admit(checked([claim]), self.rules).row(0, named=True)
+        return self._shown(self.store.admit(checked([claim]), self.rules).row(0, named=True))
 
-    def correct(self, cell: str, title: str, confidence: float, **fields: Any) -> dict[str, Any]:
-        """Propose a claim of the same kind that supersedes a cell."""
+    def correct(self, cell: str, title: str, confidence: float | None, **fields: Any) -> dict[str, Any]:
+        """Take back what a cell says and claim what is right; the verdict, with the handles that fell as `fell`.
+
+        A person may give no title: then nobody knows what is right. Where the rules reject corrected values, and for a
+        person, the old value was wrong all along, and what was derived from it falls. An agent that has no say in the cell,
+        or under other rules, claims that the world changed: its claim supersedes the cell.
+        """
+        if self.person or self.rules.corrections == "reject":
+            with suppress(*() if self.person else (NotTheirsError,)):
+                return self._take_back(_bounded(cell, "cell"), title, confidence, fields)
         memory = self.store.about(cell, self.rep, self.rules)
         kind = fields.pop("kind", None) or memory.cells["kind"][memory.row(cell, rep=self.rep)]
         edge = {"relation": "supersedes", "target": cell}
+        confidence = 0.7 if confidence is None else confidence
         return self.claim(title, confidence, kind=kind, edges=[edge, *fields.pop("edges", [])], **fields)
+
+    def _take_back(self, cell: str, title: str, confidence: float | None, fields: dict[str, Any]) -> dict[str, Any]:
+        instead = {"title": _bounded(title, "title"), "confidence": confidence, **_with_value(fields)} if title else None
+        before = {*self.store.recorded.cells.filter(pl.col("rejected").is_not_null())["handle"]}
+        after, verdicts = self.store.correct_cell(
+            cell, instead, by=self.writer, now=self.now(), rules=self.rules, rep=self.rep
+        )
+        fallen = after.cells.filter(pl.col("rejected").is_not_null(), rep=self.rep)["handle"]
+        fell = [handle for handle in fallen if handle not in before]
+        verdict = verdicts.row(0, named=True) if verdicts.height else {"verdict": "taken back"}
+        return (self._shown(verdict) if verdicts.height else verdict) | {"fell": fell}
+
+    def _shown(self, verdict: dict[str, Any]) -> dict[str, Any]:
+        """Return a verdict with `suppressed`: why the cell it became is not pushed, an empty text where it is."""
+        if verdict["verdict"] == "refused":
+            return verdict
+        memory = self.store.about(verdict["handle"], self.rep, self.rules)
+        cell = memory.cells.row(memory.row(verdict["handle"], rep=self.rep), named=True)
+        hidden = [f"it is {cell['status']}"] * (cell["status"] != "active") + ["it is secret"] * (
+            cell["sensitivity"] == "secret"
+        )
+        return verdict | {"suppressed": " and ".join(hidden)}
 
     def forget(self, cell: str) -> str:
         """Erase what a cell says, wherever it is said of the same object, with what was derived from it; what is gone."""
-        before = self.store.memory.cells["rejected"].count()
-        now = self.now()
+        before, now = _erased(self.store.recorded), self.now()
         after = self.store.forget_cell(_bounded(cell, "cell"), by=self.writer, now=now, rep=self.rep, rules=self.rules)
-        return f"{after.cells['rejected'].count() - before} cells erased; the gate refuses it from now on"
+        return f"{_erased(after) - before} cells erased; the gate refuses it from now on"
 
     def wire(self, name: str, program: str, confidence: float) -> dict[str, Any]:
         """Propose an op of one's own, as a claim of kind prg; from the next tick on it runs."""
@@ -155,11 +202,26 @@ class MemoryService:
 
 
 def verdict_text(verdict: Mapping[str, Any]) -> str:
-    """A verdict of the gate in a sentence, with its reasons and notes."""
+    """Return a verdict in words: admitted, refused, collided (an existing cell says the same) or suppressed (not shown)."""
     if verdict["verdict"] == "refused":
         return one_line("refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"]))
-    line = f"{verdict['verdict']} as {verdict['handle']}, stated {verdict['stated']:g}, effective {verdict['effective']:.3g}"
-    return "\n".join([line, *(f"  {one_line(note)}" for note in verdict["notes"])])
+    fell = [f"  taken back: {' '.join(verdict['fell'])}"] if verdict.get("fell") else []
+    if verdict["verdict"] == "taken back":
+        return "\n".join(["corrected; nobody knows what is right", *fell])
+    word = {"admitted": "admitted as", "deduplicated": "collided with the cell that says the same,"}[verdict["verdict"]]
+    line = f"{word} {verdict['handle']}, stated {verdict['stated']:g}, effective {verdict['effective']:.3g}"
+    line = f"suppressed: {line}, but not shown: {verdict['suppressed']}" if verdict.get("suppressed") else line
+    return "\n".join([line, *fell, *(f"  {one_line(note)}" for note in verdict["notes"])])
+
+
+def _erased(memory: Memory) -> int:
+    return int((memory.cells["title"] == ERASED).sum())
+
+
+def _with_value(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields of a claim whose value may be a word."""
+    given = dict(fields)
+    return given | {"value": None, "value_text": given["value"]} if isinstance(given.get("value"), str) else given
 
 
 def _bounded(value: Any, name: str) -> Any:

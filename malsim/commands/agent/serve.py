@@ -2,6 +2,7 @@
 
 malsim agent serve memory.sqlite                              over stdio, as Claude Code, Codex and others start it
 malsim agent serve memory.sqlite --writer claude --tick 15m   its claims in this name, a tick every quarter of an hour
+malsim agent serve memory.sqlite --as-person ann              for a tool that ann drives: she may correct, forget and verify
 malsim agent serve memory.sqlite --http 8765 --token-file t   over HTTP, on this machine only
 """
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("store", type=Path, metavar="STORE", help="a store's file; made where there is none")
-    add("--writer", default="agent", metavar="NAME", help="in whose name claims are made (agent)")
+    names = parser.add_mutually_exclusive_group()
+    names.add_argument("--writer", default="agent", metavar="NAME", help="in whose name an agent claims (agent)")
+    names.add_argument("--as-person", metavar="NAME", help="a person of this name acts: may correct, forget and verify")
     add("--scope", default="", metavar="NAME", help="keep this writer's cells apart, in a scope of this name")
     add("--tick", metavar="TIME", help="tick so often, such as 15min; by default only the stop hook ticks")
     add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or governed")
@@ -37,7 +40,7 @@ def main(args: argparse.Namespace) -> int:
     """Serve until the client goes, or Ctrl-C."""
     from malsim.base.errors import UsageError
     from malsim.memory.store import Store
-    from malsim.memory.store.store_rules import store_rules
+    from malsim.memory.store.store_rules import as_person, store_rules
     from ops.pin.palette import others
 
     try:
@@ -54,6 +57,9 @@ def main(args: argparse.Namespace) -> int:
     rules = store_rules(args.rules)
     for op in others():  # a store may hold one at any time; later, a client would be in the middle of a call
         before_loading(op)
+    who, person = args.as_person or args.writer, args.as_person is not None
+    if person:
+        as_person(rules, who)
     Store(args.store).close()  # a store that cannot be read is said so before a client waits for an answer
     seconds = None if every is None else every * 86_400
     server = memory_server(

@@ -19,7 +19,7 @@ from malsim.memory.gate.resolve import NOTHING, replacements, resolve
 from malsim.memory.gate.sequential import recompute
 from malsim.memory.gate.verdicts import GateResult
 from malsim.memory.graph.frames import LazyRows, format_expr
-from malsim.memory.graph.tombstones import digests_of, tombstones
+from malsim.memory.graph.tombstones import digests_claimed, tombstones
 from malsim.memory.rules import Rules
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[
     """Take claims that were validated and screened, and stand in the order of the gate, through the rest of it."""
     factors = factors or {}
     if checked.claims.height and not np.isnan(memory.column("rejected")).all():
-        checked = _unless_rejected(memory, checked)
+        checked = _unless_rejected(memory, checked, rules)
     checked = _capped(checked, rules)
     if factors:
         checked = replace(checked, issues=[*checked.issues, *_impossible(checked, factors)])
@@ -164,12 +164,30 @@ def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) 
     return replace(checked, claims=LazyRows.of(claims), notes=[*checked.notes, *pl.concat(notes).rows()])
 
 
-def _unless_rejected(memory: Memory, checked: Validated) -> Validated:
-    """Refuse what a person rejected or erased, whoever says it, until it is allowed again."""
-    facts = checked.claims.frame().select("claim", tombstone=digests_of())
-    again = facts.filter(pl.col("tombstone").is_in(tombstones(memory)))["claim"].to_list()
+def _unless_rejected(memory: Memory, checked: Validated, rules: Rules) -> Validated:
+    """Refuse what a person rejected or erased, whoever says it, until it is allowed again.
+
+    Under `derived = "fall"` a claim that is derived from a rejected cell is refused too.
+    """
+    barred, facts = tombstones(memory), checked.claims.frame().select("claim", tombstone=digests_claimed())
+    again = [claim for claim, digests in facts.rows() if barred & {*digests.split()}]
     issues = [(claim, "value", "was rejected or erased; nobody allowed it again") for claim in again]
+    if rules.derived == "fall" and checked.edges.height:
+        issues += _derived_from_rejected(memory, checked)
     return replace(checked, issues=[*checked.issues, *issues])
+
+
+def _derived_from_rejected(memory: Memory, checked: Validated) -> list[Issue]:
+    """Return issues of the edges by which claims derive from, or depend on, cells that a person rejected or erased."""
+    rejected = memory.cells.filter(pl.col("rejected").is_not_null())
+    names = {(rep, name) for rep, *both in rejected.select("rep", "handle", "key").rows() for name in both}
+    reps = dict(checked.claims.frame().select("claim", "rep").rows())
+    edges = checked.edges.frame().filter(pl.col("code").is_in([_DERIVED_FROM, _DEPENDS_ON]))
+    return [
+        (claim, f"edges[{place}].target", "was rejected or erased; claim what else you know")
+        for claim, place, target in edges.select("claim", "place", "target").rows()
+        if (reps[claim], target) in names
+    ]
 
 
 def _capped(checked: Validated, rules: Rules) -> Validated:
@@ -184,7 +202,7 @@ def _capped(checked: Validated, rules: Rules) -> Validated:
     return replace(checked, claims=checked.claims.with_column("stated", np.where(capped, rules.confidence_cap, confidence)))
 
 
-_SUPPORTS, _DERIVED_FROM = (schema.RELATIONS.index(name) for name in ("supports", "derived_from"))
+_SUPPORTS, _DERIVED_FROM, _DEPENDS_ON = map(schema.RELATIONS.index, ("supports", "derived_from", "depends_on"))
 
 
 def _impossible(checked: Validated, factors: Mapping[str, float]) -> list[Issue]:

@@ -17,6 +17,8 @@ from malsim.memory import schema
 from malsim.memory.graph.texts import content_of, folded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.rules import Rules
@@ -49,18 +51,42 @@ def digest(rep: int, object_: str | None, value: str) -> str:
 
 
 def digests_of() -> pl.Expr:
-    """The digest of each row of a frame of cells or claims."""
-    fact = pl.struct("rep", "object", value=_AS_SAID)
+    """Return the digest of what each row of a frame of cells or claims says of its object."""
+    return _by_row(lambda rep, object_, title, said: digest(rep, object_, title if said is None else said))
 
-    def make(facts: pl.Series) -> pl.Series:
-        return pl.Series([digest(*row) for row in facts.struct.unnest().rows()], dtype=pl.String)
 
-    return fact.map_batches(make, return_dtype=pl.String)
+def digests_barred() -> pl.Expr:
+    """Return what a row that is taken back bars: its fact, and its title where a claim says nothing but a title."""
+
+    def both(rep: int, object_: str | None, title: str, said: str | None) -> str:
+        return " ".join(dict.fromkeys([digest(rep, object_, title if said is None else said), digest(rep, None, title)]))
+
+    return _by_row(both)
+
+
+def digests_claimed() -> pl.Expr:
+    """Return the digests by which a claim may be barred: its fact's; without a value, also its title's."""
+
+    def one_or_two(rep: int, object_: str | None, title: str, said: str | None) -> str:
+        facts = [digest(rep, object_, title if said is None else said)]
+        return " ".join(dict.fromkeys([*facts, *([digest(rep, None, title)] if said is None else [])]))
+
+    return _by_row(one_or_two)
+
+
+def _by_row(make: Callable[..., str]) -> pl.Expr:
+    said = pl.coalesce(pl.col("value").cast(pl.String), "value_text")
+
+    def texts(facts: pl.Series) -> pl.Series:
+        return pl.Series([make(*row) for row in facts.struct.unnest().rows()], dtype=pl.String)
+
+    fact = pl.struct("rep", "object", title=pl.col("title").fill_null(""), said=said)
+    return fact.map_batches(texts, return_dtype=pl.String)
 
 
 def tombstones(memory: Memory) -> frozenset[str]:
     """The digests of what may not be said again."""
-    return frozenset(memory.cells["tombstone"].drop_nulls())
+    return frozenset(word for text in memory.cells["tombstone"].drop_nulls() for word in text.split())
 
 
 def text_of(value: str | float) -> str:
@@ -85,7 +111,7 @@ def rows_like(memory: Memory, row: int) -> Ints:
     """The rows that say what a row says: of the same object the same value; without an object, the row alone."""
     cell = memory.cells[row].select("rep", "object", value=_AS_SAID).row(0, named=True)
     if not cell["object"]:
-        return np.array([row])
+        return np.array([row])[[memory.cells["title"][row] != ERASED]]
     return rows_about(memory, cell["rep"], cell["object"], cell["value"])
 
 
@@ -95,8 +121,8 @@ def _same(memory: Memory, rows: Ints, fact: str) -> Ints:
 
 
 def rows_barred(memory: Memory, fact: str) -> Ints:
-    """The rows whose tombstone is this digest."""
-    return _rows(memory, pl.col("tombstone") == fact)
+    """The rows whose tombstone has this digest."""
+    return _rows(memory, pl.col("tombstone").str.contains(fact, literal=True))
 
 
 def _rows(memory: Memory, here: pl.Expr) -> Ints:
@@ -165,8 +191,9 @@ def lift(memory: Memory, rows: Ints) -> Memory:
 
 def _taken_back(cells: pl.DataFrame, rows: Ints, now: float, facts: Ints) -> pl.DataFrame:
     here, digests = _mask(cells.height, rows), cells["tombstone"]
+    facts = facts[(cells["title"][facts] != ERASED).to_numpy()] if facts.size else facts
     if facts.size:
-        digests = digests.scatter(facts, cells[facts].select(digests_of()).to_series())
+        digests = digests.scatter(facts, cells[facts].select(digests_barred()).to_series())
     annexed = pl.lit("annexed", schema.CELLS["status"])
     return cells.with_columns(
         pl.when(here).then(pl.coalesce("rejected", pl.lit(now))).otherwise("rejected").alias("rejected"),

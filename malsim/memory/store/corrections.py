@@ -15,7 +15,17 @@ from malsim.base.errors import UsageError
 from malsim.base.finite import finite
 from malsim.memory.gate.admit import Admission, admit
 from malsim.memory.gate.verdicts import issues_as_text
-from malsim.memory.graph.tombstones import derived, digest, erase, lift, may_take_back, reject, rows_barred, text_of
+from malsim.memory.graph.tombstones import (
+    derived,
+    digest,
+    digests_of,
+    erase,
+    lift,
+    may_take_back,
+    reject,
+    rows_barred,
+    text_of,
+)
 from malsim.memory.schema import VERDICTS
 
 if TYPE_CHECKING:
@@ -26,6 +36,10 @@ if TYPE_CHECKING:
     from malsim.memory.rules import Rules
 
 _NONE = np.zeros(0, dtype=np.int64)
+
+
+class NotTheirsError(UsageError):
+    """Somebody takes back what the rules leave to others."""
 
 
 def correct(
@@ -69,6 +83,11 @@ def _put_instead(
     claim = usual | {name: value for name, value in instead.items() if value is not None} | own
     value = claim.get("value_text") if claim.get("value") is None else claim["value"]
     fact = digest(first["rep"], first["object"], text_of(claim["title"] if value is None else value))
+    if fact in wrong.select(digests_of()).to_series():
+        raise UsageError(
+            "says what it corrects", where="correct", given=first["handle"], hint="say what is right, or nothing"
+        )
+    rules = rules.replace(supersede_by="any")  # who may take them back was asked before
     after, verdicts = admit(lift(memory, rows_barred(memory, fact)), [claim], rules)
     if verdicts["verdict"][0] == "refused":
         raise UsageError("the gate refused what is right", where="correct", given=verdicts.select(issues_as_text()).item())
@@ -95,11 +114,13 @@ def _may_take_back(memory: Memory, rows: Ints, by: str, rules: Rules, now: float
     """Refuse rows that are none, that are locked, and who has no say in them."""
     finite(now, where="now")
     if not rows.size:
-        raise UsageError("nothing here says so", where=by, hint="name the object and the value as they were claimed")
+        raise UsageError(
+            "nothing here says so", where=by, hint="it was taken back before, or name object and value as claimed"
+        )
     cells = memory.cells[rows]
     if rules.locks == "enforced" and (cells["locked"] | cells["immutable"]).any():
         raise UsageError("the cell is locked or immutable", where=cells["handle"][0], hint="unlock it")
     if not may_take_back(memory, rows, np.zeros(len(rows), dtype=np.int64), by, rules).all():
         authors = memory.writers[np.unique(memory.column("author")[rows])]["writer"]
         allowed = ", ".join(dict.fromkeys([*authors, *rules.verifiers.split()]))
-        raise UsageError("it is not theirs to take back", where=cells["handle"][0], given=by, allowed=allowed)
+        raise NotTheirsError("it is not theirs to take back", where=cells["handle"][0], given=by, allowed=allowed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.graph.index import handle_by_key, handles_by_place
-from malsim.memory.graph.tombstones import digests_of
+from malsim.memory.graph.tombstones import digests_claimed
 from malsim.memory.tables.contents import content_numbers, make_contents, rows_saying
 from malsim.memory.tables.read import cells_by_rep
 from malsim.memory.tables.store_part import know_of_others, part_of, within
@@ -41,8 +41,9 @@ def part_for_claims(connection: sqlite3.Connection, checked: Validated, rules: R
     rows = rows_named(connection, names) | rows_saying(connection, content_numbers(claims["title"], claims["body"]))
     rows |= _rows_named_like(connection, _names_to_make(connection, claims))
     if _any(connection, "SELECT 1 FROM cells WHERE tombstone IS NOT NULL"):
-        digests = claims.select(digests_of()).to_series()
-        rows |= cells_where(connection, f"tombstone IS NOT NULL AND {within('tombstone', digests)}")
+        digests = json.dumps([word for text in claims.select(digests_claimed()).to_series() for word in text.split()])
+        barred = "tombstone IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(tombstone, value))"
+        rows |= cells_where(connection, barred, (digests,))
     part = part_of(connection, rows)
     know_of_others(connection, part.memory)
     return part

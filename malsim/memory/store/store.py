@@ -9,7 +9,7 @@ import polars as pl
 
 from malsim.base.errors import StoreError, UsageError
 from malsim.base.finite import FARTHEST, finite
-from malsim.memory.gate.admit import judge, screened
+from malsim.memory.gate.admit import Admission, judge, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.gate.edit import check_author, update
@@ -139,11 +139,22 @@ class Store(StoreFile):
         rules: Rules | None = None, rep: int = 0,
     ) -> Memory:  # fmt: skip
         """Take back a value of an object, and claim what is right (fields of a claim), as `corrections.correct`."""
+        return self._correct(lambda memory: rows_about(memory, rep, object_, value), instead, by, now, rules).memory
+
+    def correct_cell(
+        self, handle: str, instead: Mapping[str, Any] | None = None, *, by: str, now: float, rules: Rules | None = None,
+        rep: int = 0,
+    ) -> Admission:  # fmt: skip
+        """Take back what a cell says, in every cell that says it of the same object; the memory, and the gate's verdict."""
+        return self._correct(lambda memory: rows_like(memory, memory.row(handle, rep=rep)), instead, by, now, rules)
+
+    def _correct(
+        self, which: Callable[[Memory], Ints], instead: Mapping[str, Any] | None, by: str, now: float, rules: Rules | None
+    ) -> Admission:
         with self._changing() as old:
-            rows = rows_about(old, rep, object_, value)
-            new, verdicts = correct(old, rows, instead, now=now, by=by, rules=rules or Rules())
+            new, verdicts = correct(old, which(old), instead, now=now, by=by, rules=rules or Rules())
             log_verdicts(self.connection, verdicts)
-            return self._write(old, new, t=now, deed="correct", writer=by)
+            return Admission(self._write(old, new, t=now, deed="correct", writer=by), verdicts)
 
     def forget(
         self,

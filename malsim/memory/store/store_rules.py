@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from malsim.base.errors import RulesError
+from malsim.base.errors import RulesError, UsageError
 from malsim.memory.rules import Rules
 
 
@@ -12,6 +12,16 @@ def store_rules(text: str | None) -> Rules:
     Raises `RulesError` as `for_stores`.
     """
     return for_stores(Rules.read(text or "default"))
+
+
+def as_person(rules: Rules, name: str) -> Rules:
+    """Return rules under which a person of this name verifies, corrects and erases what anybody wrote.
+
+    Raises `UsageError` for a name with blanks, as the rule `verifiers` holds names apart by them.
+    """
+    if not name or name.split() != [name]:
+        raise UsageError("not a person's name", where="person", given=name, allowed="a name without blanks, such as ann")
+    return rules.replace(verifiers=f"{rules.verifiers} {name}")
 
 
 def for_stores(rules: Rules) -> Rules:

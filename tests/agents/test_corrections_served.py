@@ -1,0 +1,141 @@
+"""People correct and forget, from the shell and over the protocol; what they took back does not return."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from malsim.agents.service import MemoryService, verdict_text
+from malsim.base.errors import UsageError
+from malsim.cli import main
+from malsim.memory import Rules
+from malsim.memory.store import open_memory
+
+pytest.importorskip("mcp", reason="the extra agents is not installed")
+
+from mcp import Client
+
+from malsim.agents.server import memory_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+GOVERNED = Rules.governed()
+
+
+def service(path: Path, writer: str, *, person: bool = False, day: float = 5.0) -> MemoryService:
+    return MemoryService(path, writer=writer, rules=GOVERNED, clock=lambda: day, person=person)
+
+
+def talk(open_service: Callable[[], MemoryService], *calls: tuple[str, dict[str, Any]]) -> list[str]:
+    """What a server answers to calls of its tools."""
+
+    async def run() -> list[str]:
+        async with Client(memory_server(open_service)) as client:
+            answers = [await client.call_tool(tool, arguments) for tool, arguments in calls]
+        return ["\n".join(part.text for part in answer.content) for answer in answers]  # type: ignore[union-attr]
+
+    return asyncio.run(run())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Bob says which port it is, and cid derives something from it, more surely."""
+    store = tmp_path / "m.sqlite"
+    bob, cid = service(store, "bob", day=1.0), service(store, "cid", day=2.0)
+    first = bob.claim("the port is 8080", 0.8, object="port", value=8080.0)["handle"]
+    cid.claim("open 8080 in the wall", 0.9, edges=[{"relation": "derived_from", "target": first}])
+    return store
+
+
+def handle(path: Path, title: str) -> str:
+    return str(open_memory(path).cells.filter(title=title)["handle"][0])
+
+
+def test_a_correction_by_a_person_holds_against_every_writer(path: Path) -> None:
+    port = handle(path, "the port is 8080")
+    right = {"cell": port, "title": "the port is 9090", "value": 9090}
+    (corrected, pushed) = talk(
+        lambda: service(path, "ann", person=True), ("correct", right), ("push", {"objective": "port wall"})
+    )
+    assert corrected.startswith("admitted as obs_")
+    assert f"taken back: {port} {handle(path, 'open 8080 in the wall')}" in corrected
+    assert "9090" in pushed
+    assert "8080" not in pushed
+    again = {"title": "it is 8080, I am sure", "confidence": 0.8, "object": "port", "value": 8080}
+    same_title = {"title": "The  port is 80\u200b80", "confidence": 0.8}
+    from_it = {"title": "the wall lets it in", "confidence": 0.8, "edges": [{"relation": "derived_from", "target": port}]}
+    known = {"title": "the port is 9090", "confidence": 0.6}
+    answers = talk(
+        lambda: service(path, "dan", day=6.0), *(("claim", claim) for claim in (again, same_title, from_it, known))
+    )
+    assert [answer.split()[0] for answer in answers] == ["refused:", "refused:", "refused:", "collided"]
+    assert "8080" not in str(service(path, "dan", day=6.0).push("port wall"))
+
+
+def test_the_shell_corrects_and_forgets(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    port = handle(path, "the port is 8080")
+    by = ["--by", "ann", "--rules", "governed"]
+    assert main(["store", "correct", str(path), port, *by, "--instead", "the port is 9090", "--value", "9090"]) == 0
+    assert re.match(r"admitted as obs_\w+, .*\n  taken back: ", capsys.readouterr().out)
+    assert main(["store", "forget", str(path), handle(path, "the port is 9090"), *by]) == 0
+    assert capsys.readouterr().out == "1 cells erased; the gate refuses it from now on\n"
+    for value in (8080.0, 9090.0):
+        assert service(path, "dan").claim("so it is", 0.5, object="port", value=value)["verdict"] == "refused"
+    assert main(["store", "forget", str(path), port, "--by", "a b"]) == 2
+    assert main(["store", "correct", str(path), "obs_none", "--by", "ann"]) == 2
+    assert main(["store", "forget", str(path.with_name("none.sqlite")), port, "--by", "ann"]) == 2
+
+
+def test_what_was_forgotten_stays_refused_when_it_is_forgotten_again(path: Path) -> None:
+    person, port = service(path, "ann", person=True), handle(path, "the port is 8080")
+    assert person.forget(port).startswith("2 cells erased")
+    with pytest.raises(UsageError):
+        person.forget(port)
+    assert service(path, "dan").claim("so it is", 0.5, object="port", value=8080.0)["verdict"] == "refused"
+    assert service(path, "dan").claim("the port is 8080", 0.5)["verdict"] == "refused"
+
+
+def test_an_agent_corrects_its_own_cell_and_not_anothers(path: Path) -> None:
+    port = handle(path, "the port is 8080")
+    others = service(path, "dan").correct(port, "the port is 7070", 0.6, value=7070.0, object="port")
+    assert any("does not let" in note or "do not let" in note for note in others["notes"])
+    assert open_memory(path).cells.filter(handle=port)["status"][0] == "active"
+    with pytest.raises(UsageError, match="not theirs"):
+        service(path, "dan").forget(port)
+    own = service(path, "bob").correct(port, "the port is 9090", 0.6, value=9090.0)
+    assert own["fell"] == [port, handle(path, "open 8080 in the wall")]
+    assert service(path, "dan").claim("so it is", 0.5, object="port", value=8080.0)["verdict"] == "refused"
+
+
+def test_an_agent_cannot_take_the_name_of_a_person(path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot act as a person"):
+        service(path, "human")
+    assert main(["agent", "serve", str(path), "--writer", "human"]) == 2
+
+
+def test_only_a_verifier_calls_a_claim_externally_verified(path: Path) -> None:
+    claim = {"title": "the pump hums", "confidence": 0.95, "verification": "external"}
+    (refused,) = talk(lambda: service(path, "dan"), ("claim", claim))
+    assert "not yours to verify" in refused
+    assert "human" in refused
+    assert len(refused) <= 300
+    by_person = service(path, "ann", person=True).claim("the pump hums", 0.95, verification="external")
+    assert by_person["stated"] == 0.95
+    granted = MemoryService(path, writer="dan", rules=GOVERNED.replace(verifiers="human dan"), clock=lambda: 5.0)
+    assert granted.claim("the pump sings", 0.95, verification="external")["stated"] == 0.95
+
+
+def test_a_claim_that_is_not_shown_is_told_as_suppressed(path: Path) -> None:
+    verdict = service(path, "dan").claim("a quiet remark", 0.5, sensitivity="secret")
+    assert verdict_text(verdict).startswith("suppressed: admitted as obs_")
+
+
+def test_a_correction_that_says_the_same_is_refused(path: Path) -> None:
+    person = service(path, "ann", person=True)
+    with pytest.raises(UsageError, match="says what it corrects"):
+        person.correct(handle(path, "the port is 8080"), "it is 8080 after all", None, value=8080.0)
