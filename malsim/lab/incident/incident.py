@@ -210,12 +210,10 @@ def _others(log: ClaimLog, rows: list[int], question: WrongAnswer) -> list[int]:
 def _narrowed(incident: Incident, rows: list[int]) -> list[int]:
     """Return the first that shows the incident: the claims about its object, those of the same writers too, or all."""
     claims, question = incident.log.claims, incident.question
-    if isinstance(question, WrongAnswer):
-        about = claims["object"].eq_missing(question.object)
-    else:
-        own = claims["handle"] == question.handle
-        about = claims["handle"].is_in(_neighbours(incident.log, question.handle)) | own
-        about |= (claims["object"] == claims.filter(own)["object"][0]).fill_null(value=False)
+    object_ = question.object if isinstance(question, WrongAnswer) else None
+    if isinstance(question, WrongCell):
+        object_ = claims.filter(pl.col("handle") == question.handle)["object"][0]
+    about = claims["object"].eq_missing(object_)
     theirs = claims["writer"].is_in(claims.filter(about)["writer"].implode())
     parts = (mask.arg_true().to_list() for mask in (about, about | theirs))
     part = next((part for part in (*parts, rows) if incident.shows(part)), None)
@@ -224,15 +222,3 @@ def _narrowed(incident: Incident, rows: list[int]) -> list[int]:
         given = f"{len(rows)} claims"
         raise UsageError("a second replay of the whole log does not show this", where="--from", given=given, hint=hint)
     return part
-
-
-def _neighbours(log: ClaimLog, handle: str) -> list[str]:
-    """Return the handles that edges connect with a cell, however far."""
-    if log.edges is None:
-        return [handle]
-    links = log.edges.select("source", "target").rows()
-    near, growing = {handle}, True
-    while growing:
-        more = {end for link in links if near & set(link) for end in link} - near
-        near, growing = near | more, bool(more)
-    return sorted(near)
