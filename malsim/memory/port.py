@@ -1,8 +1,7 @@
 """The port: all that a harness knows of a memory.
 
 A memory under test is a plant. Settings are in the plant, its state is passed in and comes back; claims go in, verdicts
-come out, and a view shows what anybody may look at. The graph of claims is one plant, a law of items another, a
-user's own memory behind an adapter a third.
+come out, and a view shows what anybody may look at. A graph of claims is a plant, and so is a law or an adapter.
 """
 
 from __future__ import annotations
@@ -77,9 +76,8 @@ class Claims:
     `rep` is the place among the replications that the plant was made for; `t` is in days; `writer`, `object` and
     `value` are places in the vocabulary, NONE where a claim has none; `stated` is the confidence, NaN where there is
     none; `verified` marks claims of verification external, none if None. A claim about nothing (object NONE) judges
-    another: what has no edges refuses it. `words` makes the claims in full (columns of `schema.CLAIMS`) for a plant
-    that reads text: the scripted ones, where `scripted` says which of its rows each claim is, NONE for a drawn one.
-    `checked` hands a graph what its gate has read of them before.
+    another: what has no edges refuses it. `words` makes the claims in full (columns of `schema.CLAIMS`), the scripted ones:
+    `scripted` is the row of each claim there, NONE for a drawn one. `checked` hands a graph what its gate has read before.
     """
 
     rep: Ints
@@ -104,8 +102,8 @@ class Verdicts:
     """One verdict a claim: `verdict` (place in `schema.VERDICT`) and `row`, NONE where it was refused.
 
     The row of an absorbed claim is the one that took it. `dropped` counts edges that the plant has no place for; `issues`
-    are the reasons for refusals, by claim. `superseded` are rows that became inactive, `attenuated` marks claims that count
-    for less than stated; `account` makes events (t, rep, kind, subject, detail, cause): a frame, or mappings of columns.
+    are reasons of refusals. `superseded` are rows that became inactive, `attenuated` marks claims that count for less than
+    stated; `account` makes events (t, rep, kind, subject, detail, cause): a frame, or mappings of columns.
     """
 
     verdict: Ints
@@ -130,8 +128,8 @@ class View:
     `rep` is a place among the replications, `name` what items are called, `writer`, `object` and `value` places in the
     vocabulary (a value may be replaced in place), `time` the claim's in days. `belief` is in [0, 1], None where the law
     has none; `rank` orders items and has no bounds. `leads` says that of two equals the earlier leads; else a tie is a tie.
-    `columns` are its own by name. What a plant does not have is None here and null in frames: nobody makes up a number. It
-    stands as the view of items without edges, marks and records; a view that has these overrides the methods.
+    `columns` are its own by name. What a plant does not have is None here and null in frames. A view of items with edges,
+    marks or records overrides their methods.
     """
 
     rep: Ints
@@ -188,7 +186,7 @@ class View:
         """Return what some items are called."""
         return self.name.gather(rows).to_list()
 
-    def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]] | None:  # a graph's
+    def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]] | None:
         """Return some columns of the items as arrays; None where `frame` is what is recorded."""
 
     def frame(self) -> pl.DataFrame:
@@ -290,10 +288,7 @@ class AnswersReads(Protocol[State]):
     """The capability of a plant whose answers are what a reader is shown, that may fail in a replication, and is closed."""
 
     def answer(self, state: State, rep: Ints, object_: Ints, limit: int, now: float, scope: str | None = None) -> State:
-        """Ask about an object each, at most so many items; the view then shows of that object what was answered.
-
-        It is asked within a scope, or, None, within the object's own.
-        """
+        """Ask about an object each within a scope, None for its own; the view then shows at most so many items of it."""
 
     def failures(self, state: State) -> Mapping[int, Exception]:
         """What went wrong, by replication number; these are asked no more."""

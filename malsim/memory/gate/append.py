@@ -184,7 +184,8 @@ def new_cells(
         **dict.fromkeys(("read", "rejected"), np.full(count, np.nan)),
         **dict.fromkeys(("created", "touched"), claims.column("t")),
     }
-    return LazyRows(count, None, dict(numbers), make=partial(_cell_column, claims, names), kinds=schema.CELLS)
+    make, series = partial(_cell_column, claims, names), partial(_cell_series, claims)
+    return LazyRows(count, None, dict(numbers), make=make, kinds=schema.CELLS, series=series)
 
 
 def _cell_column(claims: LazyRows, names: LazyRows, name: str) -> NDArray[Any]:
@@ -201,6 +202,15 @@ def _cell_column(claims: LazyRows, names: LazyRows, name: str) -> NDArray[Any]:
     if name in _LISTS:
         return lists([] if items is None else items for items in claims.column(name).tolist())
     return claims.column(f"{name}_word" if name in schema.WORDS else name)
+
+
+def _cell_series(claims: LazyRows, name: str) -> pl.Series | None:
+    """Return a column of new cells that a frame of the claims holds as it is; None for the others."""
+    column = f"{name}_word" if name in schema.WORDS else name
+    if not isinstance(claims.source, pl.DataFrame) or column not in claims.source.columns:
+        return None
+    series = claims.source[column]
+    return None if name in ("key", "handle", *_SHARES) or (name in _LISTS and series.null_count()) else series
 
 
 def source_quality(stated: Array) -> Array:

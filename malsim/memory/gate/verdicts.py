@@ -186,9 +186,8 @@ def _frame(words: VerdictWords, checked: Validated, result: BatchResult) -> pl.D
     scores = {name: np.full(len(stands), np.nan) for name in ("stated", "calibration", "effective")}
     for name, values in scores.items():
         values[stands] = result.memory.values(name, result.row[stands])
-    issues = [_structs(words.issues.get(claim, ())) for claim in range(len(stands))] if words.issues else None
-    notes = [words.notes.get(claim, []) for claim in range(len(stands))] if words.notes else None
-    lists = {"issues": issues, "notes": notes}
+    structs = {claim: [{"path": path, "message": text} for path, text in rows] for claim, rows in words.issues.items()}
+    lists = {"issues": structs, "notes": words.notes}
     columns = {
         **{name: claims[name] for name in ("rep", "t", "writer", "sequence")},
         "verdict": _VERDICTS[pl.Series(words.verdict.astype(np.uint32))],
@@ -204,15 +203,11 @@ def _frame(words: VerdictWords, checked: Validated, result: BatchResult) -> pl.D
 _VERDICTS = pl.Series(schema.VERDICT, dtype=schema.VERDICTS["verdict"])
 
 
-def _structs(issues: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
-    return [{"path": path, "message": message} for path, message in issues]
-
-
-def _lists(name: str, values: Sequence[Any] | None, height: int) -> pl.Series:
-    """Return a column of lists; of empty ones where there are no values."""
-    if values is None:
-        return pl.Series(name, [[]], dtype=schema.VERDICTS[name]).new_from_index(0, height)
-    return pl.Series(name, values, dtype=schema.VERDICTS[name])
+def _lists(name: str, by_claim: Mapping[int, Sequence[Any]], height: int) -> pl.Series:
+    """Return a column of lists, empty ones where a claim has no value."""
+    at = np.full(height, len(by_claim), dtype=np.uint32)
+    at[list(by_claim)] = np.arange(len(by_claim))
+    return pl.Series(name, [*by_claim.values(), []], dtype=schema.VERDICTS[name])[pl.Series(at)]
 
 
 def _dropped(checked: Validated, outcome: Resolution) -> list[tuple[int, str]]:

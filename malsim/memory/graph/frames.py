@@ -110,6 +110,10 @@ def to_series(name: str, values: NDArray[Any], kind: pl.DataType | type[pl.DataT
         return _WORDS_OF[name][places(values)].alias(name)
     if name == "successor" and (values == NONE).all():
         return pl.Series(name, [None], dtype=kind).new_from_index(0, len(values))
+    if isinstance(kind, pl.List):
+        codes: dict[Any, int] = {}  # of each distinct list: a series of many lists is slow to make
+        rows = [codes.setdefault(None if items is None else tuple(items), len(codes)) for items in values.tolist()]
+        return pl.Series(name, list(codes), dtype=kind)[pl.Series(rows, dtype=pl.UInt32)]
     if values.dtype == np.object_:
         return pl.Series(name, values.tolist(), dtype=kind)
     if kind == pl.UInt64:
@@ -159,8 +163,8 @@ def rank_within_group(group: NDArray[Any]) -> NDArray[np.int64]:
 class LazyRows:
     """`height` rows: columns `at_hand` are as `frames.to_array` gives them, `make` makes another by its name.
 
-    Their frame is the `source`, or what that makes; or, where `kinds` says what columns they have, it is made of them. Of
-    the columns in `blank` it is known that they hold nothing but nulls.
+    Their frame is the `source`, or what that makes; or, where `kinds` says what columns they have, it is made of them, or
+    of the `series` that are there already. Of the columns in `blank` it is known that they hold nothing but nulls.
 
     >>> import numpy as np, polars as pl
     >>> rows = LazyRows(2, lambda: pl.DataFrame({"t": [0.5, 1.5], "title": ["a", "b"]}), {"t": np.array([0.5, 1.5])})
@@ -174,6 +178,7 @@ class LazyRows:
     blank: frozenset[str] = frozenset()
     make: Callable[[str], NDArray[Any]] | None = None
     kinds: Kinds | None = None
+    series: Callable[[str], pl.Series | None] | None = None
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> LazyRows:
@@ -184,11 +189,14 @@ class LazyRows:
         """Return all columns as a frame."""
         if not isinstance(self.source, pl.DataFrame):
             if self.source is None:
-                kinds = self.kinds or {}
-                self.source = pl.DataFrame([to_series(name, self.column(name), kind) for name, kind in kinds.items()])
+                self.source = pl.DataFrame([self._series(name, kind) for name, kind in (self.kinds or {}).items()])
             else:
                 self.source = self.source()
         return self.source
+
+    def _series(self, name: str, kind: Any) -> pl.Series:
+        series = self.series(name) if self.series else None
+        return to_series(name, self.column(name), kind) if series is None else series.alias(name)
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a column as an array, as of `frames.to_array`."""
