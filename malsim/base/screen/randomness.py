@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 # What stands for a value: variables, calls, templates, paths, types; what nobody would take for one.
+_HANDLE = re.compile(r"(?:dec|obs|bel|tsk|obj|rsk|ref|ver|hyp|prg)_[0-9a-f]{2,8}")  # as in `pass: dec_a3ee stands`
 _REFERENCE = re.compile(
     r"""^(?:
         [$%@]?[{(\[<].*                       # ${X}, %(x)s, {{ x }}, <your-token>, [x]
@@ -40,11 +41,15 @@ ENTROPY_TOKEN = 3.0
 
 
 def is_reference(value: str) -> bool:
-    """Whether a value stands for another: a variable, a call, a path, a template, a placeholder, a number.
+    """Return whether a value stands for another: a variable, a call, a path, a template, a placeholder, a number, a handle.
 
     >>> [is_reference(value) for value in ("${DB_PASSWORD}", "os.getcwd()", "your-token-here", "8.5", "hunter2!")]
     [True, True, True, True, False]
+    >>> is_reference("dec_a3ee"), is_reference("dec_a3ee77f0c2b91d")
+    (True, False)
     """
+    if _HANDLE.fullmatch(value):
+        return True
     return bool(_REFERENCE.match(value) or _NUMBER.fullmatch(value) or _PLACEHOLDER.search(value) or len(set(value)) < 3)  # noqa: PLR2004
 
 
