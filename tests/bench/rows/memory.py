@@ -157,7 +157,7 @@ def _small_tick() -> Ratio:
         recorder.tick(2.0, last=False, context=TickContext(snapshot, np.zeros((0, 1), dtype=np.int64), None, None))
 
     name = "one recorded turn of 100 cells and 4 claims, against one polars with_columns"
-    return compare(name, turn, lambda: frame.with_columns(y=pl.col("x") * 2 + 1), limit=150, repeats=200)
+    return compare(name, turn, lambda: frame.with_columns(y=pl.col("x") * 2 + 1), limit=50, repeats=200)
 
 
 def _imports() -> Iterator[Ratio]:
