@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from malsim.base.plain_text import plain_text
-from malsim.judging.verdict_table import BROKEN, ERROR, FAILS, HOLDS, N_A, NOT_OFFERED, VACUOUS
+from malsim.judging.verdict_table import BROKEN, ERROR, FAILS, HOLDS, N_A, NOT_OFFERED, RECORDED, VACUOUS
 from malsim.showing.pages.page_parts import text
 
 if TYPE_CHECKING:
@@ -14,9 +14,17 @@ if TYPE_CHECKING:
 
     from malsim.judging.verdict_table import QuestionVerdict, V, VerdictTable
 
-SIGNS = {HOLDS: "+", BROKEN: "X", FAILS: "X", VACUOUS: "~", N_A: ".", NOT_OFFERED: ".", ERROR: "!"}
+SIGNS = {HOLDS: "+", BROKEN: "X", FAILS: "X", VACUOUS: "~", N_A: ".", NOT_OFFERED: ".", RECORDED: "r", ERROR: "!"}
 CLASSES = {HOLDS: "good", BROKEN: "bad", FAILS: "bad", ERROR: "error"}
-TAGS = {BROKEN: "failure", FAILS: "failure", ERROR: "error", VACUOUS: "skipped", NOT_OFFERED: "skipped", N_A: "skipped"}
+TAGS = {
+    BROKEN: "failure",
+    FAILS: "failure",
+    ERROR: "error",
+    VACUOUS: "skipped",
+    NOT_OFFERED: "skipped",
+    N_A: "skipped",
+    RECORDED: "skipped",
+}
 COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 KINDS = {"axiom": " ", "obligation": "O", "prohibition": "P"}
 STYLE = """<style>

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 HOLDS, BROKEN, N_A, ERROR = "holds", "broken", "does not apply", "error"
-FAILS, VACUOUS, NOT_OFFERED = "fails", "vacuous", "not offered"
-UNASKED = (NOT_OFFERED, N_A)
+FAILS, VACUOUS, NOT_OFFERED, RECORDED = "fails", "vacuous", "not offered", "recorded"
+UNASKED = (NOT_OFFERED, N_A, RECORDED)
 
 
 @dataclass(frozen=True)

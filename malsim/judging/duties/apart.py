@@ -16,7 +16,7 @@ IN_HERS, IN_HIS = ask(2.0, "x", "A", SHOWN, **HERS), ask(2.0, "z", "K", SHOWN, *
 
 
 def cells() -> Iterator[Duty]:
-    """S1 to S7."""
+    """S1 to S8."""
     yield _cell("S1", "what is hers is not shown in his", (*TOLD, ask(2.0, "x", "A", NOT_SHOWN, **HIS), twin(IN_HERS)))
     nowhere = [ask(2.0, name, value, NOT_SHOWN) for name, value in (("x", "A"), ("z", "K"))]
     yield _cell("S2", "asked without a scope, nothing of a scope is shown", (*TOLD, *nowhere, twin(IN_HERS), twin(IN_HIS)))
@@ -37,6 +37,8 @@ def cells() -> Iterator[Duty]:
     looks = [ask(21.0, "x", "A", NOT_SHOWN, **HIS), twin(ask(21.0, "w", "L", SHOWN, **HIS))]
     steps = (*shared, *also, call(20.0, "unshare", "x", to="his", **HERS), *looks)
     yield _cell("S6", "no longer shared, it is not shown there any more", steps, ("share",))
+    third = (ask(11.0, "x", "A", NOT_SHOWN, scope="theirs"), twin(ask(11.0, "x", "A", SHOWN, **HIS)))
+    yield _cell("S8", "shared with his, it is not shown in a third scope", (*shared, *third), ("share",))
     yield _cell("S7", "what five say in his does not move the belief in hers", _five(), ("belief",))
 
 

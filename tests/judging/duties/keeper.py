@@ -8,6 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from malsim.adapters import Claim
+from malsim.base.screen.look_alikes import undisguised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ FLAWS: dict[str, set[str]] = {
     "logs nobody": {"F9"},
     "logs the words": {"F10"},
     "shares for ever": {"S6"},
-    "puts all in one heap": {"S1", "S2", "S3", "S4", "S6", "S7"},
+    "puts all in one heap": {"S1", "S2", "S3", "S4", "S6", "S7", "S8"},
     "knows no end": {"T5"},
     "obeys strangers": {"K1", "K2"},
 }
@@ -46,7 +47,11 @@ class Said(NamedTuple):
     @property
     def fact(self) -> tuple[str, str, str]:
         """What it says, and whose it is."""
-        return self.claim.scope, self.claim.object, self.claim.value
+        return _fact(self.claim.scope, self.claim.object, self.claim.value)
+
+
+def _fact(scope: str, object_: str, value: str) -> tuple[str, str, str]:
+    return scope, object_, undisguised(value)
 
 
 class Keeper:
@@ -127,9 +132,9 @@ class Keeper:
         wrong = self._own(object, value, by, scope)
         self._note("correct", by, now)
         if wrong:
-            self.turns.append(((scope, object, value), now, True))
+            self.turns.append((_fact(scope, object, value), now, True))
         if wrong and instead is not None:
-            self.turns.append(((scope, object, instead), now, False))
+            self.turns.append((_fact(scope, object, instead), now, False))
             start = min(one.start for one in wrong)
             self.told.append(
                 Said(Claim(now, by, object, instead, f"{object}: {instead}", scope=scope, valid_from=start), now)
@@ -147,8 +152,8 @@ class Keeper:
 
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None:  # noqa: A002
         """Let it be said again."""
-        self.closed.discard(hash((scope, object, value)))
-        self.turns.append(((scope, object, value), now, False))
+        self.closed.discard(hash(_fact(scope, object, value)))
+        self.turns.append((_fact(scope, object, value), now, False))
         self._note("allow", by, now)
 
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002

@@ -201,10 +201,30 @@ class ObeysAnybody(Governed):
         return super().own(object, value, writers[0] if writers else by, scope)
 
 
-@fails("K4")
+@fails("K4", "K5")
 class BelievesANewWriter(Governed):
     def write(self, claims: Sequence[Claim], now: float) -> None:
         for claim in claims:
             if not claim.source and claim.time == now and claim.writer not in {each.claim.writer for each in self.records}:
                 self.refused.discard(digest(claim.scope, claim.object, claim.value))
             super().write([claim], now)
+
+
+@fails("S8")
+class SharesWithEverybody(Governed):
+    def visible(self, query: Query) -> list[Record]:
+        shared = {(scope, name) for scope, name, _ in self.shared}
+        about = [record for record in self.records if record.claim.object == query.object]
+        return [
+            record for record in about if record.claim.scope == query.scope or (record.claim.scope, query.object) in shared
+        ]
+
+
+@fails("K5")
+class TrustsADisguise(Governed):
+    def write(self, claims: Sequence[Claim], now: float) -> None:
+        for claim in claims:
+            if claim.value.isascii() and claim.value.islower():
+                super().write([claim], now)
+            else:
+                self.records.append(Record(claim, now))

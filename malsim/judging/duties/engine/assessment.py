@@ -16,7 +16,7 @@ from malsim.judging.duties.engine.playing import BelieflessError, play
 from malsim.judging.duties.engine.step import step_table
 from malsim.judging.duties.references import REFERENCES, Governed
 from malsim.judging.shrink import simpler_streams, smallest
-from malsim.judging.verdict_table import ERROR, FAILS, HOLDS, NOT_OFFERED, VACUOUS, QuestionVerdict, VerdictTable
+from malsim.judging.verdict_table import ERROR, FAILS, HOLDS, NOT_OFFERED, RECORDED, VACUOUS, QuestionVerdict, VerdictTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -101,6 +101,8 @@ def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) ->
             steps = plot_of(cell, subject.pick, seed, case)
             looks = play(subject, steps)
             outcome = _outcome(looks)
+            if not cell.judged:
+                return verdict(RECORDED, _sentence(next(look for look in looks if not look.step.twin)))
             if outcome == FAILS:
                 simpler = partial(simpler_streams, halve=False)  # its own days read best
                 least = smallest(list(steps), simpler, partial(_fails_alone, subject, cell))

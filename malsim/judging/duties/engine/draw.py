@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 LONGEST_GAP = 60.0  # days
 CONSONANTS, VOWELS, SYLLABLES = "bdfgklmnprstvz", "aeiou", 3
-PLAIN = {"likes", "dislikes"}  # words of a value that are no symbol
+PLAIN = {"likes", "dislikes", "enjoys"}  # words of a value that are no symbol
+DISGUISED = "~"  # ends the symbol of a value in a disguise
+ALIKE = str.maketrans("aeiops", "\u0430\u0435\u0456\u043e\u0440\u0455")  # Cyrillic
 MOST_TRAFFIC = 4
 MOST_KEPT = 2000  # plots
 
@@ -58,8 +60,15 @@ def _names(steps: Iterable[Step], pick: Pick) -> dict[str, str]:
     for symbol in symbols:
         while (word := _word(pick)) in names.values():
             pass
-        names[symbol] = word
+        plain = names.get(symbol.removesuffix(DISGUISED))
+        names[symbol] = _disguised(plain, pick) if plain and symbol.endswith(DISGUISED) else word
     return names
+
+
+def _disguised(word: str, pick: Pick) -> str:
+    full_width = "".join(chr(ord(letter) + 0xFEE0) for letter in word)
+    hidden = [f"{word[:3]}{mark}{word[3:]}" for mark in ("\u200b", "\u00ad")]
+    return pick.by_turns((*hidden, word.translate(ALIKE), full_width, word.upper()))
 
 
 def _word(pick: Pick) -> str:

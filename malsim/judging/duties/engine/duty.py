@@ -20,13 +20,17 @@ SPARED = ("settle", "share")  # 30 daily ticks stand for the one; what needs the
 
 @dataclass(frozen=True)
 class Duty:
-    """A duty: its name, its kind, what it asks in a sentence, its plot, and what it needs beside the calls of the plot."""
+    """A duty: its name, its kind, what it asks in a sentence, its plot, and what it needs beside the calls of the plot.
+
+    Of a duty that is not `judged`, what a memory does is recorded only.
+    """
 
     name: str
     kind: str
     sentence: str
     steps: tuple[Step, ...]
     extra: tuple[str, ...] = ()
+    judged: bool = True
 
     @property
     def needs(self) -> list[str]:

@@ -8,6 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters import Claim
+from malsim.base.screen.look_alikes import undisguised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -166,5 +167,5 @@ class Governed:
 
 
 def digest(scope: str, object: str, value: str) -> str:  # noqa: A002
-    """What stands for a fact where its words may not."""
-    return blake2b(f"{scope}\0{object}\0{value}".encode(), digest_size=16).hexdigest()
+    """Return what stands for a fact where its words may not, the same for each disguise of them."""
+    return blake2b(f"{scope}\0{object}\0{undisguised(value)}".encode(), digest_size=16).hexdigest()

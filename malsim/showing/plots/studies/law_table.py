@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 NEAR = 0.05  # points that lie so near to each other share a label
 VERDICTS = {
     "holds": (COLOURS[2], "+"), "fails": (COLOURS[5], "X"), "vacuous": ("#bbbbbb", "~"), "not offered": ("#ffffff", ""),
+    "recorded": ("#ffffff", "r"),
     "error": (COLOURS[6], "!"),
 }  # fmt: skip
 MIDDLE = 0.6  # beyond it a label stands on the other side of its point
