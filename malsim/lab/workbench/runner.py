@@ -28,7 +28,8 @@ class Runner:
     """Runs one tuning at a time; of those that arrive meanwhile only the newest is kept.
 
     `schedule` calls a function on the page's own thread. `done` is given the result, `failed` the message of an error and
-    `progress` the share of the ticks that are made, -1 once none are awaited.
+    `progress` the share of the ticks that are made, -1 once none are awaited. With `at_once` a tuning is run on the thread
+    that asks, as a notebook needs.
     """
 
     def __init__(
@@ -38,7 +39,9 @@ class Runner:
         done: Callable[[Result], None],
         failed: Callable[[Tuning, str], None],
         progress: Callable[[float], None],
+        at_once: bool = False,
     ) -> None:
+        self._at_once = at_once
         self._schedule, self._done, self._failed, self._progress = schedule, done, failed, progress
         self._lock = threading.Lock()
         self._next: Tuning | None = None
@@ -46,6 +49,9 @@ class Runner:
 
     def ask(self, tuning: Tuning) -> None:
         """Run a tuning as soon as the run in progress is over, or at once where there is none."""
+        if self._at_once:
+            self._run(tuning)
+            return
         with self._lock:
             self._next = tuning
             if self._busy:

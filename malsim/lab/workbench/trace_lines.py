@@ -11,7 +11,7 @@ from malsim.base.plain_text import plain_text
 from malsim.sim.record.bands import bands_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 SHOWN = 8
 """Lines of a panel that are shown until others are picked."""
@@ -56,7 +56,7 @@ class TraceLine:
 
 
 def traces_of(run: Any) -> dict[str, tuple[TraceLine, ...]]:
-    """Return the traces of a run by panel, in each panel those that moved most first.
+    """Return the traces of a run by panel, in each panel in the order in which they came.
 
     Cells of several replications are joined to a mean with a band where every replication has the same ones; drawn
     writers make others in each, so there the first replication is shown.
@@ -97,6 +97,12 @@ def steps(t: tuple[float, ...], values: tuple[float, ...]) -> tuple[list[float],
         x.append(day)
         y.append(value)
     return x, y
+
+
+def most_moved(traces: Sequence[TraceLine], count: int) -> list[TraceLine]:
+    """Return the traces that moved most, in the order given."""
+    names = {trace.name for trace in sorted(traces, key=lambda trace: -trace.moved)[:count]}
+    return [trace for trace in traces if trace.name in names]
 
 
 def title_of(panel: str) -> str:
@@ -161,12 +167,12 @@ def _add(panels: dict[str, list[TraceLine]], frame: pl.DataFrame, labels: Mappin
 
 
 def _marked(traces: list[TraceLine]) -> list[TraceLine]:
-    """Sort by how far each trace moved, and mark those that equal an earlier one."""
+    """Return the traces that moved most in the order in which they came, and mark those that equal an earlier one."""
     from dataclasses import replace
 
     first: dict[tuple[tuple[float, ...], ...], str] = {}
     marked = []
-    for trace in sorted(traces, key=lambda trace: -trace.moved)[:MOST]:
+    for trace in most_moved(traces, MOST):
         key = (trace.t, tuple(round(value, 12) for value in trace.values))
         marked.append(replace(trace, same_as=first.get(key, "")))
         first.setdefault(key, trace.name)

@@ -23,18 +23,18 @@ from malsim.lab.workbench.parts.why_part import WhyPart
 from malsim.lab.workbench.parts.wires import WiresPart
 from malsim.lab.workbench.runner import Runner
 from malsim.lab.workbench.settings_rows import setting_groups
-from malsim.lab.workbench.trace_lines import SHOWN, title_of
+from malsim.lab.workbench.trace_lines import SHOWN, most_moved, title_of
 from malsim.lab.workbench.view.components import Legend, PageHead, SettingsPanel
 from malsim.lab.workbench.view.figures import Hold, Looks, Stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from malsim.lab.workbench.changes import Result, Tuning
     from malsim.lab.workbench.trace_lines import TraceLine
 
 MOST_HOLDS = 4
-LANE = 0.7
+MOST_BITS = 16
 
 
 class LivePage:
@@ -42,7 +42,8 @@ class LivePage:
 
     `schedule` calls a function on the thread of the page. `folder` is where files are saved, `address` is told each tuning
     that ran. `on_result` are called after each result, `on_day` when the mark moves, `on_tap` with the day of a click,
-    `on_draw` after each drawing. `notice` stands in the head until the first change.
+    `on_draw` after each drawing. `notice` stands in the head until the first change. With
+    `at_once` a run is made on the thread that asks.
     """
 
     def __init__(
@@ -53,11 +54,13 @@ class LivePage:
         folder: Path | None = None,
         address: Callable[[Tuning], None] | None = None,
         notice: str = "",
+        at_once: bool = False,
     ) -> None:
         self.key = uuid4().hex
         self.tuning, self.result, self.day = tuning, None, None
         self.holds: list[Hold] = []
         self.looks = Looks()
+        self.default_names: dict[str, set[str]] = {}
         self.picked: dict[str, dict[str, bool]] = {}
         self.on_result: list[Callable[[], None]] = []
         self.on_day: list[Callable[[], None]] = []
@@ -74,7 +77,7 @@ class LivePage:
         self.checks = ChecksPart(self.go, self._keep)
         self.stack: Stack | None = None
         self.plots: Any = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.runner = Runner(schedule, done=self.show, failed=self._refused, progress=self._progress)
+        self.runner = Runner(schedule, done=self.show, failed=self._refused, progress=self._progress, at_once=at_once)
         self.wires, self.stepping = WiresPart(self), StepPart(self)
         self.saving = SavePart(self, folder or Path.cwd())
         self.finding, self.inputs = FindPart(self), InputsPart(self)
@@ -137,9 +140,18 @@ class LivePage:
         panels = {}
         for panel, traces in result.traces.items():
             picked = self.picked.get(panel, {})
-            most = 16 if panel == "bits" else SHOWN
-            panels[panel] = [trace for place, trace in enumerate(traces) if picked.get(trace.name, place < most)]
+            names = self._defaults(panel, traces)
+            panels[panel] = [trace for trace in traces if picked.get(trace.name, trace.name in names)]
         return panels
+
+    def _defaults(self, panel: str, traces: Sequence[TraceLine]) -> set[str]:
+        """Return the names that are drawn where none is picked: those drawn before, and then those that moved most."""
+        most = MOST_BITS if panel == "bits" else SHOWN
+        before = [trace.name for trace in traces if trace.name in self.default_names.get(panel, set())]
+        others = [trace for trace in traces if trace.name not in before]
+        names = {*before, *(trace.name for trace in most_moved(others, most - len(before)))}
+        self.default_names[panel] = names
+        return names
 
     def _draw(self) -> None:
         if self.result is None or self.stack is None:

@@ -30,9 +30,9 @@ def component(scenario: Scenario | str | Path) -> Any:
     """Return the page as a component of a notebook."""
     pn.extension(inline=True)
     base = scenario_of_path(scenario, allow_code=True) if isinstance(scenario, str | Path) else scenario
-    page = LivePage(Tuning(base=base), lambda call: call())
-    page.on_draw.append(lambda: pn.io.push_notebook(*page.plots.objects))
+    page = LivePage(Tuning(base=base), lambda call: call(), at_once=True)
     page.runner.ask(page.tuning)
+    page.on_draw.append(lambda: pn.io.push_notebook(*page.plots.objects))
     return page.view
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from malsim import api
 from malsim.lab.workbench.targets import example_path
-from malsim.lab.workbench.trace_lines import steps, traces_of
+from malsim.lab.workbench.trace_lines import most_moved, steps, traces_of
 from malsim.lab.workbench.view.components import html
 from malsim.lab.workbench.view.figures import COLOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from malsim.lab.workbench.trace_lines import TraceLine
 
@@ -63,9 +63,15 @@ def _picture(name: str) -> str:
     """Return the traces of a short run as a small picture."""
     run = api.run(api.read(example_path(name)).replace(replications=1), watch=iter)
     traces = traces_of(run)
-    own = max(traces.values(), key=lambda lines: lines[0].moved if lines[0].panel in ("effective", "currency") else -1.0)
-    lines = [_line(trace, COLOURS[index % len(COLOURS)], run.scenario.days) for index, trace in enumerate(own[:LINES])]
+    own = max((traces.get(panel, ()) for panel in ("effective", "currency")), key=_movement)
+    lines = [
+        _line(trace, COLOURS[index % len(COLOURS)], run.scenario.days) for index, trace in enumerate(most_moved(own, LINES))
+    ]
     return f"<svg viewBox='0 0 {WIDE} {HIGH}' preserveAspectRatio='none' aria-hidden='true'>{''.join(lines)}</svg>"
+
+
+def _movement(lines: Sequence[TraceLine]) -> float:
+    return max((line.moved for line in lines), default=-1.0)
 
 
 def _line(trace: TraceLine, colour: str, days: float) -> str:

@@ -12,7 +12,7 @@ import polars as pl
 from malsim.base.errors import MalsimError
 from malsim.base.plain_text import plain_text
 from malsim.lab.workbench.page.page_layout import card, wrap
-from malsim.lab.workbench.trace_lines import SHOWN, TraceLine, title_of, traces_of
+from malsim.lab.workbench.trace_lines import SHOWN, TraceLine, most_moved, title_of, traces_of
 from malsim.lab.workbench.view.components import Legend, PageHead, RowTable, html
 from malsim.lab.workbench.view.figures import Looks, Stack
 from malsim.memory.store import Store
@@ -92,7 +92,7 @@ class StoreView:
             self.head.error = plain_text(str(problem))
 
     def _show(self, record: StoreRecord) -> None:
-        traces = {panel: lines[:SHOWN] for panel, lines in traces_of(record).items()}
+        traces = {panel: most_moved(lines, SHOWN) for panel, lines in traces_of(record).items()}
         panels, days = tuple(traces), float(record.scenario.days)
         if self.stack is None or self.stack.panels != panels:
             self.stack = Stack(panels, self.key, days, lambda *_: None)
