@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from malsim.adapters import Claim, Item, Query
     from malsim.memory import Rules
     from malsim.memory.graph.arrays import Ints
-    from malsim.memory.port import Plant
+    from malsim.memory.port import Plant, View
 
 VOCABULARY = Vocabulary(WRITERS, OBJECTS, [VALUES] * len(OBJECTS))
 
@@ -72,7 +72,7 @@ class LawMemory:
 
     def peek(self, query: Query, now: float, limit: int = MANY) -> list[Item]:
         """The items about an object, best first, so many; what a law gives no belief at all is a former one."""
-        view, about = view_now(self._plant, self._state, now), self._words.objects.index(query.object)
+        view, about = self._view(now), self._words.objects.index(query.object)
         rows = np.flatnonzero(view.active & (view.object == about))
         rank, belief, values = view.rank, view.belief, self._words.values[about]
         rows = rows[np.argsort(-rank[rows], kind="stable")]
@@ -84,6 +84,9 @@ class LawMemory:
             }
             for row in rows[:limit].tolist()
         ]  # fmt: skip
+
+    def _view(self, now: float) -> View:
+        return view_now(self._plant, self._state, now)
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -124,7 +127,11 @@ class GraphMemory(LawMemory):
             "value": float(value), "verification": "external" if self._verified else "unverified",
         }  # fmt: skip
 
+    def _view(self, now: float) -> View:
+        """The graph as its last tick left it: axioms are about what ticks make of claims."""
+        return self._plant.view(self._state, now)
+
     def _opened(self, query: Query) -> Ints:
-        view, about = view_now(self._plant, self._state, 0.0), self._words.objects.index(query.object)
+        view, about = self._view(0.0), self._words.objects.index(query.object)
         rows = np.flatnonzero(view.active & (view.object == about))
         return rows[np.argmax(view.rank[rows])][None] if rows.size else rows
