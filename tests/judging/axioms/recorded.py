@@ -8,6 +8,7 @@ ORDER = "of claims of one instant the later in the call decides"
 USE = "a use counts as evidence"
 ADDS = "rivals do not lower each other enough"
 EDGES = "streams carry no edges, so nothing tells it that two claims contradict each other"
+LONE = "a claim that nobody speaks against is believed more than it states"
 UNSWEPT = "by design: until its first sweep an item is worth what it states"
 TWICE = "a delivery is taken for a voice, or for a use"
 SUM = "every voice raises or lowers by the same, until a bound; so more voices do not lead"
@@ -97,17 +98,17 @@ KNOWN: dict[str, dict[str, str]] = {
         "truth-may-return": "what was marked as outdated stays marked",
     },
     "crh": {
-        "consistency": UNSWEPT,
         "own-facts": OWN,
         "truth-may-return": SPLIT,
+        "vacuity": LONE,
     },
     "dawid_skene": {
-        "consistency": UNSWEPT,
         "locality": "values are one set of classes for all objects",
         "own-facts": OWN,
         "polarity": "a lone dissenter is taken for one who is always wrong",
         "track-record": "of two who err it takes the wrong one for the one that inverts",
         "truth-may-return": SPLIT,
+        "vacuity": LONE,
     },
     "egc": {
         "anchor": SWEEP,
@@ -277,6 +278,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "consistency": UNSWEPT,
         "outvoted": "beliefs saturate: eleven voices and twelve both give 1 in floating point",
         "truth-may-return": SPLIT,
+        "vacuity": LONE,
     },
     "yourmemory": {
         "last-word": ECHO,
