@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -237,3 +239,9 @@ def test_an_address_names_files_below_the_folder(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("why = 'x'", encoding="utf-8")
     assert path_of_name("mine.toml", tmp_path) == tmp_path / "mine.toml"
     assert path_of_name("tripwire", tmp_path).name == "tripwire.toml"
+
+
+def test_importing_malsim_loads_neither_panel_nor_pandas() -> None:
+    code = "import malsim, sys; malsim.run, malsim.workbench; print({'panel', 'bokeh', 'pandas'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
