@@ -93,7 +93,7 @@ def _add_reads(server: MCPServer[None], thread: ServiceThread) -> None:
     @server.tool(structured_output=False)
     async def push(objective: str, budget_words: int = 900, limit: int = 10) -> str:
         """What the memory holds that bears on an objective, best first, with conflicts and what must be opened (^)."""
-        pushed = await thread.ask(lambda service: service.push(objective, budget=budget_words, limit=limit))
+        pushed = await thread.ask(lambda service: service.pushed(objective, budget=budget_words, limit=limit))
         return str(pushed) or "no cell bears on this"
 
     @server.tool(structured_output=False)
@@ -127,30 +127,34 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
     async def claim(  # noqa: PLR0913, PLR0917  # the fields of a claim
         title: str, confidence: float, body: str = "", kind: str = "obs", edges: list[dict[str, Any]] | None = None,
         topics: list[str] | None = None, source_refs: list[str] | None = None, object: str = "",  # noqa: A002
-        value: float | str | None = None, verification: str = "", stability: str = "",
+        value: float | str | None = None, verification: str = "", stability: str = "", if_seen: int | None = None,
     ) -> str:  # fmt: skip
         """Claim something: a title, the confidence you would bet on it (0 to 1), and edges to other cells.
 
         An edge is such as {"relation": "contradicts", "target": "obs_a1b2"}, to what it supports, contradicts, depends_on,
         derived_from or supersedes. Kinds: dec obs bel tsk obj rsk ref ver hyp prg. `object` and `value` (a number or a
         word): what it is about and what it says of that; `verification`: checked or tested, where you did; `stability`:
-        stable, volatile or ephemeral. Answers with the gate's verdict and its reasons.
+        stable, volatile or ephemeral; `if_seen`: the version, as push and expand print it, of what a supersedes edge names,
+        or of the object: then nothing is written where a newer one stands. Answers with the gate's verdict and its reasons.
         """
-        fields = {
+        fields: dict[str, Any] = {
             "kind": kind, "body": body, "edges": edges or [], "topics": topics or [], "source_refs": source_refs or [],
-            "object": object, "value": value, "verification": verification, "stability": stability,
+            "object": object, "value": value, "verification": verification, "stability": stability, "if_seen": if_seen,
         }  # fmt: skip
         return verdict_text(await thread.ask(lambda service: service.claim(title, confidence, **fields)))
 
     @server.tool(structured_output=False)
     async def correct(
-        cell: str, title: str = "", confidence: float | None = None, body: str = "", value: float | str | None = None
-    ) -> str:
+        cell: str, title: str = "", confidence: float | None = None, body: str = "", value: float | str | None = None,
+        if_seen: int | None = None,
+    ) -> str:  # fmt: skip
         """Correct what a cell says: `title` is what is right, `value` that of the cell's object.
 
+        `if_seen` is the version that you read, as push and expand print it: nothing is written where a newer one stands.
         A person may leave `title` out where nobody knows. The answer says what became of it and what fell with the old cell.
         """
-        fields = {name: given for name, given in (("body", body), ("value", value)) if given not in ("", None)}
+        given = (("body", body), ("value", value), ("if_seen", if_seen))
+        fields: dict[str, Any] = {name: each for name, each in given if each not in ("", None)}
         return verdict_text(await thread.ask(lambda service: service.correct(cell, title, confidence, **fields)))
 
     @server.tool(structured_output=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import assume, given
@@ -12,6 +12,9 @@ from malsim.base.screen.look_alikes import undisguised
 from malsim.memory import Memory, Rules, admit
 from malsim.memory.graph.tombstones import rows_about
 from malsim.memory.store.corrections import correct, forget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GOVERNED = Rules.governed()
 LOOKS_LIKE = dict(zip("aceiopxysjABCEHKMOPTX", "асеіорхуѕјΑΒСΕНΚМΟРТΧ", strict=True))
@@ -24,7 +27,7 @@ AT_ANY_PLACE = {
     "inner space": " ",
     "no-break space": "\u00a0",
 }
-WHOLE = {
+WHOLE: dict[str, Callable[[str], str]] = {
     "full width": lambda text: "".join(chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in text),
     "look-alikes": lambda text: "".join(LOOKS_LIKE.get(letter, letter) for letter in text),
     "capitals": str.upper,

@@ -7,7 +7,7 @@ malsim store correct memory.sqlite obs_9c1f --by ann --instead "the port is 9090
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from malsim.commands.store.forget import at_store, cell_arguments
 
@@ -30,7 +30,7 @@ def main(args: argparse.Namespace) -> int:
 
     if args.instead is None and (args.value is not None or args.confidence is not None):
         raise UsageError("nothing to give a value to", where="malsim store correct", hint="say what is right with --instead")
-    fields = {} if args.value is None else {"value": _value(args.value)}
+    fields: dict[str, Any] = {} if args.value is None else {"value": _value(args.value)}
     with at_store(args) as service:
         print(verdict_text(service.correct(args.cell, args.instead or "", args.confidence, **fields)))
     return 0

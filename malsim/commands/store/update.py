@@ -7,6 +7,7 @@ malsim store update memory.sqlite dec_a3ee --writer ann --body "measured again: 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from malsim.base.finite import day
 
@@ -35,7 +36,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.memory.store import Store
     from malsim.memory.store.store_rules import store_rules
 
-    fields: dict[str, object] = {name: given for name in TEXTS if (given := getattr(args, name)) is not None}
+    fields: dict[str, Any] = {name: given for name in TEXTS if (given := getattr(args, name)) is not None}
     fields |= {name: given.split(",") for name in LISTS if (given := getattr(args, name)) is not None}
     if not fields:
         allowed = ", ".join(f"--{name}".replace("_", "-") for name in (*TEXTS, *LISTS))

@@ -52,14 +52,14 @@ def digest(rep: int, object_: str | None, value: str) -> str:
 
 def digests_of() -> pl.Expr:
     """Return the digest of what each row of a frame of cells or claims says of its object."""
-    return _by_row(lambda rep, object_, title, said: digest(rep, object_, title if said is None else said))
+    return _by_row(lambda rep, object_, title, value: digest(rep, object_, title if value is None else value))
 
 
 def digests_barred() -> pl.Expr:
     """Return what a row that is taken back bars: its fact, and its title where a claim says nothing but a title."""
 
-    def both(rep: int, object_: str | None, title: str, said: str | None) -> str:
-        return " ".join(dict.fromkeys([digest(rep, object_, title if said is None else said), digest(rep, None, title)]))
+    def both(rep: int, object_: str | None, title: str, value: str | None) -> str:
+        return " ".join(dict.fromkeys([digest(rep, object_, title if value is None else value), digest(rep, None, title)]))
 
     return _by_row(both)
 
@@ -67,20 +67,20 @@ def digests_barred() -> pl.Expr:
 def digests_claimed() -> pl.Expr:
     """Return the digests by which a claim may be barred: its fact's; without a value, also its title's."""
 
-    def one_or_two(rep: int, object_: str | None, title: str, said: str | None) -> str:
-        facts = [digest(rep, object_, title if said is None else said)]
-        return " ".join(dict.fromkeys([*facts, *([digest(rep, None, title)] if said is None else [])]))
+    def one_or_two(rep: int, object_: str | None, title: str, value: str | None) -> str:
+        facts = [digest(rep, object_, title if value is None else value)]
+        return " ".join(dict.fromkeys([*facts, *([digest(rep, None, title)] if value is None else [])]))
 
     return _by_row(one_or_two)
 
 
 def _by_row(make: Callable[..., str]) -> pl.Expr:
-    said = pl.coalesce(pl.col("value").cast(pl.String), "value_text")
+    value = pl.coalesce(pl.col("value").cast(pl.String), "value_text")
 
     def texts(facts: pl.Series) -> pl.Series:
         return pl.Series([make(*row) for row in facts.struct.unnest().rows()], dtype=pl.String)
 
-    fact = pl.struct("rep", "object", title=pl.col("title").fill_null(""), said=said)
+    fact = pl.struct("rep", "object", title=pl.col("title").fill_null(""), value=value)
     return fact.map_batches(texts, return_dtype=pl.String)
 
 

@@ -61,6 +61,8 @@ class Expanded:
         flags = [name for name in ("annexed", "locked", "pinned", "requires_review", "immutable") if cell[name]]
         lines += [f"  {'flags':<12} {', '.join(flags)}"] * bool(flags)
         lines += [f"  {name:<12} {cell[name]:.4f}" for name in ("currency", "salience") if cell[name] is not None]
+        text = " ".join(cell[name] for name in ("title", "summary", "body") if cell[name])
+        lines.append(f"  {'footprint':<12} {len(text.split())} words, {len(text.encode())} bytes")
         if cell["body"]:
             lines += ["", block(cell["body"])]
         lines += _table("neighbours", self.neighbours) + _table(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from malsim.memory.gate.resolve import SUPERSEDES
 from malsim.memory.graph.index import handle_by_key, handles_by_place
 from malsim.memory.graph.tombstones import digests_claimed
 from malsim.memory.tables.contents import content_numbers, make_contents, rows_saying
@@ -40,6 +41,8 @@ def part_for_claims(connection: sqlite3.Connection, checked: Validated, rules: R
     names = {*claims["handle"].drop_nulls(), *claims["key"].drop_nulls(), *checked.edges.frame()["target"].drop_nulls()}
     rows = rows_named(connection, names) | rows_saying(connection, content_numbers(claims["title"], claims["body"]))
     rows |= _rows_named_like(connection, _names_to_make(connection, claims))
+    replaced = checked.edges.frame().filter(code=SUPERSEDES)["target"].drop_nulls()
+    rows |= line_of(connection, rows_named(connection, replaced)) if replaced.len() else set()
     if _any(connection, "SELECT 1 FROM cells WHERE tombstone IS NOT NULL"):
         digests = json.dumps([word for text in claims.select(digests_claimed()).to_series() for word in text.split()])
         barred = "tombstone IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(tombstone, value))"

@@ -9,12 +9,11 @@ import polars as pl
 
 from malsim.base.errors import StoreError, UsageError
 from malsim.base.finite import FARTHEST, finite
-from malsim.memory.gate.admit import Admission, judge, screened
+from malsim.memory.gate.admit import judge, screened
 from malsim.memory.gate.checks import validate
 from malsim.memory.gate.claims import as_claims
-from malsim.memory.gate.edit import check_author, update
+from malsim.memory.gate.edit import check_author
 from malsim.memory.graph.replicate import alone, without
-from malsim.memory.graph.tombstones import TEXTS, derived, rows_about, rows_like
 from malsim.memory.law import tick
 from malsim.memory.law_steps import effective_now
 from malsim.memory.push.ask import ask
@@ -23,12 +22,10 @@ from malsim.memory.push.mini_index import Push, push
 from malsim.memory.push.ten_cells import bootstrap
 from malsim.memory.rules import Rules
 from malsim.memory.schema import KINDS, NONE
-from malsim.memory.store import scopes
-from malsim.memory.store.corrections import allow, correct, forget
-from malsim.memory.store.erasure import purge, shred
+from malsim.memory.store import scopes, seen
 from malsim.memory.store.needed_rows import part_for_claims
 from malsim.memory.store.page_part import answer_part, effective_in, page_part
-from malsim.memory.store.store_file import StoreFile
+from malsim.memory.store.put_right import PutRight
 from malsim.memory.tables import read, standing_parts
 from malsim.memory.tables.connect import refusing, sound, transaction
 from malsim.memory.tables.scores import Clock
@@ -40,8 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from malsim.memory.gate.claims import Claims
-    from malsim.memory.graph.arrays import Ints
+    from malsim.memory.gate.claims import Claims, Validated
     from malsim.memory.graph.claim_graph import Memory
     from malsim.memory.push.expand import Expanded
     from malsim.memory.tables.standing_parts import Standing
@@ -54,7 +50,7 @@ class RunsStanding(Protocol):
         """The memory afterwards, and the state that the programs and wires are in."""
 
 
-class Store(StoreFile):
+class Store(PutRight):
     """One open store; use it in a `with` block. Every change is one transaction; see `StoreFile`."""
 
     # What runs netlists and knows their inputs stands above the memory: `malsim.netlist` sets both.
@@ -62,18 +58,47 @@ class Store(StoreFile):
     input_of: ClassVar[Callable[[Standing, str, object], float] | None] = None
 
     def admit(
-        self, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None
-    ) -> pl.DataFrame:
-        """Take claims through the gate, as `malsim.memory.admit`; keeps and returns the verdicts."""
-        rules = rules or Rules()
-        checked = screened(validate(as_claims(claims), rules), rules)
+        self, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None,
+        if_seen: int | None = None,
+    ) -> pl.DataFrame:  # fmt: skip
+        """Take claims through the gate, as `malsim.memory.admit`; keeps and returns the verdicts.
+
+        A claim on its own may say which version it was made on, as `if_seen`: that of the cells it supersedes, or else of
+        its object (`seen.version`). Raises `StaleError` where there is a newer one.
+        """
+        rules, frame = rules or Rules(), as_claims(claims)
+        checked = screened(validate(frame, rules), rules)
         with self._changing_part(lambda file: part_for_claims(file, checked, rules)) as part:
+            if frame.height == 1:
+                checked = self._beside_newer(frame, checked, rules, if_seen)
             result = judge(part.memory, checked, rules, factors=factors)
             verdicts = named_so(result.verdicts, part.places(result.memory), "cell")
             log_verdicts(self.connection, verdicts)
             day = max(verdicts["t"].to_list(), default=0.0)
             self._write(part.memory, result.memory, t=day, deed="admit", part=part)
         return verdicts
+
+    def _beside_newer(self, claim: pl.DataFrame, checked: Validated, rules: Rules, if_seen: int | None) -> Validated:
+        """Check what a claim was made on; of one that was made on an older version, and does not say so, mark both."""
+        given = claim.row(0, named=True)
+        names = [edge["target"] for edge in given["edges"] or [] if edge["relation"] == "supersedes"]
+        seen.check_seen(self.connection, filter(None, names), given["object"], given["rep"], if_seen)
+        if not names or checked.issues:
+            return checked
+        both, notes = seen.beside_newer(self.connection, claim)
+        again = screened(validate(both, rules), rules) if notes else checked
+        return replace(again, notes=[*again.notes, *((0, note) for note in notes)])
+
+    def about_rows(self, rows: Sequence[int]) -> list[tuple[str, str, int]]:
+        """Return handle, writer and version of the cells in some rows."""
+        with self._reading() as file:
+            cells = seen.cells_in(file, rows)
+            return [(handle, writer, seen.version(file, [handle], None, rep)) for handle, writer, rep in cells]
+
+    def version(self, handle: str, rep: int = 0) -> int:
+        """Return the version of a cell, which counts what was written about it and its object: what `if_seen` is given."""
+        with self._reading() as file:
+            return seen.version(file, [handle], None, rep)
 
     def tick(self, now: float, rules: Rules | None = None) -> Memory:
         """Tick the memory in the file, as `malsim.memory.tick`, and run what stands in it; returns the memory, as `numbers`.
@@ -127,72 +152,6 @@ class Store(StoreFile):
             if added := new.height > old.height:
                 self._write(old, new, t=now, deed="admit")
             return added
-
-    def update(self, handle: str, *, writer: str, now: float, rules: Rules | None = None, **fields: Any) -> Memory:
-        """Rewrite fields of a cell in the file, as `gate.edit.update`, and keep who did; returns the memory."""
-        with self._changing() as old:
-            new = update(old, handle, writer=writer, now=now, rules=rules, **fields)
-            return self._write(old, new, t=now, deed="update", writer=writer)
-
-    def correct(
-        self, object_: str, value: str | float, instead: Mapping[str, Any] | None = None, *, by: str, now: float,
-        rules: Rules | None = None, rep: int = 0,
-    ) -> Memory:  # fmt: skip
-        """Take back a value of an object, and claim what is right (fields of a claim), as `corrections.correct`."""
-        return self._correct(lambda memory: rows_about(memory, rep, object_, value), instead, by, now, rules).memory
-
-    def correct_cell(
-        self, handle: str, instead: Mapping[str, Any] | None = None, *, by: str, now: float, rules: Rules | None = None,
-        rep: int = 0,
-    ) -> Admission:  # fmt: skip
-        """Take back what a cell says, in every cell that says it of the same object; the memory, and the gate's verdict."""
-        return self._correct(lambda memory: rows_like(memory, memory.row(handle, rep=rep)), instead, by, now, rules)
-
-    def _correct(
-        self, which: Callable[[Memory], Ints], instead: Mapping[str, Any] | None, by: str, now: float, rules: Rules | None
-    ) -> Admission:
-        with self._changing() as old:
-            new, verdicts = correct(old, which(old), instead, now=now, by=by, rules=rules or Rules())
-            log_verdicts(self.connection, verdicts)
-            return Admission(self._write(old, new, t=now, deed="correct", writer=by), verdicts)
-
-    def forget(
-        self,
-        object_: str,
-        value: str | float | None = None,
-        *,
-        by: str,
-        now: float,
-        rules: Rules | None = None,
-        rep: int = 0,
-    ) -> Memory:
-        """Erase a value of an object, or all about it, as `corrections.forget`: no page of the file holds it any more."""
-        return self._erase(lambda memory: rows_about(memory, rep, object_, value), by, now, rules)
-
-    def forget_cell(self, handle: str, *, by: str, now: float, rules: Rules | None = None, rep: int = 0) -> Memory:
-        """Erase what a cell says, in every cell that says it of the same object."""
-        return self._erase(lambda memory: rows_like(memory, memory.row(handle, rep=rep)), by, now, rules)
-
-    def _erase(self, which: Callable[[Memory], Ints], by: str, now: float, rules: Rules | None) -> Memory:
-        with self._changing() as old:
-            rows = which(old)
-            new = self._write(
-                old, forget(old, rows, now=now, by=by, rules=rules or Rules()), t=now, deed="forget", writer=by
-            )
-            erased = derived(old, rows)
-            purge(self.connection, erased, TEXTS, old.cells[erased].filter(rep=0)["key"].to_list())
-            scopes.unshare_all(self.connection, set(old.cells["object"][erased]) - set(new.cells["object"]))
-        with refusing(self.path):
-            shred(self.connection)
-        return new
-
-    def allow(
-        self, object_: str, value: str | float, *, by: str, now: float, rules: Rules | None = None, rep: int = 0
-    ) -> Memory:
-        """Let a value that was rejected or erased be said again."""
-        with self._changing() as old:
-            new = allow(old, rep, object_, value, by=by, rules=rules or Rules())
-            return self._write(old, new, t=now, deed="allow", writer=by)
 
     def rep_of(self, scope: str, *, make: bool = False) -> int:
         """The replication in which a scope's cells stand; of one that is not there, NONE, or under `make` a new one."""

@@ -1,0 +1,115 @@
+"""No update is lost: a stale write is refused or marked, also between two servers on one store."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from malsim.agents.service import MemoryService
+from malsim.memory.store import Store
+from malsim.memory.store.seen import StaleError
+
+pytest.importorskip("mcp", reason="the extra agents is not installed")
+
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+
+def service(path: Path, writer: str, day: float = 1.0) -> MemoryService:
+    return MemoryService(path, writer=writer, clock=lambda: day)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    service(tmp_path / "m.sqlite", "ann").claim("deploys run on Monday", 0.6, object="deploys", value="Monday")
+    return tmp_path / "m.sqlite"
+
+
+def first(path: Path) -> str:
+    with Store(path) as store:
+        return str(store.memory.cells.filter(title="deploys run on Monday")["handle"][0])
+
+
+def test_a_stale_correction_is_refused_with_the_newer_handle(path: Path) -> None:
+    cell = first(path)
+    with Store(path) as store:
+        read = store.version(cell)
+    newer = service(path, "ann", 2.0).correct(cell, "deploys run on Friday", 0.6, if_seen=read)
+    assert newer["verdict"] == "admitted"
+    with pytest.raises(StaleError, match=newer["handle"]):
+        service(path, "bob", 3.0).correct(cell, "deploys run on Sunday", 0.6, if_seen=read)
+    with Store(path) as store:
+        assert store.version(cell) == store.version(newer["handle"]) == read + 1
+        assert "Sunday" not in str(store.memory.cells["title"].to_list())
+
+
+def test_a_stale_correction_that_names_no_version_marks_both(path: Path) -> None:
+    cell = first(path)
+    newer = service(path, "ann", 2.0).correct(cell, "deploys run on Friday", 0.6)["handle"]
+    bob = service(path, "bob", 3.0)
+    beside = bob.correct(cell, "deploys run on Sunday", 0.6)
+    assert beside["verdict"] == "admitted"
+    assert any(newer in note for note in beside["notes"])
+    assert set(bob.push("deploys").sections.expand) == {newer, beside["handle"]}
+    last = bob.correct(beside["handle"], "deploys run on Friday, not on Sunday", 0.6)["handle"]
+    assert not set(bob.push("deploys").sections.expand) & {newer, last}
+
+
+def test_a_claim_about_an_object_says_what_it_was_made_on(path: Path) -> None:
+    with Store(path) as store:
+        read = store.version(first(path))
+    sunday: dict[str, Any] = {"title": "deploys run on Sunday", "confidence": 0.6, "object": "deploys", "value": "Sunday"}
+    newer = service(path, "bob", 2.0).claim(**sunday, if_seen=read)
+    with pytest.raises(StaleError, match=newer["handle"]):
+        service(path, "cid", 3.0).claim("none on Monday", 0.6, object="deploys", value="none", if_seen=read)
+    with pytest.raises(StaleError, match="nothing stands there"):
+        service(path, "cid", 3.0).claim("the fan hums", 0.6, object="fan", value="hums", if_seen=1)
+
+
+def test_push_and_expand_print_the_version_and_the_writer(path: Path) -> None:
+    cell = first(path)
+    newer = service(path, "bob", 2.0).correct(cell, "deploys run on Friday", 0.6)["handle"]
+    reader = service(path, "cid", 3.0)
+    (line,) = [line for line in reader.pushed("deploys").splitlines() if newer in line]
+    assert line.endswith("by bob, version 2")
+    assert "version      2" in reader.expand(newer)
+
+
+def test_a_stale_update_is_refused(path: Path) -> None:
+    cell = first(path)
+    with Store(path) as store:
+        read = store.version(cell)
+        store.update(cell, writer="ann", now=2.0, body="as of March", if_seen=read)
+        with pytest.raises(StaleError, match=f"if_seen {read}"):
+            store.update(cell, writer="bob", now=3.0, body="as of May", if_seen=read)
+        assert store.memory.cells.filter(handle=cell)["body"].to_list() == ["as of March"]
+
+
+def test_of_two_servers_that_correct_one_cell_at_once_one_is_refused(path: Path) -> None:
+    cell = first(path)
+    with Store(path) as store:
+        read = store.version(cell)
+
+    async def ask(writer: str) -> str:
+        parameters = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "malsim", "agent", "serve", str(path), "--writer", writer],
+            env={**os.environ},
+        )
+        async with Client(stdio_client(parameters)) as client:
+            given: dict[str, Any] = {"cell": cell, "title": f"{writer} knows better", "confidence": 0.6, "if_seen": read}
+            answer = await client.call_tool("correct", given)
+        return "\n".join(part.text for part in answer.content)  # type: ignore[union-attr]
+
+    async def both() -> list[str]:
+        return list(await asyncio.gather(ask("bob"), ask("cid")))
+
+    answers = sorted(asyncio.run(both()), reverse=True)
+    assert answers[0].startswith("admitted as obs_")
+    assert answers[0].split()[2].rstrip(",") in answers[1]
+    assert "changed since it was read" in answers[1]
