@@ -123,7 +123,7 @@ class Bench:
         ).without(answering.failures(state) if answering else {})  # fmt: skip
 
     def _begin(self, state: Any) -> None:
-        """What a graph starts with besides claims: the cells of a netlist, and the ten of a session."""
+        """Put the initial cells into the graph: the cells of the netlist, and the ten cells of a session."""
         plant = self.plant
         memory = plant.graph(state) if isinstance(plant, HoldsGraph) else Memory.empty()
         memory = self.netlist_runner.put(memory) if self.netlist_runner else memory
@@ -151,7 +151,7 @@ class Bench:
         self.actors.close()
 
     def _ticks(self) -> Generator[simpy.Event, None, None]:
-        """One turn at each scan: the reader's beats, then the tick; nothing ticks elsewhere."""
+        """Run the reader's turn and the tick at each scan. Nothing else ticks."""
         before = 0
         for number, at in enumerate(self._watch(self._timing.at), 1):
             yield self.calendar.timeout(at - self.calendar.now)

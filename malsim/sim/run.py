@@ -1,4 +1,4 @@
-"""What a run returns: frames, the memory it ended with, and where each number came from."""
+"""Result of a run: frames, the final memory, and the cause of each number."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Run:
 
     @cached_property
     def labels(self) -> pl.DataFrame:
-        """What each item of the memory is about: rep, cell, object, title."""
+        """Subject of each item of the memory: rep, cell, object, title."""
         if isinstance(self.plant, HoldsGraph):
             return self.memory.cells.select("rep", pl.col("handle").alias("cell"), "object", "title")
         view, words = self.view, self.vocabulary
@@ -116,11 +116,11 @@ class Run:
 
     @cached_property
     def view(self) -> View:
-        """What the memory shows in the end, whatever it is."""
+        """Final view of the memory, under any law."""
         return self.plant.view(self.state, float(self.scenario.days))
 
     def explain(self, cell: str, t: float | None = None, rep: int | None = None) -> Explanation | LawExplanation:
-        """Each term of a cell's effective at the last tick not after `t` days; see `memory.explain.Explanation`.
+        """Return the terms of a cell's effective at the last tick not after `t` days; see `memory.explain.Explanation`.
 
         Under `records`, as a law or on the graph, a `LawExplanation`.
 
@@ -137,7 +137,7 @@ class Run:
         return replace(of_graph, read_by=readers(self, cell, t=of_graph.t, rep=rep))
 
     def why(self, cell: str, t: float | None = None, rep: int | None = None) -> str:
-        """One sentence saying why a cell's effective is what it was at `t` days, and what moved it last.
+        """Explain in one sentence why a cell's effective had its value at `t` days, and what moved it last.
 
         For a signal of the netlist, or a pin it is on, a line a wire back to the claim that moved it; for a standing program
         what it looks at, and why that moved. So the cause of every event of a netlist can be asked why.
@@ -156,7 +156,7 @@ class Run:
 
     @cached_property
     def frames(self) -> Frames:
-        """What addresses are looked up in: the frames, the edges of the graph if there is one, the signals on pins."""
+        """Frames that addresses are looked up in: recorded frames, edges of the graph if there is one, signals on pins."""
         edges = edges_by_handle(self.memory) if isinstance(self.plant, HoldsGraph) else None
         pins = self.scenario.netlist.pins if self.scenario.netlist else {}
         return Frames(self.cells, edges, self.writers, self.signals, pins)
@@ -174,7 +174,7 @@ class Run:
 
     @property
     def manifest(self) -> dict[str, object]:
-        """What is needed to make the run again, and to tell whether it came out the same."""
+        """Data needed to repeat the run and to check that the result is the same."""
         return manifest(self.scenario, {name: getattr(self, name) for name in FRAMES})
 
     def write(self, folder: Path) -> list[Path]:

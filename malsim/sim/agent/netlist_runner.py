@@ -148,7 +148,7 @@ class NetlistRunner:
         return table.column("rep"), table.column("handle" if domain == "cell" else "writer")
 
     def _inputs(self, at: int, counters: TurnCounters | None, reviewers: ReviewerPool | None) -> dict[str, Any]:
-        """What the loop's own pins hold at a scan, and what was fed in from outside by then."""
+        """Return the values of the loop's own pins at the scan, and the external inputs that apply by then."""
         pins: dict[str, Any] = {}
         if counters:
             turn = counters.turn

@@ -1,4 +1,4 @@
-"""How readers act in a turn: what they open, which cell they trust, what they learn."""
+"""Policies of readers in a turn: the lines that they open, the cell that they trust, the lesson that they learn."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
 
 class Perception(Protocol):
-    """What a session knows of its readers in a turn, one row a replication."""
+    """Information that a session has about its readers in a turn, one row a replication."""
 
     reader: Reader
 
     def obeys(self, number: int) -> Bools:
-        """Whether the rules are present to each reader."""
+        """Return the readers whose context still contains the rules."""
 
     def senses(self, turn: Turn) -> Ints:
-        """What each observes of its fact."""
+        """Return the value that each reader observes of its fact."""
 
     def remembers(self, turn: Turn) -> Ints:
-        """What is in its context about its fact; NONE for nothing."""
+        """Return the value of the fact that each reader has in its context, NONE where there is none."""
 
     def observes(self, turn: Turn) -> Bools:
-        """Whether it sees how its action turned out."""
+        """Return the readers that see the outcome of their action."""
 
     def complies(self, turn: Turn, attempt: int) -> Bools:
-        """Whether it does as told when blocked."""
+        """Return the readers that follow the instruction when their action is blocked."""
 
     def own(self, turn: Turn) -> Ints:
-        """Its own latest cell about its fact."""
+        """Return the row of each reader's own latest cell about its fact."""
 
     def watched(self, turn: Turn) -> tuple[Bools, Bools]:
-        """Which lines its ops watch, and for which of these one fires."""
+        """Return two masks over the pushed lines: lines that an op watches, and lines for which one fires."""
 
 
 class ReaderPolicy:
@@ -135,7 +135,7 @@ class ReaderPolicy:
         turn.learned = np.where(self._observes & self._differs, self._sensed, NONE)
 
     def _verify(self) -> None:
-        """Where the trusted line is marked and open, observe the world first and act on what agrees with that."""
+        """Observe the fact first where the trusted line is marked and open, and act on a line that agrees."""
         turn, line = self.turn, self._trusted
         doubtful = self.verifies & (line != NONE) & ((turn.pushed.marked | self._fires) & turn.opened).take(line)
         reader = np.flatnonzero(doubtful)
@@ -166,7 +166,7 @@ class ReaderPolicy:
 
     @cached_property
     def _differs(self) -> Bools:
-        """Where what was sensed is news: not what is trusted, nor what its own claim among the lines says already."""
+        """Mark the readers whose observation is new: neither the trusted value nor that of their own claim in the lines."""
         first = self._first
         news: Bools = (first == NONE) | (self._value_of(first) != self._sensed)
         own = self._agrees & (self._cell == self.session.own(self.turn)[self._rep])

@@ -41,7 +41,7 @@ class ReviewerPool:
 
     @property
     def waiting(self) -> Ints:
-        """How many escalated cells of each replication are not yet reviewed."""
+        """Number of escalated cells of each replication that are not yet reviewed."""
         return np.bincount(self._cases.rep, minlength=len(self._reps)).astype(np.int64)
 
     def escalate(self, snapshot: Snapshot, now: int, day: float) -> None:
@@ -98,7 +98,7 @@ class ReviewerPool:
         )  # fmt: skip
 
     def _served(self, rep: Ints, now: int) -> Ints:
-        """When each new case is done: it takes the reviewer of its replication who is free first."""
+        """Return the time at which each new case is done, given to the reviewer of its replication who is free first."""
         done = np.zeros(len(rep), dtype=np.int64)
         left: Bools = np.ones(len(rep), dtype=bool)
         while left.any():  # one case of each replication at a time

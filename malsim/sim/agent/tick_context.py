@@ -1,4 +1,4 @@
-"""What there is after a tick, for the recorder."""
+"""State after a tick, as the recorder receives it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TickContext:
-    """What stands after a tick, for whoever records it; `truth` has one row a fact, one column a replication."""
+    """State after a tick, for the recorder. `truth` has the shape (facts, replications)."""
 
     snapshot: Snapshot
     truth: Ints

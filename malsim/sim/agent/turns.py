@@ -34,7 +34,7 @@ RECURRING = 5  # reads of one cell, after which it is worth an op
 
 
 class Session:
-    """What the reader of each replication has in its context, and how a turn goes."""
+    """Context of the reader of each replication, and the course of its turns."""
 
     def __init__(self, reader: Reader, context: RunContext, counters: TurnCounters, *, who: int, form: int) -> None:
         self.reader, self.counters, self._log = reader, counters, context.log
@@ -65,7 +65,7 @@ class Session:
     def run_turn(
         self, snapshot: Snapshot, number: int, now: float, netlist: NetlistRunner | None = None
     ) -> tuple[Ints, Ints, ClaimBatch]:
-        """One turn up to its write-back: the facts asked about, the rows opened, and the claims that go to the gate.
+        """Run one turn up to the write-back. Return the facts of the task, the opened rows and the claims for the gate.
 
         The netlist may set the words that each reader is pushed, and raise lines of its own.
         """
@@ -158,38 +158,38 @@ class Session:
         return self._draws.happens(share, purpose, rep=self._reps, member=member, turn=number)
 
     def obeys(self, number: int) -> Bools:
-        """Whether the rules are present to each reader in this turn: always, but for one that forgets them."""
+        """Return the readers whose context still contains the rules: all, except for the behaviour `forgets_rules`."""
         if self.reader.behaviour != "forgets_rules":
             return np.ones(len(self._reps), dtype=bool)
         share = 0.5 ** ((number - self._anchor) / self.reader.half_life)
         return self._happens(share, "obeys", number)
 
     def senses(self, turn: Turn) -> Ints:
-        """What each reader sees of its fact when it looks for itself."""
+        """Return the value that each reader observes of its fact."""
         sight = self._world.sight(self._uniforms, rep=self._places, fact=turn.fact, t=milliseconds(turn.now))
         return sight.read(self.reader.skill)
 
     def remembers(self, turn: Turn) -> Ints:
-        """What is in the context about each turn's fact, where the reader goes by it; NONE elsewhere."""
+        """Return the value in the context about each turn's fact where the reader recalls it, NONE elsewhere."""
         if not self.reader.recalls:
             return np.full(len(self._reps), NONE, dtype=np.int64)
         value = self._context[self._places, turn.fact].astype(np.int64)
         return np.where(self._happens(self.reader.recalls, "recalls", turn.number), value, NONE)
 
     def observes(self, turn: Turn) -> Bools:
-        """Whether it sees how its action turned out."""
+        """Return the readers that see the outcome of their action."""
         return self._happens(self.reader.observes, "observes", turn.number)
 
     def complies(self, turn: Turn, attempt: int) -> Bools:
-        """Whether it does as it is told when it is blocked."""
+        """Return the readers that follow the instruction when their action is blocked."""
         return self._happens(self.reader.complies, "complies", turn.number, attempt)
 
     def own(self, turn: Turn) -> Ints:
-        """Its own latest cell about each turn's fact."""
+        """Return the row of each reader's own latest cell about its fact."""
         return self._own[self._places, turn.fact]
 
     def watched(self, turn: Turn) -> tuple[Bools, Bools]:
-        """Which lines its ops watch, and for which of these, or of those that a surfaced signal names, one fires."""
+        """Return two masks over the pushed lines: lines watched by an op, and lines for which an op or a signal fires."""
         none = np.zeros(turn.about.shape, dtype=bool)
         watched, fires = self.ops.lines(turn.pushed.row) if self.ops else (none, none)
         return watched, fires | turn.surfaced.name(turn.pushed.row) if turn.surfaced else fires
@@ -225,7 +225,7 @@ class Session:
         self.counters.add("shown_init", (count * init).sum(axis=1))
 
     def _once_true(self, snapshot: Snapshot, turn: Turn, rep: Ints) -> Ints:
-        """Those of some replications whose reader acted on what was true when it was claimed."""
+        """Return those of the replications `rep` whose reader acted on a value that was true when it was claimed."""
         acted, fact = turn.acted[rep], turn.fact[rep]
         born = snapshot.cell_index.at("born", acted, none=turn.now)
         once = self._world.at(rep, fact, np.rint(born * milliseconds(1.0)).astype(np.int64)) == turn.value[rep]
@@ -233,7 +233,7 @@ class Session:
         return true_once
 
     def _update(self, turn: Turn) -> None:
-        """Each cell that was acted on and seen to be right is to be verified by its reader, as often as that updates."""
+        """Select the cells to be verified by the reader: acted on, seen to be right, and drawn with the share `updates`."""
         self.updated = np.zeros(0, dtype=np.int64)
         if not self.reader.updates:
             return
@@ -243,9 +243,9 @@ class Session:
         self._log.updated(turn, rep, self.updated)
 
     def _write_back(self, policy: ReaderPolicy) -> ClaimBatch:
-        """Each released lesson as a claim: it contradicts what was trusted instead, and supports what says the same.
+        """Return each released lesson as a claim that contradicts the distrusted line and supports agreeing ones.
 
-        What was acted on and seen to be right may be updated instead: `updated` has those cells' rows.
+        Cells that were acted on and seen to be right may be updated instead: `updated` holds their rows.
         """
         turn = policy.turn
         self._update(turn)

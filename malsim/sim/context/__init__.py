@@ -1,1 +1,1 @@
-"""What all actors of a run share: the memory as a snapshot, the reader's turn, the log of events, counters."""
+"""State shared by the actors of a run: the memory's snapshot, the reader's turn, the event log and the counters."""

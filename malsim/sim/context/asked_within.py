@@ -1,4 +1,4 @@
-"""What a memory shows within a scope: of facts that are of another only those that are shared with it."""
+"""Reads within a scope: facts of another scope are visible only where they are shared with this one."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 
 def shows(plant: Any, state: Any, now: float, facts: Ints, scope: str) -> Bools | None:
-    """Whether anything is shown of facts within a scope, shape (facts, replications); None where it knows no scopes."""
+    """Return which facts the memory shows within a scope, shape (facts, replications); None if it has no scopes."""
     return plant.shows(state, facts, scope, now) if isinstance(plant, KeepsApart) else None
 
 
 def within(snapshot: Snapshot, plant: Any, state: Any, now: float, facts: Sequence[Fact], scope: str) -> Snapshot:
-    """A memory as it is seen within a scope, where any fact is of one and its answers are not what is seen."""
+    """Return the snapshot as seen within a scope.
+
+    It is unchanged if no fact has a scope, or if the memory itself answers reads.
+    """
     apart = any(fact.scope for fact in facts) and not isinstance(plant, AnswersReads)
     here = shows(plant, state, now, np.arange(len(facts)), scope) if apart else None
     return snapshot if here is None else snapshot.showing(here)

@@ -1,4 +1,4 @@
-"""What a run's cells are about, as numbers: read of each cell once, when it is admitted."""
+"""Numeric index of a run's cells (fact, value, topics), filled once for each cell when it is admitted."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class CellIndex:
 
     @property
     def ordinal(self) -> Ints:
-        """How many cells its replication held before each; counted when it is asked for."""
+        """Number of cells that its replication held before each cell. Computed on demand."""
         new = self.rep[len(self._ordinal) :]
         self._ordinal = self._ordinal.append(self._counts[new] + rank_within_group(new))
         self._counts += np.bincount(new, minlength=len(self._counts))
@@ -177,7 +177,7 @@ class CellIndex:
         return self._file(row[place], words[one], topics[one])
 
     def _read(self, about: Ints, cells: pl.DataFrame) -> tuple[Ints, Ints]:
-        """How many words the lines of cells have, and their topics, padded with NONE; from facts and words."""
+        """Return the number of words of each cell's line, and the topics of each cell, padded with NONE."""
         words = [LINE_WORDS + len(title.split()) for title in cells["title"].to_list()]
         tags = [{self._topics[topic] for topic in topics if topic in self._topics} for topics in cells["topics"].to_list()]
         under = [sorted(places | {own} - {NONE}) for places, own in zip(tags, self.topic_of[about].tolist(), strict=True)]

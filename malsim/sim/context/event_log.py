@@ -156,7 +156,7 @@ class EventLog:
         self.record("blocked", turn.now, rep, subject=turn.name, detail=reason, cause=cause)
 
     def acted(self, turn: Turn, counts: Mapping[str, Bools]) -> None:
-        """What came of released turns: an action on a true, false or stale claim, or none."""
+        """Record the outcome of released turns: an action on a true, false or stale claim, or no action."""
         acts = np.flatnonzero(counts["acted"])
         self.record("acted", turn.now, acts, subject=lambda: self._trusted(turn.acted[acts]),
                   detail=lambda: _harm(counts)[acts], cause=turn.name)  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is measured after every tick, in every replication: the answers to the world's facts, and the reader's turn."""
+"""Measurements after every tick in every replication: answers to the world's facts, and the reader's turn."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ CONTEXT = ("shown", "shown_init")  # of a reader whose context is compacted
 
 
 def cells_true(snapshot: Snapshot, truth: Ints) -> Bools:
-    """Whether each cell's value is its fact's value now; False for cells about no fact. `truth`: (facts, replications)."""
+    """Return which cells hold the true value of their fact, False for cells about no fact.
+
+    `truth` has the shape (facts, replications).
+    """
     cell_index = snapshot.cell_index
     about = (cell_index.fact != NONE) & (cell_index.value != NONE)
     true: Bools = about & (cell_index.value == truth[cell_index.fact, cell_index.rep])

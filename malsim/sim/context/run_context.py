@@ -1,4 +1,4 @@
-"""What all actors of a run share: the world, the replications, the seed, and the log of events."""
+"""State shared by the actors of a run: the world, the replications, the seed and the event log."""
 
 from __future__ import annotations
 

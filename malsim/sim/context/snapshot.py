@@ -39,7 +39,7 @@ class Pushed:
 
 
 class Snapshot:
-    """What a memory shows, with what the run knows of its items; each part is read once."""
+    """State of a memory after a tick, with the run's index of its items. Each part is computed once."""
 
     def __init__(self, view: View, cell_index: CellIndex) -> None:
         self.view, self.cell_index, self.active = view, cell_index, view.active
@@ -54,7 +54,7 @@ class Snapshot:
 
     @cached_property
     def worth(self) -> Array:
-        """What each item is worth to who compares them: its belief, or its rank where the law has none."""
+        """Value by which items are compared: the belief, or the rank where the law has no belief."""
         return self.view.rank if self.view.belief is None else self.view.belief
 
     @cached_property
@@ -65,7 +65,7 @@ class Snapshot:
 
     @cached_property
     def listed(self) -> Bools:
-        """Which cells a push may show: the active ones, and superseded ones that an active cell still cites."""
+        """Mask of the cells that a push may show: active cells, and superseded cells that an active cell still cites."""
         if self.active.all():
             return self.active
         listed, cited = self.active.copy(), self.cell_index.cited(self.active)
@@ -87,7 +87,7 @@ class Snapshot:
 
     @cached_property
     def contradicted(self) -> Bools:
-        """Which cells an active cell contradicts."""
+        """Mask of the cells that an active cell contradicts."""
         contradicted = np.zeros(len(self.active), dtype=bool)
         contradicted[self._accusations[1]] = True
         return contradicted
@@ -132,7 +132,7 @@ class Snapshot:
         return Pushed(row, _entered(about, at, cells.about[line]), marked, pushed, demand)
 
     def rows_about(self, rep: Ints, fact: Ints, now: float) -> ShownRows:
-        """What a push about its fact shows each writer of that fact: rows about nothing else, in the push's order."""
+        """Return the rows that a push shows about each fact to each of its writers, in the order of the push."""
         pushed = self.push(rep, fact, now, marks=False)
         at = np.flatnonzero(pushed.about)
         up = at - (~pushed.about).cumsum(axis=1).take(at)  # past the lines about something else
@@ -144,7 +144,7 @@ class Snapshot:
         )
 
     def _candidates(self, rep: Ints, fact: Ints) -> _Candidates:
-        """What may be shown to readers of replications `rep` about a fact each."""
+        """Return the lines that may be shown to the readers of replications `rep`, each about one fact."""
         cell_index = self.cell_index
         row, count = cell_index.of_topic(rep, cell_index.topic_of[fact], self.listed)
         line = cell_index.lines.take(row)
@@ -152,7 +152,7 @@ class Snapshot:
         return _Candidates(row, count, line, about)
 
     def _touched(self, rows: Ints) -> Array:
-        """What decides between equals: the later touched, if the memory says so, else the earlier item."""
+        """Return the key that breaks ties: the time of the last touch, or zeros if the memory records none."""
         touched = self.view.column("touched", rows)
         return np.zeros(len(rows)) if touched is None else touched
 

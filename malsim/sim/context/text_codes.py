@@ -40,5 +40,5 @@ class TextCodes:
 
     @property
     def texts(self) -> pl.Series:
-        """All texts by their numbers."""
+        """Texts in the order of their codes."""
         return pl.Series("text", list(self._codes), dtype=pl.String)

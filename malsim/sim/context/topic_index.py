@@ -1,4 +1,4 @@
-"""For each topic of each replication, the cells that a push may show."""
+"""Index from each topic of each replication to the cells that a push may show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class TopicIndex:
-    """Which cells each topic has, in the order of their rows; a cell can have several topics, and is indexed while listed.
+    """Index from topics to listed cells, in the order of their rows. A cell can have several topics.
 
     Few cells move between two turns, so that only topics from which or to which one moved are sorted anew.
 

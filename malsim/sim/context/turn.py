@@ -1,4 +1,4 @@
-"""One turn of the reader of every replication, as numbers."""
+"""Reader's turn in every replication, as arrays."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ class ReleaseCheck(Protocol):
     looked: Bools
 
     def reasons(self, turn: Turn) -> dict[str, Bools]:
-        """Where an action is refused, for each reason."""
+        """Return a mask of the refused actions for each reason."""
 
     def refused(self, turn: Turn) -> Bools:
-        """Where it is refused for any."""
+        """Return the mask of the actions that are refused for any reason."""
 
 
 @dataclass
 class Turn:
-    """One turn of every replication's reader, shape (replications,) or (replications, lines).
+    """Turn of the reader in every replication. Arrays have the shape (replications,) or (replications, lines).
 
-    `opened` marks the lines it opened; `first` and `acted` are the cells it trusted first and acted on in the end, `value`
-    what it took to be true (NONE: it declined); `observed` is what it saw itself and `learned` the value of its lesson, NONE
-    for none; `wrote` whether it wrote that back. `worked` says that the work was done to its end. Only the hooks at the
-    turn's end set `blocked`, whether it was refused at least once, and `released`. `check` has the patterns of actions,
-    `surfaced` the lines of standing signals beside them.
+    `opened` marks the lines that the reader opened. `first` is the cell that it trusted first, `acted` the cell that it
+    acted on, and `value` the value that it acted on (NONE: it declined). `observed` is the value that it saw itself,
+    `learned` the value of its lesson (NONE for none), and `wrote` marks lessons that were written back. `worked` is set
+    when the work has been done to its end. Only the hooks at the end of the turn set `blocked` (refused at least once)
+    and `released`. `check` has the patterns of actions, and `surfaced` the lines of the standing signals.
     """
 
     number: int
@@ -64,7 +64,7 @@ class Turn:
 
     @property
     def name(self) -> str:
-        """How events call it."""
+        """Name of the turn in events."""
         return f"turn {self.number}"
 
     @property
@@ -75,18 +75,18 @@ class Turn:
 
     @property
     def closed(self) -> Bools:
-        """Whether a line marked ^ was never opened."""
+        """Mask of the readers with a line marked ^ that was never opened."""
         closed = np.zeros(len(self.fact), dtype=bool)
         closed[np.flatnonzero(self.unopened) // self.opened.shape[1]] = True
         return closed
 
     @property
     def unwritten(self) -> Bools:
-        """Whether something was learned and nothing written back."""
+        """Mask of the readers that learned something and wrote nothing back."""
         missing: Bools = (self.learned != NONE) & ~self.wrote
         return missing
 
     @property
     def unsound(self) -> Bools:
-        """Whether what would be released is refused by a pattern."""
+        """Mask of the readers whose action a pattern refuses."""
         return np.zeros(len(self.fact), dtype=bool) if self.check is None else self.check.refused(self)

@@ -1,4 +1,4 @@
-"""What every turn of the reader cost and what harm it did, counted for each replication."""
+"""Cost and harm of the reader's turns, counted for each replication."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TurnCounters:
         self.turn[name] += count
 
     def frame(self, first: int) -> pl.DataFrame:
-        """One row a replication."""
+        """Return the counters as a frame, one row a replication."""
         total = (self._past + self._now).astype(np.int64)
         reps = pl.arange(first, first + total.shape[1], dtype=pl.Int32, eager=True).alias("rep")
         return pl.DataFrame([reps, *(pl.Series(name, count) for name, count in zip(COUNTS, total, strict=True))])

@@ -1,1 +1,1 @@
-"""Who writes what and when: populations, their claims, and the way to the gate."""
+"""Populations of writers, their schedule, their claims and the delivery of claims to the gate."""

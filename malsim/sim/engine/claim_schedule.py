@@ -1,4 +1,4 @@
-"""Who writes when: every member of every population, in every replication, in one table."""
+"""Schedule of claims: the next claim of every member of every population in every replication, in one table."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class DueClaims:
-    """Claims that fall due, population by population.
+    """Claims that fall due, grouped by population.
 
-    `population` and `place` are the places of population and writer, `rep` that of the replication among the run's and
-    `number` its own; `member` is the writer among the population's, `turn` its count of claims before, `t` milliseconds.
-    `draws` are those of all populations; `spans` has each population that has claims, with where they stand.
+    `population` and `place` are the indexes of the population and the writer. `rep` is the index of the replication in
+    the run, `number` its number. `member` is the index of the writer in its population, `turn` the number of its earlier
+    claims, and `t` the time in ms. `draws` holds the random draws of all populations. `spans` lists each population that
+    has claims, with the slice of its claims.
     """
 
     population: Ints
@@ -46,23 +47,23 @@ class DueClaims:
         return len(self.place)
 
     def uniform(self, purpose: str) -> Array:
-        """Numbers from 0 on and below 1 at each claim's address."""
+        """Return uniform numbers in [0, 1), one at each claim's address."""
         draws = replace(self.draws, of=self.population)
         return draws.uniform(purpose, rep=self.number, member=self.member, turn=self.turn)
 
     def parts(self) -> Iterator[tuple[int, slice, DueClaims]]:
-        """Each population that has claims, with where they stand, and these alone."""
+        """Yield the index, slice and claims of each population that has claims."""
         for one, here in self.spans:
             yield one, here, self.rows(one, here)
 
     def rows(self, one: int, here: slice | Ints) -> DueClaims:
-        """Some claims of one population."""
+        """Return the selected claims, all of one population."""
         columns = [getattr(self, name)[here] for name in _COLUMNS]
         return DueClaims(*columns, draws=self.draws, spans=[(one, slice(0, len(columns[0])))])
 
 
 class Process(Protocol):
-    """What the schedule asks of one population: its settings, its size, its last day, and its own times and facts."""
+    """Schedule of one population: its settings, size, last day, and its own times and facts."""
 
     population: Population
     size: int
@@ -70,19 +71,19 @@ class Process(Protocol):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the gaps between a member's claims are exponential, of the population's rate."""
+        """True if the gaps between a member's claims are exponential with the population's rate."""
 
     def next(self, number: Ints, member: Ints, turn: Ints, since: Ints) -> Ints:
-        """When each member writes claim `turn`, counted from the one before."""
+        """Return the time of each member's claim `turn`, counted from its previous claim."""
 
     def facts(self, uniform: Array, member: Ints, turn: Ints) -> Ints:
-        """What each claim is about, for uniform numbers from 0 to 1."""
+        """Return the fact that each claim is about, given uniform numbers from 0 to 1."""
 
 
 class ClaimSchedule:
-    """When each writes next; writers stand by population, within it by replication, within that by member.
+    """Time of each writer's next claim. Writers are ordered by population, then replication, then member.
 
-    `sizes` are the populations' members, `starts` the places of their first.
+    `sizes` are the numbers of members of the populations, and `starts` the indexes of their first writers.
     """
 
     def __init__(self, processes: Sequence[Process], context: RunContext) -> None:
@@ -138,7 +139,7 @@ class ClaimSchedule:
         return fact
 
     def _next(self, place: Ints, turn: Ints, since: Ints) -> Ints:
-        """When each writes claim `turn`, counted from the one before; NEVER past its population's last day."""
+        """Return the time of each writer's claim `turn`, given the previous one; NEVER after its population's last day."""
         due = since + whole_gap(exponential(self._uniform("gap", place, turn)) / self._rate[place])
         if self._laws:
             population, _, number, member = self._who[place].T

@@ -49,7 +49,7 @@ _UNNAMED = frozenset(("handle", "key"))
 
 @dataclass(frozen=True)
 class ClaimForm:
-    """What a population's claims have in common; those not `about` a fact judge a claim, and nobody disputes them."""
+    """Properties shared by a population's claims. Claims that are not `about` a fact judge a claim and are not disputed."""
 
     kind: str = "obs"
     verification: str = "unverified"
@@ -225,7 +225,7 @@ class ClaimTemplates:
 
     @property
     def statements(self) -> pl.DataFrame:
-        """What a draft can say (object, topics, title, value), one row each: every value of a fact, then the grade."""
+        """Possible statements (object, topics, title, value), one row each: the values of each fact, then the grade."""
         fact = np.repeat(np.arange(len(self._starts)), np.diff(self._starts, append=self._starts[-1] + 1))
         return frame_of({column.name: column[places(fact)] for column in self._facts} | dict(self._statements.to_dict()))
 

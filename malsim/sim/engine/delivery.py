@@ -41,7 +41,7 @@ class DeliveryLine:
         return cls(population, own, context, Draws(context.seed, f"faults of {population}"), first_writer)
 
     def bad(self, due: DueClaims) -> Bools | None:
-        """Which claims are to be wrong at the source; None where no fault makes any so."""
+        """Return the mask of claims that a fault makes wrong at the source, or None if no fault does so."""
         hit = None
         for number, fault in enumerate(self.faults):
             if fault.bad["wrong"]:
@@ -69,7 +69,7 @@ class DeliveryLine:
         self.context.log.faulty(kind, drafts, hit, detail=detail, cause=f"{which} on {self.population}")
 
     def _hit(self, fault: ClaimFault, number: int, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
-        """Each claim is hit by each kind of noise on its own, but for one that is lost: nothing else befalls it."""
+        """Apply each kind of noise to each claim independently. A lost claim is subject to no other noise."""
         noise, during = fault.noise, fault.during(drafts.t)
         address: dict[str, Ints | int] = {
             "rep": self.context.reps[drafts.rep],

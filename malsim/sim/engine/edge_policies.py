@@ -53,7 +53,7 @@ class EdgePolicies:
 
 
 class _Share:
-    """The probability of a habit, population by population; `some` have it at all."""
+    """Probability of a habit in each population; `some` is True if any population has the habit."""
 
     def __init__(self, habit: str, share: Sequence[float]) -> None:
         self._habit, self._share = habit, np.array(share)
@@ -62,7 +62,7 @@ class _Share:
         self.some = bool((self._share > 0.0).any())
 
     def happens(self, due: DueClaims) -> Bools:
-        """Whether it does at each claim; where all is certain either way nothing is drawn."""
+        """Return which claims follow the habit. Nothing is drawn if every probability is 0 or 1."""
         does: Bools = (
             due.uniform(self._habit) < self._share[due.population] if self._is_random else self._always[due.population]
         )

@@ -1,4 +1,4 @@
-"""Where claims wait between being posted and the next scan."""
+"""Queue of claims between their posting and the next scan."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ class Inbox:
         return waiting.filter(due) if due.any() else None
 
     def __len__(self) -> int:
-        """How many claims wait."""
+        """Return the number of waiting claims."""
         return sum(frame.height for frame in self._posted) + sum(len(drafts) for drafts in self._drafts)

@@ -1,4 +1,4 @@
-"""Which cells the claims of populations became, by writer and fact."""
+"""Index of the cells that the claims of populations became, by writer and fact."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class OwnClaims:
         self._first[shared[new]] = row[new]
 
     def own(self, due: DueClaims, turn: int) -> LatestClaims:
-        """What each writer knows of its own claims; each unsuperseded one is handed out once, to the next claim.
+        """Return each writer's own latest claims. Each unsuperseded claim is returned once, for the next claim.
 
         `turn` is when the turn began; its claims may be asked for together or a few at a time.
         """
@@ -60,7 +60,7 @@ class OwnClaims:
         return LatestClaims(row, value, self._take_unsuperseded(place), partial(self.more, due))
 
     def more(self, due: DueClaims, what: str) -> NDArray[Any]:
-        """What few ask for, of writers of one population: `first`, `peers` or `again`, as `LatestClaims` has them."""
+        """Return a table that few behaviours need, for one population: `first`, `peers` or `again` (see `LatestClaims`)."""
         rows: NDArray[Any] = {"first": self._firsts, "peers": self._peers, "again": self._again}[what](due)
         return rows
 

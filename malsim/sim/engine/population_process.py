@@ -1,4 +1,4 @@
-"""One population of a run, in every replication at once: when its members write, about what, and what they say."""
+"""Population of a run in all replications: times, subjects and contents of the claims of its members."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ class PopulationProcess:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its members' names."""
+        """Names of the members."""
         return self.script.names if self.script else tuple(f"{self.population.name}-{n + 1}" for n in range(self.size))
 
     @property
     def is_plain(self) -> bool:
-        """Whether the gaps between a member's claims are exponential, of the population's rate."""
+        """True if the gaps between a member's claims are exponential with the population's rate."""
         return not (self.script or self._gap or self.population.every) and self.population.rate > 0.0
 
     def next(self, number: Ints, member: Ints, turn: Ints, since: Ints) -> Ints:
-        """When each member writes claim `turn`, counted from the one before, by the population's own law."""
+        """Return the time of each member's claim `turn`, counted from the previous one, by the population's own law."""
         population = self.population
         if self.script:
             times = np.append(self.script.t, NEVER)[self.script.place(member, turn)]
@@ -74,14 +74,14 @@ class PopulationProcess:
         return since + whole_gap(self._gap(self.draws, rep=number, member=member, turn=turn, **settings))
 
     def facts(self, uniform: Array, member: Ints, turn: Ints) -> Ints:
-        """What each claim is about: by the script, else by popularity, for uniform numbers from 0 to 1."""
+        """Return the fact of each claim, from the script or drawn by popularity with uniform numbers from 0 to 1."""
         if self.script:
             return self.script.fact[self.script.place(member, turn)]
         facts: Ints = self._facts[self._upto.searchsorted(uniform, side="right")]
         return facts
 
     def say(self, due: DueClaims, push: ShownRows, own: LatestClaims, bad: Bools | None = None) -> ClaimDraft:
-        """What the members say; where `bad`, a wrong value takes the place of their own before they wire it."""
+        """Return the drafts of the members. Where `bad` is set, a wrong value replaces their own before edges are added."""
         context = self._context(due, push, own)
         if self.script:
             place = self.script.place(due.member, due.turn)
@@ -95,7 +95,7 @@ class PopulationProcess:
         return draft
 
     def _say_in_turn(self, due: DueClaims, push: ShownRows, own: LatestClaims) -> ClaimDraft:
-        """Of a behaviour with a state of its own: every writer's first claim, then every one's second, and so on."""
+        """Return the drafts of a behaviour that has state: the first claim of every writer, then the second, and so on."""
         nth = rank_within_group(due.rep * self.size + due.member)
         rounds = [np.flatnonzero(nth == n) for n in range(int(nth.max(initial=-1)) + 1)]
         drafts = [self._say_once(due, push, own, rows) for rows in rounds]

@@ -1,4 +1,4 @@
-"""Who writes in a run: populations with their lines to the gate, the reader, the reviewers; their names and their words."""
+"""Writers of a run: populations with their delivery to the gate, the reader and the reviewers; names and words."""
 
 from __future__ import annotations
 
@@ -76,15 +76,15 @@ class Populations:
         self._who = np.searchsorted(self._whose, np.arange(len(self._processes)))  # the writer that is its first member
 
     def post(self, snapshot: Snapshot, start: int, end: int) -> ClaimBatch:
-        """What all populations post from one scan to the next (milliseconds), as it will arrive.
+        """Return the claims that all populations post between two scans (ms), as they will arrive.
 
-        Those that read are shown what the last tick left, as of `start`.
+        Populations that read are shown the memory after the last tick, at `start`.
         """
         due = self._schedule.take_due(end)
         return self._carried(self._say(due, snapshot, start), start, end) if len(due) else ClaimBatch.none()
 
     def _say(self, due: DueClaims, snapshot: Snapshot, start: int) -> ClaimBatch:
-        """What claims that fall due say, of a turn that began at `start`."""
+        """Return the content of the claims that fall due in a turn that began at `start`."""
         push, own = self._push(snapshot, due, days(start)), self._own_claims.own(due, start)
         parts = []
         for place, here, part in due.parts():

@@ -1,4 +1,4 @@
-"""What a user's process has before it: the memory of its replication to read and to write to, and the events of the loop."""
+"""Interface of a user's process: reading and writing the memory of its replication, and events of the loop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """One process's own, of one replication; everything it reads is as the last tick left it.
+    """Desk of one process in one replication. Everything that it reads is as of the last tick.
 
     `inbox` is a `simpy.Store` of cells (`CellLine`) that an active cell contradicts, each put in once, at the tick that
     shows it. `random` is a numpy generator keyed by the run's seed, the replication and the process's name.
@@ -88,7 +88,7 @@ class Desk:
         return self._room.look().view.frame().row(row, named=True)
 
     def sense(self, object: str, accuracy: float = 1.0) -> float | str:  # noqa: A002
-        """What somebody of an accuracy sees who looks at an object of the world now; another look is another draw."""
+        """Return the value of an object that an observer of this accuracy sees now. Each call is a new draw."""
         room, fact = self._room, np.array([self._room.fact(object)])
         self._looks += 1
         uniforms = room.draws(self.name).uniform(SENSES, rep=np.array([self.replication]), turn=self._looks)

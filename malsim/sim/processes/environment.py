@@ -78,7 +78,7 @@ class _Checked:
 
     @property
     def gi_frame(self) -> Any:
-        """Where it stands."""
+        """Frame of the wrapped generator."""
         return self._generator.gi_frame
 
     def send(self, value: object) -> simpy.Event:

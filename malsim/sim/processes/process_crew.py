@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 
 
 class ProcessCrew:
-    """Every user's process of every replication.
+    """User processes of all replications.
 
-    Each replication has an environment, processes and random numbers of its own, so that alone it is as among many. What
-    they do between two ticks they do before the second: they see what the first left, and post into the run's inbox.
+    Each replication has its own environment, processes and random numbers, so that its results do not depend on the
+    other replications. Actions between two ticks are carried out before the second tick: processes see the memory after
+    the first, and post into the run's inbox.
     """
 
     def __init__(self, scenario: Scenario, context: RunContext, look: Callable[[], Snapshot]) -> None:

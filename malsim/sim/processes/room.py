@@ -1,4 +1,4 @@
-"""What the desks of a run share: the memory as the last tick left it, the world, and what they posted and opened."""
+"""State shared by the desks of a run: the memory after the last tick, the world, and the posts and openings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CellLine:
-    """A line of a push: a cell, what it says of which object, its belief and whether it bears `^` (`marked`)."""
+    """Line of a push: a cell, its object and value, its belief, and whether it is marked `^` (`marked`)."""
 
     cell: str
     object: str
@@ -33,7 +33,7 @@ class CellLine:
 
 @dataclass(frozen=True)
 class PostVerdict:
-    """What the gate said of a claim: admitted, deduplicated or refused, and the cell it became, "" for none."""
+    """Verdict of the gate on a claim (admitted, deduplicated or refused), and the resulting cell, "" if there is none."""
 
     verdict: str
     cell: str
@@ -41,10 +41,11 @@ class PostVerdict:
 
 @dataclass
 class Room:
-    """Shared by the desks of a run; `look` gives the memory as the last tick left it.
+    """State shared by the desks of a run. `look` returns the memory as of the last tick.
 
-    `posted` are claims on their way to the inbox and `opened` the cells opened (place of the replication, row) since the
-    last tick. `open` says that the run is not over; `signals` are those of its netlist that have one value a run.
+    `posted` holds claims on their way to the inbox, and `opened` the cells opened since the last tick as (replication
+    index, row). `open` is True until the run is over. `signals` are the signals of the netlist that have one value a
+    run.
     """
 
     context: RunContext
@@ -59,7 +60,7 @@ class Room:
         self._places = {fact.name: place for place, fact in enumerate(self.facts)}
 
     def draws(self, name: str) -> Draws:
-        """What a process of this name draws when it looks at the world."""
+        """Return the random draws for the observations of a process of this name."""
         return Draws(self.context.seed, f"process {name}")
 
     def fact(self, name: str) -> int:
@@ -91,7 +92,7 @@ class Room:
         return int(rows[0])
 
     def lines(self, rows: Ints, marked: Bools | None = None) -> list[CellLine]:
-        """Some rows as lines."""
+        """Return the given rows as lines."""
         if not len(rows):
             return []
         snapshot = self.look()

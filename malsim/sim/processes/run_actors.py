@@ -1,4 +1,4 @@
-"""Who acts between two ticks: the shipped actors together, and the users' processes beside them."""
+"""Actors between two ticks: the shipped actors together with the user's processes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a run keeps: frames, events, signals, figures, the manifest."""
+"""Records of a run: frames, events, signals, figures and the manifest."""

@@ -1,4 +1,4 @@
-"""How a memory stands an attack: lies that it answers, and marks, what is lost besides, how soon it recovers."""
+"""Scores of a memory under attack: false answers, marks, collateral losses and the time to recovery."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class AttackScores:
         return {"recovery": self._spells}
 
     def figures(self) -> dict[str, Array]:
-        """Each figure by replication, NaN where it has none."""
+        """Return each figure by replication, NaN where it is undefined."""
         return {
             "attack_success": ratio(self._lies, self._questions),
             "attack_marked": ratio(self._marked, self._lies),
@@ -77,7 +77,7 @@ class AttackScores:
 
 
 def _marked(t: float, lies: Bools, best: Array, snapshot: Snapshot) -> Bools:
-    """Which lies the memory shows as disputed, of shape (facts, replications)."""
+    """Return which false answers the memory shows as disputed, shape (facts, replications)."""
     if not lies.any():
         return lies
     rows = snapshot.speaking

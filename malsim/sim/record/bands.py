@@ -66,7 +66,7 @@ class Bands:
         return size
 
     def frame(self) -> pl.DataFrame:
-        """One row a tick, row and signal (columns of BANDS)."""
+        """Return the bands as a frame, one row a tick, row and signal (columns of BANDS)."""
         self._sum_up()
         if not self._summaries:
             return pl.DataFrame(schema=BANDS)

@@ -1,4 +1,4 @@
-"""How a memory follows a truth that changes: how soon it is right again, what stays stale, what returns."""
+"""Scores of a memory when the truth changes: time to correction, stale answers and returned old values."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class ChangeScores:
         return {"invalidation_latency": self.late, "time_to_correction": self.wrong}
 
     def figures(self) -> dict[str, Array]:
-        """Each figure by replication, NaN where it has none."""
+        """Return each figure by replication, NaN where it is undefined."""
         count, size = self.counts, self.truth.shape[1]
         figures = {
             "invalidation_latency": own_means(self.late, size),
@@ -134,7 +134,7 @@ class ChangeScores:
 
 
 class _Voices:
-    """Who ever claimed which value: `count` is the number of different speakers, who are writers or groups of them."""
+    """Speakers that ever claimed each value. `count` is the number of different speakers: writers, or groups of writers."""
 
     def __init__(self, shape: tuple[int, ...], group: Ints) -> None:
         self._group = np.unique(group, return_inverse=True)[1]

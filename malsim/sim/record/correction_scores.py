@@ -1,4 +1,4 @@
-"""How a memory keeps what people put right, what is lost with it, and what it shows of one scope within another."""
+"""Scores of corrections: how long they last, what is lost with them, and what leaks from one scope to another."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class CorrectionScores:
         return {"correction_shows": self._spells}
 
     def figures(self) -> dict[str, Array]:
-        """Each figure by replication, NaN where it has none."""
+        """Return each figure by replication, NaN where it is undefined."""
         return {
             "resurfaced": ratio(self._back.sum(axis=(0, 1)).astype(np.float64), self._ended),
             "correction_shows": own_means(self._spells, len(self._deeds)),
@@ -125,7 +125,7 @@ class ScopeScores:
         self._closed, self._leaks, self._due, self._silent = np.zeros((4, scenario.replications))
 
     def share(self, facts: Ints, scope: str, *, shared: bool) -> None:
-        """Some facts may be read within a scope from now on, or no longer, whether the memory obeys or not."""
+        """Record that the facts may, or may no longer, be read within the scope, whether or not the memory complies."""
         self._shared[scope][facts] = shared
 
     def add(self, answered: Bools, shows: Callable[[Ints, str], Bools | None]) -> None:
@@ -145,5 +145,5 @@ class ScopeScores:
             self._silent += (own & ~there)[allowed].sum(axis=0)
 
     def figures(self) -> dict[str, Array]:
-        """Each figure by replication, NaN where it has none."""
+        """Return each figure by replication, NaN where it is undefined."""
         return {"leaks": ratio(self._leaks, self._closed), "shared_silent": ratio(self._silent, self._due)}

@@ -1,4 +1,4 @@
-"""What must be known to make a run again: text, constants, seed, versions, counts, and the frames' hashes."""
+"""Manifest of a run, with all that is needed to repeat it: text, constants, seed, versions, counts and frame hashes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _netlist(netlist: NetlistConfig | None) -> dict[str, Any] | None:
 
 
 def versions() -> dict[str, str]:
-    """What the frames of a run depend on, by name."""
+    """Return the versions that the frames of a run depend on, by package name."""
     return {name: _version(name) for name in _PACKAGES} | {"python": platform.python_version()}
 
 
@@ -93,7 +93,7 @@ def digest(frame: pl.DataFrame) -> str:
 
 
 def constants(rules: Rules) -> dict[str, Any]:
-    """Every rule by name, ready for JSON; a user's formula by its source and hash."""
+    """Return every rule by name as JSON values. A user's formula is given by its source and hash."""
     by_name: dict[str, Any] = {rule.name: getattr(rules, rule.name) for rule in dataclasses.fields(rules)}
     if callable(rules.effective):
         by_name["effective"] = _formula(rules.effective)

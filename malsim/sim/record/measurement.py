@@ -33,17 +33,17 @@ class Measurement:
 
     @property
     def parts(self) -> Array:
-        """What each replication adds to the mean, so that pairs can be compared."""
+        """Contribution of each replication to the mean, so that measurements can be compared in pairs."""
         return self.each
 
     @property
     def count(self) -> int:
-        """How many replications have a value."""
+        """Number of replications that have a value."""
         return int((~np.isnan(self.each)).sum())
 
     @property
     def time(self) -> CensoredMean | None:
-        """Of a time, what is known of it."""
+        """Censored mean, if the measurement is a time."""
         return None
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
@@ -51,11 +51,11 @@ class Measurement:
         return mean_interval(self.each, self.bounds, stopped=stopped)
 
     def and_more(self, more: Self) -> Self:
-        """These replications, and others behind them."""
+        """Return the measurement with the replications of another appended."""
         return replace(self, each=np.concatenate([self.each, more.each]))
 
     def take(self, rows: Ints) -> Self:
-        """Some of the replications, each as often as it is named."""
+        """Return the replications at the given indexes; an index may be repeated."""
         return replace(self, each=self.each[rows])
 
 
@@ -67,7 +67,7 @@ class Times(Measurement):
 
     @classmethod
     def of(cls, spells: Spells, replications: int, bounds: Bounds) -> Times:
-        """From spells."""
+        """Build the measurement from spells."""
         return cls(own_means(spells, replications), bounds, spells)
 
     @cached_property
@@ -77,25 +77,25 @@ class Times(Measurement):
 
     @property
     def count(self) -> int:
-        """How many replications have a spell."""
+        """Number of replications that have a spell."""
         return len(np.unique(np.concatenate([rep for rep, *_ in self.spells]))) if self.spells else 0
 
     @cached_property
     def time(self) -> CensoredMean | None:
-        """What is known of it."""
+        """Censored mean of the spells."""
         return censored_mean(self.spells, len(self.each))
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:  # noqa: ARG002  # its interval is wide enough
-        """As pooled; NaN where more than a half of the spells outlast the longest that was seen."""
+        """Return the pooled mean and its interval; NaN if more than half of the spells outlast the longest observed."""
         return (self.time.value, self.time.low, self.time.high) if self.time else (np.nan, np.nan, np.nan)
 
     def and_more(self, more: Self) -> Self:
-        """These replications, and others behind them."""
+        """Return the measurement with the replications of another appended."""
         behind = [(rep + len(self.each), days, ended) for rep, days, ended in more.spells]
         return replace(self, each=np.concatenate([self.each, more.each]), spells=[*self.spells, *behind])
 
     def take(self, rows: Ints) -> Self:
-        """Some of the replications, each as often as it is named."""
+        """Return the replications at the given indexes; an index may be repeated."""
         if not self.spells:
             return super().take(rows)
         rep, days, ended = (np.concatenate(part) for part in zip(*self.spells, strict=True))
@@ -105,7 +105,7 @@ class Times(Measurement):
 
 @dataclass(frozen=True, eq=False)
 class CalibrationErrors(Measurement):
-    """How far beliefs are from shares of what is true, in 15 equal bins, the claims of all replications put together.
+    """Distance of beliefs from the shares of true claims, in 15 equal bins over the claims of all replications.
 
     ece = Σ_b |g_b| / Σ_b c_b,  rmse = √(Σ_b g_b² / c_b / Σ_b c_b): g_b is the sum of true − belief in bin b, c_b its claims,
     both of shape (replications, 15). The interval is the widest on each side of that of the mean of pseudo-values and of a
@@ -118,7 +118,7 @@ class CalibrationErrors(Measurement):
 
     @classmethod
     def of(cls, rep: Ints, belief: Array, true: Bools, replications: int, *, squared: bool) -> CalibrationErrors:
-        """From claims: their replication, what they are worth, and whether they are true."""
+        """Build the measurement from the replication, belief and truth of each claim."""
         place, size = rep * BINS + np.minimum((belief * BINS).astype(np.int64), BINS - 1), replications * BINS
         sums = (np.bincount(place, part, minlength=size) for part in (true - belief, np.ones(len(rep))))
         gaps, counts = (part.astype(np.float64).reshape(-1, BINS) for part in sums)
@@ -150,30 +150,30 @@ class CalibrationErrors(Measurement):
         return value, max(float(low), 0.0), min(float(high), 1.0)
 
     def and_more(self, more: Self) -> Self:
-        """These replications, and others behind them."""
+        """Return the measurement with the replications of another appended."""
         gaps, counts = np.concatenate([self.gaps, more.gaps]), np.concatenate([self.counts, more.counts])
         return replace(self, each=np.concatenate([self.each, more.each]), gaps=gaps, counts=counts)
 
     def take(self, rows: Ints) -> Self:
-        """Some of the replications, each as often as it is named."""
+        """Return the replications at the given indexes; an index may be repeated."""
         return replace(self, each=self.each[rows], gaps=self.gaps[rows], counts=self.counts[rows])
 
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """What one measurement has over another, replication by replication."""
+    """Difference of two measurements, paired by replication."""
 
     left: Measurement
     right: Measurement
 
     @property
     def parts(self) -> Array:
-        """What each pair adds to the difference."""
+        """Difference of the contributions of each pair."""
         return self.right.parts - self.left.parts
 
     @property
     def count(self) -> int:
-        """How many pairs have a value."""
+        """Number of pairs that have a value."""
         return int((~np.isnan(self.parts)).sum())
 
     @property
@@ -193,7 +193,7 @@ class Paired:
         return (mean, mean, mean) if np.isnan(low) else (mean, low, high)
 
     def and_more(self, more: Paired) -> Paired:
-        """These pairs, and others behind them."""
+        """Return the measurement with further pairs appended."""
         return Paired(self.left.and_more(more.left), self.right.and_more(more.right))
 
 

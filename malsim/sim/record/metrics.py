@@ -110,7 +110,7 @@ def metric_bounds(name: str) -> Bounds:
 
 
 def by_replication(run: RunData) -> dict[str, Array]:
-    """Each figure of each replication, NaN where it has none, and in those that broke off."""
+    """Return each figure of each replication, NaN where it is undefined or the replication failed."""
     figures: dict[str, Array] = {}
     sums, finals, counters = run.running_scores, run.final_scores, run.counters
     if sums is not None and sums.questions.any():
@@ -156,7 +156,7 @@ def _of_turns(run: RunData, counters: pl.DataFrame) -> dict[str, Array]:
 
 
 def measurements(run: RunData) -> dict[str, Measurement]:
-    """Each figure with its estimator: times and calibration errors put replications together; those that broke off are out.
+    """Return an estimator for each figure. Times and calibration errors are pooled; failed replications are left out.
 
     The calibration error of a replication alone, of fewer claims, lies above that of all claims.
     """
@@ -180,7 +180,7 @@ def measurements(run: RunData) -> dict[str, Measurement]:
 
 
 def metrics(run: RunData) -> pl.DataFrame:
-    """One row a figure: metric, value, low and high (95 %), replications that have a value, and what it means.
+    """Return one row a figure: metric, value, low and high (95 %), number of replications with a value, and meaning.
 
     Value and interval are those of `measurements`; one replication gives none. Of times the meaning says how many spells
     were cut off, and how long the longest was; a time that more than a half outlast has no value, and the

@@ -1,4 +1,4 @@
-"""What a run keeps: cells and writers at each tick, signals or their bands over replications, events with their causes."""
+"""Recorder of a run: cells and writers at each tick, signals or their bands, and events with their causes."""
 
 from __future__ import annotations
 
@@ -201,21 +201,21 @@ class Recorder:
         changes.add_voices(claims.value[here], claims.object[here], claims.rep[here], claims.writer[here])
 
     def events(self) -> pl.DataFrame:
-        """All events in time order."""
+        """Return all events in order of time."""
         return self.log.frame()
 
     def cells(self) -> pl.DataFrame:
-        """All recorded cells; a law screens no claim, so a handle that is a credential is withheld here."""
+        """Return all recorded cells. Handles that are credentials are withheld here, since a law screens no claim."""
         self._flush()
         own = {name: kind for frame in self._frames[-1:] for name, kind in frame.schema.items() if name not in CELLS}
         return without_credentials(_joined(CELLS | own, self._frames), ["cell"])
 
     def signals(self) -> pl.DataFrame:
-        """All recorded signals."""
+        """Return all recorded signals."""
         return self._signals.frame()
 
     def writers(self) -> pl.DataFrame:
-        """All recorded writers, with their lineages where any writer has one."""
+        """Return all recorded writers, with their lineages if any writer has one."""
         writers = without_credentials(self._writers.frame(), ["writer"])
         if not self.lineages:
             return writers

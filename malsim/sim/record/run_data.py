@@ -1,4 +1,4 @@
-"""What properties, figures and explanations read of a finished run; `sim.run.Run` is one."""
+"""Interface to a finished run for properties, figures and explanations; implemented by `sim.run.Run`."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 
 
 class RunFrames(Protocol):
-    """What a run keeps, as far as properties read it."""
+    """Frames of a run that properties read."""
 
     @property
     def cells(self) -> pl.DataFrame:
-        """One row a tick, replication and cell: t, rep, cell, and a column a field."""
+        """Frame of cells, one row a tick, replication and cell: t, rep, cell, and a column for each field."""
 
     @property
     def signals(self) -> pl.DataFrame:
-        """One row a tick, replication, row (null for a run's signal) and signal: t, rep, row, signal, value."""
+        """Frame of signals: t, rep, row (null for a run's signal), signal, value."""
 
     @property
     def events(self) -> pl.DataFrame:
-        """One row an event: t, rep, kind, subject."""
+        """Frame of events, one row each: t, rep, kind, subject."""
 
     @property
     def writers(self) -> pl.DataFrame:
-        """One row a tick, replication and writer: t, rep, writer, and a column a field."""
+        """Frame of writers, one row a tick, replication and writer: t, rep, writer, and a column for each field."""
 
 
 class RunData(RunFrames, Protocol):
-    """Its scenario, its frames, the graph it ended with, and the sums and counts over its ticks."""
+    """Scenario, frames, final graph, and the sums and counts over the ticks of a run."""
 
     @property
     def scenario(self) -> Scenario:
-        """What was run."""
+        """Scenario of the run."""
 
     @property
     def memory(self) -> Memory:
@@ -55,7 +55,7 @@ class RunData(RunFrames, Protocol):
 
     @property
     def reviews(self) -> Ints | None:
-        """How many verdicts the people of each replication wrote."""
+        """Number of verdicts written by the reviewers of each replication."""
 
     @property
     def running_scores(self) -> RunningScores | None:
@@ -87,4 +87,4 @@ class RunData(RunFrames, Protocol):
 
     @property
     def failures(self) -> Mapping[int, Exception]:
-        """Why replications broke off, by number."""
+        """Exceptions that ended replications early, by replication number."""

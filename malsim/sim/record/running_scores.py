@@ -1,4 +1,4 @@
-"""What is added up over a run's ticks, and how its last state stands against truth."""
+"""Sums over the ticks of a run, and the comparison of its final state with the truth."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class FinalScores:
 
 
 def _calibrated(snapshot: Snapshot, size: int) -> Array | None:
-    """Of the writers of active cells in each replication, the share that has enough outcomes; NaN where there are none."""
+    """Return the share of writers of active cells with enough outcomes, by replication; NaN where there are no writers."""
     view, grounded = snapshot.view, snapshot.view.column("grounded")
     if grounded is None:
         return None

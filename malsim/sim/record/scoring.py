@@ -1,4 +1,4 @@
-"""How good answers are against truth: as a ranking first, then as probabilities, each with its interval."""
+"""Scores of answers against the truth, as rankings and as probabilities, with intervals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHUNK = 100
 
 @dataclass(frozen=True)
 class Score:
-    """Each metric's value and its 95 % interval by bootstrap over `objects` questions."""
+    """Value of each metric and its 95 % interval by bootstrap over `objects` questions."""
 
     objects: int
     value: dict[str, float]

@@ -1,4 +1,4 @@
-"""Who supports and who disputes whom in a stream of real claims, worked out for the whole stream at once.
+"""Supports and disputes between the claims of a recorded stream, computed for the whole stream at once.
 
 The first claim of an (object, value) pair is that value's head; when its writer revises it, the pair's next standing claim
 becomes head. So the heads and their times follow from the stream alone, whatever the memory makes of it.
@@ -43,7 +43,7 @@ def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
 
 
 def _lives(stream: pl.DataFrame) -> pl.DataFrame:
-    """Each claim with the arrival that revises it (`next`), and its end."""
+    """Return each claim with the arrival of the claim that revises it (`next`), and the arrival at which it ends."""
     following = pl.col("arrival").shift(-1).over("writer", "object")
     return (
         stream.select("arrival", "writer", *_PAIR)
@@ -53,7 +53,7 @@ def _lives(stream: pl.DataFrame) -> pl.DataFrame:
 
 
 def _heads(claims: pl.DataFrame) -> pl.DataFrame:
-    """Each spell of being a head: object, head, head_value, from, until, and the pair's first arrival."""
+    """Return each interval in which a claim is head: object, head, head_value, from, until, first arrival of the pair."""
     ended_before = pl.col("end").shift(1).cum_max().over(_PAIR)
     spells = claims.with_columns(first=pl.col("arrival").first().over(_PAIR), ended_before=ended_before)
     starts = pl.max_horizontal("arrival", pl.col("ended_before").fill_null(0))

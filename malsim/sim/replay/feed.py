@@ -133,7 +133,7 @@ def _batch(count: int) -> int:
 
 
 def _stops(stream: pl.DataFrame, questions: list[float]) -> Iterator[Stop]:
-    """How many claims have arrived at each batch's end and at each question, in order."""
+    """Yield the number of claims that have arrived at the end of each batch and at each question, in order."""
     size = _batch(stream.height)
     ends: list[Stop] = [(end, None) for end in range(size, stream.height, size)]
     before = np.searchsorted(stream["t"].to_numpy(), np.array(questions), side="left").tolist() if questions else []

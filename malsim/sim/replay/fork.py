@@ -79,7 +79,7 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
 
 
 def _writers(old: Sequence[Population], new: Sequence[Population], at: int) -> tuple[Population, ...]:
-    """Those before with those after: each that is left out ends, each that is new begins."""
+    """Combine the populations before and after the fork: omitted populations end, new ones begin."""
     names = {population.name: population for population in old}
     for population in new:
         if names.get(population.name, population) != population:
@@ -96,7 +96,10 @@ def _writers(old: Sequence[Population], new: Sequence[Population], at: int) -> t
 
 
 def _faults(old: Sequence[ClaimFault], new: Sequence[ClaimFault], at: int) -> tuple[ClaimFault, ...]:
-    """Those before with those after; one that is left out keeps its place, as its draws are addressed by it."""
+    """Combine the faults before and after the fork.
+
+    An omitted fault keeps its index, because its random draws are addressed by the index.
+    """
     before = [
         fault if fault in new or (fault.end is not None and fault.end <= at)
         else replace(fault, end=at) if fault.start < at

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TurnPush(Push):
-    """The push of one turn: the `day` and number of the `turn`, the `task` it was about, and the `memory` that was shown."""
+    """Push of one turn: the `day` and number of the `turn`, the object of its `task`, and the `memory` that was shown."""
 
     day: float
     turn: int
@@ -33,12 +33,12 @@ class TurnPush(Push):
     memory: Memory
 
     def __str__(self) -> str:
-        """What it was about, and the push."""
+        """Return the task and the push as text."""
         return f"day {self.day:g}, turn {self.turn}, about {self.task}\n{super().__str__() or 'nothing to show'}"
 
 
 def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
-    """The push of the last turn not after a day.
+    """Return the push of the last turn that is not after a day.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What is to be simulated: frozen settings, no behaviour."""
+"""Settings of a simulation: frozen, without behaviour."""

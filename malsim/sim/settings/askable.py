@@ -1,4 +1,4 @@
-"""What a law has no number for: which checks cannot be asked of it, and why."""
+"""Checks that a law cannot answer because it lacks the number, and the reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIELDS = ("eff", "effective", "rank", "stated", "status", "conf")
 
 
 def absent(scenario: Scenario, check: Check) -> str:
-    """Why a check cannot be asked of the scenario's law: the address, and what the law lacks; empty where it can."""
+    """Return why the check cannot be evaluated: the address and what the scenario's law lacks; "" if it can be."""
     if scenario.law in GRAPHS:
         return ""
     for text in check.reads:
@@ -73,7 +73,10 @@ def _absent_in_rows(scenario: Scenario, where: Row) -> str:
 
 
 def _believes(scenario: Scenario) -> bool:
-    """Whether the law has beliefs; a memory of the user's own says so itself, or is taken to have them."""
+    """Return whether the law has beliefs.
+
+    A user's own memory declares this, and is taken to have beliefs if it declares nothing.
+    """
     if adapter := scenario.adapter:
         adapter.check_allowed(scenario.path or scenario.name)
         source, name, trusted = adapter.source, adapter.name, adapter.trusted

@@ -35,7 +35,7 @@ BAD = {
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimFault:
-    """What befalls a population's claims made from `start` on and before `end` (milliseconds, or text: "36h")."""
+    """Fault of a population's claims made from `start` on and before `end` (milliseconds, or text: "36h")."""
 
     population: str
     noise: Mapping[str, float] = field(default_factory=dict)
@@ -52,6 +52,6 @@ class ClaimFault:
             raise ScenarioError("out of bounds", where=f"{where}.to", given=self.end / DAY, allowed="later than from")
 
     def during(self, t: Ints) -> Bools:
-        """Which times lie within the fault's span."""
+        """Return which times lie within the span of the fault."""
         inside: Bools = t >= self.start
         return inside if self.end is None else inside & (t < self.end)

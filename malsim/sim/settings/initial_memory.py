@@ -1,4 +1,4 @@
-"""What a run's memory begins with: a store's cells, what another lends, once for each replication."""
+"""Initial memory of a run: the cells of a store and of a lent memory, once for each replication."""
 
 from __future__ import annotations
 

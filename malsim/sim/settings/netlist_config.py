@@ -70,7 +70,7 @@ RESERVED = frozenset((*OF_FACTS, *TURN, *CONTEXT, "waiting"))
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What someone outside puts on a signal that nothing writes, or on a pin of the loop, from a time (ms) on."""
+    """Value that an outside source puts from a time (ms) on onto an undriven signal or a pin of the loop."""
 
     signal: str
     at: int
@@ -130,7 +130,7 @@ class NetlistConfig:
 
 
 def op_name(place: int) -> str:
-    """What the op at a place is called that a reader may wire.
+    """Return the name of the op in a slot that a reader may wire.
 
     >>> op_name(0), op_cell(0)
     ('reader-op-1', 'prg_reader_0001')

@@ -1,4 +1,4 @@
-"""Who writes: a population is a behaviour, a size and a schedule, with the habits its members share."""
+"""Populations of writers: a behaviour, a size, a schedule, and the habits that the members share."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Population:
 
     @property
     def last(self) -> float:
-        """When it stops, in milliseconds."""
+        """End of the population in milliseconds, infinite if it has none."""
         return math.inf if self.end is None else self.end
 
     @classmethod

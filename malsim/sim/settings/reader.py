@@ -14,7 +14,7 @@ Trust = Literal["effective", "effective*currency"]
 
 @dataclass(frozen=True)
 class Policy:
-    """What a reader does unasked.
+    """Habits of a reader.
 
     It `opens` rows marked ^, `verifies` a marked row before it acts on it, `uses_scores` of a line instead of its title
     alone, `writes` back what it learned, and `wires` an op to a cell that it opens again and again, of a kind that the cell
@@ -70,7 +70,7 @@ PARAMS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """One agent: its behaviour and its numbers; units, bounds and meanings stand in `PARAMS`.
+    """Reader agent: its behaviour and its numbers. Units, bounds and meanings are in `PARAMS`.
 
     `banned` has the values, apart by blanks, that no action may have; `rank_by` a derived value of cells, such as
     `cell-derived-triage`, that is added to what ranks the lines of its push. It asks within `scope`: it is shown what is
@@ -114,10 +114,10 @@ class Reader:
 
     @property
     def checks_output(self) -> bool:
-        """Whether any pattern is checked before a turn is released."""
+        """True if any pattern is checked before a turn is released."""
         return bool(self.banned) or self.least_sources > 1.0 or self.sure_above < 1.0
 
     @property
     def policy(self) -> Policy:
-        """What it does unasked, while it keeps to the rules."""
+        """Habits of the reader while it follows the rules."""
         return POLICIES[self.behaviour]

@@ -1,4 +1,4 @@
-"""What is to be simulated: a scenario as frozen settings and frames, read from a file or made by hand."""
+"""Scenario of a simulation as frozen settings and frames, read from a file or built in Python."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """What must hold of a run: a temporal property, in at least a `share` of its replications; `line` is where it stands.
+    """Temporal property that must hold in at least a `share` of a run's replications. `line` is its line in the file.
 
     `reads` are the addresses it looks at, so that a cell can be asked who reads it.
     """
@@ -167,7 +167,7 @@ class Scenario:
 
     @property
     def turns(self) -> int:
-        """How many whole turns the run has; ticks that gaps swallow are counted.
+        """Number of whole turns of the run, including ticks that fall into gaps.
 
         >>> Scenario(days=0.3, turn_every=8_640_000).turns
         3

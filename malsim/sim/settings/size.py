@@ -1,4 +1,4 @@
-"""What a scenario asks of the machine, and whether that is within the limits."""
+"""Resources that a scenario needs, and the check against the limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ RECORDED = 150  # bytes of a cell at a tick, as measured under mal; other laws k
 
 
 def check_size(scenario: Scenario) -> None:
-    """Refuse a scenario whose replications, ticks or cells are more than the current limits allow.
+    """Raise `ScenarioError` if the scenario has more replications, ticks or cells than the limits allow.
+
+    The error states the size asked for, the size allowed, and how to raise the limit.
 
     Raises `ScenarioError` saying what was asked for, what is allowed, and how to allow it.
     """
@@ -25,7 +27,7 @@ def check_size(scenario: Scenario) -> None:
 
 
 def _cells(scenario: Scenario) -> int:
-    """Cells of one replication if every claim becomes one: scripted, drawn as often as expected, written back."""
+    """Return the number of cells of one replication if every scripted, expected or written-back claim becomes a cell."""
     draws = 0.0
     for group in scenario.writers:
         days = max(0.0, min(scenario.days * DAY, group.last) - group.start) / DAY

@@ -1,4 +1,4 @@
-"""When a run ticks: at the end of every turn, or late, or not at all, or twice."""
+"""Times of a run's ticks: at the end of every turn, late, missed, or doubled."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Timing:
 
     @classmethod
     def jittered(cls, scenario: Scenario, *, late: float = 0.0, missed: float = 0.0, doubled: float = 0.0) -> Timing:
-        """As regular, but for shares of the ticks that are late, missed or made twice, drawn from the scenario's seed.
+        """Return regular times of which given shares are late, missed or doubled, drawn from the scenario's seed.
 
         A late tick comes up to a turn late, still before the next, all delays alike. The last is made, and at its time.
 

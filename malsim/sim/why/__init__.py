@@ -1,1 +1,1 @@
-"""Why a number of a run is what it is."""
+"""Explanations of the numbers of a run."""

@@ -1,4 +1,4 @@
-"""Why a recorded number is what it is: its terms at a tick, and what moved it last, on a graph or by a law of items."""
+"""Explanations of a recorded number: its terms at a tick and its last change, on a graph or under a law of items."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def explain_item(
 
 
 def _past(cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, hint: str) -> pl.DataFrame:
-    """What was recorded of a cell, up to the last tick not after `t` days."""
+    """Return the records of a cell up to the last tick not after `t` days."""
     history = cells.filter((pl.col("cell") == cell) & (pl.col("rep") == rep)).sort("t")
     if history.is_empty():
         raise AddressError("this run did not record the cell", given=cell, hint=hint)
@@ -93,7 +93,7 @@ def _edges(run: RunData, row: int, now: float, rep: int) -> pl.DataFrame:
 
 
 def _moved(run: RunData, past: pl.DataFrame, row: int, rep: int) -> str:
-    """What the last change was, and what was behind it: new edges, the writer's record, or neighbours that moved."""
+    """Describe the last change and its cause: new edges, the writer's record, or neighbours that moved."""
     text, last = _last_move(past, STILL)
     if last is None:
         return text

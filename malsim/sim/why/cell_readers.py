@@ -1,4 +1,4 @@
-"""Who reads a cell of a run: its scenario's checks, the signals and alarms of its netlist, the standing programs."""
+"""Readers of a cell of a run: checks of the scenario, signals and alarms of the netlist, and standing programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Reader = tuple[str, str, str, str]
 
 
 def readers(run: RunData, cell: str, *, t: float, rep: int) -> pl.DataFrame:
-    """Who reads a cell, as the graph and the recorded cells stood at the tick at `t` days, in a replication.
+    """Return the readers of a cell, as the graph and the recorded cells were at the tick at `t` days.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def as_of(run: RunData, *, t: float, rep: int) -> Memory:
 
 @dataclass(frozen=True)
 class _CellReaders:
-    """Who reads one cell of one replication, at one recorded tick."""
+    """Search for the readers of one cell of one replication at a recorded tick."""
 
     run: RunData
     cell: str
@@ -60,7 +60,7 @@ class _CellReaders:
     rep: int
 
     def rows(self) -> Iterator[Reader]:
-        """Each reader once."""
+        """Yield each reader once."""
         wires, checks = self.run.scenario.netlist or NetlistConfig.of(""), self.run.scenario.checks
         net = wires.net
         direct = [signal for signal in net.signals.values() if signal.writer and self._reads(signal.writer.address)]
@@ -79,7 +79,7 @@ class _CellReaders:
         return Frames(self.run.cells.filter(here), edges_by_handle(self.run.memory).filter(pl.col("rep") == self.rep))
 
     def _reads(self, where: Address) -> bool:
-        """Whether an address reads the cell; one that names its first cell by key or version is looked up."""
+        """Return whether an address reads the cell. An address that names its first cell by key or version is looked up."""
         inner = where.inner if isinstance(where, Reduced) else where
         try:
             if isinstance(inner, Path):

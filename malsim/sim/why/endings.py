@@ -1,4 +1,4 @@
-"""How each recorded trajectory ends: settled, repeating with a period, or still moving."""
+"""Endings of recorded trajectories: settled, periodic, or still moving."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STILL = 1e-6
 
 
 def endings(cells: pl.DataFrame, *, column: str = "effective") -> pl.DataFrame:
-    """One row a cell and replication: final value, period (1 settled, 0 none found) and amplitude over a period.
+    """Return one row a cell and replication: final value, period (1 settled, 0 none found), amplitude over a period.
 
     `cells` has t, rep, cell and the column, in time order. A period counts when it is seen twice over.
     """

@@ -1,4 +1,4 @@
-"""What the gate refused of a run or a replay, or let in at a lower confidence, with the reasons."""
+"""Claims of a run or a replay that the gate refused or admitted at a lower confidence, with the reasons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CAPPED = r"confidence capped from \S+ to ([\d.]+)"
 
 
 def refusals(events: pl.DataFrame) -> pl.DataFrame:
-    """Why claims were refused, the most frequent first: reason, claims, and the first of them (`cause`, `t` in days)."""
+    """Return the reasons of refusals, most frequent first: reason, claims, and the first claim (`cause`, `t` in days)."""
     reason = pl.col("detail").str.replace_all(r"\[\d+\]", "").alias("reason")
     groups = events.filter(pl.col("kind") == "rejected").group_by(reason, maintain_order=True)
     reasons = groups.agg(pl.len().alias("claims"), pl.col("cause").first(), pl.col("t").first())
@@ -19,7 +19,7 @@ def refusals(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def refusal_count(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> int:
-    """How many claims the gate refused, over all replications; from the bands where no event was kept."""
+    """Return the number of refused claims over all replications, from the bands if no events were kept."""
     return _count(events, bands, replications, "rejected")
 
 
@@ -29,7 +29,7 @@ def claim_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) ->
 
 
 def refusal_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
-    """How many claims the gate refused, and a line a reason; none where it refused none."""
+    """Return text lines with the number of refused claims and the reasons; none if no claim was refused."""
     lines = list[str]()
     if count := refusal_count(events, bands, replications):
         lines.append(f"  {count:,} {_claims(count)} refused by the gate:")

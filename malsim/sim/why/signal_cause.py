@@ -1,4 +1,4 @@
-"""Why a signal of a run is what it is: back through the wires, to the claim, or the person, that moved it."""
+"""Explanation of a signal of a run: back through the wires to the claim or the person that moved it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENTERED = ("admitted", "superseded", "deduplicated")
 
 
 def is_signal(run: RunData, where: str) -> bool:
-    """Whether a name is a signal of the run's netlist, or a pin that one is on; a row may stand behind it in brackets."""
+    """Return whether a name is a signal of the run's netlist or a pin with a signal; a row in brackets may follow."""
     wires = run.scenario.netlist
     name = where.partition("(")[0]
     return wires is not None and (name in wires.net.signals or name in wires.pins)
@@ -60,13 +60,13 @@ def because(run: RunData, where: str, *, t: float | None = None, rep: int | None
 
 
 def is_program(run: RunData, where: str) -> bool:
-    """Whether a name is a standing program of the run's netlist, by its operation."""
+    """Return whether a name is the operation of a standing program in the run's netlist."""
     wires = run.scenario.netlist
     return wires is not None and any(one.op == where for one in wires.net.programs)
 
 
 def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int = 0) -> str:
-    """What a standing program looked at by `t` days, and why the member that moved most is what it is."""
+    """Describe what a standing program looked at by `t` days, and why the member that moved most has its value."""
     wires = run.scenario.netlist or NetlistConfig.of("")
     program = next(one for one in programs(wires.net) if one.operation == operation)
     ticks = run.cells.filter(pl.col("rep") == rep)["t"].unique().sort()
@@ -86,7 +86,7 @@ def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int
 
 
 def _moved(run: RunData, word: str, since: float, rep: int) -> str:
-    """What moved the end of a wire that no op writes, in the tick at `since`."""
+    """Describe what moved the end of a wire that no op writes, in the tick at `since`."""
     where = address(word)
     inner = where.inner if isinstance(where, Reduced) else where
     if isinstance(inner, Pin) and str(inner) in LOOP_WRITES:
@@ -111,7 +111,7 @@ def _wired_to(run: RunData, handle: str, since: float, rep: int) -> str:
 
 
 def _outside(run: RunData, pin: str, since: float) -> str:
-    """Who wrote on a pin of the loop: someone outside, or the loop itself."""
+    """Describe who wrote on a pin of the loop: an outside input or the loop itself."""
     wires = run.scenario.netlist
     times = [days(given.at) for given in wires.inputs if given.signal == pin and days(given.at) <= since] if wires else []
     return f"fed in from outside on day {max(times):g}" if times else LOOP_WRITES[pin][1]

@@ -1,4 +1,4 @@
-"""What a scenario says is under attack, and when: what attack scores are counted by."""
+"""Attack on a scenario: its facts and its time, on which the attack scores are based."""
 
 from __future__ import annotations
 

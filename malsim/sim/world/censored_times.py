@@ -45,7 +45,7 @@ class CensoredMean:
     spells: int
 
     def __str__(self) -> str:
-        """What is known, in a few words."""
+        """Return a short description."""
         words = f"{self.spells} spells, {self.censored:.0%} not seen to their end, none longer than {self.horizon:g} d"
         return f"> {self.horizon:g} d for more than a half; {words}" if np.isnan(self.value) else words
 
@@ -73,7 +73,7 @@ def censored_mean(spells: Spells, replications: int) -> CensoredMean | None:
 
 
 def pseudo_values(spells: Spells, replications: int) -> Array:
-    """What each replication adds to the pooled mean: n θ − (n − 1) θ without it; NaN of all where no mean is known.
+    """Return each replication's pseudo-value of the pooled mean: n θ − (n − 1) θ without it; NaN if θ is unknown.
 
     Their mean is the pooled one but for the jackknife's bias, so that pairs of them can be compared. Source: Andersen, Klein
     and Rosthøj, 2003.
@@ -146,7 +146,7 @@ def spells_of(scores: Iterable[HasSpells | None], broken: Sequence[int]) -> dict
 
 
 def own_means(spells: Spells, replications: int) -> Array:
-    """What `censored_mean` makes of each replication's spells alone, in days; NaN without any, or where it knows no mean.
+    """Return `censored_mean` of each replication's own spells, in days; NaN where there are none or no mean is known.
 
     >>> own_means([(np.array([0, 0, 1]), np.array([2.0, 4.0, 9.0]), np.array([True, True, False]))], 3).tolist()
     [3.0, nan, nan]

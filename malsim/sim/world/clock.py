@@ -1,4 +1,4 @@
-"""One clock in whole milliseconds; days in files and frames."""
+"""Time in whole milliseconds, and its conversion to the days of files and frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people ask of the memory in a run: to take back what it holds of facts, to forget it, to share it or no longer."""
+"""Requests of people to the memory: correct or forget facts, share them, or end the sharing."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ JOB = "resettle"  # the writer of what a background job reads again
 
 @dataclass(frozen=True, kw_only=True)
 class Correction:
-    """What one person does about `facts` (all, if empty), once at `start` or each `every` from then on and before `end`.
+    """Action of a person on `facts` (all, if empty), once at `start`, or every `every` from `start` to before `end`.
 
-    `do` is correct (take back, and with `instead` claim the truth) or forget; `what` says which values: those that
-    are false at that instant, the true one, or all. To share or unshare lets the scope `reader` read of the facts, or no
-    longer. `by` is who asks. Times are ms, or text: "36h".
+    `do` is correct (take back, and with `instead` claim the truth), forget, share or unshare. `what` selects the values:
+    those false at that instant, the true one, or all. Sharing lets the scope `reader` read the facts, unsharing ends
+    that. `by` is the person who asks. Times are ms, or text: "36h".
     """
 
     do: Literal["correct", "forget", "share", "unshare"] = "correct"
@@ -53,11 +53,11 @@ class Correction:
 
     @property
     def shares(self) -> bool:
-        """Whether it is about who may read."""
+        """True if the correction changes who may read."""
         return self.do in ("share", "unshare")
 
     def times(self, days: float) -> list[int]:
-        """When it is done in a run of so many days (ms).
+        """Return the times of the action in a run of `days` (ms).
 
         >>> [t // 86_400_000 for t in Correction(start="1d", every="2d", end="6d").times(30.0)]
         [1, 3, 5]
@@ -66,7 +66,7 @@ class Correction:
         return list(range(self.start, last, self.every or max(last, 1)))
 
     def wants(self, is_true: Bools) -> Bools:
-        """Which of some values it is about."""
+        """Return which values the action concerns."""
         return is_true == (self.what == "true") if self.what != "all" else np.ones(len(is_true), dtype=bool)
 
     def check(self, facts: Sequence[str], _: float, *, where: str) -> None:

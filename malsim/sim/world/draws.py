@@ -70,7 +70,7 @@ class Draws:
     def happens(
         self, share: float, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> NDArray[np.bool_]:
-        """Whether what has the probability `share` happens; what is certain either way is not drawn."""
+        """Draw whether an event of probability `share` happens. Nothing is drawn for 0 and 1."""
         if 0.0 < share < 1.0:
             return self.uniform(purpose, rep=rep, member=member, turn=turn) < share
         return np.full(np.broadcast(rep, member, turn).shape or 1, share >= 1.0)

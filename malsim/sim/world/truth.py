@@ -25,12 +25,12 @@ MOST_VALUES = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """One fact of the world.
+    """Fact of the world, with its values, changes and scope.
 
-    It starts with any of its `values` (numbers, or words), all alike, or, where `start` is first, with the first of them. It
-    moves to another, all alike, `hazard` times a day on average, or at each of `changes` (milliseconds, or text: "20d").
-    `stability` is what its claims are declared as; `popularity` is its weight where a fact is chosen. `scope` is whose it is
-    ("": everybody's): claims about it are claims in that scope.
+    It starts with one of its `values` (numbers or words), drawn uniformly, or with the first of them if `start` is
+    first. It changes to another value, drawn uniformly, on average `hazard` times a day, or at each of `changes`
+    (milliseconds, or text: "20d"). `stability` is the declared class of its claims. `popularity` is its weight where a
+    fact is drawn. `scope` is the scope of its claims ("": visible to everybody).
     """
 
     name: str
@@ -56,7 +56,7 @@ class Fact:
         refuse_out_of_bounds(bounds, where=f"facts[{self.name}]")
 
     def number(self, value: int) -> float:
-        """What a claim of the nth value carries: the value where it is a number, else its place."""
+        """Return the number that a claim of the nth value carries: the value if it is a number, else its index."""
         own = self.values[value]
         return float(value) if isinstance(own, str) else float(own)
 
@@ -78,14 +78,14 @@ class TruthChanges:
 
 @dataclass(frozen=True)
 class Sight:
-    """What sensors meet, one row each: the truth, one of the other values, all alike, and what decides which is read."""
+    """Readings of sensors, one row each: the truth, another value drawn uniformly, and the number that decides."""
 
     truth: Ints
     another: Ints
     errs: Array
 
     def read(self, accuracy: float | Array) -> Ints:
-        """What each reads: the truth with probability `accuracy`."""
+        """Return the reading of each sensor: the truth with probability `accuracy`."""
         return np.where(self.errs >= accuracy, self.another, self.truth)
 
 
@@ -120,7 +120,7 @@ class World:
         self._strides = [1 << n for n in reversed(range((most - 1).bit_length()))]
 
     def _place(self, row: Ints, t: Ints | int) -> Ints:
-        """Where the change stands that each row (fact of a replication) last went through at its time."""
+        """Return the index of the last change at or before the time of each row (fact of a replication)."""
         place, last = self._begins[row], self._begins[row + 1] - 1
         for stride in self._strides:
             ahead = np.minimum(place + stride, last)
@@ -139,7 +139,9 @@ class World:
         return TruthChanges(rep, fact, self._times[first:last], self._values[here].astype(np.int64))
 
     def sight(self, uniforms: Iterable[Array], *, rep: Ints, fact: Ints, t: Ints | int) -> Sight:
-        """What sensors meet that look at facts at a time; `uniforms` are numbers from 0 to 1 for the purposes `SENSES`.
+        """Return the readings of sensors at a time. `uniforms` are numbers from 0 to 1 for the purposes `SENSES`.
+
+        Writers learn about the world only through this function.
 
         This is the one door between the world and those who write.
         """
@@ -160,7 +162,7 @@ def _first(fact: Fact, draws: Draws, reps: Ints) -> Ints:
 
 
 def _history(fact: Fact, draws: Draws, reps: Ints, end: int, value: Ints) -> tuple[Ints, Ints, Ints]:
-    """Every change of one fact before the end: place of the replication, time, new value."""
+    """Return every change of one fact before the end: replication index, time, new value."""
     rep, t = np.arange(len(reps)), np.zeros(len(reps), dtype=np.int64)
     member = np.array([name_number(fact.name)]).astype(np.int64)
     rounds: list[tuple[Ints, Ints, Ints]] = [(_NONE, _NONE, _NONE)]

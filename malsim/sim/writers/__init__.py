@@ -34,7 +34,7 @@ class Behaviour:
 
     @property
     def sentence(self) -> str:
-        """What the writer is like."""
+        """First sentence of the behaviour's description."""
         return (self.module.__doc__ or "").strip().split("\n", 1)[0]
 
     @property
@@ -50,7 +50,7 @@ class Behaviour:
 
 @cache
 def behaviours() -> dict[str, Behaviour]:
-    """Every behaviour by its name."""
+    """Return every behaviour by name."""
     by_name = {}
     for part in (each for each in pkgutil.iter_modules(__path__) if not each.ispkg):
         module = importlib.import_module(f"{__name__}.{part.name}")

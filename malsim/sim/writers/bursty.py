@@ -26,5 +26,5 @@ def gap(draws: Draws, *, rep: Ints, member: Ints, turn: Ints, rate: float, burst
 
 
 def write(context: ClaimContext, *, accuracy: float) -> ClaimDraft:
-    """One draft a claim."""
+    """Return one draft a claim."""
     return ClaimDraft(context.sense(accuracy), context.stated(accuracy, 0.0))

@@ -1,4 +1,4 @@
-"""One untrusted origin, and others who pass on what it said under names of their own.
+"""An untrusted origin, and others who pass on its value under their own names.
 
 member 0 is the origin: value = one reading for all, right with probability accuracy, in its own name
 the others say the same. By `way`:
@@ -23,7 +23,7 @@ habits = {"disputes": 0.0, "supports": 0.0}
 
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float, way: float) -> ClaimDraft:
-    """One draft a claim."""
+    """Return one draft a claim."""
     own, passes_on = context.own, context.member > 0
     value = context.sense(accuracy, member=np.zeros_like(context.member), turn=context.fact)
     edges: tuple[DraftEdge, ...] = ()

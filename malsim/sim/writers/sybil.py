@@ -1,4 +1,4 @@
-"""One source behind many names, each supporting what the first of them said.
+"""A source with many names, each of which supports the claim of the first.
 
 value = one reading of the source at the time, right with probability accuracy, the same for every name
 stated = confidence; every name speaks once a fact, and each but the first supports the first
@@ -18,7 +18,7 @@ habits = {"disputes": 0.0, "revises": False}
 
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float) -> ClaimDraft:
-    """One draft a claim, until the name has spoken."""
+    """Return one draft a claim, until the name has spoken."""
     value = context.sense(accuracy, member=np.zeros_like(context.member), turn=context.fact)
     first = DraftEdge("supports", context.own.first)
     return ClaimDraft(

@@ -1,4 +1,4 @@
-"""Which facts are in dispute, as every memory shows it: active claims that say different things."""
+"""Facts in dispute, for memories of every kind: facts about which active claims state different values."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ FORGETS = 0.7  # of a swing, the share that is left a tick later
 
 
 class DisputesByFact:
-    """What triage may know of each fact of each replication; tables have the shape (facts, replications).
+    """State of the dispute about each fact of each replication. Tables have the shape (facts, replications).
 
-    `worth` is the most that an active claim of each value is worth, (values, facts, replications), 0 where none speaks;
-    `lead` and `rival` are the best claim and the best one that says otherwise (rows, NONE for none); `swing` adds up by how
-    much the worth of a value moved from tick to tick, fading; `since` is the tick at which a dispute began; `is_open` says
-    that a claim by anyone but a reviewer came after the last review. None of it knows the truth.
+    `worth` is the largest worth of an active claim of each value, shape (values, facts, replications), 0 where no claim
+    states it. `lead` and `rival` are the rows of the best claim and of the best claim of another value, NONE where there
+    is none. `swing` sums how far the worth of a value moved from tick to tick, and decays. `since` is the tick at which
+    the dispute began. `is_open` marks disputes in which somebody other than a reviewer has claimed since the last
+    review. Nothing here depends on the truth.
     """
 
     def __init__(self, facts: int, replications: int, *, who: int) -> None:
@@ -55,7 +56,7 @@ class DisputesByFact:
 
     @property
     def is_open(self) -> Bools:
-        """Where a dispute waits for a person."""
+        """Mask of the disputes that wait for a reviewer, shape (facts, replications)."""
         waits: Bools = self.disputed & (self.newest > self._last_review)
         return waits
 

@@ -1,4 +1,4 @@
-"""What is let out: patterns that each action is checked against, and an outside verifier over the last turns."""
+"""Checks of the output: patterns that each action is compared with, and an external verifier of the last turns."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class OutputCheck:
         self.looked: Bools = np.zeros(len(world.first.T), dtype=bool)
 
     def reasons(self, turn: Turn) -> dict[str, Bools]:
-        """Where an action is refused, for each reason."""
+        """Return a mask of the refused actions for each reason."""
         reader, acts, open_ = self._reader, turn.value != NONE, ~self.looked
         reasons = {}
         if reader.banned:
@@ -52,7 +52,7 @@ class OutputCheck:
         return reasons
 
     def refused(self, turn: Turn) -> Bools:
-        """Where it is refused for any."""
+        """Return the mask of the actions that are refused for any reason."""
         refused = np.zeros(len(turn.fact), dtype=bool)
         for part in self.reasons(turn).values():
             refused |= part
@@ -103,7 +103,7 @@ class TurnAudit:
         self._acted.append((turn.fact, np.where(acts, turn.acted, NONE), turn.value))
 
     def verdicts(self, number: int, now: float, counters: TurnCounters) -> ClaimBatch:
-        """What the verifier claims when its turn has come, none before."""
+        """Return the verifier's claims when an audit is due, else an empty batch."""
         every = int(self.reader.audit_every)
         if not every or number % every:
             return ClaimBatch.none()

@@ -1,4 +1,4 @@
-"""Which dispute a person looks at first: a number for each fact of each replication, the largest first.
+"""Priorities of disputes: a number for each fact of each replication; the largest is reviewed first.
 
 Each policy is a function of what triage may know, never of the truth.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TriageContext:
-    """What a policy is given; tables have the shape (facts, replications).
+    """Input of a triage policy. Tables have the shape (facts, replications).
 
     `acted` counts the reader's actions on each fact, `luck` are numbers from 0 to 1, `accuracy` is of a person's look,
     `lasts` is for how many ticks each fact stays as it was, by its class. `signal` is what `triage-rank` reads of each row
@@ -79,7 +79,7 @@ def random(context: TriageContext) -> Array:
 
 
 def value_of_look(shares: Array, accuracy: float) -> Array:
-    """What one look adds to the chance that the most probable value is the true one.
+    """Return how much one look raises the probability that the most probable value is the true one.
 
         V = Σ_v max_k p_k L(v|k) − max_k p_k;  L(v|k) = accuracy where v = k, else (1 − accuracy) / (K − 1)
 

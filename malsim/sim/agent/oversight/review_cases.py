@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewCases:
-    """One row a case: the cell looked into (`row`, NONE for an alarm) and one that says otherwise (`other`, NONE for none).
+    """Cases under review, one row a case: the cell in question and a cell that contradicts it.
 
-    `rep` is the place of its replication, `due` when the look ends (ms), `turn` the address of its draws and its number
-    among the reviewers' claims, `accuracy` that of the look.
+    `row` is the cell in question (NONE for an alarm) and `other` the contradicting cell (NONE if there is none). `rep`
+    is the index of the replication and `due` the end of the look in ms. `turn` addresses the random draws and numbers
+    the reviewers' claims. `accuracy` is the accuracy of the look.
     """
 
     row: Ints
@@ -46,11 +47,11 @@ class ReviewCases:
         return replace(self, due=due)
 
     def rows(self, which: Bools) -> ReviewCases:
-        """Those that are marked."""
+        """Return the cases selected by the mask."""
         return ReviewCases(**{one.name: getattr(self, one.name)[which] for one in fields(self)})
 
     def joined(self, other: ReviewCases) -> ReviewCases:
-        """These, and others after them."""
+        """Return these cases with others appended."""
         return ReviewCases(**{
             one.name: np.append(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)
         })  # fmt: skip

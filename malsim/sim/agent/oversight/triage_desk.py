@@ -58,7 +58,7 @@ class TriageDesk(ReviewerPool):
 
     @property
     def waiting(self) -> Ints:
-        """How many disputes of each replication wait for a person, and how many are under review."""
+        """Number of disputes of each replication that wait for a reviewer or are under review."""
         waits: Ints = super().waiting + self._disputes.is_open.sum(axis=0)
         return waits
 
@@ -102,7 +102,7 @@ class TriageDesk(ReviewerPool):
                          detail=f"chosen by {self.reviewers.triage}", cause=lambda: names(rival))  # fmt: skip
 
     def _accuracy(self, fact: Ints, rep: Ints, now: int) -> Array:
-        """Of each look: a person who has made n of them today is right less often, never less than by chance."""
+        """Return the accuracy of each look. It falls with the looks of the day, but not below chance."""
         day = now // DAY
         if day != self._day:
             self._today[:], self._day = 0.0, day
@@ -114,7 +114,7 @@ class TriageDesk(ReviewerPool):
         return np.minimum(np.maximum(tired, chance), self.reviewers.accuracy)
 
     def _room(self, now: int) -> Ints:
-        """How many disputes each replication's people can begin before the next tick, within what a week allows."""
+        """Return how many disputes the reviewers can begin before the next tick, within the weekly limit."""
         left = now + self._turn_every - np.maximum(self._free_at, now)
         room: Ints = np.maximum(-(-left // self.reviewers.each), 0).sum(axis=1)
         weekly = self.reviewers.weekly

@@ -24,10 +24,10 @@ CURRENT = {"currency": 1.0, "salience": 0.0}  # of an item whose memory keeps no
 
 
 class TriageSignal:
-    """What `triage-rank` reads of every cell, tick by tick; its ops remember, so it is to see every tick.
+    """Values of the signal `triage-rank` for every cell. Its ops have state, so that it must see every tick.
 
-    `stability` is the place of each fact's class in `schema.STABILITY`. A memory without a graph shows items: each is read
-    as a cell that is supported by those that say the same of its fact, and challenged by those that do not.
+    `stability` is the index of each fact's class in `schema.STABILITY`. A memory without a graph shows items. Each item
+    is read as a cell that is supported by the items of the same value of its fact, and challenged by the others.
     """
 
     def __init__(self, *, reps: Ints, tick: int, rules: Rules, stability: Ints) -> None:
@@ -46,7 +46,7 @@ class TriageSignal:
         return signal
 
     def _as_graph(self, snapshot: Snapshot) -> Memory:
-        """One cell an item: what the signal reads of it, and no more."""
+        """Build a graph with one cell for each item, holding only the columns that the signal reads."""
         view, index = snapshot.view, snapshot.cell_index
         speaks = np.flatnonzero(snapshot.active & (index.value != NONE) & (index.fact != NONE))
         alike = np.bincount(index.says[speaks], minlength=int(index.says.max(initial=0)) + 1)[index.says]

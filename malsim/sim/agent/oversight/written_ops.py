@@ -44,10 +44,10 @@ class OpDraft(NamedTuple):
 
 
 class WrittenOps:
-    """What each replication's reader has written: a table of replications and places, with the cell that each op reads.
+    """Ops that the reader of each replication has written: a table (replications, slots) of the cells that they read.
 
-    The netlist has an op of each kind loaded at each place, which reads nothing. A reader takes the first place whose op
-    reads no active cell, and writes a `prg` claim that says so; once that is admitted, the op reads the cell.
+    In the netlist, each slot has an op of each kind, which at first reads no cell. A reader takes the first slot whose
+    op reads no active cell, and writes a `prg` claim about it. When that claim is admitted, the op reads the cell.
     """
 
     def __init__(self, reader: Reader, context: RunContext) -> None:
@@ -137,7 +137,7 @@ class WrittenOps:
         }
 
     def captures(self) -> dict[str, Bools]:
-        """Which ops take their cell as it is now, by the signal that says so; each is said once."""
+        """Return which ops latch the present value of their cell, by signal name, and clear the marks."""
         captures, self._captures = self._captures, np.zeros_like(self._captures)
         return {f"{op_name(place)}-taken": column for place, column in enumerate(captures.T)}
 
@@ -148,7 +148,7 @@ class WrittenOps:
             self._fires[:, place] = np.take_along_axis(fires, np.maximum(self._kind[:, place], 0)[None], axis=0)[0]
 
     def lines(self, row: Ints) -> tuple[Bools, Bools]:
-        """Which cells of a table of lines an op reads, and for which of them it fires."""
+        """Return two masks over the pushed lines: lines whose cell an op reads, and lines for which an op fires."""
         same = (row[:, :, None] == self._cell[:, None, :]) & (row[:, :, None] != NONE)
         return same.any(axis=2), (same & self._fires[:, None, :]).any(axis=2)
 
@@ -168,7 +168,7 @@ def program_text(kind: str, place: int, cell: str, reader: Reader) -> str:
 
 
 def event_text(kind: str, place: int, reader: Reader) -> str:
-    """What an event says of an op.
+    """Return the text of an op in an event.
 
     >>> from malsim.sim.settings.reader import Reader
     >>> event_text("trend", 1, Reader())

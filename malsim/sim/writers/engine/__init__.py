@@ -1,1 +1,1 @@
-"""What a behaviour works with: the context of its claims, what it drafts, and claims from files."""
+"""Interface of behaviours: the context of their claims, their drafts, and claims from files."""

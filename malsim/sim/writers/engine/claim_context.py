@@ -1,4 +1,4 @@
-"""What a behaviour works with: claims about to be made, what their writers can sense and were shown, and what they say."""
+"""Interface of behaviours: the claims due, what their writers can sense and were shown, and their drafts."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ LEAST_STATED = 0.01
 
 
 class Senses(Protocol):
-    """How a writer looks at the world: through a sensor of an accuracy, at what stood `lag` days ago."""
+    """Sensor of a writer with an accuracy, reading the world as it was `lag` days ago."""
 
     def __call__(self, accuracy: float, *, lag: float = 0.0, member: Ints | None = None, turn: Ints | None = None) -> Ints:
-        """The value each claim's writer reads; `member` and `turn` make several writers share one reading."""
+        """Return the value that each claim's writer reads; equal `member` and `turn` give writers the same reading."""
 
 
 @dataclass(frozen=True)
 class ShownRows:
-    """The rows that the push showed about each claim's fact, best ranked first, shape (claims, lines); NONE for none.
+    """Rows that the push showed about each claim's fact, best first, shape (claims, lines); NONE for none.
 
-    `row` is the shown cell (what stands for its handle), `value` the place of its value among the fact's, `effective` what
-    its line said: the memory's belief, or its rank where it has none.
+    `row` is the shown cell, `value` the index of its value among those of the fact, and `effective` the number in its
+    line: the memory's belief, or its rank if it has none.
     """
 
     row: Ints
@@ -43,38 +43,38 @@ class ShownRows:
 
     @classmethod
     def nothing(cls, claims: int) -> ShownRows:
-        """What a writer sees who reads no push."""
+        """Return the rows of writers that read no push."""
         empty = np.full((claims, 1), NONE, dtype=np.int64)
         return cls(empty, empty, np.zeros((claims, 1)))
 
     def rows(self, here: slice | Ints) -> ShownRows:
-        """What some of the claims were shown."""
+        """Return the rows shown to the selected claims."""
         return ShownRows(self.row[here], self.value[here], self.effective[here])
 
     def among(self, claims: int, rows: Ints) -> ShownRows:
-        """The same for so many claims, these those at places `rows`; the others were shown nothing."""
+        """Expand to `claims` claims: these are at the indexes `rows`, and the others were shown nothing."""
         shape = (claims, self.row.shape[1])
         whole = ShownRows(np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape))
         whole.row[rows], whole.value[rows], whole.effective[rows] = self.row, self.value, self.effective
         return whole
 
     def best(self, which: Bools) -> Ints:
-        """The column of the most effective marked row, the better ranked of two equals; NONE where none is marked."""
+        """Return the column of the most effective masked row, the better ranked of two equals; NONE where none is masked."""
         worth = np.where(which & (self.row != NONE), self.effective, -np.inf)
         column = worth.argmax(axis=1)
         return np.where(worth[np.arange(len(column)), column] > -np.inf, column, NONE)
 
     def pick(self, table: Ints, column: Ints) -> Ints:
-        """What stands in a column of a table for each claim; NONE where the column is NONE."""
+        """Return the entry of a table in each claim's column; NONE where the column is NONE."""
         return np.where(column == NONE, NONE, table[np.arange(len(column)), np.maximum(column, 0)])
 
 
 @dataclass(frozen=True)
 class LatestClaims:
-    """What verdicts say of the population's claims: rows of its cells about each claim's fact, NONE where there is none.
+    """Cells that the population's claims about each claim's fact became: rows of cells, NONE where there is none.
 
-    `row` and `value` are the writer's own latest; `unsuperseded` are its earlier ones that nothing replaced yet. What few
-    behaviours want is looked up when it is read: `more` gives it by its name.
+    `row` and `value` are of the writer's own latest claim; `unsuperseded` are its earlier claims that have not been
+    replaced. Tables that few behaviours need are computed when they are read, by `more` from their names.
     """
 
     row: Ints
@@ -83,22 +83,22 @@ class LatestClaims:
     more: Callable[[str], NDArray[Any]]
 
     def rows(self, here: slice | Ints, more: Callable[[str], NDArray[Any]]) -> LatestClaims:
-        """The same for some of the claims, all of one population."""
+        """Return the selected claims, all of one population."""
         return LatestClaims(self.row[here], self.value[here], self.unsuperseded[here], more)
 
     @cached_property
     def first(self) -> Ints:
-        """The population's first."""
+        """Row of the population's first claim."""
         return self.more("first")
 
     @cached_property
     def peers(self) -> Ints:
-        """Each member's latest, shape (claims, members), without the writer's own."""
+        """Latest claim of each member, shape (claims, members), without the writer's own."""
         return self.more("peers")
 
     @cached_property
     def again(self) -> Bools:
-        """Where the writer makes another claim about the fact before this one, within the turn."""
+        """Mask of the claims preceded by another claim of the writer about the same fact within the turn."""
         return self.more("again")
 
 
@@ -123,7 +123,7 @@ class ClaimContext:
     state: Mapping[str, Array] = field(default_factory=dict)
 
     def happens(self, share: float, purpose: str) -> Bools:
-        """Whether what has the probability `share` happens at each claim."""
+        """Draw whether an event of probability `share` happens at each claim."""
         return self.draws.happens(share, purpose, rep=self.rep, member=self.member, turn=self.turn)
 
     def stated(self, mean: float, noise: float) -> Array:
@@ -134,14 +134,14 @@ class ClaimContext:
         return np.minimum(np.maximum(mean + noise * normal, LEAST_STATED), 1.0)
 
     def another(self, value: Ints, purpose: str = "another") -> Ints:
-        """One of the other values of each claim's fact, all alike."""
+        """Return another value of each claim's fact, drawn uniformly."""
         shift = 1 + self.draws.below(self.choices - 1, purpose, rep=self.rep, member=self.member, turn=self.turn)
         return (value + shift) % self.choices
 
 
 @dataclass(frozen=True)
 class DraftEdge:
-    """One edge for each claim, to the cell at `target`; none where that is NONE."""
+    """Edge of each claim to the cell at `target`; NONE for no edge."""
 
     relation: str
     target: Ints
@@ -150,7 +150,7 @@ class DraftEdge:
 
 @dataclass(frozen=True)
 class ClaimDraft:
-    """What the writers say: a value and a confidence a claim, the edges it was their nature to add, and who kept silent.
+    """Content of claims: a value and a confidence each, the edges that the behaviour adds, and which writers keep silent.
 
     `graded` marks claims that judge an own earlier one: they are of kind `ver`, and the population's habits (disputes,
     supports, revises) add no edges to them. `state` is the writers' state after each claim.
@@ -164,14 +164,14 @@ class ClaimDraft:
     state: Mapping[str, Array] = field(default_factory=dict)
 
     def rows(self, rows: Ints) -> ClaimDraft:
-        """What is said at some places, without the state."""
+        """Return the drafts at the given indexes, without the state."""
         edges = tuple(DraftEdge(edge.relation, edge.target[rows], edge.mutual) for edge in self.edges)
         speaks, graded = (None if mask is None else mask[rows] for mask in (self.speaks, self.graded))
         return ClaimDraft(self.value[rows], self.stated[rows], edges, speaks, graded)
 
     @classmethod
     def joined(cls, parts: Sequence[ClaimDraft]) -> ClaimDraft:
-        """What several populations say, one under the other."""
+        """Concatenate the drafts of several populations."""
         if len(parts) == 1:
             return parts[0]
         ends = list(accumulate(len(part.value) for part in parts))

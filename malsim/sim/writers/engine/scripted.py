@@ -33,6 +33,6 @@ class Script:
         return cls(tuple(names.tolist()), starts, t[order], fact[order], value[order], stated[order])
 
     def place(self, member: Ints, turn: Ints) -> Ints:
-        """Where the nth claim of each writer stands; past the end where there is none."""
+        """Return the index of the nth claim of each writer; past the end where there is none."""
         place = self.starts[member] + turn
         return np.where(place < self.starts[member + 1], place, len(self.t))
