@@ -1,1 +1,1 @@
-"""What every folder may use: errors, checks of numbers, limits, whole-or-absent files, text that is safe to print."""
+"""Basics that all folders may use: errors, number checks, limits, atomic file writes, safe printing of text."""

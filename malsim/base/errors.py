@@ -1,4 +1,4 @@
-"""What malsim raises: where it went wrong, what was given, what is allowed, what to try."""
+"""Errors that malsim raises: the place, what was given, what is allowed, and what to try."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def typed_days(text: str) -> float | None:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a value is a real number, numpy's among them, and a finite one as a float.
+    """Return whether a value is a real number (numpy's included) that is finite as a float.
 
     >>> is_number(2), is_number(True), is_number("2"), is_number(float("nan")), is_number(10**400)
     (True, False, False, False, False)

@@ -258,7 +258,7 @@ def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Ar
 
 
 def resamples(count: int, times: int, *, seed: int) -> NDArray[np.int64]:
-    """How often each of `count` things is drawn when as many are drawn anew, shape (times, count): a bootstrap.
+    """Draw bootstrap counts: how often each of `count` items occurs among `count` draws, shape (times, count).
 
     >>> resamples(3, 2, seed=0).sum(axis=1).tolist()
     [3, 3]

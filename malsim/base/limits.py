@@ -34,7 +34,7 @@ _LESS = {"points": "ask for fewer points", "input": "give a smaller file", "memo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What is run without being asked twice.
+    """Limits of what runs without confirmation.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How a behaviour declares its parameters, one a line: default, unit, meaning, bounds."""
+"""Declaration of a behaviour's parameters, one per line: default, unit, meaning, bounds."""
 
 from __future__ import annotations
 

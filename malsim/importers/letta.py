@@ -81,7 +81,7 @@ class _Stream(Collector):
                     self.writes, self.failures = self.writes + success, self.failures + (not success)
 
     def write(self, writer: str, name: str, arguments: dict[str, Any], day: float | None) -> bool:
-        """One call of a tool; whether it wrote anything."""
+        """Apply one tool call, and return whether it wrote anything."""
         label = (first_text(arguments, *_LABELS) or "").strip("/").split("/")[-1]
         label = "archival" if name == "archival_memory_insert" else label
         command = str(arguments.get("command", "")) if name == "memory" else ""

@@ -1,4 +1,4 @@
-"""One gate for every path that stands in a file: what it names lies in that file's folder."""
+"""Check of paths that a file names: each must lie in that file's folder."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def _held_for(path: Path) -> int | None:
 
 
 def belongs_to(path: Path, application: int) -> bool:
-    """Whether a file says that it is of this application."""
+    """Return whether the file's header carries this application number."""
     if not path.is_file():
         return False
     if (owner := _held_for(path)) is not None:
@@ -100,14 +100,14 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
 
 
 def holds_log(path: Path) -> bool:
-    """Whether the file's write-ahead log holds anything."""
+    """Return whether the file's write-ahead log holds anything."""
     log = Path(f"{path}-wal")
     return log.exists() and log.stat().st_size > 0
 
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of what is done inside, or nothing; begins by making sure that nobody else is writing."""
+    """Run the block in one transaction, rolled back on an error; lock the file for writing first."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -146,12 +146,12 @@ def make_tables(
 
 
 def holds_table(connection: sqlite3.Connection, table: str) -> bool:
-    """Whether a table is there."""
+    """Return whether the database has the table."""
     return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone())
 
 
 def _is_full(path: Path | str) -> bool:
-    """Whether the disk has no room for another few pages: what SQLite then says of its log is an error of the disk."""
+    """Return whether the disk lacks room for a few pages. SQLite then reports an I/O error of its log."""
     try:
         return shutil.disk_usage(Path(path).parent).free < LARGEST_PAGE
     except OSError:

@@ -1,4 +1,4 @@
-"""What looks like a credential or like personal data in a text; the gate, the errors and the reports ask here."""
+"""Detection of credentials and personal data in a text, shared by the gate, the errors and the reports."""
 
 from malsim.base.screen.credentials import credentials, holds_secret, redacted, withheld
 from malsim.base.screen.personal import personal_data

@@ -72,7 +72,7 @@ SHORT_SECRET = 8
 
 
 def assigned_secrets(text: str) -> Iterator[Span]:
-    """Each credential that stands beside a name that tells what it is: kind, and start and end of the value."""
+    """Yield credentials that stand beside a telling name: kind, start and end of the value."""
     if not _CUES.search(text):
         return
     for pattern in _NAMED:
@@ -130,7 +130,7 @@ def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
 
 
 def is_identifier(value: str) -> bool:
-    """Whether a value is the kind of thing that keys of caches, rows and buckets are: words and dates in pieces."""
+    """Return whether a value looks like a key of a cache, row or bucket: words and dates in pieces."""
     pieces = re.split(r"[#:/_.\- ]+", value)
     return len(pieces) > 1 and all(re.fullmatch(r"[A-Za-z]{0,14}|\d{1,8}T?|[A-Za-z]\d{1,4}|v\d+", piece) for piece in pieces)
 

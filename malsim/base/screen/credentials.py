@@ -58,7 +58,7 @@ def seed_words() -> frozenset[str]:
 
 
 def credentials(text: str) -> tuple[Credential, ...]:
-    """What in a text looks like a credential, in the order in which it stands; of two that overlap, the first named.
+    """Return the parts of a text that look like credentials, by position; of two that overlap, the first named.
 
     >>> [each.kind for each in credentials("use ghp_" + 30 * "a" + " at once")]
     ['GitHub token']
@@ -108,7 +108,7 @@ def _hidden(text: str) -> Iterator[Credential]:
 
 
 def _plausible(kind: str, text: str) -> bool:
-    """Whether what has a format's shape is one, where the shape alone is also that of code or of placeholders."""
+    """Return whether a match is a credential, for formats whose shape code and placeholders share."""
     if text == stand_in(kind):
         return True
     if kind == "credentials in an address":
@@ -122,7 +122,7 @@ def _plausible(kind: str, text: str) -> bool:
 
 
 def _is_phrase(words: list[str]) -> bool:
-    """Whether words are a seed phrase: 12 or more of the list in a row, hardly one of them twice."""
+    """Return whether words form a seed phrase: 12 or more of the list in a row, with hardly a repetition."""
     runs, run = [], list[str]()
     for word in [*words, ""]:
         if word in seed_words():
@@ -134,7 +134,7 @@ def _is_phrase(words: list[str]) -> bool:
 
 
 def holds_secret(text: str) -> bool:
-    """Whether a text holds what looks like a credential.
+    """Return whether a text holds something that looks like a credential.
 
     >>> holds_secret("pass" + "word = hunter2222"), holds_secret("the pump failed")
     (True, False)

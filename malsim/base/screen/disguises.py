@@ -37,12 +37,12 @@ class TextView(NamedTuple):
     ends: list[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where a part of it stands in the text it was read from."""
+        """Return the start and end, in the original text, of a part of this view."""
         return self.starts[start], self.ends[end - 1]
 
     @classmethod
     def of(cls, pieces: Iterator[tuple[str, int, int]]) -> TextView:
-        """From pieces, each with where it stands: all its letters stand there."""
+        """Build a view from (piece, start, end); all letters of a piece map to its start and end."""
         letters = [(letter, start, end) for piece, start, end in pieces for letter in piece]
         text, starts, ends = zip(*letters, strict=True) if letters else ((), (), ())
         return cls("".join(text), [*starts], [*ends])
@@ -59,7 +59,7 @@ def views(text: str) -> Iterator[TextView]:
 
 
 def decoded_blobs(text: str) -> Iterator[tuple[str, int, int]]:
-    """What pieces of base64 say where they say something printable, and where they stand.
+    """Yield the decoded text, start and end of each piece of base64 that decodes to something printable.
 
     >>> list(decoded_blobs("see " + base64.b64encode(b"the pump is off today").decode()))
     [('the pump is off today', 4, 32)]

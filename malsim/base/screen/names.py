@@ -1,4 +1,4 @@
-"""What a name says of the value beside it: a password, a secret, some key, or none of them."""
+"""Classification of a value by the name beside it: a password, a secret, some key, or none of them."""
 
 from __future__ import annotations
 

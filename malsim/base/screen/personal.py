@@ -29,7 +29,7 @@ def _digits(check: Check) -> Check:
 
 
 def _has_date(text: str) -> bool:
-    """Whether the first six digits are a day, in one order or the other, or a D- or S-number's."""
+    """Return whether the first six digits are a date in either order, or the date of a D- or S-number."""
     first, month, third = (int(text[at : at + 2]) for at in (0, 2, 4))
     days = {day % 40 if day > 40 else day for day in (first, third)}  # noqa: PLR2004
     return 1 <= month <= 12 and any(1 <= day <= 31 for day in days)  # noqa: PLR2004
@@ -83,7 +83,7 @@ _CANDIDATE = re.compile(CANDIDATE)
 
 
 def personal_data(text: str) -> Iterator[tuple[str, int, int]]:
-    """Each piece of personal data: its kind, and where it stands.
+    """Yield the kind, start and end of each piece of personal data.
 
     >>> [kind for kind, _, _ in personal_data("pay DE89 3704 0044 0532 0130 00 or call +49 30 123456")]
     ['IBAN', 'phone number']

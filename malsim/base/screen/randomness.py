@@ -1,4 +1,4 @@
-"""Whether a value that stands beside a name like `password` is a credential, or code, a placeholder, a word."""
+"""Tests of a value beside a name like `password`: a credential, or code, a placeholder, a word."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def is_reference(value: str) -> bool:
 
 
 def is_password(value: str, *, quoted: bool = False) -> bool:
-    """Whether a value beside a name like `password` is one: no reference, and more than a word of letters.
+    """Return whether a value beside a name like `password` is a password: no reference, and more than a word of letters.
 
     >>> is_password("hunter2"), is_password("S3cr3t!pass"), is_password("required"), is_password("str")
     (True, True, False, False)
@@ -70,7 +70,7 @@ def is_password(value: str, *, quoted: bool = False) -> bool:
 
 
 def is_token(value: str, *, digests: bool = True) -> bool:
-    """Whether a value looks drawn at random: long, of many different letters, and not made of words.
+    """Return whether a value looks drawn at random: long, of many different letters, and not made of words.
 
     `digests` says whether hexadecimal digits alone count, as content hashes and identifiers are made of them.
 

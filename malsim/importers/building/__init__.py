@@ -1,1 +1,1 @@
-"""What a memory is made of: what importers read, withheld, assembled, saved, or streamed as claims."""
+"""Steps from imported records to a memory: withhold, assemble, save, or stream as claims."""

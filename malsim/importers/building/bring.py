@@ -18,17 +18,17 @@ _TOOLS = ("building", "reading", "writing")
 
 
 class Importer(Protocol):
-    """What each member of the palette is: a module of two functions."""
+    """Interface of an importer: a module with two functions."""
 
     def recognises(self, source: Source) -> bool:
-        """Whether the source is of this format, by what is in it."""
+        """Return whether the content of the source is in this format."""
 
     def read(self, source: Source, options: Options) -> Records:
         """Return what the source holds."""
 
 
 def formats() -> dict[str, Importer]:
-    """Every format by the name that `--as` takes: a file of the palette, or a folder of it with an `importer`."""
+    """Return all importers by the name that `--as` takes: modules of the palette, and folders with an `importer`."""
     names = {
         module.name: module.ispkg
         for module in pkgutil.iter_modules([str(Path(__file__).parents[1])])

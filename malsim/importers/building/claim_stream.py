@@ -27,7 +27,7 @@ class ClaimStream:
 
 
 def is_memory(path: str | Path) -> bool:
-    """Whether a path is a store or another memory, and no file of claims."""
+    """Return whether a path is a store or another memory rather than a file of claims."""
     place = Path(path)
     if place.suffix.lower() in _CLAIM_FILES or not place.exists():
         return False

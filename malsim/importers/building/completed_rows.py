@@ -24,7 +24,7 @@ _DEFAULTS: dict[str, object] = {
 
 
 def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Every column of `put.ROW`: what is left out takes a default where a memory needs one, and is absent elsewhere."""
+    """Return all columns of `put.ROW`; a missing value takes a default if memories need one, and else stays null."""
     present = cells.columns
     rows = cells.select(
         (pl.col(name) if name in present else pl.lit(_DEFAULTS.get(name), kind)).cast(kind).alias(name)

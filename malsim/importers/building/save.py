@@ -1,4 +1,4 @@
-"""What was imported, as a store: whole, or not at all."""
+"""Saving of imported records as a store: either the whole store is written or nothing."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _keep_scopes(store: Store, numbers: Mapping[str, int] | None) -> None:
 
 
 def extras(path: Path) -> pl.DataFrame:
-    """What a store keeps of its source beside the memory: cell (a key), name, value as JSON."""
+    """Return the source's values that a store keeps beside the memory: cell (a key), name, value as JSON."""
     file = connect(path)
     try:
         with refusing(path):

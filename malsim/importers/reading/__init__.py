@@ -1,1 +1,1 @@
-"""What every importer reads with: sources, dates, fields, notes, git; and the cells and edges it hands on."""
+"""Shared readers of the importers: sources, dates, fields, notes, git history, and collected cells and edges."""

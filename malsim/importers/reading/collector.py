@@ -54,7 +54,7 @@ class Collector:
         self.extras += [(key, name, to_json(record[name])) for name in names if record.get(name) is not None]
 
     def records(self, form: str, counts: Mapping[str, int]) -> Records:
-        """What was collected."""
+        """Return the collected cells, edges and extras as `Records`."""
         names = dict.fromkeys(name for row in self._rows for name in row) or {"key": None}
         return Records(
             form=form,

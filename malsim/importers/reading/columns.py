@@ -84,14 +84,14 @@ class RowGroups:
         return self._scatter(sums - np.repeat(before, self._sizes))
 
     def following(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Whether the next row of each row's group has the flag."""
+        """Return a mask of the rows whose next row in the same group has the flag."""
         after = np.zeros_like(flags)
         after[:-1] = flags[self._order][1:]
         after[self._begins[1:] - 1] = False
         return self._scatter(after)
 
     def _new(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Where a value is not the one before, in order of the groups."""
+        """Return a mask, in group order, of the values that differ from the previous value."""
         in_order = values[self._order]
         return np.append(np.ones(len(in_order[:1]), dtype=bool), in_order[1:] != in_order[:-1])
 

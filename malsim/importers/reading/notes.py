@@ -22,7 +22,7 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 
 @dataclass(frozen=True)
 class NoteObservation:
-    """One fact of a note; two of equal `category` and `text` are the same."""
+    """Fact of a note; two facts with equal `category` and `text` are the same."""
 
     category: str
     text: str
@@ -42,7 +42,7 @@ class Note:
 
     @property
     def title(self) -> str:
-        """What its front matter calls it, else its file's name."""
+        """Title in the front matter, or else the file's name."""
         return self.text("title") or self.name
 
     def text(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""What an importer hands on: cells and edges by key, and counts of what came and what did not."""
+"""Output of an importer: cells and edges by key, and counts of what was imported and what was left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LATEST_SECONDS = 1e11  # a larger number counts milliseconds
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the user says that a file cannot: see `malsim import --help`.
+    """Settings that the user gives because the file does not hold them; see `malsim import --help`.
 
     `scopes` numbers the scopes of a source as they come, each a replication of its own; None where all is everybody's.
     """
@@ -37,7 +37,7 @@ class Options:
 
 @dataclass(kw_only=True)
 class Records:
-    """What a source holds: cells and edges by key, with days counted from 1970.
+    """Content of a source: cells and edges by key, with days counted from 1970.
 
     `form` names the source's format. `cells` has columns of `put.ROW`, `key` at least; what is left out is absent.
     `counts` are lines of the report, in order; `extras` are values that malsim has no column for: cell (its key), name,

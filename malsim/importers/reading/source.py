@@ -1,4 +1,4 @@
-"""What a user names: a database, a JSON document, JSON lines, or a folder; looked into, never written, never followed."""
+"""Source named by the user: a database, a JSON document, JSON lines, or a folder; read only, links not followed."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Source:
 
     @property
     def is_database(self) -> bool:
-        """Whether it is an SQLite file."""
+        """True if the source is an SQLite file."""
         return self.head.startswith(MAGIC)
 
     @cached_property

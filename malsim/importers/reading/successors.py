@@ -46,7 +46,7 @@ def _versions(height: int, new: Ints, old: Ints) -> Ints:
 
 
 def _steps_back(height: int, new: Ints, old: Ints) -> Ints:
-    """Where each row supersedes one at most: its steps back to the first, each turn seeing twice as far."""
+    """Count each row's steps back to the first version, by pointer doubling; each row supersedes at most one other."""
     before, steps = np.arange(height), np.zeros(height, dtype=np.int64)
     before[new], steps[new] = old, 1
     for _ in range(height.bit_length()):
@@ -55,7 +55,7 @@ def _steps_back(height: int, new: Ints, old: Ints) -> Ints:
 
 
 def _longest_paths(height: int, new: Ints, old: Ints) -> Ints:
-    """Where one row supersedes several: the longest way to it."""
+    """Return the length of the longest path to each row, where a row may supersede several others."""
     version, waiting = [1] * height, np.bincount(new, minlength=height).tolist()
     heirs: dict[int, list[int]] = {}
     for newer, older in zip(new.tolist(), old.tolist(), strict=True):

@@ -13,13 +13,13 @@ WIRING = "malsimWiring"  # a key of an archive, a table of a database
 
 
 def wiring_object(standing: Standing) -> dict[str, str]:
-    """What stands, as texts: the netlist, what it remembers from tick to tick, its lines in the next push."""
+    """Return the standing netlist as texts: source, state kept between ticks, and lines for the next push."""
     state = base64.b64encode(standing.state).decode()
     return {"text": standing.text, "state": state, "lines": json.dumps(standing.lines.get(0, ()))}
 
 
 def wiring_of(given: Any) -> Standing | None:
-    """What such an object says, None where it is none; a netlist whose memory is damaged begins anew.
+    """Return the netlist of a wiring object, or None if it holds none; a netlist with a damaged state starts afresh.
 
     >>> wiring_of(wiring_object(Standing(text="loadrt watch names=low", state=b"1"))).state
     b'1'

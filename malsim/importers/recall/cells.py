@@ -34,7 +34,7 @@ _PARTS = {
 
 
 def rows_of(cells: Sequence[Mapping[str, Any]], *, start: float = 0.0) -> pl.DataFrame:
-    """One row a stored cell; what is absent or of the wrong type takes the value the reference would have written.
+    """Return one row per stored cell; a missing or mistyped value takes the reference implementation's default.
 
     Dates become days after `start` (days after 1970), the first of a cell's subjects its object.
     """

@@ -27,7 +27,7 @@ NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that older c
 
 @dataclass(kw_only=True)
 class Archive:
-    """What a file holds: cells as JSON objects in stored order, and edges by key.
+    """Content of an archive file: cells as JSON objects in stored order, and edges by key.
 
     `wiring` is a netlist that malsim put there, `left_out` counts what malsim has no place for, `absent` names what the file
     lacks, `unreadable` counts rows that are no JSON object.
@@ -50,7 +50,7 @@ def read(path: str | Path) -> Archive:
 
 
 def read_source(source: Source) -> Archive:
-    """As `read`, of a source that is open."""
+    """Read an archive from a source that is already open; see `read`."""
     archive = _database(source) if source.is_database else _json(source)
     names = {name for cell in archive.cells for name in cell}
     archive.absent += [name for name in NEWER if name not in names]

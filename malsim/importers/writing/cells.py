@@ -1,4 +1,4 @@
-"""What every writer of another format starts from: the memory, its day 0, edges by key, and the source's extras."""
+"""Input of all writers of other formats: the memory, its day 0, edges by key, and the source's extras."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Cells:
 
 
 def opened(path: Path) -> Cells:
-    """What a store holds."""
+    """Open a store and return its content."""
     with Store(path, write=False) as store:
         memory, start, standing = store.memory, store.start, store.standing
         scopes = {rep: name for name, rep in store.scopes.items()}

@@ -74,7 +74,7 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
 
 
 def _cell(row: dict[str, Any], cells: Cells) -> dict[str, Any]:
-    """One cell as Recall stores it: the fields of its source, then what the memory has now."""
+    """Return one cell in Recall's format: the fields of its source, overwritten by the memory's current values."""
     beside = dict(cells.extras.get(row["key"], {}).get(BESIDE, {}))
     tags, policy, provenance = (dict(beside.pop(name, {})) for name in ("tags", "policy", "provenance"))
     subject_list = tags.get("subject")
