@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Playable(Protocol):
-    """What events are played to; see `malsim.adapters.contract`."""
+    """Interface of a memory that events can be played to; see `malsim.adapters.contract`."""
 
     def write(self, claims: Sequence[Claim], now: float) -> object:
         """Take claims."""

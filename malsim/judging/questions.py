@@ -1,4 +1,4 @@
-"""What memories are asked: sections, cases of them, how often, and from which claims."""
+"""Questions put to memories: sections, their cases, the number of repetitions, and the claims behind them."""
 
 from __future__ import annotations
 

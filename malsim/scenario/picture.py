@@ -1,4 +1,4 @@
-"""What a figure of a judged scenario shows, as frames: the values its checks read, where each is asked what, and bands."""
+"""Content of a judged scenario's figure, as frames: the values its checks read, where each applies, and bands."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Picture:
 
 
 def picture(judged: Judged) -> Picture | None:
-    """What is to be seen of a scenario that ran; None of one that did not."""
+    """Return the figure's content of a scenario that ran, or None if it did not run."""
     if judged.run is None or (judged.run.cells.is_empty() and judged.run.signals.is_empty()):
         return None
     trace, bands = trace_of(judged.run), []

@@ -55,16 +55,16 @@ class Rerun:
 
     @property
     def exactly(self) -> bool:
-        """Whether the frames were compared bit for bit."""
+        """True if the frames were compared bit for bit."""
         return not self.other
 
     @property
     def same(self) -> bool:
-        """Whether every frame came out the same."""
+        """True if all frames came out the same."""
         return not self.differences
 
     def __str__(self) -> str:
-        """One sentence, and a line a difference."""
+        """Return one sentence, and a line per difference."""
         how = "bit for bit by their hashes" if self.exactly else f"numbers within {TOLERANCE:g}, everything else equal"
         why = "; ".join(self.other) or "same processor, instruction sets of numpy and versions"
         summary = f"{len(FRAMES)} frames compared {how} ({why}): {'all the same' if self.same else 'not the same'}"
@@ -144,7 +144,7 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
 
 
 def one_replication(path: str | Path, rep: int | None = None) -> Run:
-    """One replication of a recorded run, its first by default, made again from the manifest or the folder it is in."""
+    """Make one replication of a recorded run again, by default its first, from the manifest or its folder."""
     path = Path(path)
     path = path / "manifest.json" if path.is_dir() else path
     scenario = again(read_manifest(path), where=str(path))
@@ -189,7 +189,7 @@ def _check(recorded: Mapping[str, Any], where: str) -> None:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """What a run wrote of itself; raises `DataError` for a file that is no manifest, or that no run writes so."""
+    """Read the manifest of a run; raise `DataError` for a file that is not a manifest as runs write it."""
     if not path.is_file():
         raise DataError("no such manifest", given=str(path), hint="name the manifest.json that a run wrote")
     try:
@@ -204,7 +204,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def _difference(frame: pl.DataFrame, recorded: Path) -> str:
-    """What sets a frame apart from the one in a Parquet file; empty if nothing does."""
+    """Return how a frame differs from its Parquet file, as text; empty if it does not."""
     if not recorded.is_file() or recorded.is_symlink():
         return f"{recorded.name} is not there to compare with"
     other = read_table(recorded)

@@ -11,7 +11,7 @@ DAY, SOON, LONGEST = 1.0, 0.5, 20.0
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Some say A, or each another value, then more say B; after a wait and a sweep."""
+    """Draw a stream: some writers claim A, or a different value each; then more claim B; a wait and a sweep follow."""
     before, more = pick.by_turns((1, 2, 4, 1, 6, 15)), pick.count(1, 3)
     events, t, apart = list[Event](), 0.0, pick.by_turns(("A", "A", "A", "A", "ACDE"))
     for place in range(2 * before + more):

@@ -10,7 +10,7 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """One claim, with a rival or without, and reads about it, or about another thing; or a story that ends in reads."""
+    """Draw a claim, with or without a rival, and reads of its object or of another; or a story that ends in reads."""
     if pick.by_turns((False, True)):
         story = pick.story()
         reads = [Event(story[-1].t + 1.0, "read", pick.one("xxy")) for _ in range(pick.count(1, 3))]

@@ -57,7 +57,7 @@ def _all_again(writes: Sequence[Event]) -> bool:
 
 
 def _lower(look: PeekResult, plain: PeekResult, what: str) -> str | None:
-    """How A is lower than in the plain stream, in a sentence; None where it is not."""
+    """Return a sentence on how far A is below its score in the plain stream, or None if it is not below."""
     if look.score("A") >= plain.score("A") - look.tolerance:
         return None
     return f"A is {number(plain.score('A'))}, and {number(look.score('A'))} {what}"

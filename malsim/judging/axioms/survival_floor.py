@@ -12,7 +12,7 @@ FACTS = ("x", "y", "fact 3", "fact 4", "fact 5")
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """One thing that is known, or several, and sweeps by the hour, the day, the week, the month or two."""
+    """Draw one or more claimed objects, and sweeps every hour, day, week, month or two months."""
     period, count = pick.by_turns(PERIODS)
     sweeps = [Event(round(period * (place + 1), 6), "tick") for place in range(count)]
     facts = FACTS[: pick.one((1, 2, 5))]

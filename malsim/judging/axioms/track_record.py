@@ -46,7 +46,7 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
 
 
 def _honest(day: int, start: int) -> list[tuple[str, str]]:
-    """Who says what: all A, but that ann errs on the first day of a good start of zoe's."""
+    """Return (writer, value) pairs: all claim A, except that ann errs on the first day of a good start of zoe's."""
     return [(writer, "B" if writer == "ann" and day == 0 and start > 0 else "A") for writer in HONEST]
 
 

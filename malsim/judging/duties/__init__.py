@@ -1,4 +1,4 @@
-"""What a memory owes: corrections that hold, forgetting that is complete, scopes that keep apart, two clocks, authority.
+"""Duties of a memory: lasting corrections, complete forgetting, separate scopes, two clocks, authority.
 
 A family a file: its plots, in the symbols x, A, ann. `engine` draws names and gaps, plays them and judges; `references` are
 the memories that the suite itself is tried on.

@@ -1,4 +1,4 @@
-"""What a lie costs a memory's enemies, and what the truth costs its friends: claims, identities and days, counted."""
+"""Costs of a lie to a memory's adversaries, and of the truth to its friends: claims, identities and days."""
 
 from __future__ import annotations
 

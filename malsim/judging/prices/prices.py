@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Price:
-    """What it takes to make one memory answer something else: counts by strategy of a liar, and by way of the truth.
+    """Cost of changing the answer of one memory: counts by strategy of a liar, and by way of correcting with the truth.
 
     A price is None where it is over `most` steps; scores within `tolerance` counted as equal.
     """
@@ -85,7 +85,7 @@ class PriceTable:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """One row a memory: doubt, lie (claims), identities, days, truth (claims), gap; null is over the most tried."""
+        """Prices as a frame, per memory: doubt, lie (claims), identities, days, truth (claims), gap; null: above the most."""
         kinds = {
             "memory": pl.String, "doubt": pl.Int64, "lie": pl.Int64, "identities": pl.Int64, "days": pl.Float64,
             "truth": pl.Int64, "gap": pl.Float64,

@@ -1,4 +1,4 @@
-"""What a liar may do, and what the honest may who know better: the first n steps of each, as events of a world."""
+"""Strategies of a liar and of honest writers who correct the lie: the first n steps of each, as events of a world."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _time(world: ClaimWorld, place: int) -> float:
 
 
 def _liar(world: ClaimWorld, n: int, *, relation: str = "", later: float = 0.0) -> list[Event]:
-    """One writer says the lie n times, each time with an edge to the truth that stands, if any."""
+    """Return n claims of the lie by one writer, each with an edge to the truth if `relation` is given."""
     edges = ((relation, world.truth),) if relation else ()
     return [world.says(_time(world, place) + later, "liar", world.lie, *edges) for place in range(n)]
 

@@ -1,4 +1,4 @@
-"""What changed against a scenario's baseline, recorded anew on yes, with who moved it and under which version of malsim."""
+"""Changes against a scenario's baseline, recorded anew on approval, with the approver and the version of malsim."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _baseline_check(checks: tuple[object, ...], path: str) -> BaselineCheck:
 
 
 def _comparison(check: BaselineCheck, run: Run, say: Say) -> Comparison | None:
-    """What left its band; None, with the reason said, where there is nothing to compare with."""
+    """Return the comparison with the baseline; print the reason and return None if there is no baseline to compare with."""
     try:
         return against_baseline(check, run)
     except ScenarioError as problem:

@@ -1,4 +1,4 @@
-"""What of a run is recorded as its scenario's baseline, and how a later run stands against it."""
+"""Recording of a run as its scenario's baseline, and comparison of a later run with it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _TIME = re.compile(r"(\d+|[\d.]+\s*[a-z]+)(?:(\.\.)(\d+|[\d.]+\s*[a-z]+)?)?")
 
 
 def series(text: str) -> Array:
-    """One number a tick from shorthand; NaN where the text has none.
+    """Return a series with one number per tick from its shorthand; NaN where the text has no value.
 
     `0.9x5` is five ticks of 0.9; `0.4+0.02x20` is twenty, from 0.4 in steps of 0.02; `_` is a tick without a value. (In
     Prometheus' notation, which this resembles, a count is of the ticks that follow the first.)
@@ -102,7 +102,7 @@ def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlarmVerdict:
-    """Which of the expected states an alarm was not in.
+    """Expected states that an alarm was not in.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class AlarmVerdict:
 
     @property
     def passed(self) -> bool:
-        """Whether every expected state was met, in every replication."""
+        """True if the alarm was in each expected state, in all replications."""
         return self.differences.is_empty()
 
     @property

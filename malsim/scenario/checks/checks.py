@@ -116,7 +116,7 @@ class AlarmCheck(KindCheck):
 
 @dataclass(frozen=True, kw_only=True)
 class AxiomCheck(KindCheck):
-    """What any sound memory keeps, asked of what really happened; see `history_axioms`."""
+    """Check of an axiom that any sound memory keeps, on a recorded history; see `history_axioms`."""
 
     axiom: str
 
@@ -131,7 +131,7 @@ class AxiomCheck(KindCheck):
         return cls(**given, property=f"axiom {name}: {HISTORY_AXIOMS[name][0]}", line=line)
 
     def result(self, run: object, trace: Trace) -> Verdict:  # noqa: ARG002  # it asks the writes themselves
-        """What the history's writes say."""
+        """Return the verdict on the axiom from the history's writes."""
         if not isinstance(run, Recorded):
             hint = "malsim test --on STORE; a law is put to the test by malsim judge"
             raise ScenarioError("an axiom is asked of what really happened", given=self.axiom, hint=hint)
@@ -156,7 +156,7 @@ class BaselineCheck(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class Goal(Check):
-    """What must hold at least once in a suite: in some replication of some scenario that names it."""
+    """Goal that must hold at least once in a suite: in some replication of some scenario that names it."""
 
 
 def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check, ...]:

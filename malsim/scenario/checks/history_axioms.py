@@ -26,7 +26,7 @@ _KEYS = ("t", "rep", "object")
 
 @runtime_checkable
 class Recorded(Protocol):
-    """What these axioms read: see `malsim.scenario.history.history_frames.History`."""
+    """Interface that these axioms read: see `malsim.scenario.history.history_frames.History`."""
 
     @property
     def cells(self) -> pl.DataFrame:
@@ -38,7 +38,7 @@ class Recorded(Protocol):
 
     @property
     def claims(self) -> pl.DataFrame:
-        """What was said of objects, in order: t, rep, object, says."""
+        """Claims about objects, in order: t, rep, object, says."""
 
 
 def _bounds(history: Recorded) -> pl.DataFrame:
@@ -94,7 +94,7 @@ def _from_to() -> pl.Expr:
 
 
 def _best_two(cells: pl.DataFrame, of: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Each object's best active item, and the best that says something else; `of` asks for returned values instead."""
+    """Return each object's best active item and the best item with another value; `of` gives returned values instead."""
     active = cells.filter(
         pl.col("status").cast(pl.String) == "active", pl.col("object").is_not_null(), pl.col("score").is_not_null()
     ).select(*_KEYS, "cell", "says", "score")

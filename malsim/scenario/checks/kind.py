@@ -19,11 +19,11 @@ Part = TypeVar("Part", bound="Formula | Value")
 
 
 class KindResult(Protocol):
-    """What came of a check, in one line as its text; it may have a `margin`, and the `replication` to look at."""
+    """Result of a check, in one line as its text; it may have a `margin`, and the `replication` to look at."""
 
     @property
     def passed(self) -> bool:
-        """Whether the check holds."""
+        """True if the check holds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +42,12 @@ class KindCheck(Check):
         raise NotImplementedError
 
     def result(self, run: Run, trace: Trace) -> KindResult | Verdict:
-        """What came of it in a run or a history, whose frames `trace` reads; raises `MalsimError` if that cannot be told."""
+        """Return the result on a run or a history, whose frames `trace` reads; raise `MalsimError` if it is undefined."""
         raise NotImplementedError
 
 
 def parse_at(read: Callable[[str], Part], text: str, where: str) -> Part:
-    """What a text of a file says; an error in it names its place."""
+    """Parse a text of a file with `read`; an error in it names the place `where`."""
     try:
         return read(text)
     except ScenarioError as error:

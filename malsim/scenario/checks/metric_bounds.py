@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MetricEstimate:
-    """What a metric came to: the numbers of each replication, and the bounds that their mean must be shown to keep.
+    """Estimate of a metric: its number in each replication, and the bounds that their mean must be shown to keep.
 
     The interval is `Measurement.mean`'s, at 95 %, within `bounds`, between which the metric lies by what it is. Numbers all
     the same are taken at their word. Of one replication, or where a number is infinite, there is no interval; then every
@@ -57,34 +57,34 @@ class MetricEstimate:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """What must lie between the bounds: the interval's ends, or without one the least and the greatest number."""
+        """Numbers that must lie between the bounds: the interval's ends, or without one the least and the greatest."""
         if self._unknown:
             return self.longest / 2.0, np.inf
         return self.interval or ((self.mean, self.mean) if self.pooled else (float(self.each.min()), float(self.each.max())))
 
     @property
     def longest(self) -> float:
-        """Of a time, the longest spell that was seen."""
+        """Longest spell observed, for a time; NaN for another metric."""
         return self.pooled.time.horizon if self.pooled and self.pooled.time else np.nan
 
     @property
     def _unknown(self) -> bool:
-        """Whether more than a half of a time's spells outlast the longest seen, so that their mean is above a half of it."""
+        """True if over half of a time's spells outlast the longest observed, so that the mean exceeds half of that."""
         return self.pooled is not None and np.isnan(self.mean)
 
     @property
     def margin(self) -> float:
-        """How far inside its bounds the nearer of the two ends is."""
+        """Distance of the nearer of the two ends from its bound, positive inside."""
         return min(_gap(self.within[0], self.ends[0]), _gap(self.ends[1], self.within[1]))
 
     @property
     def passed(self) -> bool:
-        """Whether both ends lie between the bounds, these included."""
+        """True if both ends lie between the bounds, inclusive."""
         return self.margin >= 0
 
     @property
     def undecided(self) -> bool:
-        """Whether an end is beyond the bounds and the mean is not: the interval merely is too wide to tell."""
+        """True if an end is beyond the bounds but the mean is not: the interval is too wide to decide."""
         if self._unknown:
             return not self.passed and not self.within[1] < self.ends[0]
         return self.interval is not None and not self.passed and self.within[0] <= self.mean <= self.within[1]
@@ -107,7 +107,7 @@ class MetricEstimate:
 
     @property
     def _figure(self) -> str:
-        """Its value, with the interval or why there is none, and what is known of a time."""
+        """Return the value as text, with the interval or the reason for its absence, and what is known of a time."""
         if self._unknown:
             return f" {self.pooled.time if self.pooled else ''}"
         spells = f"; {self.pooled.time}" if self.pooled and self.pooled.time else ""

@@ -26,7 +26,7 @@ class ProofVerdict:
 
     @property
     def passed(self) -> bool:
-        """Whether it is proved, by induction or up to its number of ticks."""
+        """True if the property is proved, by induction or up to its number of ticks."""
         return self.proof.result.startswith("proved")
 
     def __str__(self) -> str:

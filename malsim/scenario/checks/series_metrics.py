@@ -35,7 +35,7 @@ class Series:
         return self.first(np.sign(self.final) * (self.values - share * self.final) >= 0)
 
     def beyond(self, sign: int) -> Array:
-        """How far the values go past the final value (1), or to the other side of 0 (-1), in percent of it."""
+        """Return how far the values pass the final value (sign 1), or 0 on its other side (-1), in percent of it."""
         upright = np.sign(self.final) * self.values
         far = np.nanmax(upright, axis=0) - np.abs(self.final) if sign > 0 else -np.nanmin(upright, axis=0)
         share: Array = np.maximum(far, 0.0) / np.abs(self.final)
@@ -70,7 +70,7 @@ STEPS = ("rise_time", "settling_time", "overshoot", "undershoot")
 
 
 def measure(metric: str, days: Array, values: Array, *, final: float | None = None) -> Array:
-    """One number a replication.
+    """Compute a metric of a series, one number per replication.
 
     `rise_time` is from 10 % to 90 % of the final value, `settling_time` until the values stay within 2 % of it, `overshoot`
     and `undershoot` are in percent of it; `peak` is the largest distance from 0. Times are in days since the first tick

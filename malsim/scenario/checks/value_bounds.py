@@ -65,7 +65,7 @@ def _of_read(address: str) -> Bounds:
 
 
 def _is_part(part: Value, whole: Value) -> bool:
-    """Whether one count is a part of the other, by its name: `acted_false` of `acted`."""
+    """Return whether one count is a part of the other, judged by its name: `acted_false` of `acted`."""
     return isinstance(part, Read) and isinstance(whole, Read) and part.address.startswith(f"{whole.address}_")
 
 

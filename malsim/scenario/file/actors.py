@@ -60,7 +60,7 @@ def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
 def _read(
     make: Callable[[dict[str, Any], str], T], part: dict[str, Any], key: str, number: int | None, lines: Lines, where: str
 ) -> T:
-    """What one table describes, durations read; an error names its line."""
+    """Make an actor from one table, durations converted to days; an error names its line."""
     path: tuple[str | int, ...] = (key,) if number is None else (key, number)
     try:
         return make({SPANS.get(name, name): span(value) if name in SPANS else value for name, value in part.items()}, key)
@@ -79,7 +79,7 @@ def _population(part: dict[str, Any], here: str, folder: Path) -> Population:
 
 
 def _facts(part: dict[str, Any], _: str) -> list[Fact]:
-    """One fact, or `count` alike that are numbered."""
+    """Return one fact, or `count` equal facts with numbered names."""
     settings = {("stability" if name == "class" else name): value for name, value in part.items() if name != "count"}
     if "values" in settings:
         settings["values"] = tuple(settings["values"])

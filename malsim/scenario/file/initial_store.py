@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def initial_memory_of(
     table: dict[str, Any], lines: Lines, where: str, *, recorded: Mapping[str, str] | None = None
 ) -> InitialMemory | None:
-    """What `[memory]` says of `from` and `primed_by`; `recorded` holds the hashes that files must have in a run made again.
+    """Read `from` and `primed_by` of `[memory]`; `recorded` holds the file hashes that a rerun must find.
 
     Raises `ScenarioError` for a file that is missing, outside the scenario's folder, no store, or another than recorded.
     """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def netlist_of(
     table: dict[str, Any], text: str, lines: Lines, where: str, *, recorded: str | None = None
 ) -> NetlistConfig | None:
-    """What `[netlist]` says; `recorded` stands for all of it, where a run is made again."""
+    """Read the `[netlist]` table; `recorded` replaces its netlist when a run is made again."""
     given, derived = table.get("netlist"), table.get("derive")
     if given is None and derived is None:
         return None
@@ -84,7 +84,7 @@ def _with_signals(document: Document, names: list[str], derived: dict[str, str],
 
 
 def _lines_before(netlist: str, text: str, lines: Lines) -> int:
-    """How many lines of the scenario file come before its netlist's first, so that faults name lines of the file."""
+    """Count the lines of the scenario file before its netlist, so that errors name lines of the file."""
     before = line_of(lines, ("netlist", "text")) - 1
     begin = sum(map(len, text.splitlines(keepends=True)[:before]))
     at = text.find(netlist, begin)

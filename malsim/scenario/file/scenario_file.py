@@ -70,7 +70,7 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
 
 
 def holds_rules_alone(path: Path) -> bool:
-    """Whether a TOML file holds a table `[rules]` and nothing else: settings to run under, which lie beside scenarios."""
+    """Return whether a TOML file holds only a table `[rules]`: settings that lie beside scenarios."""
     if path.stat().st_size > LARGEST:
         return False
     try:
@@ -80,7 +80,7 @@ def holds_rules_alone(path: Path) -> bool:
 
 
 def holds_checks_alone(scenario: Scenario) -> bool:
-    """Whether a scenario's file simulates nothing: it holds checks and at most a netlist, for what really happened."""
+    """Return whether a scenario's file simulates nothing: it holds only checks of a recorded history, maybe a netlist."""
     try:
         return set(tomllib.loads(scenario.text)) <= {"why", "check", "goal", "netlist", "rules"}
     except ValueError:
@@ -215,7 +215,7 @@ def _too_deep(where: str) -> ScenarioError:
 
 
 def _rank(error: ValidationError, schema: Any) -> list[Any]:
-    """Where an error stands: by the order of keywords and names in the schema, and of what stands in a list."""
+    """Return a sort key of an error's position: the order of keywords and names in the schema, and indexes in lists."""
     rank: list[Any] = []
     node, steps = schema, iter(error.instance_path)
     for part in error.evaluation_path:

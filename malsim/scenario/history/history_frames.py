@@ -1,4 +1,4 @@
-"""What really happened, in the frames of a run: checks read them as they read a simulated run's."""
+"""Recorded history in the frames of a run, so that checks read both alike."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _WORD = {"admit": "write", "tick": "tick", "expand": "read", "update": "write", 
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """One snapshot of a store that others may be writing; nothing is written to it, and no writer waits for it.
+    """Open one snapshot of a store that others may be writing; write nothing to it and block no writer.
 
     Where a log lies beside it, the file is opened so that closing it cannot play the log in: it is left as it was found.
     """
@@ -121,7 +121,7 @@ def store_history(
 
 
 def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
-    """Each instant once, with the last write of its millisecond: t, deed, cells, edges, scanned.
+    """Return each instant once, with the last write of its millisecond: t, deed, cells, edges, scanned.
 
     Of what stood before the first write, as in an imported memory, the days on which its cells came are instants too.
     """
@@ -144,7 +144,7 @@ def _rows(now: Memory) -> pl.DataFrame:
 
 
 def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) -> pl.DataFrame:
-    """Every one of the cells at every instant from its first on, with the values of then: t, deed, row, columns of cells."""
+    """Return the cells at each instant since their creation, with the values of then: t, deed, row, columns of cells."""
     grid = instants.select("t", "deed", "cells").join(rows, how="cross")
     first = instants["deed"].min() if instants.height else 0
     here = (pl.col("row") < pl.col("cells")) & ((pl.col("deed") > first) | (pl.col("created") <= pl.col("t")))
@@ -224,7 +224,7 @@ def _writers(file: sqlite3.Connection, now: Memory, instants: pl.DataFrame) -> p
 
 
 def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.DataFrame:
-    """What the gate said, cells that came without its word or were updated, and those that another took the place of."""
+    """Return the gate's verdicts, cells without a verdict or with updates, and superseded cells, as events."""
     cells = _rows(now)
     silent = cells.join(verdicts.select(row="cell").drop_nulls(), on="row", how="anti", maintain_order="left")
     by = pl.format("by {}", "writer").alias("detail")
@@ -248,7 +248,7 @@ def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.Da
 
 
 def _changes(file: sqlite3.Connection, now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
-    """Each score that a write replaced, with what took its place; the first score of each cell comes from nothing."""
+    """Return each score that a write replaced, with its replacement; a cell's first score replaces null."""
     old = past.past_cells(file).select("row", "until", *SCORES, "touched")
     last = _rows(now).select("row", pl.lit(None, pl.Int64).alias("until"), *SCORES, "touched")
     heights = deeds["cells"].to_numpy()
@@ -273,7 +273,7 @@ def _changes(file: sqlite3.Connection, now: Memory, deeds: pl.DataFrame) -> pl.D
 
 
 def _claims(now: Memory, verdicts: pl.DataFrame) -> pl.DataFrame:
-    """What was said of objects: each claim that the gate took, and each cell that came without its word."""
+    """Return the claims about objects: each claim that the gate admitted, and each cell without a verdict."""
     cells = _rows(now).select("row", "rep", "object", SAYS.alias("says"), "created")
     times = verdicts.select("t", row="cell").drop_nulls()
     claims = cells.join(times, on="row", how="left", maintain_order="left").with_columns(t=pl.coalesce("t", "created"))

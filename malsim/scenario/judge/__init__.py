@@ -1,1 +1,1 @@
-"""What a scenario that was run comes to: each check and goal judged, also on fresh seeds and as a suite."""
+"""Judging of a scenario that was run: its checks and goals, also on fresh seeds and as a suite."""

@@ -1,4 +1,4 @@
-"""What `malsim test` prints as it goes: a line a file, annotations for GitHub, baselines that moved, the slowest files."""
+"""Progress output of `malsim test`: a line per file, annotations for GitHub, moved baselines, the slowest files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which checks hang on the seed of their file: each judged anew on the seeds that follow it."""
+"""Checks that depend on the seed of their file: each judged anew on the seeds that follow it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class SeedRow:
 
     @property
     def holds(self) -> bool:
-        """Whether it passes on every seed."""
+        """True if the check passes on all seeds."""
         return all(outcome.status == "pass" for outcome in self.outcomes)
 
     def __str__(self) -> str:
-        """Where the check stands, and what became of it on each seed."""
+        """Return the check's place and its outcome on each seed."""
         passes = sum(outcome.status == "pass" for outcome in self.outcomes)
         verdict = "holds" if self.holds else "hangs on its seed"
         path = one_line(self.scenario.path or self.scenario.name)

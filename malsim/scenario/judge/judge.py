@@ -1,4 +1,4 @@
-"""From a scenario to verdicts: it is run, and each of its checks passes, fails, or could not be judged."""
+"""Verdicts of a scenario: the scenario is run, and each of its checks passes, fails, or could not be judged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Status = Literal["pass", "fail", "error"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What became of one check, and a message on it; of a failure, `replication` is the one to look at.
+    """Outcome of one check, with a message; for a failure, `replication` is the one to look at.
 
     `margin` is how far the check is from breaking, where that is a number. A property has a `verdict`, a metric an
     `estimate`, a baseline a `comparison`.
@@ -101,7 +101,7 @@ def judge_run(run: Run) -> tuple[Outcome, ...]:
 
 
 def goals(suite: Sequence[Judged]) -> tuple[tuple[Judged, Outcome], ...]:
-    """Each goal of a suite once, by name: passed if some replication of some scenario that names it meets it."""
+    """Return each goal of a suite once, by name: passed if some replication of some scenario that names it meets it."""
     by_name: dict[str, tuple[Judged, Outcome]] = {}
     for judged in suite:
         for goal in judged.scenario.checks:

@@ -1,4 +1,4 @@
-"""Where a property asks for what: for each value compared with a number, the time of its windows and the values allowed."""
+"""Regions that a property allows: for each value compared with a number, the times of its windows and the safe values."""
 
 from __future__ import annotations
 

@@ -39,18 +39,18 @@ class Suite:
     strict: bool = False
 
     def outcomes(self) -> Iterator[tuple[Judged, Outcome]]:
-        """Each check and each goal, with the scenario to look at."""
+        """Yield each check and each goal, with the scenario to look at."""
         for judged in self.judged:
             for outcome in judged.outcomes:
                 yield judged, outcome
         yield from goals(self.judged)
 
     def goals(self) -> tuple[tuple[Judged, Outcome], ...]:
-        """Each goal of the suite once."""
+        """Return each goal of the suite once."""
         return goals(self.judged)
 
     def count(self, status: Status) -> int:
-        """How many checks and goals came out so; a file that could not be read or run is an error."""
+        """Count the checks and goals with a status; a file that could not be read or run counts as an error."""
         broken = len(self.unread) + sum(bool(judged.error) for judged in self.judged) if status == "error" else 0
         return broken + sum(outcome.status == status for _, outcome in self.outcomes())
 
@@ -63,7 +63,7 @@ class Suite:
 
     @property
     def refused(self) -> int:
-        """How many claims the gates of all runs refused; what really happened (`judged.source`) is not counted."""
+        """Number of claims that the gates of all runs refused; recorded histories (`judged.source`) are not counted."""
         runs = [judged.run for judged in self.judged if judged.run is not None and not judged.source]
         return sum(refusal_count(run.events, run.bands, run.scenario.replications) for run in runs)
 
@@ -109,14 +109,14 @@ def errors_of(path: str, problem: str) -> Iterator[str]:
 
 
 def _lines_of_claims(judged: Judged, tell: Callable[[pl.DataFrame, pl.DataFrame, int], list[str]]) -> list[str]:
-    """What a function tells of the claims of a run; nothing of what really happened, whose gate was another's."""
+    """Return the lines of `tell` on a run's claims; none for a recorded history, whose gate was another's."""
     if judged.run is None or judged.source:
         return []
     return [one_line(line[2:]) for line in tell(judged.run.events, judged.run.bands, judged.scenario.replications)]
 
 
 def notes(judged: Judged, *, strict: bool) -> Iterator[str]:
-    """What the gate of a run refused, with its reasons, and what it capped, as notes; refusals fail with `strict`."""
+    """Yield notes on what a run's gate refused, with the reasons, and what it capped; refusals fail with `strict`."""
     at = one_line(f"{judged.scenario.path}:1")
     for line in _lines_of_claims(judged, refusal_lines):
         yield line if line.startswith("  ") else f"{at}: {'fail' if strict else 'note'}: {line}"
@@ -125,13 +125,13 @@ def notes(judged: Judged, *, strict: bool) -> Iterator[str]:
 
 
 def headline(judged: Judged, outcome: Outcome) -> str:
-    """One line that CI services turn into a note at the check's place."""
+    """Return the one line that CI services turn into an annotation at the check's place."""
     message = outcome.message.partition("\n")[0]
     return one_line(f"{judged.scenario.path}:{outcome.check.line}: {outcome.status}: {outcome.check.name}: {message}")
 
 
 def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
-    """What was asked, the margin, the witness term by term, the seed, and how to see a failure again."""
+    """Return the property, the margin, the witness term by term, the seed, and how to reproduce a failure."""
     lines = [f"asked: {outcome.check.property}"]
     if outcome.margin is not None:
         lines.append(f"margin: {margin_text(outcome.margin)}")

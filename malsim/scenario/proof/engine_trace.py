@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def values_of(model: Any, unrolling: Unrolling, ticks: int) -> dict[str, list[float | bool]]:
-    """What a model has for each input at each tick, as the floats nearest to it."""
+    """Return the model's value of each input at each tick, as the nearest floats."""
     names = {one.name: [unrolling.input(one, str(tick))[0] for tick in range(1, ticks + 1)] for one in unrolling.cut.inputs}
     return {name: [_plain(model.eval(one, model_completion=True)) for one in each] for name, each in names.items()}
 

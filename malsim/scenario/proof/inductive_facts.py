@@ -1,4 +1,4 @@
-"""What every state of a net keeps to once it has run: guesses, thrown out one by one until the rest is inductive.
+"""Inductive invariants of a net: guesses, removed one by one until the rest is inductive.
 
     facts at any state, then one cycle of ticks, give the facts again; and they hold after the first cycle
 
@@ -52,7 +52,7 @@ def facts_of(begin: Stretch, anywhere: Stretch, milliseconds: Callable[[], int])
 
 
 def _unbroken(stretch: Stretch, after: dict[str, Any], given: list[Any], milliseconds: Callable[[], int]) -> list[str]:
-    """Those that no run of one cycle breaks which begins where all that is given holds."""
+    """Return the guesses that no run of one cycle breaks when it begins where all given facts hold."""
     solver, left = z3().Solver(), [text for text, one in after.items() if one is not False]
     for tick in range(stretch.unrolling.cycle):
         solver.add(*stretch.limits(tick))

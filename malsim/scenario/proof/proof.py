@@ -1,4 +1,4 @@
-"""What came of a question: proved, proved up to a number of ticks, refuted with a trace, or not decided; as text."""
+"""Result of a question: proved, proved up to a number of ticks, refuted with a trace, or not decided; as text."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Proof:
 
     @property
     def verdict(self) -> str:
-        """Its answer in a few words."""
+        """Verdict in a few words."""
         if self.result == "proved":
             return f"proved by induction over {self.k} tick{'s' if self.k != 1 else ''}" if self.k else "proved"
         if self.result == "proved up to":

@@ -1,4 +1,4 @@
-"""Whether a property of a net can be broken: by k-induction, up to a number of ticks, or refuted by the shortest trace.
+"""Proof of a net's property: by k-induction, up to a number of ticks, or refuted by the shortest trace.
 
     base        no run from the start breaks it in its first ticks
     induction   whatever the state, k ticks in a row that keep it are followed by one that does
@@ -70,7 +70,7 @@ def prove(
 
 
 class _Question:
-    """One property of one net, and the time left for it."""
+    """Property of one net, and the time left for its proof."""
 
     def __init__(self, net: Net | Cut, text: str, assume: Sequence[str], ticks: int, timeout: float, tick: float) -> None:
         z3()
@@ -175,7 +175,7 @@ class _Question:
             raise UsageError("no run satisfies the assumptions", given=given, hint=hint)
 
     def _check(self, *conditions: Any, ticks: int) -> Any:
-        """Whether some run of so many ticks meets conditions; if so, `model` is one."""
+        """Ask the solver for a run of `ticks` ticks that meets the conditions; keep it as `model` if there is one."""
         while self.length < ticks:
             self.solver.add(*self.begin.limits(self.length))
             self.length += 1
@@ -223,7 +223,7 @@ def _always(formula: Formula) -> Formula:
 
 
 def assumption_of(text: str) -> Formula:
-    """What is assumed of every tick."""
+    """Return the formula assumed at each tick."""
     formula = _always(parse(text))
     if not (isinstance(formula, stl.Over) and formula.word == "always" and formula.window is None):
         raise ScenarioError("an assumption holds at every tick", given=text, hint="write always (…)")

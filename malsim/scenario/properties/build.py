@@ -1,4 +1,4 @@
-"""From the parsed words to a formula: each piece knows where it stands, so that a misfit is refused at its place."""
+"""Building of a formula from the parsed words: each piece knows its position, so that an error names its place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ARGUMENTS = {"abs": (1, 1), "prev": (1, 1), "next": (1, 1), "rise": (1, 1), "fal
 
 
 def place(text: str, position: int) -> str:
-    """Where a position of a property stands: its column, and its line if there are several."""
+    """Return a position of a property as text: its column, and its line if there are several."""
     line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
     return f"property, line {line}, column {column}" if "\n" in text else f"property, column {column}"
 
@@ -76,7 +76,7 @@ class Piece:
 
 @v_args(meta=True, inline=True)
 class _Build(Transformer_NonRecursive[Token, Piece]):
-    """One method a rule of the grammar, from pieces to a piece."""
+    """Transformer with one method per rule of the grammar, from pieces to a piece."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

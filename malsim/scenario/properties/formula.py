@@ -1,4 +1,4 @@
-"""What a property is made of: values read from a run, formulas about them, windows of time; frozen."""
+"""Parts of a property: values read from a run, formulas about them, windows of time; frozen."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What an address, a signal name, or a reducer over a wildcard address says at each tick."""
+    """Value at each tick of an address, a signal name, or a reducer over a wildcard address."""
 
     address: str
 
@@ -54,7 +54,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One end of a window: a time (ms, s, min, h, d, w) or a count of ticks."""
+    """End of a window: a time (ms, s, min, h, d, w) or a count of ticks."""
 
     amount: float
     unit: Unit = "ticks"
@@ -74,7 +74,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """From `low` to `high` after (or, for the past, before) a tick, both ends included; `high` None is without end."""
+    """Window from `low` to `high` after (or, for the past, before) a tick, both ends included; None is without end."""
 
     low: Bound
     high: Bound | None = None
@@ -89,7 +89,7 @@ class Window:
 
     @property
     def in_ticks(self) -> bool:
-        """Whether the ends are counts of ticks."""
+        """True if the ends are counts of ticks."""
         ends = [end for end in (self.low, self.high) if end is not None]
         return all(end.unit == "ticks" for end in ends if end.amount) and any(end.unit == "ticks" for end in ends)
 
@@ -128,7 +128,7 @@ class Bit:
 
 @dataclass(frozen=True, slots=True)
 class AtEvent:
-    """Whether an event of a kind, about a subject if one is named, came since the tick before; margin 1 or −1."""
+    """Occurrence of an event of a kind, and of a subject if one is named, since the tick before; margin 1 or −1."""
 
     kind: str
     subject: str | None = None
@@ -207,7 +207,7 @@ def inside(part: Formula | Value) -> tuple[Formula | Value, ...]:
 
 
 def reads(part: Formula | Value) -> tuple[str, ...]:
-    """Every address a property reads, once each, in the order in which they stand.
+    """Return the addresses that a property reads, once each, in the order of the text.
 
     >>> reads(Compare(Read("obs_a1a1-scores-eff"), "<", Apply("prev", (Read("low"),))))
     ('obs_a1a1-scores-eff', 'low')
@@ -218,7 +218,7 @@ def reads(part: Formula | Value) -> tuple[str, ...]:
 
 
 def about(part: Formula | Value) -> tuple[str, ...]:
-    """Every address a property reads, and whatever its events are about, once each.
+    """Return the addresses that a property reads and the subjects of its events, once each.
 
     >>> about(Join("and", AtEvent("flagged", "obs_a1a1"), Bit(Read("low"))))
     ('obs_a1a1', 'low')
@@ -231,7 +231,7 @@ def about(part: Formula | Value) -> tuple[str, ...]:
 
 
 def reach(part: Formula | Value, period: int) -> int:
-    """How many milliseconds after a tick a formula looks at most, with ticks `period` milliseconds apart.
+    """Return how many milliseconds after a tick a formula reads at most, with ticks `period` milliseconds apart.
 
     >>> reach(Over("always", Over("once", Bit(Read("low")), Window(Bound(3, "d"))), Window(Bound(0), Bound(2))), 1000)
     2000

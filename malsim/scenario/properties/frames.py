@@ -68,13 +68,13 @@ class FrameReader:
         self._shape = (len(self.times), len(self.replications))
 
     def read(self, address: str) -> NDArray[Any]:
-        """What an address says at each tick of each replication."""
+        """Return the values of an address, shape (ticks, replications)."""
         if address not in self._arrays:
             self._arrays[address] = self._look_up(address)
         return self._arrays[address]
 
     def events_at(self, kind: str, subject: str | None) -> NDArray[np.bool_]:
-        """Whether an event came since the tick before; one after the last tick counts at the last."""
+        """Return a mask of the ticks since whose predecessor an event came; one after the last tick counts at the last."""
         events, mask = self._tables["events"], np.zeros(self._shape, dtype=bool)
         if kind not in (kinds := KINDS.keys() | set(_names(events, "kind"))):
             raise unknown("kind of event", kind, kinds)

@@ -1,4 +1,4 @@
-"""What a property is judged on: the ticks, the replications, and arrays of ticks × replications by name."""
+"""Trace on which a property is judged: the ticks, the replications, and arrays of ticks × replications by name."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Margin:
-    """How far a property is from breaking: positive holds, negative is broken, at 0 the formula's truth decides.
+    """Distance of a property from breaking: positive holds, negative is broken, at 0 the formula's truth decides.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Margin:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Verdict:
-    """Whether a check passed: the share of replications that hold is at least the share asked.
+    """Verdict on a check, passed if the share of replications that hold is at least the required share.
 
     Parameters
     ----------

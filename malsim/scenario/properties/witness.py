@@ -1,4 +1,4 @@
-"""Why a margin is what it is: down the formula to the one comparison, at the one tick, that decided."""
+"""Explanation of a margin: down the formula to the one comparison, at the one tick, that decided."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class _Descent:
         self.times = trace.times
 
     def start(self, formula: stl.Formula) -> tuple[stl.Formula, int | None, bool]:
-        """From the run's start, where windows of time open on day 0."""
+        """Search from the run's start, where windows of time open on day 0."""
         return self._down(formula, 0, wanted=True, origin=0)
 
     def got(self, clause: stl.Formula, tick: int) -> str:

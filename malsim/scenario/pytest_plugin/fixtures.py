@@ -1,4 +1,4 @@
-"""What the fixtures give: a scenario file to check, and a memory to write into, let time pass, ask and check."""
+"""Fixtures: a scenario file to check, and a memory to write into, advance in time, ask and check."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Failed(Exception):  # noqa: N818  # a failed check is no error
 
 @dataclass(frozen=True)
 class PluginSettings:
-    """What the options and the ini file ask for: rules, a memory of one's own, consent to run code."""
+    """Settings from the options and the ini file: rules, a user's own memory, consent to run code."""
 
     rules: str
     memory: str
@@ -97,7 +97,7 @@ class ScenarioFile(pytest.File):
     _scenario: Scenario | None = None
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item a check, and one a goal that no earlier file named; a file with neither is an error."""
+        """Yield one item per check, and one per goal that no earlier file named; a file with neither is an error."""
         from malsim.scenario.checks.checks import Goal
 
         try:
@@ -144,7 +144,7 @@ class ScenarioFile(pytest.File):
 
 
 class SandboxedItem(pytest.Item):
-    """All checks of a scenario that runs code of another package: `malsim test` judges them, in a process of its own."""
+    """Test item with all checks of a scenario that runs another package's code: judged in a subprocess."""
 
     parent: ScenarioFile
     code, text = 0, ""
@@ -171,12 +171,12 @@ class SandboxedItem(pytest.Item):
             raise Failed(self.text)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002  # pytest passes it
-        """What `malsim test` says."""
+        """Return the output of `malsim test`."""
         return str(excinfo.value)
 
 
 class CheckItem(pytest.Item):
-    """One check of a scenario: an error shows in its setup, a failure in its call, so that reports keep them apart."""
+    """Test item of one check: an error shows in its setup, a failure in its call, so that reports keep them apart."""
 
     parent: ScenarioFile
 
@@ -210,18 +210,18 @@ class CheckItem(pytest.Item):
             raise Failed("\n".join([headline(judged, outcome), *lines]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002  # pytest passes it
-        """What `malsim test` says, without a traceback of the judge."""
+        """Return the output of `malsim test`, without a traceback of the judge."""
         if isinstance(excinfo.value, Failed):
             return str(excinfo.value)
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the check stands in its file."""
+        """Return the file, line and name of the check."""
         return self.path, self.check.line - 1, f"{self.path.stem}: {self.name}"
 
 
 class GoalItem(CheckItem):
-    """One goal of all the scenarios collected: they are run in turn until one meets it."""
+    """Test item of one goal of all the scenarios collected: they are run in turn until one meets it."""
 
     def judge(self) -> tuple[Judged, Outcome | None]:
         """The outcome over every file that names it."""

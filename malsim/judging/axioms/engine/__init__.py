@@ -1,1 +1,1 @@
-"""What runs an axiom: events, memories to play them to, the search for a witness, and the table of verdicts."""
+"""Running of axioms: events, memories to play them to, the search for a witness, and the table of verdicts."""

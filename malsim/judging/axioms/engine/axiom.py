@@ -26,7 +26,7 @@ class AxiomFile(Protocol):
     __doc__: str | None
 
     def needs(self, subject: Subject) -> str | None:
-        """Why the axiom does not apply to a memory; None where it does."""
+        """Return the reason why the axiom does not apply to a memory, or None if it applies."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         """A small stream of events."""
@@ -44,7 +44,7 @@ class Axiom:
 
     @property
     def sentence(self) -> str:
-        """What it asks, in one sentence."""
+        """Statement of the axiom in one sentence: the first line of its module."""
         return (self.module.__doc__ or "").strip().split("\n", 1)[0]
 
 
@@ -71,7 +71,7 @@ class AxiomVerdict(QuestionVerdict):
 
 @cache
 def shipped_axioms() -> dict[str, Axiom]:
-    """Every axiom by its name; being in the folder is being registered."""
+    """Return all axioms by name: each module of the folder is registered."""
     folder = importlib.import_module(FOLDER)
     registry = {}
     for part in pkgutil.iter_modules(folder.__path__):

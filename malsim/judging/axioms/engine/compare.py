@@ -1,4 +1,4 @@
-"""What an axiom's file needs to compare two playings of a stream."""
+"""Helpers with which an axiom compares two runs of a stream."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def has_edges(subject: Subject) -> str | None:
 
 
 def is_stream(events: Sequence[Event], *does: str) -> bool:
-    """Whether a stream ends with a peek and before that holds at least one of each of these."""
+    """Return whether a stream ends with a peek and holds at least one event of each of the given kinds."""
     return bool(events) and events[-1].do == "peek" and all(any(event.do == each for event in events) for each in does)
 
 
 def in_order(events: Sequence[Event]) -> bool:
-    """Whether each event comes after the one before, none at the same time."""
+    """Return whether the times of the events strictly increase."""
     return all(one.t < other.t for one, other in pairwise(events))
 
 
 def leads(look: PeekResult, value: str) -> bool:
-    """Whether a value scores above every other, by more than rounding; a tie is no lead."""
+    """Return whether a value scores above every other by more than rounding; a tie is not a lead."""
     own, most = look.score(value), max((each for other, each in look.scores.items() if other != value), default=-math.inf)
     noise = look.tolerance if look.tolerance > TOLERANCE else 0.0
     return own > most + noise and not math.isclose(own, most, rel_tol=TOLERANCE, abs_tol=0.0)
@@ -62,7 +62,7 @@ def overtaken(plain: PeekResult, look: PeekResult, what: str, *, those: Sequence
 
 
 def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -> PeekResult:
-    """What the last peek shows."""
+    """Play a stream and return the result of its last peek."""
     return subject.play(events, together=together)[-1]
 
 
@@ -72,7 +72,7 @@ def without(events: Sequence[Event], *omit: Event) -> list[Event]:
 
 
 def keeps_clock(events: Sequence[Event], rest: Sequence[Event]) -> bool:
-    """Whether each of the rest happens at the same time, late or not, where only the rest happens."""
+    """Return whether the events of `rest` happen at the same times in `events` as alone, late arrivals included."""
     times, alone = (
         dict(zip(map(id, those), accumulate((one.t for one in those), max), strict=True)) for those in (events, rest)
     )

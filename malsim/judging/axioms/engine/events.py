@@ -22,7 +22,7 @@ One = TypeVar("One")
 
 @dataclass(frozen=True)
 class Event:
-    """What happens on a day: a claim is written, `nothing` is, a `tick`, a `read`, a `peek`.
+    """Event of a stream on day `t`: a `write` of a claim, `nothing`, a `tick`, a `read` or a `peek`.
 
     `words` is what a store's claim said, where it is one; `limit` is how many items a peek asks for.
     """
@@ -83,11 +83,11 @@ class Pick:
         return low + int(self.share() * (high - low + 1))
 
     def one(self, those: Sequence[One]) -> One:
-        """One of them."""
+        """Draw one of the options."""
         return those[self.count(0, len(those) - 1)]
 
     def by_turns(self, those: Sequence[One]) -> One:
-        """One of them: the first case has the first, the next case the next; so none is left out."""
+        """Return one of the options in turn over the cases, so that no option is left out."""
         return those[self._case % len(those)]
 
     def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:

@@ -29,7 +29,7 @@ class Matrix(VerdictTable[AxiomVerdict]):
 
     @property
     def frame(self) -> pl.DataFrame:
-        """One row a law and axiom."""
+        """Verdicts as a frame with one row per law and axiom."""
         rows = [(each.law, each.axiom, each.verdict, witness(each) or None) for each in self.verdicts]
         return pl.DataFrame(rows, schema=dict.fromkeys(("law", "axiom", "verdict", "witness"), pl.String), orient="row")
 
@@ -54,7 +54,7 @@ class Matrix(VerdictTable[AxiomVerdict]):
 
 
 def witness(verdict: AxiomVerdict) -> str:
-    """What was found, as a sentence and a table of events."""
+    """Return what was found, as a sentence and a table of events."""
     return f"{verdict.why}\n{verdict.calls}" if verdict.witness else verdict.why
 
 
@@ -70,7 +70,7 @@ def matrix(
     subjects: Sequence[Subject], axioms: Iterable[Axiom] | None = None, *, seed: int = 0,
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
 ) -> Matrix:  # fmt: skip
-    """Every memory under every axiom; what goes wrong in one cell does not touch the others."""
+    """Judge all memories under all axioms; an error in one pair does not affect the others."""
     rows = list(axioms) if axioms is not None else list(shipped_axioms().values())
     return Matrix(
         tuple(

@@ -37,7 +37,7 @@ class Fresh(Protocol):
 
 @dataclass(frozen=True)
 class PeekResult:
-    """What a peek showed, active items only, and what the last read before it gave (None: none, or it said nothing).
+    """Result of a peek: the active items, and the answer of the last read before it (None if there was none).
 
     Scores nearer than `tolerance` are equal.
     """
@@ -91,7 +91,7 @@ class Subject:
     source: Source | None = None
 
     def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
-        """What each peek shows; `together` hands claims of one instant over in one call."""
+        """Play the events and return the result of each peek; `together` passes the claims of one instant in one call."""
         looks: list[PeekResult] = []
         several = list(events)
         values = _values(several)
@@ -124,7 +124,7 @@ def measured(subject: Subject) -> Subject:
 
 
 def tolerance_text(name: str, tolerance: float) -> str:
-    """What was measured of a memory and is used."""
+    """Return a sentence with the measured tolerance of a memory's scores."""
     return f"{name}: looks at one state differ by up to {tolerance / 2.0:.2g}; scores within {tolerance:.2g} count as equal"
 
 

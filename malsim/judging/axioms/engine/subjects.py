@@ -1,4 +1,4 @@
-"""What can be put to the axioms: laws by name, rules of the graph's law, a user's own memory."""
+"""Memories that axioms can test: laws by name, rules of the graph's law, a user's own memory."""
 
 from __future__ import annotations
 

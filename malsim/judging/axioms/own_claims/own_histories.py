@@ -1,4 +1,4 @@
-"""What a store says of each object over time, as claims of an axiom's stream."""
+"""Claims of a store about each object over time, for the stream of an axiom."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OwnClaim:
-    """One claim: the day, who said what, with which confidence."""
+    """Claim of a store: the day, the writer, the value and the stated confidence."""
 
     t: float
     writer: str

@@ -36,7 +36,7 @@ class Defect:
 
     @property
     def options(self) -> str:
-        """What brings the defect back, after `malsim test scenarios/zoo/NAME.toml`."""
+        """Options that reproduce the defect, after `malsim test scenarios/zoo/NAME.toml`."""
         options = [f"law.{name}={value:g}" for name, value in self.settings.items()]
         options += [f"rules.{name}={value}" for name, value in self.rules.items()]
         return " ".join([f"--law {self.law}", *(f"--set {each}" for each in options)])

@@ -18,7 +18,7 @@ PASS = "pass"  # noqa: S105  # a verdict
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sides:
-    """What became of the checks on the healthy side and on the broken one."""
+    """Outcomes of the checks on the healthy side and on the broken side."""
 
     defect: Defect
     healthy: Judged
@@ -26,7 +26,7 @@ class Sides:
 
     @property
     def distinguished(self) -> bool:
-        """Whether all checks pass on the healthy side and one fails on the broken one; an error is neither."""
+        """True if all checks pass on the healthy side and one fails on the broken side; an error is neither."""
         return self.healthy.status == PASS and self.broken.status == "fail"
 
     def figure(self) -> Sheet:

@@ -1,1 +1,1 @@
-"""What runs the plots: steps and cells, draws, playing, verdicts, and the ways to show them."""
+"""Running of plots: steps and cells, draws, playing, verdicts, and their display."""

@@ -53,7 +53,7 @@ class Conformance(VerdictTable[CellVerdict]):
 
     @property
     def frame(self) -> pl.DataFrame:
-        """One row a memory and cell."""
+        """Verdicts as a frame with one row per memory and cell."""
         rows = [tuple(getattr(each, column) for column in COLUMNS) for each in self.verdicts]
         return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
 
@@ -84,7 +84,7 @@ def assess_all(
     subjects: Sequence[Subject], cells: Iterable[Duty] | None = None, *, seed: int = 0, draws: int = DRAWS,
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
 ) -> Conformance:  # fmt: skip
-    """Every memory in every cell; what goes wrong in one does not touch the others."""
+    """Judge all memories in all cells; an error in one pair does not affect the others."""
     those = list(cells) if cells is not None else list(every_duty().values())
     return Conformance(tuple(judge(subject, cell, seed=seed, draws=draws) for subject in watch(subjects) for cell in those))
 
@@ -124,7 +124,7 @@ def _outcome(looks: Sequence[Look]) -> str:
 
 
 def _fails_alone(subject: Subject, cell: Duty, steps: Sequence[Step]) -> bool:
-    """Whether a shorter plot is still a case: one that keeps every duty passes it, twins and all, and this memory fails."""
+    """Return whether a shorter plot is still a case: the keeper of all duties passes it with its twins, and this one fails."""
     if sum(step.twin for step in steps) < sum(step.twin for step in cell.steps):
         return False
     try:

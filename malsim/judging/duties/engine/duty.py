@@ -34,14 +34,14 @@ class Duty:
 
     @property
     def needs(self) -> list[str]:
-        """What a memory must offer for the cell to be asked."""
+        """Calls that a memory must offer for the cell to apply."""
         calls = [each for each in OPTIONAL_CALLS if each not in SPARED and any(step.do == each for step in self.steps)]
         return [*calls, *self.extra]
 
 
 @cache
 def every_duty() -> dict[str, Duty]:
-    """Every cell by its name, in the order of the families."""
+    """Return all cells by name, in the order of the families."""
     modules = [import_module(f"malsim.judging.duties.{family}") for family in FAMILIES]
     return {cell.name: cell for module in modules for cell in module.cells()}
 

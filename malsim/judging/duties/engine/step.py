@@ -20,7 +20,7 @@ STATED = 0.7
 
 @dataclass(frozen=True)
 class Step:
-    """What happens on a day, in the symbols of its plot (x, A, ann) until names are drawn for them.
+    """Step of a plot on day `t`, in the plot's symbols (x, A, ann) until names are drawn for them.
 
     `do` is write, an optional call, or one of `LOOKS`; of a look, `want` says what is to become of `value`, and `twin` that
     a prohibition counts only where this held. `dated` is the day that a claim gives itself, `of` the text that it
@@ -49,7 +49,7 @@ class Step:
 
     @property
     def days(self) -> list[float]:
-        """Every day that it names."""
+        """Days that the step names."""
         return [day for day in (self.t, *map(self.__getattribute__, DAYS)) if day is not None]
 
     @property
@@ -66,14 +66,14 @@ class Step:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What an optional call is given, in the contract's order."""
+        """Arguments of the step's optional call, in the contract's order."""
         given: dict[str, Any] = {"object": self.object, "value": self.value or None, "to": self.to}
         given |= {"instead": self.instead or None, "now": self.t, "by": self.by, "scope": self.scope}
         return {name: given[name] for name in ARGUMENTS[self.do]}
 
     @property
     def note(self) -> str:
-        """What a look is to show."""
+        """Text of what a look must show."""
         return f"{self.value or self.by} {self.want}{'; the twin' * self.twin}" if self.do in LOOKS else ""
 
     def __str__(self) -> str:
@@ -115,7 +115,7 @@ def call(t: float, do: str, object_: str, value: str = "", **more: Any) -> Step:
 
 
 def settle(t: float) -> Step:
-    """Every background job runs to its end."""
+    """Return the step that runs all background jobs to their end."""
     return Step(t, "settle")
 
 

@@ -30,7 +30,7 @@ class Record:
         return self.claim.time if self.claim.valid_from is None else self.claim.valid_from
 
     def holds(self, at: float) -> bool:
-        """Whether it is true on a day."""
+        """Return whether the record is valid on day `at`."""
         return self.start <= at < (inf if self.claim.valid_to is None else self.claim.valid_to)
 
 
@@ -61,7 +61,7 @@ class Governed:
     settle = tick
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-        """What stood on day `as_of`, an item a value: the one that is true on day `at` first, then others by their start."""
+        """Return one item per value known on day `as_of`: first the one valid on day `at`, then the rest by start."""
         as_of = now if query.as_of is None else query.as_of
         at = as_of if query.at is None else query.at
         standing = [
@@ -140,7 +140,7 @@ class Governed:
         return [text for each in self.records for text in (each.claim.text, *(edge.target for edge in each.claim.edges))]
 
     def log(self) -> list[dict[str, Any]]:
-        """What was done, without what was said."""
+        """Return the actions done, without the text of the claims."""
         return list(self.events)
 
     def note(self, event: str, by: str, now: float) -> None:
@@ -154,7 +154,7 @@ class Governed:
         return those if any(record.claim.writer == by for record in those) else []
 
     def derived(self, sources: Iterable[Record]) -> list[Record]:
-        """Some records, and all that was derived from them."""
+        """Return the given records and all records derived from them."""
         fallen = list(sources)
         for source in fallen:
             origin = (source.claim.text, source.claim.scope)

@@ -1,1 +1,1 @@
-"""What people ask a proof: ready-made questions, the least setting that is proved, what one claim does to another."""
+"""Ready-made questions to a proof, the least setting that is proved, and the influence of one claim on another."""

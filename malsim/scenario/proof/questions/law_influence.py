@@ -1,4 +1,4 @@
-"""What one claim's stated confidence can do to another's effective, for every state of a small graph.
+"""Influence of one claim's stated confidence on another's effective, for all states of a small graph.
 
 The law is the code's own (`memory.law.terms`), over the reals. Of tanh a proof knows, for 0 ≤ x ≤ y ≤ M,
 
@@ -39,7 +39,7 @@ WORDS = {1: "never lowers", -1: "never raises"}
 
 @dataclass(frozen=True)
 class Influence:
-    """What a rise of what `source` states does to the effective of `target`, and how that is known.
+    """Effect of raising what `source` states on the effective of `target`, and how it is known.
 
     `effect` is `never lowers`, `never raises`, `leaves` or `either way`. `ticks` is within how many ticks it was seen
     or looked for; None where it holds for ever.
@@ -51,7 +51,7 @@ class Influence:
     ticks: int | None = None
 
     def __str__(self) -> str:
-        """One line."""
+        """Return the influence in one line."""
         if self.effect == "leaves":
             return f"proved: raising {self.source} leaves {self.target} as it is"
         if self.effect in WORDS.values():
@@ -100,7 +100,7 @@ class SmallGraph:
     def step(
         self, anchor: Sequence[Any], before: Sequence[Any], tanh: Callable[[Any], Any], clip: Callable[[Any], Any]
     ) -> list[Any]:
-        """One tick: each claim's effective from all of them before it, of numbers or of a solver's terms."""
+        """Compute one tick: each claim's effective from all effectives before it, as numbers or a solver's terms."""
         ceilings = {"support_ceiling": self.rules.support_ceiling, "challenge_ceiling": self.rules.challenge_ceiling}
         after = []
         for row, own, last in zip(self.weights, anchor, before, strict=True):
@@ -129,7 +129,7 @@ class SmallGraph:
 
 
 def influences(graph: SmallGraph, *, ticks: int = MOST_CLAIMS, timeout: float = 60.0) -> list[Influence]:
-    """What raising each claim does to each other.
+    """Return the influence of raising each claim on each other claim.
 
     A claim to which paths lead of one sign alone is settled by induction: two states that differ by these signs differ by
     them after a tick. Any other is followed from drawn states, and where none of these goes one way a proof is tried.
@@ -157,14 +157,14 @@ def influences(graph: SmallGraph, *, ticks: int = MOST_CLAIMS, timeout: float = 
 
 
 def stays_bounded(graph: SmallGraph, *, timeout: float = 60.0) -> bool:
-    """Whether a tick keeps every effective from 0 to 1, whatever they were and whatever is stated."""
+    """Prove that a tick keeps all effectives from 0 to 1, for any state and any stated confidences."""
     pair = _Pair(graph, 0, timeout)
     pair.solver.add(z3().Or([z3().Or(one < 0, one > 1) for one in pair.after(*pair.before)[0]]))
     return bool(pair.solver.check() == z3().unsat)
 
 
 def _inductive(graph: SmallGraph, source: int, signs: Sequence[int | None], timeout: float) -> bool:
-    """Whether the signs of two states, one with more stated by `source`, are kept by a tick, whatever the states are."""
+    """Return whether a tick keeps the signs of two states, where `source` states more in the second, for any states."""
     pair = _Pair(graph, source, timeout)
     wrong = []
     for way, one, other in zip(signs, pair.before[0], pair.before[1], strict=True):
@@ -194,7 +194,7 @@ def _followed(graph: SmallGraph, source: int, target: int, ticks: int, timeout: 
 
 
 def _sightings(graph: SmallGraph, source: int, ticks: int) -> list[tuple[int | None, int | None]]:
-    """Of each claim the first ticks at which the real law takes it up, and down, from states drawn inside and at corners."""
+    """Return each claim's first ticks at which the real law raises and lowers it, from drawn states, some at corners."""
     draws, size = np.random.Generator(np.random.Philox(key=0)), len(graph.handles)
     anchor, before = np.clip(draws.uniform(-0.5, 1.5, (2, DRAWS, size)), 0.0, 1.0)  # half of them at 0 or 1
     higher = anchor.copy()

@@ -1,4 +1,4 @@
-"""What people ask of a tripwire, ready made: each a property, or two nets side by side, and the answer it should have."""
+"""Ready-made questions about a tripwire: each a property, or two nets side by side, and the expected answer."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class _Asking:
         return SafetyAnswer(question, proof, proof.result == "refuted")
 
     def of_alarm(self, alarm: Signal) -> Iterator[SafetyAnswer]:
-        """What a latch should do."""
+        """Ask what a latch should do."""
         name, on = alarm.name, self._pins(alarm)
         cause, acknowledged = on.get("set"), on.get("reset")
         free = f" and not {acknowledged}" if acknowledged else ""
@@ -131,7 +131,7 @@ class _Asking:
         return {full.removeprefix(head): name for full, name in self.net.pins.items() if full.startswith(head)}
 
     def of_parts(self) -> Iterator[SafetyAnswer]:
-        """Whether each op, and each input, makes a difference to anything that leaves the net."""
+        """Ask whether each op, and each input, affects anything that leaves the net."""
         outputs: dict[str, list[str]] = {}
         for name, signal in self.net.signals.items():
             pin = signal.writer.address if signal.writer else None
@@ -143,7 +143,7 @@ class _Asking:
             yield self._can(f"{part} matters", same(self.net, self.net), beside(self.net, other))
 
     def of_order(self) -> Iterator[SafetyAnswer]:
-        """Whether a signal that is read before it is written makes a difference of one tick."""
+        """Ask whether reading a signal before it is written delays an output by one tick."""
         for place, thread in enumerate(self.net.threads):
             turn = {name: number for number, name in enumerate(thread.functions)}
             for writer, reader in _late(self.net, turn):

@@ -1,4 +1,4 @@
-"""One number or bit that may be a solver's term: what each numpy function comes to on it.
+"""Number or bit that may be a solver's term, and the result of each numpy function on it.
 
 What is known is worked out by numpy itself. A term that chooses among known numbers is worked out case by case, so that a
 table, a shift or a quotient of it is exact. Of all else there are comparisons, bits, sums, products and whole-number steps;
@@ -31,12 +31,12 @@ NOT |= {"invert"}
 
 
 def is_constant(one: Element) -> bool:
-    """Whether it is a plain number or bit."""
+    """Return whether an element is a plain number or bit."""
     return isinstance(one, (bool, int, float))
 
 
 def is_bit(one: Element) -> bool:
-    """Whether it is a bit, known or not."""
+    """Return whether an element is a bit, known or not."""
     return isinstance(one, bool) or (not is_constant(one) and z3().is_bool(one))
 
 
@@ -88,7 +88,7 @@ def choose(condition: Element, one: Element, other: Element) -> Element:
 
 
 def apply(function: np.ufunc, *arguments: Element) -> Element:
-    """What a numpy function comes to on such elements.
+    """Apply a numpy function to elements that may be terms.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def _by_nothing() -> Element:
 
 
 def _by_cases(function: np.ufunc, arguments: tuple[Element, ...], done: dict[tuple[Any, ...], Element]) -> Element:
-    """What it comes to where its terms choose among known numbers: a choice among the answers, each condition asked once."""
+    """Apply a function whose terms choose among known numbers: choose among the answers, each condition tested once."""
     arguments = tuple(map(_plain, arguments))
     if all(is_constant(one) for one in arguments):
         return apply(function, *arguments)

@@ -37,17 +37,17 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """As numpy's."""
+        """Shape, as numpy's."""
         return tuple(self.values.shape)
 
     @property
     def size(self) -> int:
-        """As numpy's."""
+        """Number of elements, as numpy's."""
         return int(self.values.size)
 
     @property
     def ndim(self) -> int:
-        """As numpy's."""
+        """Number of dimensions, as numpy's."""
         return int(self.values.ndim)
 
     @property
@@ -84,47 +84,47 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
         raise OutsideError("a value that is not known, in a function of numpy that has no translation")
 
     def copy(self) -> TermArray:
-        """As numpy's."""
+        """Copy as numpy does."""
         return TermArray(self.values.copy())
 
     def astype(self, kind: Any, **_: Any) -> TermArray:
-        """As numpy's."""
+        """Convert as numpy does."""
         letter = np.dtype(kind).kind
         return _each(lambda one: to_kind(one, letter), self)
 
     view = astype  # a bit as a small whole number
 
     def reshape(self, *shape: Any) -> TermArray:
-        """As numpy's."""
+        """Reshape as numpy does."""
         return TermArray(self.values.reshape(*shape))
 
     def ravel(self) -> TermArray:
-        """As numpy's."""
+        """Flatten as numpy does."""
         return TermArray(self.values.ravel())
 
     def sum(self, axis: int | None = None) -> TermArray:
-        """As numpy's."""
+        """Sum as numpy does."""
         numbers = self.astype(np.int64) if self.dtype.kind == "b" else self
         return _reduced(np.add, numbers, axis, 0)
 
     def all(self, axis: int | None = None) -> TermArray:
-        """As numpy's."""
+        """Reduce with `and` as numpy does."""
         return _reduced(np.logical_and, self.astype(np.bool_), axis, True)
 
     def any(self, axis: int | None = None) -> TermArray:
-        """As numpy's."""
+        """Reduce with `or` as numpy does."""
         return _reduced(np.logical_or, self.astype(np.bool_), axis, False)
 
     def max(self, axis: int | None = None, initial: float | None = None) -> TermArray:
-        """As numpy's."""
+        """Return the maximum as numpy does."""
         return _reduced(np.maximum, self, axis, initial)
 
     def min(self, axis: int | None = None, initial: float | None = None) -> TermArray:
-        """As numpy's."""
+        """Return the minimum as numpy does."""
         return _reduced(np.minimum, self, axis, initial)
 
     def __array_ufunc__(self, function: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        """What a numpy function comes to, element by element, or along the first axis."""
+        """Apply a numpy ufunc, element by element, or along the first axis."""
         if method == "__call__" and not options.keys() - {"out", "where"}:
             return _called(function, inputs, options)
         if method == "reduce":
@@ -137,7 +137,7 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
         raise OutsideError(f"numpy's {function.__name__}.{method}")
 
     def __array_function__(self, function: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
-        """What a function of numpy's that is no ufunc comes to."""
+        """Apply a numpy function that is not a ufunc."""
         if function.__name__ not in FUNCTIONS:
             raise OutsideError(f"numpy's {function.__name__}")
         return FUNCTIONS[function.__name__](*args, **kwargs)
@@ -223,7 +223,7 @@ def _select(rules: Sequence[Any], values: Sequence[Any], default: Any = 0) -> An
 
 
 def _count(array: Any) -> int:
-    """How many are not 0, and those that may be: an op asks it only to pass over what changes nothing."""
+    """Count the elements that are not 0 or may not be; ops use the count only to skip what changes nothing."""
     return sum(not is_constant(one) or bool(one) for one in TermArray(array).values.flat)
 
 

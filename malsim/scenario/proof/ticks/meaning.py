@@ -1,4 +1,4 @@
-"""What a property says of a trace of terms, tick by tick: as `malsim.scenario.properties.margins` has it of numbers.
+"""Meaning of a property on a trace of terms, tick by tick, as `malsim.scenario.properties.margins` for numbers.
 
 A part without a value (`prev` at the first tick) is passed over as there.
 """
@@ -28,14 +28,14 @@ PAST = ("historically", "once", "since")
 
 
 class Truth(NamedTuple):
-    """Whether a formula holds at a tick, where it has a value there."""
+    """Truth of a formula at a tick: `holds`, where it has a value (`given`)."""
 
     holds: Element
     given: Element = True
 
     @property
     def broken(self) -> Element:
-        """Whether it has a value and does not hold."""
+        """True where the formula has a value and does not hold."""
         return all_of([self.given, negation(self.holds)])
 
 
@@ -166,7 +166,7 @@ class Meaning:
 
 
 def behind(part: stl.Formula | stl.Value, period: int) -> int:
-    """How many ticks before a tick a formula looks at most; what has no window keeps one bit of its own instead.
+    """Return how many earlier ticks a formula reads at most; a past operator without a window keeps one bit instead.
 
     >>> from malsim.scenario.properties.parse import parse
     >>> behind(parse("once[0:3] low and prev(x) > 1"), 1000)
@@ -200,7 +200,7 @@ def negation(one: Element) -> Element:
 
 
 def all_of(elements: list[Element]) -> Element:
-    """Whether all hold."""
+    """Return the conjunction of the elements."""
     terms = [each for each in elements if each is not True]
     if any(each is False for each in terms):
         return False
@@ -208,7 +208,7 @@ def all_of(elements: list[Element]) -> Element:
 
 
 def any_of(elements: list[Element]) -> Element:
-    """Whether one at least holds."""
+    """Return the disjunction of the elements."""
     return negation(all_of([negation(each) for each in elements]))
 
 

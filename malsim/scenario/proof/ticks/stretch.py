@@ -42,14 +42,14 @@ class Stretch:
         self.meaning = Meaning(self.read, np.arange(1, length + 1) * self.period, open_past=anywhere)
 
     def at(self, tick: int) -> NetState:
-        """What holds after a tick, counted from 0."""
+        """Return the state after a tick, counted from 0."""
         while len(self.moments) <= tick:
             last = self.moments[-1] if self.moments else self.before
             self.moments.append(self.unrolling.after(last, len(self.moments) + 1, base=self.base))
         return self.moments[tick]
 
     def read(self, address: str, tick: int) -> Any:
-        """What a signal, a pin, or the cell or loop's pin that a signal reads holds after a tick."""
+        """Return the value after a tick of a signal, a pin, or the cell or loop's pin that a signal reads."""
         moment, sources = self.at(tick), self.unrolling.cut.sources
         if sources.get(address, address) in moment.signals:
             return moment.signals[sources.get(address, address)].values[0]

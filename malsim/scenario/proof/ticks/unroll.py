@@ -30,7 +30,7 @@ SORTS = {"bit": "Bool", "int": "Int", "float": "Real", "any": "Real"}
 
 @dataclass(frozen=True)
 class NetState:
-    """What every pin and every signal holds after a tick; and the bounds that the inputs of this tick keep."""
+    """Values of all pins and signals after a tick, and the bounds on this tick's inputs."""
 
     ops: Mapping[str, Mapping[str, Any]]
     signals: Mapping[str, Any]
