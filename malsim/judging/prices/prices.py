@@ -85,7 +85,7 @@ class PriceTable:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Prices as a frame, per memory: doubt, lie (claims), identities, days, truth (claims), gap; null: above the most."""
+        """Prices, one row per memory: doubt, lie (claims), identities, days, truth (claims), gap; null is above `most`."""
         kinds = {
             "memory": pl.String, "doubt": pl.Int64, "lie": pl.Int64, "identities": pl.Int64, "days": pl.Float64,
             "truth": pl.Int64, "gap": pl.Float64,

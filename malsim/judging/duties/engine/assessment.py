@@ -124,7 +124,7 @@ def _outcome(looks: Sequence[Look]) -> str:
 
 
 def _fails_alone(subject: Subject, cell: Duty, steps: Sequence[Step]) -> bool:
-    """Return whether a shorter plot is still a case: the keeper of all duties passes it with its twins, and this one fails."""
+    """Return whether a shorter plot is still a case: the keeper of all duties passes it, twins too; this one fails."""
     if sum(step.twin for step in steps) < sum(step.twin for step in cell.steps):
         return False
     try:
