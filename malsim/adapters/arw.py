@@ -28,7 +28,7 @@ LONG_AGO = 1_767_225_600_000  # day 0 is 2026-01-01: a store of records knows no
 
 
 class ArwRecords:
-    """Each value of an object is a record of lane semantic; who says it again updates it."""
+    """Memory of records: each value of an object is a record in the lane `semantic`, updated when claimed again."""
 
     belief = edges = scopes = clocks = False
 
@@ -37,7 +37,7 @@ class ArwRecords:
         self.store = RecordStore(clock=lambda: LONG_AGO + round(self.now * DAY_MS))
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Put a record a claim; its writer is a tag."""
+        """Put a record for each claim, tagged with the writer."""
         for claim in claims:
             self.now = claim.time  # what a record is dated with, however late it comes
             record = MemoryRecord("semantic", "fact", claim.object, claim.value, tags=(claim.writer,), score=claim.stated)
@@ -45,12 +45,12 @@ class ArwRecords:
         self.now = now
 
     def tick(self, now: float) -> None:
-        """Let the janitor make the passes that are due."""
+        """Run the janitor's passes that are due."""
         self.now = now
         self.store.keep_up()
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-        """Hybrid retrieval, which changes nothing."""
+        """Return the result of hybrid retrieval, which changes nothing."""
         self.now = now
         hits = self.store.select_hybrid(query.text or query.object, limit=limit)
         return [
@@ -67,7 +67,7 @@ class ArwRecords:
 
 
 class ArwOverlay(ArwRecords):
-    """Each writer's sentence is an item of the second form, taken in once (`dedupe`)."""
+    """Memory of the second form: each writer's sentence is an item, stored once (`dedupe`)."""
 
     scopes = True
 
@@ -76,7 +76,7 @@ class ArwOverlay(ArwRecords):
         self.overlay = Overlay(self.store, fusion=fusion)
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Upsert an item a claim; its object is an entity."""
+        """Upsert an item for each claim, with the object as an entity."""
         for claim in claims:
             self.now = claim.time
             item = OverlayItem(
@@ -88,7 +88,7 @@ class ArwOverlay(ArwRecords):
         self.now = now
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-        """A search: words and likeness fused, boosted, made diverse."""
+        """Search by words and similarity, fused, boosted and diversified."""
         self.now = now
         scope = Scope(project_id=query.scope or EVERYBODY)
         hits = [(each, self.overlay.get(each.id)) for each in self.overlay.search(query.text or query.object, scope=scope)]

@@ -22,7 +22,7 @@ _here = threading.local()  # a memory's coroutines all run on the loop of the th
 
 
 def awaited(answer: Any) -> Any:
-    """What a call gives in the end: that of an `async def` is run to its end on this thread's own event loop.
+    """Return the result of a call. The coroutine of an `async def` is run on this thread's own event loop.
 
     >>> async def read():
     ...     return ["an item"]
@@ -74,7 +74,7 @@ def end_loop() -> None:
 
 
 def text_of(problem: BaseException) -> str:
-    """What a call raised, as a sentence of bounded length, whatever its own text does.
+    """Return the error of a call as text of bounded length, even if its own text cannot be read.
 
     >>> text_of(ValueError("no")), len(text_of(ValueError("x" * 10_000)))
     ('raised ValueError: no', 2020)
@@ -87,12 +87,12 @@ def text_of(problem: BaseException) -> str:
 
 
 def cut(words: str) -> str:
-    """A text of bounded length."""
+    """Return the text, cut to bounded length."""
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}…"
 
 
 def plain(given: Any) -> Any:
-    """What was given, as an error may show it: a number, a text of bounded length, or how it writes itself.
+    """Return a given value in a form that an error can show: a number, or text of bounded length.
 
     >>> plain(1.5), plain({"id": 1})
     (1.5, "{'id': 1}")
@@ -106,7 +106,7 @@ def plain(given: Any) -> Any:
 
 
 def takes_limit(call: Callable[..., Any]) -> bool:
-    """Whether a call takes a limit beside the question and the day."""
+    """Return whether a call accepts a limit after the question and the day."""
     try:
         inspect.signature(call).bind(None, 0.0, 1)
     except TypeError:
@@ -138,7 +138,7 @@ class Calls:
         threading.Thread(target=_serve, args=(self._requests, self._answers), daemon=True).start()
 
     def make(self, call: Callable[[], Any]) -> Any:
-        """What a call gives, or what it raises; `TimeoutError` after the limit, `RuntimeError` where it would exit."""
+        """Run the call and return its result or raise its error; `TimeoutError` after the limit, `RuntimeError` on exit."""
         try:
             with noted(self.name):
                 self._requests.put(call)
@@ -154,7 +154,7 @@ class Calls:
         raise RuntimeError(f"{type(answer).__name__}: {answer}") from answer
 
     def end(self) -> None:
-        """Let the thread end when it has nothing left to do."""
+        """End the thread after its last call."""
         self._requests.put(None)
 
 

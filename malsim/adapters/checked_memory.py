@@ -19,18 +19,18 @@ MANY = 1000
 
 
 class CheckedMemories:
-    """What makes memories of one kind, all in one sandbox; those that come with malsim may be `trusted` to run here."""
+    """Factory of memories of one kind, all in one sandbox. Memories shipped with malsim may be `trusted` to run here."""
 
     def __init__(self, source: Source, name: str, *, limit: float = LIMIT, trusted: bool = False) -> None:
         self.name, self._numbers = name, count()
         self._host: Host | Sandbox = Host(source, name) if trusted else Sandbox(source, name, limit=limit)
 
     def make(self) -> CheckedMemory:
-        """An empty one; what goes wrong in making it is told with its first answer."""
+        """Return an empty memory. An error in making it is raised by its first call that returns an answer."""
         return CheckedMemory(self.name, self._host, next(self._numbers))
 
     def declares(self) -> Mapping[str, Any]:
-        """Its features, each True, False or None where it says nothing, its half-life, and which optional calls it has."""
+        """Return the declared features (True, False or None for undeclared), half-life and optional calls."""
         with closing(self.make()) as memory:
             return memory.declares()
 
@@ -59,39 +59,39 @@ class CheckedMemory:
         self._failed, self.failed_at = False, ""  # the day of the call that failed, and the last claim before it
 
     def declares(self) -> Mapping[str, Any]:
-        """What it says of itself; see `CheckedMemories.declares`."""
+        """Return the declarations of the memory; see `CheckedMemories.declares`."""
         return self._answers()[0]  # type: ignore[no-any-return]  # as the host makes it
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Hand claims over."""
+        """Queue claims for the memory."""
         self._waiting.append(Ask(self._number, "write", now, list(claims)))
 
     def tick(self, now: float) -> None:
-        """Let time do what it does."""
+        """Queue the passage of time."""
         self._waiting.append(Ask(self._number, "tick", now))
 
     def read(self, query: Query, now: float) -> list[Item] | None:
-        """Use what is known about an object; None where the memory says nothing."""
+        """Return what is known about an object, as a use; None if the memory gives no answer."""
         return self._items("read", query, now)
 
     def peek(self, query: Query, now: float, limit: int = MANY) -> list[Item]:
-        """Look at what is known about an object."""
+        """Return what is known about an object, without a use."""
         return self._items("peek", query, now, limit) or []
 
     def perform(self, call: str, **arguments: Any) -> None:
-        """Make one of the optional calls that do something, with its arguments in the contract's order."""
+        """Run an optional call that changes the memory, with its arguments in the contract's order."""
         self._waiting.append(Ask(self._number, call, arguments.get("now", 0.0), arguments))
 
     def texts(self) -> list[str]:
-        """Every text that it says it holds."""
+        """Return every text that the memory reports to hold."""
         return self._ask(Ask(self._number, "texts", self._now))  # type: ignore[no-any-return]
 
     def log(self) -> list[Mapping[str, Any]]:
-        """What it says was done to it."""
+        """Return the memory's own log of operations."""
         return self._ask(Ask(self._number, "log", self._now))  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """Let go of it; what went wrong before is not told again."""
+        """Release the memory. An earlier error is not raised again."""
         with suppress(AdapterError) if self._failed else nullcontext():
             self._ask(Ask(self._number, CLOSE))
 
@@ -118,5 +118,5 @@ class CheckedMemory:
 
 
 def words_of(claim: Claim) -> str:
-    """A claim as an error names it."""
+    """Return a claim as text for an error."""
     return f"{claim.writer} on {claim.object}: {claim.value} at {claim.time:.6g} d"

@@ -1,4 +1,4 @@
-"""What a memory of the user's own has to answer: four calls, in plain Python types.
+"""Interface of a user's own memory: four calls, in plain Python types.
 
 One object is one replication's memory; a factory without arguments makes it. Every call may be an `async def`. Optional
 members: `close()`; the calls of `DutifulMemory`; `belief`, `edges`, `scopes`, `clocks` (bools: whether items carry a belief,
@@ -28,7 +28,7 @@ OPTIONAL_CALLS = ("correct", "forget", "allow", "share", "unshare", "settle", "t
 
 @dataclass(frozen=True)
 class Edge:
-    """What a claim says of an earlier one: the relation (`malsim.memory.schema.RELATIONS`) and that claim's text."""
+    """Relation of a claim to an earlier one: its name (`malsim.memory.schema.RELATIONS`) and the earlier claim's text."""
 
     relation: str
     target: str
@@ -36,7 +36,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a writer says: day, writer, object, value, the same as a sentence, and the confidence stated (None: none).
+    """Claim of a writer: day, writer, object, value, the claim as a sentence, and the stated confidence (None: none).
 
     `scope` is whose it is ("": everybody's), `source` the document it was taken from; it is true from `valid_from` on and
     before `valid_to` (days; None: from its time on, with no end). Raises `DataError` for a scope or days that cannot be.
@@ -92,44 +92,44 @@ class UserMemory(Protocol):
     """A memory under test; times are days."""
 
     def write(self, claims: Sequence[Claim], now: float) -> object:
-        """Take claims of one instant, in order."""
+        """Store claims of one instant, in order."""
 
     def tick(self, now: float) -> object:
-        """Let time do what it does."""
+        """Update the memory for the passage of time."""
 
     def read(self, query: Query, now: float, limit: int) -> Sequence[Item] | Awaitable[Sequence[Item]]:
-        """Answer a question, best first: a use."""
+        """Answer a question, best first. The answer counts as a use."""
 
     def peek(self, query: Query, now: float, limit: int) -> Sequence[Item] | Awaitable[Sequence[Item]]:
-        """Answer the same and change nothing."""
+        """Answer a question like `read`, without changing anything."""
 
 
 class DutifulMemory(UserMemory, Protocol):
-    """What a memory may offer beside the four calls, each on its own; `scope` is whose fact it is, `by` who asks for it."""
+    """Optional calls of a memory, each independent. `scope` is the scope of the fact, `by` the person who asks."""
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> object:  # noqa: A002  # the contract's word
-        """A value was wrong all along, and another is right (None: none is known). A change is a later claim."""
+        """Mark a value as wrong from the start; `instead` is the right one, None if unknown. A change is a later claim."""
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> object:  # noqa: A002
-        """Erase a value of an object, or (None) all about it."""
+        """Erase a value of an object, or everything about the object if `value` is None."""
 
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> object:  # noqa: A002
-        """Lift a rejection or an erasure: the value may be said again."""
+        """Lift a rejection or an erasure, so that the value may be claimed again."""
 
     def share(self, object: str, to: str, now: float, scope: str) -> object:  # noqa: A002
-        """Let another scope read what is known of an object."""
+        """Let another scope read all that is known of an object."""
 
     def unshare(self, object: str, to: str, now: float, scope: str) -> object:  # noqa: A002
-        """Take that back."""
+        """End the sharing of an object with a scope."""
 
     def settle(self, now: float) -> object:
         """Run every background job to its end."""
 
     def texts(self) -> Sequence[str]:
-        """Every text that it still holds anywhere: summaries, profiles, edges, exports."""
+        """Return every text still held anywhere: summaries, profiles, edges, exports."""
 
     def log(self) -> Sequence[Mapping[str, Any]]:
-        """What was done to it, in order: `event`, `id`, `by`, `at` (day)."""
+        """Return the operations on the memory, in order: `event`, `id`, `by`, `at` (day)."""
 
 
 def _check_scope(where: str, scope: str) -> None:

@@ -38,7 +38,7 @@ class NeedsSandboxError(BaseException):  # `except Exception` on the way is not 
 
 @contextmanager
 def command_process() -> Iterator[None]:
-    """Let nothing of another package be loaded meanwhile, here or in workers, unless this is a sandbox already."""
+    """Prevent loading of foreign packages within the block, here and in workers, unless this is a sandbox."""
     before = os.environ.get(MARK)
     os.environ.setdefault(MARK, "")
     try:
@@ -63,7 +63,7 @@ def before_loading(where: str) -> None:
 
 @contextmanager
 def noted(where: str, limit: float = LIMIT) -> Iterator[None]:
-    """Note in the sandbox's folder that a call is being made; a fork that comes back from the call ends."""
+    """Note a running call in the sandbox's folder. A forked process that returns from the call ends."""
     process, folder = os.getpid(), os.environ.get(MARK)
     note = _note(folder, process) if folder else None
     if note is not None:

@@ -23,7 +23,7 @@ RATES = ("miss", "false_alarm", "invention")
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """What stands in place of a language model; with all rates 0 it is never wrong.
+    """Substitute for a language model. With all rates 0 it is never wrong.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Judge:
 
     @classmethod
     def read(cls, text: str) -> Judge:
-        """`miss=0.2,wording=varied` as a judge; raises `AdapterError` for a name that is none and for no number.
+        """Parse a judge such as `miss=0.2,wording=varied`. Raises `AdapterError` for an unknown name or an invalid number.
 
         >>> Judge.read("miss=0.2,seed=3")
         Judge(miss=0.2, false_alarm=0.0, invention=0.0, wording='plain', seed=3)
@@ -76,17 +76,17 @@ class Judge:
         return cls(**settings)
 
     def verdict(self, truly: str, *about: object) -> str:
-        """What it says of two facts that are the same, contradict each other, or have nothing to do with each other."""
+        """Return the verdict on two facts that are the same, contradict each other, or are unrelated."""
         if truly == NEW:
             return CONTRADICTS if self._errs("false_alarm", *about) else NEW
         return NEW if self._errs("miss", *about) else truly
 
     def hears(self, value: str, *about: object) -> str:
-        """The value that a claim is heard as."""
+        """Return the value that the extractor takes from a claim."""
         return INVENTED if self._errs("invention", value, *about) else value
 
     def words(self, text: str, *about: object) -> str:
-        """A claim's sentence as the extractor writes it down."""
+        """Return a claim's sentence as the extractor words it."""
         return text if self.wording == WORDINGS[0] else f"{text} ({self._address('wording', *about).hex()[:6]})"
 
     def _errs(self, rate: str, *about: object) -> bool:
@@ -99,7 +99,7 @@ class Judge:
 
 
 def judged_by(factory: Callable[..., Any], text: str, name: str) -> Callable[[], Any]:
-    """What makes a memory whose language model is this judge; raises `AdapterError` where it asks none."""
+    """Return a factory of memories that use this judge as language model. Raises `AdapterError` if they use none."""
     judge = Judge.read(text)
     try:
         asks = "judge" in inspect.signature(factory).parameters

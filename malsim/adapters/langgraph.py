@@ -27,15 +27,15 @@ class LangGraphStore:
         self.store = store
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
-        """Put each claim."""
+        """Put an entry for each claim."""
         for claim in claims:
             self._put(claim.scope, claim.object, claim.value, text=claim.text, writer=claim.writer, day=claim.time)
 
     def tick(self, _: float) -> None:
-        """Nothing: an entry stays until it is written over."""
+        """Do nothing: an entry stays until it is overwritten."""
 
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
-        """Get by key."""
+        """Return the entry of the object."""
         entry = self._get(query.scope, query.object)
         item = {"id": query.object, "object": query.object, "rank": 1.0}
         return [item | {"value": entry["value"], "text": entry["text"], "valid_from": entry["day"]}] if entry else []
@@ -43,19 +43,19 @@ class LangGraphStore:
     read = peek  # getting changes nothing
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Put another value in its place, or delete it."""
+        """Replace the value of the entry, or delete the entry."""
         if instead is None:
             self.forget(object, value, now, by, scope)
         elif (entry := self._get(scope, object)) and entry["value"] == value:
             self._put(scope, object, instead, text=f"{object} is {instead}", writer=by, day=now)
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
-        """Delete the entry, if that is what it says."""
+        """Delete the entry if it has this value."""
         if (entry := self._get(scope, object)) and value in (None, entry["value"]):
             self.store.delete(_namespace(scope), object)
 
     def texts(self) -> list[str]:
-        """Every entry."""
+        """Return the keys and values of every entry."""
         return [
             text
             for entry in self.store.search((FACTS,), limit=MOST)
@@ -75,14 +75,14 @@ def _namespace(scope: str) -> tuple[str, str]:
 
 
 def in_memory() -> LangGraphStore:
-    """InMemoryStore."""
+    """Return a memory on `InMemoryStore`."""
     from langgraph.store.memory import InMemoryStore
 
     return LangGraphStore(InMemoryStore())
 
 
 def sqlite() -> LangGraphStore:
-    """SqliteStore on a database in memory."""
+    """Return a memory on `SqliteStore` with a database in memory."""
     from langgraph.store.sqlite import SqliteStore
 
     store = SqliteStore(sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None))

@@ -18,7 +18,7 @@ CALLS = ("write", "tick", "read", "peek")
 
 
 def load_factory(name: str) -> Callable[[], UserMemory]:
-    """What makes a memory; the current folder is importable. This runs the code that is named, `mcp:COMMAND` that command.
+    """Load the factory of a memory. The current folder is importable. Runs the named code, or COMMAND for `mcp:COMMAND`.
 
     A reader may stand before it, and a judge:
     `newest/miss=0.2/package.module:factory`. Raises `AdapterError` for a module or name that is not
@@ -60,7 +60,7 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
 
 
 def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
-    """A new memory; raises `AdapterError` where it cannot be made or lacks one of the four calls."""
+    """Return a new memory. Raises `AdapterError` if it cannot be made or lacks one of the four calls."""
     try:
         memory = factory()
     except (Exception, SystemExit) as problem:
@@ -73,7 +73,7 @@ def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
 
 
 def arguments_of(call: Callable[..., Any], arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
-    """How arguments are handed to a call: in their order where it takes them so, whatever it calls them, else by name.
+    """Split arguments for a call: by position if its signature allows that, whatever the names, else by keyword.
 
     >>> def forget(thing, value, now, by, scope=""): ...
     >>> arguments_of(forget, {"object": "x", "value": None, "now": 1.0, "by": "ann", "scope": ""})

@@ -1,4 +1,4 @@
-"""Which tools of an MCP server take a claim and answer a question, and with what arguments: TOML files, one a server.
+"""Mappings from claims and questions to the tools of an MCP server and their arguments; one TOML file a server.
 
 A file has `[[write]]` and `[[read]]` steps, each with `tool` and `arguments`, in whose texts {object}, {value}, {text},
 {writer} and {folder} stand for the claim's or question's own; `may_fail = true` passes over an answer that it failed.
@@ -23,14 +23,14 @@ CALLS, OPTIONAL = ("write", "read"), ("forget", "texts")
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One tool's call."""
+    """Call of one tool."""
 
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     may_fail: bool = False
 
     def filled(self, words: Mapping[str, str]) -> dict[str, Any]:
-        """Its arguments with the words put in.
+        """Return the arguments with the words inserted.
 
         >>> Step(tool="add", arguments={"names": ["{object}"], "limit": 5}).filled({"object": "valve"})
         {'names': ['valve'], 'limit': 5}
@@ -51,12 +51,12 @@ class ToolMapping:
 
     @property
     def tools(self) -> list[str]:
-        """The tools that it calls."""
+        """Names of the tools that the mapping calls."""
         return list(dict.fromkeys(step.tool for step in (*self.write, *self.read)))
 
 
 def read_mapping(path: Path) -> ToolMapping:
-    """A mapping from its file; raises `AdapterError` for one that is missing, no TOML, or names no tool."""
+    """Read a mapping from its file. Raises `AdapterError` if the file is missing, is not TOML, or names no tool."""
     try:
         table = toml_table(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
@@ -73,7 +73,7 @@ def read_mapping(path: Path) -> ToolMapping:
 
 
 def shipped_mappings() -> list[ToolMapping]:
-    """The mappings that come with malsim, by name."""
+    """Return the mappings that come with malsim, by name."""
     return [read_mapping(path) for path in sorted(SHIPPED.glob("*.toml"))]
 
 

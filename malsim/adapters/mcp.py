@@ -72,10 +72,10 @@ class McpServer:
             self._do(self.mapping.write, object=claim.object, value=claim.value, text=claim.text, writer=claim.writer)
 
     def tick(self, _: float) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def peek(self, query: Query, _: float, limit: int) -> list[dict[str, Any]]:
-        """Ask the server, and list what it says."""
+        """Ask the server and return its sentences as items."""
         texts = self._do(self.mapping.read, object=query.object, text=query.text)
         lines = [line for text in texts for line in _sentences(text)]
         return [{"id": line, "object": query.object, "text": line, "rank": 1.0} for line in dict.fromkeys(lines)][:limit]
@@ -96,7 +96,7 @@ class McpServer:
         return self._do(self.mapping.texts)
 
     def _do(self, steps: Sequence[Step], **words: str) -> list[str]:
-        """Take the steps of a call; every text that they answer."""
+        """Run the steps of a call and return every text in the answers."""
         every = dict.fromkeys(WORDS, "") | words | {"folder": self.folder}
         return [text for step in steps for text in self._call(step, step.filled(every))]
 
@@ -122,14 +122,14 @@ class McpServer:
         self._ask(self._session.initialize)
 
     def _environment(self, folder: str) -> dict[str, str]:
-        """The user's own, but for every place to keep things; npx finds what it has fetched before."""
+        """Return the user's environment with new folders for stored data; npx keeps its cache."""
         own = dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", *(f"XDG_{name}" for name in XDG)), folder)
         npm = {"npm_config_cache": os.environ.get("NPM_CONFIG_CACHE", str(Path.home() / ".npm"))}
         given = {name: value for mapping in self._mappings for name, value in mapping.environment.items()}
         return os.environ | npm | own | {name: value.format(folder=folder) for name, value in given.items()}
 
     def _fitting(self, command: str) -> ToolMapping:
-        """The mapping that was named, or the one with most tools of those that the server has all tools of."""
+        """Return the named mapping, else the largest whose tools the server all has."""
         tools = {tool.name: tool for tool in self._ask(self._session.list_tools).tools}
         fitting = [mapping for mapping in self._mappings if set(mapping.tools) <= set(tools)]
         mapping = max(fitting, key=lambda one: len(one.tools), default=None)
@@ -169,20 +169,20 @@ class McpServer:
             raise RuntimeError(f"{ended or problem}{self._stderr()}") from problem
 
     def _stderr(self) -> str:
-        """The end of what the server wrote there, where it wrote anything."""
+        """Return the end of the server's standard error, "" if it is empty."""
         self._errors.seek(0)
         text = self._errors.read().decode("utf-8", "replace").strip()[-MOST_STDERR:]
         return f"; its stderr: {text}" if text else ""
 
 
 def _of_the_user(words: Sequence[str]) -> list[str]:
-    """A command whose program and files are found from another folder too."""
+    """Return the command with program and files as absolute paths, so that it runs from another folder."""
     program = str(Path(words[0]).absolute()) if "/" in words[0] else words[0]
     return [program, *(str(Path(word).resolve()) if Path(word).is_file() else word for word in words[1:])]
 
 
 def _empty_folder(where: str, ends: ExitStack) -> str:
-    """A new folder for a server; what is in it already would be in its answers."""
+    """Create a folder for a server, because existing content would appear in its answers."""
     folder = tempfile.mkdtemp(prefix="mcp-")
     if names := sorted(os.listdir(folder)):  # noqa: PTH208  # names are asked for
         raise AdapterError(
@@ -193,7 +193,7 @@ def _empty_folder(where: str, ends: ExitStack) -> str:
 
 
 def _by_name(tools: Mapping[str, Any]) -> ToolMapping | None:
-    """A mapping by TABLE's names: the text goes into a tool's first argument that takes one."""
+    """Derive a mapping from the names in TABLE. The text goes into a tool's first argument of type text."""
     steps: dict[str, Any] = {}
     for call, names in TABLE.items():
         tool = next((tools[name] for name in names if name in tools), None)
@@ -206,7 +206,7 @@ def _by_name(tools: Mapping[str, Any]) -> ToolMapping | None:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """The sentences of an answer: observations of entities, texts of a list, or its lines."""
+    """Yield the sentences of an answer: observations of entities, texts of a list, or lines."""
     try:
         value = json.loads(text)
     except ValueError:

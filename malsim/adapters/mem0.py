@@ -52,10 +52,10 @@ class Mem0Store:
             self._places |= {one["id"]: len(self._places) + number for number, one in enumerate(added)}
 
     def tick(self, _: float) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def peek(self, query: Query, _: float, limit: int) -> list[dict[str, Any]]:
-        """Search."""
+        """Search the store."""
         filters = {"user_id": query.scope or EVERYBODY, "run_id": query.object}
         hits = self.memory.search(query.text, filters=filters, top_k=limit, threshold=0.0)["results"]
         items = [
@@ -76,12 +76,12 @@ class Mem0Store:
                 self.memory.update(memory_id, text=f"{object} is {instead}", metadata={"value": instead, "day": now})
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
-        """Delete what says the value."""
+        """Delete the memories with this value."""
         for memory_id in self._find(object, value, scope):
             self.memory.delete(memory_id)
 
     def texts(self) -> list[str]:
-        """Every memory's text and history."""
+        """Return the text and the history of every memory."""
         events = [event for memory_id in self._places for event in self.memory.history(memory_id)]
         return [text for event in events for text in (event["old_memory"], event["new_memory"]) if text]
 
@@ -100,7 +100,7 @@ class JudgedModel:
         self._judge, self._facts = judge, dict[tuple[str, str], list[tuple[str, str]]]()
 
     def generate_response(self, messages: Sequence[dict[str, str]], **_: Any) -> str:
-        """Nothing that it takes for known from the memories in its prompt."""
+        """Return the extracted fact, or no fact if the memories in the prompt already state it."""
         claim, prompt = self.claim, messages[-1]["content"]
         memories = prompt.partition("## Existing Memories")[2].partition("## New Messages")[0]
         value = self._judge.hears(claim.value, claim.writer, claim.time)
@@ -121,7 +121,7 @@ class Mem0Pipeline(Mem0Store):
         super().__init__(_memory(self._model))
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
-        """Hand each claim's sentence to the pipeline."""
+        """Add each claim's sentence through the pipeline."""
         for claim in claims:
             self._model.claim = claim
             ids = {"user_id": claim.scope or EVERYBODY, "run_id": claim.object}
@@ -129,7 +129,7 @@ class Mem0Pipeline(Mem0Store):
             self._places |= {one["id"]: len(self._places) + number for number, one in enumerate(added)}
 
     def _find(self, name: str, value: str | None, scope: str) -> list[str]:
-        """The memories whose text says it: here nothing else does."""
+        """Return the memories whose text contains the value, which this pipeline keeps only there."""
         filters = {"user_id": scope or EVERYBODY, "run_id": name}
         memories = self.memory.get_all(filters=filters, top_k=MOST)["results"]
         word = re.compile(rf"(?<!\w){re.escape(value or '')}(?!\w)")
@@ -137,17 +137,17 @@ class Mem0Pipeline(Mem0Store):
 
 
 def pipeline(judge: Judge | None = None) -> Mem0Pipeline:
-    """The whole pipeline, in this process."""
+    """Return the whole pipeline, in this process."""
     return Mem0Pipeline(judge or Judge())
 
 
 def without_model() -> Mem0Store:
-    """What is added as it stands, in this process."""
+    """Return a store in this process that adds claims unchanged, without a language model."""
     return Mem0Store(_memory())
 
 
 def given_model(config: Any) -> Any:
-    """The model that a configuration of the provider `langchain` carries: the factories call this by its name."""
+    """Return the model in a configuration of the provider `langchain`; the factories call it by this name."""
     return config.model
 
 

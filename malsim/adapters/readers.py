@@ -20,7 +20,7 @@ MARGIN = 0.05  # of the first item's rank; within it two items are as good as ea
 
 
 def top(items: Sequence[Item]) -> Ranks:
-    """Take the item of the highest rank; several that share it share the answer.
+    """Return the items of the highest rank; they share the answer.
 
     >>> top([{"rank": 0.5, "value": "A"}, {"rank": 0.7, "value": "B"}])
     [0.0, 1.0]
@@ -29,7 +29,7 @@ def top(items: Sequence[Item]) -> Ranks:
 
 
 def newest(items: Sequence[Item]) -> Ranks:
-    """Take the item with the latest date; several of one date share the answer. Raises `AdapterError` where none has a date.
+    """Return the items of the latest date; they share the answer. Raises `AdapterError` where no item has a date.
 
     >>> newest([{"rank": 0.9, "valid_from": 1.0}, {"rank": 0.1, "valid_from": 2.0}, {"rank": 0.5}])
     [0.0, 1.0, 0.0]
@@ -42,7 +42,7 @@ def newest(items: Sequence[Item]) -> Ranks:
 
 
 def vote(items: Sequence[Item]) -> Ranks:
-    """Take what most of the first items by rank say; one that stands below them has no vote.
+    """Return the items with the majority value among the first by rank. Lower items have no vote.
 
     >>> vote([{"rank": 0.9, "value": "A"}, {"rank": 0.8, "value": "B"}, {"rank": 0.7, "value": "B"}])
     [1.0, 2.0, 2.0]
@@ -53,7 +53,7 @@ def vote(items: Sequence[Item]) -> Ranks:
 
 
 def cautious(items: Sequence[Item]) -> Ranks | None:
-    """Take the first item by rank, and nothing (None) where one within the margin of it says something else.
+    """Return the first item by rank, or None if an item within the margin states another value.
 
     >>> cautious([{"rank": 0.9, "value": "A"}, {"rank": 0.5, "value": "B"}])
     [1.0, 0.0]
@@ -72,7 +72,7 @@ READERS: Mapping[str, Callable[[Sequence[Item]], Ranks | None]] = {
 
 
 def read_by(factory: Callable[[], Any], reader: str) -> Callable[[], ReadBy]:
-    """What makes a memory, as a reader reads it; raises `AdapterError` for a reader that is none."""
+    """Return a factory of memories as a reader reads them. Raises `AdapterError` for an unknown reader."""
     if reader not in READERS:
         raise AdapterError("no such reader", where="memory", given=reader, allowed=", ".join(READERS))
     return lambda: ReadBy(factory(), reader)
@@ -91,11 +91,11 @@ class ReadBy:
         return getattr(self.memory, name)
 
     def read(self, query: Query, now: float, limit: int) -> Any:
-        """Answer a question, as the reader takes it."""
+        """Answer a question as the reader does."""
         return self._ask("read", query, now, limit)
 
     def peek(self, query: Query, now: float, limit: int) -> Any:
-        """Answer the same and change nothing."""
+        """Answer a question as `read` does, without changing anything."""
         return self._ask("peek", query, now, limit)
 
     def _ask(self, call: str, query: Query, now: float, limit: int) -> Any:
@@ -107,7 +107,7 @@ class ReadBy:
         return self._answer(await items)
 
     def _answer(self, items: Any) -> Any:
-        """The items that the reader takes, of those that still hold; what is no list is for the bench to refuse."""
+        """Return the reader's choice among the current items. The bench refuses an answer that is not a list."""
         if not isinstance(items, (list, tuple)):
             return items
         current = [item for item in items if item.get("active", True) and item.get("status", "current") == "current"]
@@ -121,7 +121,7 @@ def _best(by: Sequence[float]) -> Ranks:
 
 
 def _first(items: Sequence[Item]) -> list[int]:
-    """Places of the first items by rank, and of those that share the rank of the last of them."""
+    """Return the indexes of the first items by rank, and of those tied with the last of them."""
     ranks = sorted((item["rank"] for item in items), reverse=True)[:FIRST]
     return [place for place, item in enumerate(items) if item["rank"] >= ranks[-1]]
 

@@ -22,7 +22,7 @@ class WordEmbedding:
         self._dimensions, self._place = dimensions, dict[str, int]()
 
     def embed(self, text: str, *_: Any, **__: Any) -> list[float]:
-        """Embed a text; raises `AdapterError` where it has met more words than it has dimensions."""
+        """Return the embedding of a text. Raises `AdapterError` after more distinct words than dimensions."""
         counts = np.full(self._dimensions, 1e-6)
         for word in text.lower().replace("?", " ").split():
             place = self._place.setdefault(word, len(self._place))

@@ -1,4 +1,4 @@
-"""What a question finds in the second form: candidates by words and by likeness that the reader may see, then ranked."""
+"""Candidates for a question in the second form: items found by words or by similarity that the reader may see, ranked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEFAULT = ("private", "project")
 
 @dataclass(frozen=True)
 class Scope:
-    """What a reader may see: levels of privacy, his own private items, and his project's where he names it.
+    """Items that a reader may see: levels of privacy, the reader's own private items, and those of a named project.
 
     Who does not say who he is sees the private items that are nobody's. Shared items are seen only when asked for. Raises
     `UsageError` for an unknown word.
@@ -34,7 +34,6 @@ class Scope:
     kinds: tuple[str, ...] = KINDS
 
     def __post_init__(self) -> None:
-        """Look at the words."""
         for name, allowed in (("privacy", PRIVACIES), ("kinds", KINDS)):
             if isinstance(getattr(self, name), str):
                 raise UsageError("not a list of words", where=name, given=getattr(self, name))
@@ -42,7 +41,7 @@ class Scope:
                 one_of(word, allowed, name)
 
     def clause(self, now: int) -> tuple[str, tuple[object, ...]]:
-        """The same in SQL, with its values; what has expired is not seen."""
+        """Return the same condition in SQL, with its values. Expired items are excluded."""
         text = f"""text IS NOT NULL AND expires > ?
             AND privacy IN ({marks_for(self.privacy)}) AND kind IN ({marks_for(self.kinds)})
             AND (privacy <> 'private' OR agent_id = coalesce(?, ''))
@@ -52,7 +51,7 @@ class Scope:
 
 
 def find(store: RecordStore, question: str, scope: Scope, fusion: Fusion) -> list[dict[str, Any]]:
-    """Candidates in order of creation, each with its rank by words and by likeness (from 1; 0: not found so)."""
+    """Return candidates in order of creation, each with its rank by words and by similarity (from 1; 0: not found)."""
     clause, values = scope.clause(store.clock())
     lexical, words = list[int](), any_word(question)
     if words:
@@ -89,7 +88,7 @@ def _alike(store: RecordStore, query: Vector, clause: str, values: Sequence[obje
 
 
 def rank(rows: Sequence[Mapping[str, Any]], fusion: Fusion, now: int) -> list[Decision]:
-    """Candidates in the order that diversity gives them, each with the numbers that led to it."""
+    """Return candidates in diversified order, each with the numbers that led to it."""
     lexical, vector = ([row[name] for row in rows] for name in ("lexical", "vector"))
     fused = fused_ranks(lexical, vector, fusion)
     recent = recencies([now - row["created"] for row in rows], [row["durability"] for row in rows], fusion)
@@ -107,7 +106,7 @@ def rank(rows: Sequence[Mapping[str, Any]], fusion: Fusion, now: int) -> list[De
 
 
 def _between(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """The cosines between candidates, none below 0; 0 where embeddings are of different makes."""
+    """Return the cosines between candidates, at least 0; 0 between embeddings of different models."""
     cosines = [
         blob_cosines(rows, np.frombuffer(row["embed_blob"] or b"", "<f4"), row["embed_hint"])
         if row["embed_blob"] else np.zeros(len(rows))

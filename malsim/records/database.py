@@ -79,7 +79,7 @@ class Database:
                 raise
 
     def _open(self, wait: float) -> sqlite3.Connection:
-        """A connection by which this process keeps its locks on the file, however often it is opened."""
+        """Return a connection with which this process keeps its locks on the file, however often the file is opened."""
         with OPENING:
             if self.where != IN_MEMORY:
                 check_header(Path(self.where), APPLICATION, VERSION, what="database of records")
@@ -93,7 +93,7 @@ class Database:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """All of what is done inside, or nothing; may be entered again inside."""
+        """Run the block as one transaction. Blocks may be nested."""
         if self._depth:
             yield
             return
@@ -105,11 +105,11 @@ class Database:
                 self._depth -= 1
 
     def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
-        """The rows of a query, as mappings by column."""
+        """Return the rows of a query as mappings by column."""
         return self.decoded(dict, query, *values)
 
     def decoded(self, decode: Callable[[Any], Found], query: str, *values: object) -> list[Found]:
-        """The rows of a query, each as something; a row that is no such thing is a `StoreError`."""
+        """Return the decoded rows of a query. Raises `StoreError` for a row that cannot be decoded."""
         with refusing_file(self.where):
             rows = self._connection.execute(query, values).fetchall()
         try:
@@ -119,16 +119,16 @@ class Database:
             raise StoreError(damage, where=self.where, hint="restore a copy") from problem
 
     def first(self, decode: Callable[[Any], Found], condition: str, *values: object) -> Found | None:
-        """The first record of a condition, as something; None where there is none."""
+        """Return the first record that satisfies a condition, decoded, or None."""
         query = f"SELECT * FROM memory_records WHERE {condition} ORDER BY seq LIMIT 1"
         return next(iter(self.decoded(decode, query, *values)), None)
 
     def run(self, statement: str, *values: object) -> int:
-        """Do one statement of a change; returns how many rows it met."""
+        """Run one statement of a change; return the number of rows affected."""
         return self._connection.execute(statement, values).rowcount
 
     def insert(self, row: Mapping[str, object]) -> None:
-        """A row of `memory_records`; one of the same id is replaced in its place."""
+        """Insert a row into `memory_records`; a row of the same id is replaced in its place."""
         names = list(row)
         assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name != "id")
         columns, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
@@ -138,21 +138,21 @@ class Database:
         )
 
     def remove(self, record_id: str) -> None:
-        """A record and its links go."""
+        """Delete a record and its links."""
         self.run("DELETE FROM memory_records WHERE id = ?", record_id)
         self.run("DELETE FROM memory_links WHERE src_id = ? OR dst_id = ?", record_id, record_id)
 
     def emit(self, name: str, now: int, payload: Mapping[str, object]) -> None:
-        """Log an event, in the transaction of what it reports."""
+        """Log an event in the transaction of the change that it reports."""
         self.run("INSERT INTO memory_events (ts, name, payload) VALUES (?, ?, ?)", now, name, canonical(payload, where=name))
 
     def events(self, name: str | None, after: int) -> list[dict[str, Any]]:
-        """Events after a number, in order, with their payloads."""
+        """Return the events after a number, in order, with their payloads."""
         query = "SELECT * FROM memory_events WHERE seq > ? AND (? IS NULL OR name = ?) ORDER BY seq"
         return self.decoded(lambda row: dict(row) | {"payload": json.loads(row["payload"])}, query, after, name, name)
 
     def meta(self, name: str) -> Any:
-        """A number or text by its name; None where there is none."""
+        """Return a stored number or text by name, or None."""
         rows = self.rows("SELECT value FROM memory_meta WHERE name = ?", name)
         return rows[0]["value"] if rows else None
 
@@ -162,7 +162,7 @@ class Database:
 
 
 def any_word(text: str) -> str:
-    """A full-text query for any of a text's words; empty where it has none.
+    """Return a full-text query for any of a text's words; empty if it has no words.
 
     >>> any_word('who is "on call"?')
     '"who" OR "is" OR "on" OR "call"'
@@ -172,5 +172,5 @@ def any_word(text: str) -> str:
 
 
 def marks_for(values: Sequence[object]) -> str:
-    """As many question marks as values."""
+    """Return one SQL placeholder for each value, separated by commas."""
     return ", ".join("?" * len(values))

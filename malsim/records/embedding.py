@@ -29,7 +29,7 @@ _TOP = 1 << 31
 
 @lru_cache(maxsize=8192)
 def hash_embedding(text: str) -> Vector:
-    """A unit vector of 256 numbers; all zero where the text has no letter, digit or sign.
+    """Return a unit vector of 256 numbers; all zero if the text has no letter, digit or sign.
 
     >>> round(float(hash_embedding("the build failed") @ hash_embedding("The build  failed")), 6)
     1.0
@@ -45,7 +45,7 @@ def hash_embedding(text: str) -> Vector:
 
 
 def embed(embedder: Embedder, text: str) -> Vector:
-    """What an embedder makes of a text, as a unit vector; raises `UsageError` for what is no vector of finite numbers."""
+    """Return a text's embedding as a unit vector. Raises `UsageError` if it is not a vector of finite numbers."""
     if embedder is hash_embedding:
         return hash_embedding(text)
     try:
@@ -59,7 +59,7 @@ def embed(embedder: Embedder, text: str) -> Vector:
 
 
 def cosines(rows: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The cosine of each row (n, dim) with a query (dim,); 0 where either is all zero.
+    """Return the cosine of each row (n, dim) with a query (dim,); 0 where either is all zero.
 
     >>> cosines(np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([0.0, 2.0])).tolist()
     [0.8, 0.0]

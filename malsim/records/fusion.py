@@ -1,4 +1,4 @@
-"""How well a record answers, in columns: the first form's hybrid score, and the second form's fusion of ranks.
+"""Scores of records for a question, in columns: the first form's hybrid score, and the second form's rank fusion.
 
     hybrid     = .5 sim + .2 fts + .2 recency + .1 utility        fts: 1 where words hit, else 0
     utility    = clamp01(score)
@@ -36,7 +36,7 @@ _HOUR = 3_600_000.0
 
 
 def recency(age_ms: ArrayLike, form: str = "half_life", hours: float = HALF_LIFE_H) -> NDArray[np.float64]:
-    """From 1 (now, or in the future) to 0; .5 where the age is NaN.
+    """Return a recency from 1 (now or in the future) down to 0; 0.5 where the age is NaN.
 
     >>> recency([0.0, 6 * 3_600_000.0, np.nan]).tolist()
     [1.0, 0.5, 0.5]
@@ -49,7 +49,7 @@ def recency(age_ms: ArrayLike, form: str = "half_life", hours: float = HALF_LIFE
 
 
 def hybrid_scores(sim: ArrayLike, fts: ArrayLike, recent: ArrayLike, score: ArrayLike) -> NDArray[np.float64]:
-    """The weighted sum; a record without a score (NaN) has utility 0.
+    """Return the weighted sum. A record without a score (NaN) has utility 0.
 
     >>> hybrid_scores([1.0], [1.0], [0.5], [7.0]).round(6).tolist()
     [0.9]
@@ -59,12 +59,12 @@ def hybrid_scores(sim: ArrayLike, fts: ArrayLike, recent: ArrayLike, score: Arra
 
 
 def utility(score: ArrayLike) -> NDArray[np.float64]:
-    """A score within 0 and 1; 0 for none."""
+    """Return the score clipped to [0, 1]; 0 for NaN."""
     return np.asarray(np.clip(np.nan_to_num(np.asarray(score, float), nan=0.0, posinf=1.0, neginf=0.0), 0.0, 1.0))
 
 
 def coherent_scores(seed: ArrayLike, weight: ArrayLike, recent: ArrayLike) -> NDArray[np.float64]:
-    """What a linked record scores by way of its seed.
+    """Return the score of a linked record, derived from the score of its seed.
 
     >>> coherent_scores(0.8, 1.0, 0.5).round(6).tolist()
     0.8
@@ -92,7 +92,6 @@ class Fusion:
     pin: float = 2.0
 
     def __post_init__(self) -> None:
-        """Look at each number."""
         finite(self.mmr, where="mmr", low=0.0, high=1.0)
         for name in ("lexical_limit", "vector_limit", "lexical", "vector", "k", "pin"):
             finite(getattr(self, name), where=name, low=0.0)
@@ -100,12 +99,12 @@ class Fusion:
             finite(getattr(self, name), where=name, low=1e-6)
 
     def half_life(self, durability: str) -> float:
-        """Hours after which the recency of an item is halved."""
+        """Return the hours after which the recency of an item is halved."""
         return self.long_half_life_h if durability == "long" else self.short_half_life_h
 
 
 def fused_ranks(lexical: ArrayLike, vector: ArrayLike, fusion: Fusion) -> NDArray[np.float64]:
-    """Weighted reciprocal rank fusion; a rank of 0 is none and adds nothing.
+    """Return weighted reciprocal rank fusion. A rank of 0 means not found and adds nothing.
 
     >>> fused_ranks([1, 0], [2, 1], Fusion()).round(6).tolist()
     [0.016314, 0.004918]
@@ -120,7 +119,7 @@ def fused_ranks(lexical: ArrayLike, vector: ArrayLike, fusion: Fusion) -> NDArra
 def relevance(
     fused: NDArray[np.float64], kinds: Sequence[str], recent: ArrayLike, trust: ArrayLike, pinned: ArrayLike, fusion: Fusion
 ) -> NDArray[np.float64]:
-    """What an item is worth to a question before diversity: 0 to 1, and `pin` more where it is pinned."""
+    """Return each item's relevance before diversification, in [0, 1]; `pin` is added to pinned items."""
     bonus = np.array([fusion.bonus.get(kind, 0.0) for kind in kinds])
     boosted = (fused + bonus) * (1.0 + np.asarray(recent, float)) * np.asarray(trust, float)
     largest = boosted.max(initial=0.0)
@@ -128,7 +127,7 @@ def relevance(
 
 
 def recencies(ages_ms: Sequence[float], durabilities: Sequence[str], fusion: Fusion) -> NDArray[np.float64]:
-    """The recency of each item by its durability's half-life.
+    """Return the recency of each item by its durability's half-life.
 
     >>> recencies([6 * 3_600_000.0, 7 * 86_400_000.0], ["short", "long"], Fusion()).tolist()
     [0.5, 0.5]
@@ -140,7 +139,7 @@ def recencies(ages_ms: Sequence[float], durabilities: Sequence[str], fusion: Fus
 def diverse_order(
     worth: NDArray[np.float64], cosines: NDArray[np.float64], mmr: float
 ) -> tuple[list[int], NDArray[np.float64], NDArray[np.float64]]:
-    """Maximal marginal relevance over items in order of creation.
+    """Order items by maximal marginal relevance; items are given in order of creation.
 
     `cosines` is (n, n). Returns the order in which they are chosen, and of each its score and its largest cosine with an
     earlier choice. Scores never rise along the order.

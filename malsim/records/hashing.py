@@ -13,7 +13,7 @@ _WHOLE = 2.0**53  # whole numbers up to here are exact as floats
 
 
 def canonical(value: object, *, where: str = "value") -> str:
-    """A value as JSON with sorted keys and no blanks; 2.0 is written as 2.
+    """Return a value as JSON with sorted keys and no blanks; 2.0 is written as 2.
 
     Raises `UsageError` for what JSON does not hold: NaN, infinities, other objects, circles.
 
@@ -29,7 +29,7 @@ def canonical(value: object, *, where: str = "value") -> str:
 
 
 def content_hash(*parts: object, **fields: object) -> str:
-    """SHA-256, in hexadecimal, of the canonical JSON of parts (a list) or fields (an object)."""
+    """Return the SHA-256, in hexadecimal, of the canonical JSON of parts (a list) or fields (an object)."""
     return hashlib.sha256(canonical(fields or list(parts)).encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -13,7 +13,7 @@ _HELD = "SELECT id, lane, kind, hash, expires, updated FROM memory_records"
 
 
 def one_pass(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, Any]]:
-    """One pass over records of both forms; returns what went, as its events say."""
+    """Remove expired and surplus records of both forms in one pass; return the removals in the form of their events."""
     with database.change():
         rows = database.rows(f"{_HELD} ORDER BY seq")
         lanes, expires, updated = ([row[name] for row in rows] for name in ("lane", "expires", "updated"))
@@ -21,7 +21,7 @@ def one_pass(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, Any
 
 
 def due_passes(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, Any]]:
-    """The passes that a janitor would have made by now, one every `every_s` seconds; the first call makes one."""
+    """Run the passes that are due by now, one every `every_s` seconds. The first call runs one."""
     every, removals = round(1000.0 * upkeep.every_s), list[dict[str, Any]]()
     with database.change():
         last = database.meta(LAST)

@@ -28,7 +28,7 @@ _FIRST_FORM = "text IS NULL AND expires > ?"
 
 
 def wall_clock() -> int:
-    """Milliseconds since 1970."""
+    """Return the milliseconds since 1970."""
     return time.time_ns() // 1_000_000
 
 
@@ -66,7 +66,7 @@ class RecordStore:
         self.database.close()
 
     def put(self, record: MemoryRecord) -> MemoryRecord:
-        """Keep a record; one of the same hash takes its tags and numbers in, and is updated. Returns the stored record."""
+        """Store a record and return it. A record of the same hash is updated with the new tags and numbers."""
         now, digest = self.clock(), record.hash
         with self.database.change():
             remove_expired(self.database, digest, "text IS NULL", now)
@@ -79,14 +79,14 @@ class RecordStore:
         return stored
 
     def get(self, record_id: str) -> MemoryRecord:
-        """A record by its id; raises `AddressError`."""
+        """Return a record by its id; raises `AddressError`."""
         record = self.database.first(decode_record, "id = ? AND text IS NULL", record_id)
         if record is None:
             raise AddressError("no such record", where=self.database.where, given=record_id)
         return record
 
     def link(self, src: str, dst: str, rel: str, weight: float = 1.0) -> None:
-        """Link two records; the same link again takes the new weight. Raises `AddressError` where an end is not there."""
+        """Link two records, or update the weight of the link. Raises `AddressError` if either record is missing."""
         finite(weight, where="weight", low=0.0, high=1.0)
         if not isinstance(rel, str) or not rel.strip():
             raise UsageError("not a relation", where="rel", given=rel, allowed="a word")
@@ -103,13 +103,13 @@ class RecordStore:
             self.database.emit("memory.link.put", now, {"src": src, "dst": dst, "rel": rel, "weight": float(weight)})
 
     def links(self, src: str, limit: int = 50) -> list[dict[str, Any]]:
-        """What a record links to, the heaviest first: {src, dst, rel, weight}."""
+        """Return the links from a record, the heaviest first: {src, dst, rel, weight}."""
         query = """SELECT src_id AS src, dst_id AS dst, rel, weight FROM memory_links WHERE src_id = ?
             ORDER BY weight DESC, rowid LIMIT ?"""
         return self.database.rows(query, src, _count(limit))
 
     def select(self, text: str = "", *, lane: str | None = None, limit: int = 50, match: str = "like") -> list[MemoryRecord]:
-        """Records that hold a text (`like`, the last updated first) or any of its words (`words`, the best first)."""
+        """Return records that contain a text (`like`, last updated first) or any of its words (`words`, best first)."""
         if one_of(match, ("like", "words"), "match") == "words":
             rows = list(self._hits(text, lane))[: _count(limit)]
             return self._fetch(rows)
@@ -120,7 +120,7 @@ class RecordStore:
         return self.database.decoded(decode_record, query, *values, f"%{escaped}%", _count(limit))
 
     def search_embed(self, query: str | Sequence[float], *, lane: str | None = None, limit: int = 50) -> list[Hit]:
-        """Records by the cosine of their embedding with a text's, or with a vector; of the most recent that carry one."""
+        """Return the most recent embedded records, by cosine with the embedding of a text or with a vector."""
         rows = self._recent(lane)
         sim = self._sims(rows, query)
         best = np.argsort(-sim, kind="stable")[: _count(limit)]
@@ -130,7 +130,7 @@ class RecordStore:
     def select_hybrid(
         self, query: str, *, lane: str | None = None, limit: int = 50, recency_form: str = "half_life"
     ) -> list[Hit]:
-        """Records by likeness, words, recency and utility (`malsim.records.fusion`), best first; ties by creation.
+        """Return records by similarity, words, recency and utility (see `fusion`), best first; ties by creation.
 
         `recency_form` is half_life, as documented, or e_folding, as coded.
         """
@@ -156,7 +156,7 @@ class RecordStore:
         self, query: str, *, lane: str | None = None, limit: int = 50, seeds: int = SEEDS, per_seed: int = PER_SEED,
         recency_form: str = "half_life",
     ) -> list[Hit]:  # fmt: skip
-        """The best hybrid records and what they link to, one step away; a record that is both has the larger score."""
+        """Return the best hybrid records and the records one link away. A record in both has the larger score."""
         hits = {hit.record.id: hit for hit in self.select_hybrid(query, lane=lane, limit=seeds, recency_form=recency_form)}
         for seed in list(hits.values()):
             for link in self.links(seed.record.id, per_seed):
@@ -166,7 +166,7 @@ class RecordStore:
         return sorted(hits.values(), key=lambda hit: -hit.score)[: _count(limit)]
 
     def explain_coherent(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        """`select_coherent`, each item with its component scores and the links that led to it."""
+        """Return `select_coherent` with the component scores and the links of each item."""
         return [
             {"id": hit.record.id, "key": hit.record.key, "value": hit.record.value, "score": hit.score,
              "parts": dict(hit.parts), "path": [dict(zip(("src", "rel", "weight"), step, strict=True)) for step in hit.path]}
@@ -174,7 +174,7 @@ class RecordStore:
         ]  # fmt: skip
 
     def contradictions(self) -> list[dict[str, Any]]:
-        """Pairs that say different things of one key, and pairs linked as contradictions. No score reads them."""
+        """Return pairs with one key and different values, and pairs linked as contradictions. No score uses them."""
         query = """SELECT a.id AS src, b.id AS dst, 'value' AS rel FROM memory_records a JOIN memory_records b
             ON a.seq < b.seq AND a.lane = b.lane AND a.kind = b.kind AND a.key = b.key AND a.value <> b.value
             WHERE a.text IS NULL AND b.text IS NULL AND a.key <> ''
@@ -182,24 +182,24 @@ class RecordStore:
         return self.database.rows(query)
 
     def events(self, name: str | None = None, after: int = 0) -> list[dict[str, Any]]:
-        """What happened, in order: {seq, ts, name, payload}."""
+        """Return the events in order: {seq, ts, name, payload}."""
         return self.database.events(name, after)
 
     def sweep(self) -> list[dict[str, Any]]:
-        """One pass of the janitor: the expired go, and what overflows its lane; at most `upkeep.most`. Returns what went."""
+        """Run one pass of the janitor and return the removals: expired records and lane overflow, at most `upkeep.most`."""
         return one_pass(self.database, self.clock(), self.upkeep)
 
     def keep_up(self) -> list[dict[str, Any]]:
-        """The passes that are due by now, one every `upkeep.every_s` seconds: a clock read once a day removes as much."""
+        """Run the passes that are due, one every `upkeep.every_s` seconds, so that rare calls remove as much."""
         return due_passes(self.database, self.clock(), self.upkeep)
 
     def vector(self, text: str) -> tuple[bytes, str]:
-        """A text's embedding as the file keeps it: little-endian floats, and what made them."""
+        """Return a text's embedding as stored, in little-endian floats, and the hint of its embedder."""
         vector = embed(self.embedder, text)
         return vector.astype("<f4").tobytes(), self.hint(len(vector))
 
     def hint(self, size: int) -> str:
-        """The name of the embedder and the size of its vectors; only vectors of one hint are compared."""
+        """Return the embedder's name and vector size. Only vectors of one hint are compared."""
         return f"{getattr(self.embedder, '__qualname__', type(self.embedder).__qualname__)}:{size}"
 
     def _row(self, record: MemoryRecord, digest: str) -> dict[str, object]:
@@ -228,7 +228,7 @@ class RecordStore:
         return sorted(self.database.rows(query, *values), key=lambda row: row["seq"])
 
     def _in_lane(self, lane: str | None) -> tuple[str, tuple[object, ...]]:
-        """What lives of the first form, in SQL and its values; of a lane an index has the last updated."""
+        """Return the SQL condition, and its values, for living records of the first form, optionally of one lane."""
         if lane is None:
             return _FIRST_FORM, (self.clock(),)
         return f"{_FIRST_FORM} AND lane = ?", (self.clock(), one_of(lane, tuple(LANES), "lane"))
@@ -257,7 +257,7 @@ class RecordStore:
 
 
 def blob_cosines(rows: Sequence[Mapping[str, Any]], query: Vector, hint: str) -> NDArray[np.float64]:
-    """The cosine of each row's embedding with a query; 0 where it has none of this hint."""
+    """Return the cosine of each row's embedding with a query; 0 where it has no embedding of this hint."""
     sims = np.zeros(len(rows))
     comparable = [
         at for at, row in enumerate(rows) if row["embed_hint"] == hint and len(row["embed_blob"] or b"") == 4 * len(query)

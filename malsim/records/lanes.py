@@ -42,7 +42,7 @@ def _fixed(**values: float) -> Mapping[str, float]:
 
 @dataclass(frozen=True)
 class Upkeep:
-    """How a janitor works; seconds, and counts of records.
+    """Settings of a janitor, in seconds and counts of records.
 
     `ttl_s` is by durability, `lane_ttl_s` by lane and goes first; a lane without a cap has none.
     """
@@ -56,7 +56,7 @@ class Upkeep:
     most: int = 128
 
     def expires(self, created: int, lane: str, durability: str, ttl_s: float | None = None) -> int:
-        """When a record's life ends (ms): after its own lifetime, else its lane's, else its durability's.
+        """Return when a record expires (ms), by its own lifetime, else its lane's, else that of its durability.
 
         >>> Upkeep().expires(0, "short_term", "short"), Upkeep().expires(7, "profile", "long", 60.0)
         (900000, 60007)
@@ -73,7 +73,7 @@ class Removal(NamedTuple):
 
 
 def due(lanes: Sequence[str], expires: ArrayLike, updated: ArrayLike, now: int, upkeep: Upkeep) -> list[Removal]:
-    """What one pass removes, in order: the longest expired first, then what overflows its lane; at most `upkeep.most`.
+    """Return the removals of one pass, in order: longest expired first, then lane overflow; at most `upkeep.most`.
 
     Times are milliseconds; ties go by row.
 
@@ -93,7 +93,7 @@ def due(lanes: Sequence[str], expires: ArrayLike, updated: ArrayLike, now: int, 
 
 
 def one_of(value: object, allowed: Sequence[str], where: str) -> str:
-    """The value, a word of a list; raises `UsageError`."""
+    """Return the value if it is in the list; raises `UsageError` otherwise."""
     if isinstance(value, str) and value in allowed:
         return value
     raise UsageError("unknown word", where=where, given=value, allowed=", ".join(allowed))

@@ -54,7 +54,7 @@ class Overlay:
         self.count, self.packer = count, packer
 
     def upsert(self, item: OverlayItem, *, dedupe: bool = False) -> OverlayItem:
-        """Keep an item; one of the same id is written over, and under `dedupe` one of the same hash takes it in.
+        """Store an item. An item of the same id is replaced; under `dedupe` an item of the same hash is merged.
 
         Neither makes it younger: its life counts from its creation. Returns the stored item.
         """
@@ -72,31 +72,31 @@ class Overlay:
             return self._write(stored, now, **({"dedupe": True} if existing and not item.id else {}))
 
     def get(self, item_id: str) -> OverlayItem:
-        """An item by its id; raises `AddressError`."""
+        """Return an item by its id; raises `AddressError`."""
         item = self.database.first(decode_item, "id = ? AND text IS NOT NULL", item_id)
         if item is None:
             raise AddressError("no such item", where=self.database.where, given=item_id)
         return item
 
     def promote(self, item_id: str, lane: str = "semantic") -> OverlayItem:
-        """Move an item to another lane, whose durability and lifetime it takes."""
+        """Move an item to another lane; it takes that lane's durability and lifetime."""
         durability, extra = LANES[one_of(lane, tuple(LANES), "lane")], self.get(item_id).extra
         extra = {**extra, "lane": lane} if "lane" in extra else extra
         return self._change(item_id, lane=lane, durability=durability, ttl_s=None, extra=extra)
 
     def pin(self, item_id: str, *, pinned: bool = True) -> OverlayItem:
-        """Boost an item in every search, or no more."""
+        """Boost an item in every search, or end the boost."""
         return self._change(item_id, extra={**self.get(item_id).extra, "pin": pinned})
 
     def search(self, query: str, *, scope: Scope | None = None, fusion: Fusion | None = None) -> list[Decision]:
-        """What a question finds, the best first, each with its numbers; see `malsim.records.fusion`."""
+        """Return the decisions on the items found for a query, the best first; see `malsim.records.fusion`."""
         fusion = fusion or self.fusion
         return rank(find(self.store, query, scope or Scope(), fusion), fusion, self.store.clock())
 
     def pack(
         self, query: str, budget: PackBudget, *, scope: Scope | None = None, hard: Mapping[str, Sequence[str]] | None = None
     ) -> Pack:
-        """What fits a budget, with the reason of each decision; a thin pack is searched for again. The pack is journaled.
+        """Fill a budget with items and record the reason of each decision. A thin pack is searched again. Journals the pack.
 
         `hard` holds texts for the slots instructions, safety and reserved, which go first. Raises `UsageError` where they
         alone are over the budget.
@@ -119,7 +119,7 @@ class Overlay:
         return pack
 
     def hold(self, item: OverlayItem, reason: str) -> str:
-        """Put an item into quarantine, where no search sees it; returns the id by which it is admitted."""
+        """Put an item into quarantine, hidden from searches; return the id by which it is admitted."""
         if not isinstance(reason, str) or not reason.strip():
             raise UsageError("no reason", where="reason", given=reason, allowed="a text")
         now, held_id = self.store.clock(), item.hash[:16]
@@ -130,12 +130,12 @@ class Overlay:
         return held_id
 
     def on_hold(self) -> list[tuple[str, OverlayItem, str]]:
-        """What is in quarantine, the oldest first: id, item, reason."""
+        """Return the items in quarantine, the oldest first: id, item, reason."""
         query = "SELECT id, item, reason FROM memory_quarantine ORDER BY created, id"
         return self.database.decoded(lambda row: (row["id"], OverlayItem(**json.loads(row["item"])), row["reason"]), query)
 
     def admit(self, held_id: str, *, dedupe: bool = False) -> OverlayItem:
-        """Let an item out of quarantine into the memory; raises `AddressError`."""
+        """Move an item from quarantine into the memory; raises `AddressError`."""
         items = {name: item for name, item, _ in self.on_hold()}
         if held_id not in items:
             raise AddressError("not in quarantine", where=self.database.where, given=held_id)
@@ -145,7 +145,7 @@ class Overlay:
             return self.upsert(items[held_id], dedupe=dedupe)
 
     def metrics(self) -> dict[str, Any]:
-        """How many items by lane and kind, how many are in quarantine, how many contradict; an event too."""
+        """Count items by lane and kind, items in quarantine, and contradictions; emit the counts as an event."""
         rows = self.database.rows("SELECT lane, kind FROM memory_records WHERE text IS NOT NULL ORDER BY seq")
         counts = {
             "items": len(rows), "held": len(self.on_hold()), "contradictions": len(self.store.contradictions()),

@@ -20,7 +20,7 @@ Packer: TypeAlias = "Callable[[Sequence[Decision], PackBudget, int], Sequence[De
 
 
 def quarter_of_letters(text: str) -> int:
-    """A token for every four letters, rounded up: the usual estimate where the model's own counter is not at hand.
+    """Return one token for every four letters, rounded up: an estimate when the model's counter is missing.
 
     >>> quarter_of_letters("five!"), quarter_of_letters("")
     (2, 0)
@@ -30,7 +30,7 @@ def quarter_of_letters(text: str) -> int:
 
 @dataclass(frozen=True)
 class PackBudget:
-    """How many tokens a pack may hold, and how many items of a kind; a kind without a cap has none.
+    """Largest number of tokens of a pack, and largest number of items by kind. A kind without a cap is unlimited.
 
     Raises `UsageError` for a count below 0.
     """
@@ -39,7 +39,6 @@ class PackBudget:
     per_kind_caps: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Look at the counts."""
         for name, count in {"max_tokens": self.max_tokens, **self.per_kind_caps}.items():
             if not isinstance(count, int) or isinstance(count, bool) or count < 0:
                 raise UsageError("not a count", where=f"budget.{name}", given=count, allowed="0, 1, 2 …")
@@ -47,7 +46,7 @@ class PackBudget:
 
 @dataclass(frozen=True)
 class Coverage:
-    """When a pack is thin (below `fill` of its tokens) and how it is searched for again, `rounds` times in all."""
+    """Rule for repeating a search: a pack below `fill` of its tokens is thin; `rounds` searches at most."""
 
     fill: float = 0.5
     rounds: int = 3
@@ -58,7 +57,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Decision:
-    """What was decided of an item: each number that led to it, what it costs, and its slot or why it was dropped."""
+    """Decision on one item: the numbers that led to it, the cost, and the slot or the reason for dropping the item."""
 
     id: str
     kind: str
@@ -96,7 +95,7 @@ class Pack:
 
     @property
     def items(self) -> tuple[Decision, ...]:
-        """What is in it."""
+        """Decisions on the items that are in the pack."""
         return tuple(decision for decision in self.decisions if decision.slot)
 
     @property
@@ -106,7 +105,7 @@ class Pack:
 
 
 def greedy(candidates: Sequence[Decision], budget: PackBudget, left: int) -> list[Decision]:
-    """The packer by default: each candidate in order that its kind's cap and the tokens left allow."""
+    """Pack each candidate in order if its kind's cap and the remaining tokens allow. This is the default packer."""
     counts, decisions = Counter[str](), list[Decision]()
     for each in candidates:
         if counts[each.kind] >= budget.per_kind_caps.get(each.kind, len(candidates)):
@@ -129,7 +128,7 @@ def fill(
     packer: Packer = greedy,
     near: float = 0.98,
 ) -> Pack:
-    """A pack of what a search ranked.
+    """Build a pack from ranked items.
 
     Ephemeral items and near copies (a cosine of `near` with an item before) are no candidates. Raises `UsageError` where the
     hard slots alone are over the budget, and where a packer of the user's own is.
@@ -154,7 +153,7 @@ def fill(
 
 
 def widen(pack: Pack, fusion: Fusion, coverage: Coverage, *, max_tokens: int) -> Fusion | None:
-    """The settings of the next round, or None where the pack is not thin or the rounds are used up."""
+    """Return the settings of the next round, or None if the pack is not thin or the rounds are used up."""
     if pack.rounds >= coverage.rounds or pack.tokens >= coverage.fill * max_tokens:
         return None
     alike = [item.similar for item in pack.items[1:]]

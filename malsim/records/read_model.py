@@ -42,7 +42,7 @@ class ReadModel:
         self.document: dict[str, list[dict[str, Any]]] = {"items": []}
 
     def refresh(self) -> list[dict[str, Any]]:
-        """The patch from the model before to the store as it is; a patch of anything is an event of the store's too."""
+        """Return the patch from the last model to the present store. A patch with operations is logged as an event."""
         now = self.store.clock()
         with self.store.database.change():
             items = self._items(now)
@@ -59,7 +59,7 @@ class ReadModel:
 
 
 def patch_between(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Operations that make `{"items": before}` into `{"items": after}`; an item is known by its `id`.
+    """Return the operations that turn `{"items": before}` into `{"items": after}`, matching items by `id`.
 
     >>> patch_between([{"id": "a", "n": 1}, {"id": "b"}], [{"id": "b"}, {"id": "a", "n": 2}])
     [{'op': 'move', 'from': '/items/1', 'path': '/items/0'}, {'op': 'replace', 'path': '/items/1/n', 'value': 2}]

@@ -36,7 +36,6 @@ class MemoryRecord:
     updated: int | None = None
 
     def __post_init__(self) -> None:
-        """Look at each field."""
         one_of(self.lane, tuple(LANES), "lane")
         _text(self.kind, "kind")
         _text(self.key, "key", empty=True)
@@ -47,16 +46,16 @@ class MemoryRecord:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the canonical JSON of lane, kind, key and value: what makes two records one."""
+        """SHA-256 of the canonical JSON of lane, kind, key and value. Records of equal hash are the same."""
         return content_hash(lane=self.lane, kind=self.kind, key=self.key, value=self.value)
 
     @property
     def text(self) -> str:
-        """What is embedded: the key, and the value as text."""
+        """Text to embed: the key, and the value as text."""
         return f"{self.key} {self.value if isinstance(self.value, str) else canonical(self.value)}"
 
     def merged(self, later: MemoryRecord, now: int) -> MemoryRecord:
-        """The record after an equal one is put: both tags, the later numbers where there are any, its time as update."""
+        """Return the record after an equal one is put: tags of both, later numbers where present, updated now."""
         return replace(
             self, tags=union(self.tags, later.tags), updated=max(now, self.updated or 0),
             score=self.score if later.score is None else later.score, prob=self.prob if later.prob is None else later.prob,
@@ -90,7 +89,6 @@ class OverlayItem:
     updated: int | None = None
 
     def __post_init__(self) -> None:
-        """Look at each field."""
         _text(self.text, "text")
         one_of(self.kind, KINDS, "kind")
         for name in ("agent_id", "project_id", "id"):
@@ -110,7 +108,7 @@ class OverlayItem:
             _texts(self.links[one_of(name, ("parents", "children"), "links")], f"links.{name}")
 
     def _settle_lane(self) -> None:
-        """Take the lane from `extra` where it is named there alone, and what is missing of lane and durability."""
+        """Take the lane from `extra` if it is named only there, and derive a missing lane or durability."""
         named = self.extra.get("lane") if isinstance(self.extra, dict) and not self.lane else None
         lane = self.lane if named is None else one_of(named, tuple(LANES), "extra.lane")
         durability = one_of(self.durability or LANES.get(lane, "long"), DURABILITIES, "durability")
@@ -119,16 +117,16 @@ class OverlayItem:
 
     @property
     def hash(self) -> str:
-        """SHA-256 over agent, project, kind and text: what makes two items one, where that is asked."""
+        """SHA-256 of agent, project, kind and text. Items of equal hash are the same under `dedupe`."""
         return content_hash(self.agent_id, self.project_id, self.kind, self.text)
 
     @property
     def pinned(self) -> bool:
-        """Whether it is pinned."""
+        """True if the record is pinned."""
         return bool(self.extra.get("pin"))
 
     def merged(self, later: OverlayItem, now: int) -> OverlayItem:
-        """The item after an equal one is written: trust and extras are the later's; its age stays."""
+        """Return the item after an equal one is written: trust and extras of the later, age of the earlier."""
         return replace(
             self, trust=later.trust, keywords=union(self.keywords, later.keywords),
             updated=max(now, self.updated or 0),
@@ -137,12 +135,12 @@ class OverlayItem:
 
 
 def union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Both, in order, each once."""
+    """Return the entries of both, in order, without repetition."""
     return tuple(dict.fromkeys((*first, *second)))
 
 
 def decode_record(row: Mapping[str, Any]) -> MemoryRecord:
-    """A row of the database as a record of the first form."""
+    """Return a row of the database as a record of the first form."""
     names = ("lane", "kind", "key", "score", "prob", "id", "created", "updated")
     return MemoryRecord(
         value=json.loads(row["value"]), tags=tuple(json.loads(row["tags"])), **{name: row[name] for name in names}
@@ -150,14 +148,14 @@ def decode_record(row: Mapping[str, Any]) -> MemoryRecord:
 
 
 def decode_item(row: Mapping[str, Any]) -> OverlayItem:
-    """A row of the database as an item of the second form."""
+    """Return a row of the database as an item of the second form."""
     lists: dict[str, Any] = {name: tuple(json.loads(row[name])) for name in _LISTS}
     objects: dict[str, Any] = {name: json.loads(row[name]) for name in _OBJECTS}
     return OverlayItem(ts=row["created"], **{name: row[name] for name in _COLUMNS}, **lists, **objects)
 
 
 def encode_item(item: OverlayItem) -> dict[str, object]:
-    """An item of the second form as a row of the database, but for its hash, embedding and end."""
+    """Return an item of the second form as a row of the database, without hash, embedding and expiry."""
     row: dict[str, object] = {name: getattr(item, name) for name in _COLUMNS}
     row |= {name: canonical(getattr(item, name)) for name in (*_LISTS, *_OBJECTS)}
     return row | {"value": canonical({"text": item.text}), "tags": "[]", "created": item.ts}

@@ -1,1 +1,1 @@
-"""What runs users' memories in the loop: who calls them, with what words, and what a harness sees of their items."""
+"""Users' memories in the loop: their calls, the wording of the calls, and the items that the harness sees."""

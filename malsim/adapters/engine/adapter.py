@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Phrases:
-    """How facts become sentences and objects questions, and where in an answer its value stands.
+    """Wording of facts as sentences and of objects as questions, and the place of the value in an answer.
 
     `sentence` may name {object}, {value} and {writer}, `question` {object}. `answer` is a regular expression of RE2, which
     takes time linear in a text; its group `value`, or first group, is the value. Without one, the value is the one of the
@@ -53,15 +53,15 @@ class Phrases:
             raise ScenarioError("a pattern without a group", where="memory.answer", given=self.answer, hint=hint)
 
     def says(self, object_: str, value: str, writer: str) -> str:
-        """A fact as a sentence."""
+        """Return a fact as a sentence."""
         return filled(self.sentence, {"object": object_, "value": value, "writer": writer})
 
     def asks(self, object_: str) -> str:
-        """An object as a question."""
+        """Return the question about an object."""
         return filled(self.question, {"object": object_})
 
     def values_in(self, text: str, values: Iterable[str]) -> list[str]:
-        """Those of some values that a text says, the longer of two where one holds the other.
+        """Return the given values that a text contains; of two overlapping values, the longer.
 
         >>> Phrases().values_in("the valve is half open", ["open", "half open", "shut"])
         ['half open']
@@ -95,7 +95,7 @@ def _words_of(problem: Exception) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """What makes a memory of the user's own: a name, `package.module:factory`, or what was given from Python.
+    """Source of a user's own memories: a name, `package.module:factory`, or a factory given from Python.
 
     `allowed` says that its code may be run: a name that came with a file of somebody else's is not, until the user says so.
     `limit` is in seconds a call. Memories live in a process of their own; `trusted` ones in this process, without a limit,
@@ -114,7 +114,7 @@ class Adapter:
 
     @classmethod
     def of(cls, given: object, *, limit: float = LIMIT, trusted: bool = False) -> Adapter:
-        """A name, a class or a function, each taken as consent to run it; raises `UsageError` for anything else."""
+        """Build from a name, class or function, each taken as consent to run it; raises `UsageError` for anything else."""
         if isinstance(given, Adapter):
             return given
         if isinstance(given, str):

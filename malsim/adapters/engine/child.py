@@ -48,7 +48,7 @@ class Child:
         self.clear = weakref.finalize(self, _clear, self.process, self.folder)
 
     def wait(self, ready: Callable[[float], bool]) -> None:
-        """Wait until `ready`, which is given some seconds to wait; raise `EndedError` where a call goes on for too long."""
+        """Wait until `ready`, called with a time-out in seconds, is true. Raises `EndedError` if a call takes too long."""
         while not ready(LOOK):
             for note in calls_in(self.folder):
                 if time.monotonic() > note.deadline + GRACE:

@@ -30,7 +30,7 @@ Source: TypeAlias = "str | Callable[[], UserMemory]"
 
 
 class Ask(NamedTuple):
-    """One call of the memory number `rep`: its name, and what it is given."""
+    """Call of the memory number `rep`: name and arguments."""
 
     rep: int
     call: str
@@ -77,7 +77,7 @@ class Host:
         return [answer for answer, _ in pairs], [broken for _, broken in pairs if broken]
 
     def each(self, asks: Sequence[Ask]) -> Iterator[tuple[Any, Breakdown | None]]:
-        """Make the calls one after the other; what each answered, and what went wrong in it."""
+        """Run the calls in turn; yield each answer and error."""
         for place, ask in enumerate(asks):
             answer, broken = None, None
             if ask.rep not in self._ended or ask.call == CLOSE:
@@ -90,7 +90,7 @@ class Host:
             yield answer, broken
 
     def stop(self) -> None:
-        """Nothing: what is held here goes with its last user."""
+        """Do nothing: the memories are freed with their last reference."""
 
     def _call(self, ask: Ask) -> Any:
         rep, call, now, about, limit = ask
@@ -120,7 +120,7 @@ class Host:
         return None
 
     def _make(self, rep: int) -> dict[str, Any]:
-        """Make a memory; what it declares, and which optional calls it has."""
+        """Make a memory; return its declarations and optional calls."""
         if isinstance(self._source, bytes):
             self._source = pickle.loads(self._source)  # noqa: S301  # from the bench
         if isinstance(self._source, str):
@@ -141,7 +141,7 @@ class Host:
 
 
 def lifted(broken: Breakdown, where: str) -> AdapterError:
-    """What went wrong as an error of a place."""
+    """Return the breakdown as an error at the given place."""
     return AdapterError(broken.problem, where=where, given=broken.given, allowed=broken.allowed, hint=broken.hint)
 
 

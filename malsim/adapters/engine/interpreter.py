@@ -49,26 +49,26 @@ class Interpreter:
         self.last: dict[int, Claim] = {}
 
     def query(self, object_: int, scope: str | None = None) -> Query:
-        """The question about an object, asked within its own scope or another; of what is everybody's, within none."""
+        """Return the question about an object, asked within its own scope or another; without a scope for public objects."""
         own = self._queries[object_]
         return own if scope is None or not own.scope else replace(own, scope=scope)
 
     def deed(self, object_: int, value: int, deed: Deed) -> dict[str, Any]:
-        """What a correction, an erasure or a permission is given, in the contract's order."""
+        """Return the arguments of a correction, an erasure or a permission, in the contract's order."""
         instead = {"instead": None} if deed.do == "correct" else {}
         given = {"object": self.objects[object_], "value": self._labels[object_][value], **instead}
         return given | {"now": deed.now, "by": deed.by, "scope": self._scopes[object_]}
 
     def sharing(self, object_: int, to: str, now: float) -> dict[str, Any]:
-        """What is given to a memory that is to let another scope read an object, or no longer."""
+        """Return the arguments of a call that starts or ends sharing an object with another scope."""
         return {"object": self.objects[object_], "to": to, "now": now, "scope": self._scopes[object_]}
 
     def objects_of(self, rep: int) -> list[int]:
-        """The objects of a replication's claims, in the order of their first claims."""
+        """Return the objects of a replication's claims, in the order of their first claims."""
         return self._objects.get(rep, [])
 
     def claims(self, claims: Claims, edges: Mapping[int, Sequence[Edge]]) -> dict[int, list[tuple[int, Claim]]]:
-        """Of each replication its claims in order, each with its row; claims about nothing are left out."""
+        """Return the claims of each replication in order, each with its row; claims about nothing are left out."""
         by_rep: dict[int, list[tuple[int, Claim]]] = {}
         texts = _texts(claims)
         stated = claims.stated.tolist()
@@ -94,11 +94,11 @@ class Interpreter:
         return by_rep
 
     def knows(self, rep: int, object_: int) -> bool:
-        """Whether anything was claimed of an object."""
+        """Return whether anything was claimed about an object."""
         return (rep, object_) in self._values
 
     def value(self, rep: int, object_: int, item: ShownItem) -> int:
-        """The place of the value that an item says; raises `WrongItemError` for none, several, or no such value."""
+        """Return the index of the value of an item. Raises `WrongItemError` for no value, several, or an unknown one."""
         topic = self.objects[object_]
         if item.object != topic:
             raise WrongItemError("returned an item about something else", item.object, topic, kind="off_topic")
@@ -116,21 +116,21 @@ class Interpreter:
         return values[matches[0]]
 
     def origin(self, rep: int, object_: int, value: int) -> _Origin:
-        """Writer, time and confidence of the last claim of a value."""
+        """Return writer, time and confidence of the last claim of a value."""
         return self._origins[rep, object_][value]
 
     def sentence(self, object_: int, value: int, writer: int) -> str:
-        """A fact as a sentence."""
+        """Return a fact as a sentence."""
         return self._phrases.says(self.objects[object_], self._labels[object_][value], self._writers[writer])
 
 
 def edge_of(relation: int, target: str) -> Edge:
-    """An edge by the number of its relation."""
+    """Return an edge from the number of its relation."""
     return Edge(RELATIONS[relation], target)
 
 
 def _texts(claims: Claims) -> dict[int, str]:
-    """What scripted claims say in their own words: title and body."""
+    """Return the own words (title and body) of scripted claims, by row."""
     if claims.words is None or claims.scripted is None or not (claims.scripted != NONE).any():
         return {}
     words = claims.words()

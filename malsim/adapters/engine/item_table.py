@@ -1,4 +1,4 @@
-"""Every item that users' memories have shown, one row each: what is known of it, and what it was worth when last shown."""
+"""Table of all items that users' memories have shown, one row each, with their worth when last shown."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ItemTable:
         return len(self._rep)
 
     def show(self, rep: int, object_: int, items: Sequence[ShownItem]) -> tuple[list[int], list[int]]:
-        """Take what a memory shows of an object; the rows that are there now, and those that were and are not.
+        """Enter the items shown of an object; return the rows now present, and the rows that disappeared.
 
         An item that says no value of the object is shown to nobody, and counted in `tally`. Raises `WrongItemError` for a
         belief in some items only.
@@ -105,17 +105,17 @@ class ItemTable:
         self.active[row], self._rank[row], self._belief[row] = False, 0.0, 0.0
 
     def drop(self, rep: int) -> None:
-        """Let all items of a replication go."""
+        """Remove all items of a replication."""
         for row, owner in enumerate(self._rep):
             if owner == rep:
                 self._end(row)
 
     def sentence(self, row: int) -> str:
-        """What an item says, as a sentence."""
+        """Return an item as a sentence."""
         return self._interpreter.sentence(self._object[row], self.value[row], self._writer[row])
 
     def view(self) -> View:
-        """What everybody sees."""
+        """Return the view of the memory."""
         return View(
             rep=np.array(self._rep, dtype=np.int64), name=pl.Series("cell", self._name, dtype=pl.String),
             writer=np.array(self._writer, dtype=np.int64), object=np.array(self._object, dtype=np.int64),

@@ -60,7 +60,7 @@ class Sandbox:
         return self._process.answers(asks)
 
     def _lose(self, culprit: int, problem: str) -> None:
-        """Every memory that lived there is lost; the call that was being made says why."""
+        """Record that every memory in the process is lost; the call being made gives the reason."""
         self.stop()
         self._ends |= dict.fromkeys(self._living, f"went with its process, which another's call ended: {problem}")
         self._ends[culprit] = problem

@@ -1,4 +1,4 @@
-"""What runs in a sandbox: a loop that reads calls, makes each under an alarm, and writes what they answered as JSON."""
+"""Process of a sandbox: a loop that reads calls, runs each under an alarm, and writes the answers as JSON."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def run_sandboxed(words: Sequence[str], *, given: str | None = None) -> int:
 
 @contextmanager
 def _streams(text: str | None) -> Iterator[dict[str, Any]]:
-    """Ours, where they are files of the system; else files, whose text is passed on at the end."""
+    """Yield our own streams if they are system files, else temporary files whose text is passed on at the end."""
     with ExitStack() as files:
         source: Any = sys.stdin if _is_file(sys.stdin) else subprocess.DEVNULL
         if text is not None:

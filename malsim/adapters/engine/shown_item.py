@@ -34,7 +34,7 @@ class WrongAnswerError(Exception):
 
 
 def shown_items(items: Any, now: float) -> list[ShownItem]:
-    """The items of an answer on a day; raises `WrongAnswerError` for what is no list, or holds what is no item.
+    """Return the items of an answer on a day. Raises `WrongAnswerError` for anything other than a list of items.
 
     >>> shown_items([{"id": 1, "object": "valve", "value": 3.0, "rank": 1}], 0.0)[0].value
     '3'

@@ -32,7 +32,7 @@ MANY = 1000  # items that a peek asks for
 
 @dataclass(frozen=True)
 class UserState:
-    """What users' memories show. The memories are the user's and change in place: a state is continued once."""
+    """State of users' memories as last shown. The memories change in place, so that a state is continued only once."""
 
     instances: _Instances
     view: View
@@ -51,7 +51,7 @@ class UserPlant:
         self.adapter, self.phrases, self._where = adapter, phrases, where
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> UserState:
-        """A memory made by the factory for each of these replications."""
+        """Make a memory with the factory for each of the replications."""
         instances = _Instances(self.adapter, self.phrases, self._where, replications, vocabulary)
         return UserState(instances, instances.table.view())
 
@@ -81,7 +81,7 @@ class UserPlant:
         return replace(state, view=table.view()), verdicts
 
     def take_back(self, state: UserState, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[UserState, Bools]:
-        """Ask each memory for it, where it offers that, then look what came of it."""
+        """Ask each memory that offers the call to take the value back, then look at the result."""
         instances, asks = state.instances, list[Ask]()
         alive = np.array([instances.offers(deed.do) and one not in instances.failures for one in rep.tolist()], dtype=bool)
         rows = list(zip(rep[alive].tolist(), object_[alive].tolist(), value[alive].tolist(), strict=True))
@@ -93,7 +93,7 @@ class UserPlant:
         return replace(state, view=instances.table.view(), now=max(deed.now, state.now)), alive
 
     def tick(self, state: UserState, now: float) -> UserState:
-        """Let time pass in each memory, then look at all that was claimed in it."""
+        """Let time pass in each memory, then look at every object that was claimed about."""
         instances, asks = state.instances, list[Ask]()
         for rep in instances.alive:
             asks.append(Ask(rep, "tick", now))
@@ -102,7 +102,7 @@ class UserPlant:
         return UserState(instances, instances.table.view(), now, state.ticks + 1)
 
     def share(self, state: UserState, object_: Ints, scope: str, now: float, *, shared: bool) -> tuple[UserState, bool]:
-        """Ask each memory for it, where it offers that."""
+        """Ask each memory that offers the call to share the object."""
         instances, call = state.instances, "share" if shared else "unshare"
         if instances.offers(call):
             what = [(rep, place) for rep in instances.alive for place in object_.tolist()]
@@ -110,7 +110,7 @@ class UserPlant:
         return replace(state, now=max(now, state.now)), instances.offers(call)
 
     def shows(self, state: UserState, object_: Ints, scope: str, now: float) -> Bools:
-        """Look within a scope: whether an active item says something that was claimed of each object."""
+        """Return for each object whether an active item within a scope states a value that was claimed of it."""
         instances, answered = state.instances, np.zeros((len(object_), len(state.instances.numbers)), dtype=bool)
         what = [(rep, row) for rep in instances.alive for row in range(len(object_))]
         queries = [instances.interpreter.query(int(object_[row]), scope) for _, row in what]
@@ -122,7 +122,7 @@ class UserPlant:
     def answer(
         self, state: UserState, rep: Ints, object_: Ints, limit: int, now: float, scope: str | None = None
     ) -> UserState:
-        """Ask a question in each of these replications, a use; its view shows of that object what was answered."""
+        """Ask a question in each of these replications, as a use. The view shows the answer for that object."""
         instances = state.instances
         pairs = [pair for pair in zip(rep.tolist(), object_.tolist(), strict=True) if pair[0] not in instances.failures]
         asks = [Ask(one, "read", now, instances.interpreter.query(about, scope), limit) for one, about in pairs]
@@ -130,24 +130,24 @@ class UserPlant:
         return replace(state, view=instances.table.view(), now=max(now, state.now))
 
     def read(self, state: UserState, rep: Ints, object_: Ints, opened: Ints, now: float) -> UserState:  # noqa: ARG002
-        """A use whose answer nobody looks at."""
+        """Ask a question as a use and ignore the answer."""
         return self.answer(state, rep, object_, MANY, now)
 
     def view(self, state: UserState, now: float) -> View:  # noqa: ARG002  # memories are looked at when something happens to them
-        """What was shown when they were last looked at."""
+        """Return the view at the last look."""
         return state.view
 
     def failures(self, state: UserState) -> dict[int, AdapterError]:
-        """What went wrong, by replication number."""
+        """Return the errors by replication number."""
         return {state.instances.numbers[rep]: problem for rep, problem in state.instances.failures.items()}
 
     def answers(self, state: UserState) -> dict[str, Array]:
-        """Of all looks at what was claimed of, the share that said nothing, or something that is no claim, a replication."""
+        """Return by replication the shares of looks at known objects that got no answer or an invalid one."""
         tally = state.instances.table.tally
         return {kind: ratio(tally[kind], tally["looks"]) for kind in ANSWERS}
 
     def close(self, state: UserState) -> None:
-        """Let the memories go, those that failed too."""
+        """Release all memories, including failed ones."""
         state.instances.close()
 
 
@@ -171,11 +171,11 @@ class _Instances:
         self._edges, self._members = bool(members["edges"]), members
 
     def offers(self, call: str) -> bool:
-        """Whether the memories have an optional call."""
+        """Return whether the memories have an optional call."""
         return bool(self._members[call])
 
     def says(self, rep: int, object_: int, item: Any) -> bool:
-        """Whether an item says a value that was claimed of an object."""
+        """Return whether an item states a value that was claimed of the object."""
         try:
             self.interpreter.value(rep, object_, item)
         except WrongItemError:
@@ -184,11 +184,11 @@ class _Instances:
 
     @property
     def alive(self) -> list[int]:
-        """Places of the replications that go on."""
+        """Indexes of the replications that have not failed."""
         return [rep for rep in range(len(self.numbers)) if rep not in self.failures]
 
     def edges(self, claims: Claims) -> tuple[dict[int, list[Edge]], int]:
-        """Edges by claim where the memory reads them, and how many there is no place for."""
+        """Return edges by claim where the memory reads them, and the number of edges dropped."""
         by_claim: dict[int, list[Edge]] = {}
         if claims.edges is None:
             return by_claim, 0
@@ -202,13 +202,13 @@ class _Instances:
         return by_claim, dropped
 
     def writes(self, parts: dict[int, list[tuple[int, Claim]]], now: float) -> Iterator[Ask]:
-        """One call for the claims of each instant; time never runs back."""
+        """Yield one call for the claims of each instant; time never decreases."""
         for rep, part in parts.items():
             for time, group in groupby(part, key=lambda each: each[1].time):
                 yield Ask(rep, "write", max(now, time), [claim for _, claim in group])
 
     def ask(self, asks: Sequence[Ask]) -> list[Any]:
-        """What the calls answered, a read nothing where it says so; what goes wrong ends its replication.
+        """Return the answers of the calls, with None from a read replaced by []. An error ends its replication.
 
         Raises `AdapterError` when none is left.
         """
@@ -218,19 +218,19 @@ class _Instances:
         return [[] if answer is None and ask.call == "read" else answer for ask, answer in zip(asks, answers, strict=True)]
 
     def close(self) -> None:
-        """Let the memories go, and end their process; what goes wrong now changes no result."""
+        """Release the memories and end their process. Errors no longer change a result."""
         try:
             self._host.run([Ask(rep, CLOSE) for rep in range(len(self.numbers))])
         finally:
             self._host.stop()
 
     def looks(self, rep: int, objects: Iterable[int], now: float, number: int) -> list[Ask]:
-        """A peek an object, and one of them twice: the second must show what the first did."""
+        """Return one peek for each object, and repeat one of them: the repetition must show the same."""
         looks = [Ask(rep, "peek", now, self.interpreter.query(object_), MANY) for object_ in objects]
         return [*looks, looks[number % len(looks)]] if looks else looks
 
     def look(self, asks: Sequence[Ask], answers: Sequence[Any]) -> list[int]:
-        """Take up what was shown; the rows that are no longer."""
+        """Enter the shown items; return the rows that are no longer shown."""
         absent: list[int] = []
         first_looks: dict[tuple[int, str], list[str]] = {}
         for place, (ask, items) in enumerate(zip(asks, answers, strict=True)):
@@ -253,7 +253,7 @@ class _Instances:
         return absent
 
     def row(self, rep: int, object_: int, value: int, height: int) -> tuple[int, bool]:
-        """Where a claim went: to a new item that says it, else to one that did before; NONE where nothing says it."""
+        """Return the row of a claim and whether it is new: a new item with its value, else an earlier one, else NONE."""
         table = self.table
         rows = [row for row in self._latest.get((rep, object_), ()) if table.value[row] == value and table.active[row]]
         new = next((row for row in rows if row >= height and row not in self.new_rows), NONE)
