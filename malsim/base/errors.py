@@ -39,7 +39,7 @@ class MalsimError(Exception):
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        """Say it in one line, in the order where, problem, given, allowed, hint."""
+        """Return the error in one line, in the order where, problem, given, allowed, hint."""
         parts = [f"{self.where}: {self.problem}" if self.where else self.problem]
         if self.given is not None:
             text = repr(self.given)
@@ -95,7 +95,7 @@ class UsageError(MalsimError, ValueError):
 
 
 def nearest(word: str, names: Iterable[str], otherwise: str = "") -> str:
-    """A hint at the names most like a word, else `otherwise`; looks at the first 300, so that many faults stay cheap.
+    """Return a hint with the names most like a word, else `otherwise`; only the first 300 names are compared, to stay cheap.
 
     >>> nearest("weka", ["weak", "stale"])
     'did you mean weak?'

@@ -46,7 +46,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def in_days(value: Any, *, where: str) -> Any:
-    """A duration in days, given as their number or as text with its unit; a value that is no text is left as it is.
+    """Return a duration in days: text with a unit is converted, and a value that is not a text is returned unchanged.
 
     Raises `UsageError` for text that is none.
 
@@ -62,7 +62,7 @@ def in_days(value: Any, *, where: str) -> Any:
 
 
 def day(text: str) -> float:
-    """A day or a number of days as typed on a command line, with its unit or without.
+    """Parse a day or a number of days of a command line, with its unit or without.
 
     >>> day("36h"), day("12")
     (1.5, 12.0)
@@ -74,7 +74,7 @@ def day(text: str) -> float:
 
 
 def day_of(text: str, start: str | None, *, where: str) -> float:
-    """A day as typed: a number, one with a unit, or a date where day 0 has one, `start`; raises `UsageError` for no day.
+    """Parse a day: a number, a number with a unit, or a date if day 0 has one, `start`; raise `UsageError` otherwise.
 
     >>> day_of("36h", None, where="--now"), day_of("2026-01-08", "2026-01-05", where="--now")
     (1.5, 3.0)
@@ -90,7 +90,7 @@ def day_of(text: str, start: str | None, *, where: str) -> float:
 
 
 def finite(value: object, *, where: str, low: float = -math.inf, high: float = math.inf) -> float:
-    """The number, as a float.
+    """Return the number as a float.
 
     Raises `UsageError` for what is no number, NaN, infinite, or out of bounds.
 

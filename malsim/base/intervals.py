@@ -86,7 +86,7 @@ def difference_interval(
 
 
 def mean_of(values: Array) -> float:
-    """The mean of values, NaN left out; NaN where none is there.
+    """Return the mean of the values without NaN; NaN if there is none.
 
     >>> mean_of(np.array([1.0, np.nan, 2.0]))
     1.5
@@ -96,7 +96,7 @@ def mean_of(values: Array) -> float:
 
 
 def skewness(values: Array) -> float:
-    """The third standardised moment, NaN left out; 0 of equal values, and of a share, whose interval is exact."""
+    """Compute the third standardised moment without NaN; 0 for equal values, and for a share, whose interval is exact."""
     there = values[~np.isnan(values)]
     if len(there) < 2 or np.ptp(there) == 0.0 or _is_share(there):  # noqa: PLR2004  # one value has no spread
         return 0.0
@@ -105,7 +105,7 @@ def skewness(values: Array) -> float:
 
 
 def _ends(values: Array, bounds: Bounds, *, stopped: bool) -> tuple[float, float]:
-    """The widest, on each side, of the intervals that apply to values that are not alike, cut at the bounds."""
+    """Return the widest, on each side, of the intervals that apply to unequal values, cut at the bounds."""
     ends = [_student(values, stopped=stopped)]
     if abs(skewness(values)) > SKEWED:
         ends.append(_hall(values))
@@ -244,7 +244,7 @@ def poisson(count: float) -> tuple[float, float]:
 
 
 def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Array]:
-    """The share still standing as observed, with its 95 % interval (log-log, Greenwood): times, share, low, high.
+    """Estimate the surviving share with its 95 % interval (log-log, Greenwood): times, share, low, high.
 
     Where all or none are left there is no interval: NaN.
     """
@@ -268,7 +268,7 @@ def resamples(count: int, times: int, *, seed: int) -> NDArray[np.int64]:
 
 
 def ends(draws: Array, *, axis: int | None = None) -> tuple[Any, Any]:
-    """The 2.5 % and 97.5 % quantiles of what was drawn again, NaN left out; NaN where nothing else is there.
+    """Return the 2.5 % and 97.5 % quantiles of the resampled values without NaN; NaN if there is none.
 
     >>> ends(np.array([0.0, 1.0, 2.0, np.nan]))
     (0.05, 1.95)

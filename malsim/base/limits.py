@@ -103,7 +103,7 @@ ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=2000
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Let these be in force until the block is left.
+        """Put these limits in force until the block ends.
 
         >>> with Limits(points=10).hold():
         ...     Limits.in_force().points
@@ -117,7 +117,7 @@ ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=2000
 
     @staticmethod
     def in_force() -> Limits | None:
-        """The limits that hold now; None where nobody holds any."""
+        """Return the limits in force, or None if there are none."""
         return _IN_FORCE.get()
 
     @staticmethod
@@ -133,7 +133,7 @@ ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=2000
 
     @staticmethod
     def put_in_force(limits: Limits | None) -> None:
-        """Let these hold for good, as a process does that works for another."""
+        """Put limits in force for the rest of the process, as a worker process does."""
         _IN_FORCE.set(limits)
 
 
@@ -155,7 +155,7 @@ def within(sizes: Mapping[str, int], *, where: str | None = None) -> None:
 
 
 def bound_memory(most: int) -> None:
-    """Let this process reserve `most` bytes beyond what libraries reserve; one that aborts says why, and exits with 2."""
+    """Let this process reserve `most` bytes more than libraries do; if it aborts, it prints why and exits with 2."""
     import ctypes
 
     with suppress(ImportError, OSError, ValueError):  # Windows, or a limit that is lower already
@@ -177,7 +177,7 @@ def _tell_and_end(_: int) -> None:
 
 @contextmanager
 def any_addresses() -> Iterator[None]:
-    """Let what is started meanwhile reserve any address space, as Node does for WebAssembly; limits of memory stay."""
+    """Lift the address-space limit for processes started in the block, as Node's WebAssembly needs; memory limits stay."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)

@@ -32,7 +32,7 @@ class Param:
 
 
 def checked(given: Mapping[str, object], params: Mapping[str, Param], *, where: str) -> dict[str, float | str]:
-    """The parameters of `params`, each as given or at its default.
+    """Return the parameters of `params`, each as given or at its default.
 
     Raises `ScenarioError` for a name that is unknown, or a value of the wrong type or outside its bounds.
     """

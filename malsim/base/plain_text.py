@@ -19,7 +19,7 @@ _ESCAPES = re.compile(r"\\(?:([\"\\n])|u([0-9a-f]{4})|U(000[0-9a-f]{5}))")
 
 
 def plain_text(text: str) -> str:
-    r"""The text with control characters, escapes and marks of direction written out, and each credential withheld.
+    r"""Return the text with control characters, escapes and direction marks written out, and with credentials withheld.
 
     >>> plain_text("a\x1b[31mb\u202ec")
     'a\\u001b[31mb\\u202ec'
@@ -91,7 +91,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:
-    """A text with `{name}` replaced by each word, and nothing worked out: no width, no attribute, no conversion.
+    """Return a text with `{name}` replaced by each word, without format features: no width, attribute or conversion.
 
     Raises `LookupError` for a field that is none of the words alone, `ValueError` for a brace that is not closed.
 
@@ -109,7 +109,7 @@ def filled(text: str, words: Mapping[str, str]) -> str:
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """The first few names, and how many more there are: three are read at a glance.
+    """Return the first few names, and the number of the rest: three are read at a glance.
 
     >>> listed(["a", "b", "c", "d"]), listed(["a"])
     ('a, b, c and 1 more', 'a')

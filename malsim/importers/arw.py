@@ -19,14 +19,14 @@ _SECONDS = 86_400.0
 
 
 def recognises(source: Source) -> bool:
-    """A database with ARW's table of records, or items with an agent, a text and a durability."""
+    """Return whether the source is a database with ARW's table of records, or a list of ARW's items."""
     if source.is_database:
         return source.tables.get("memory_records", frozenset()) >= {"id", "kind"}
     return {"id", "agent_id", "text", "durability"} <= (source.first or next(iter(dicts(source.list)), {})).keys()
 
 
 def read(source: Source, options: Options) -> Records:
-    """A claim a record; its confidence is ARW's trust."""
+    """Read one claim per record; its confidence is ARW's trust."""
     cells, children, odd, other, sure = Collector(), list[tuple[str, str, str, float]](), 0, 0, 0
     for record in _records(source):
         key, title = str(record.get("id") or ""), _title(record)

@@ -19,7 +19,7 @@ _POINTER = re.compile(r"\]\([^)]*\.md\)|\[\[")
 
 
 def recognises(source: Source) -> bool:
-    """A folder that holds MEMORY.md."""
+    """Return whether the source is a folder that holds MEMORY.md."""
     return (source.path / INDEX).is_file()
 
 
@@ -31,7 +31,7 @@ def read(source: Source, options: Options) -> Records:
 
 
 def _read(text: str, path: str) -> Note:
-    """A fact's file as a note of one observation; the index as a note of those lines that point nowhere."""
+    """Read a fact's file as a note of one observation, and the index as a note of its lines that link to no file."""
     note = note_of(text, PurePosixPath(path).stem)
     if PurePosixPath(path).name == INDEX:
         items = [match["text"] for line in note.body.splitlines() if (match := _ITEM.match(line))]
@@ -54,7 +54,7 @@ def _cell(path: Path, note: Note, one: NoteObservation) -> dict[str, Any]:
 
 
 def _link(folder: NoteFolder) -> int:
-    """Let each fact concern those that it links to; how many links led nowhere."""
+    """Add a `concerns` edge for each link of each fact; return the number of dangling links."""
     notes = folder.notes.values()
     keys = {title.lower(): key for (title, one), key in folder.keys.items() if not one.category}
     keys |= {note.name.lower(): keys[note.title.lower()] for note in notes if note.title.lower() in keys}

@@ -23,7 +23,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """A claim a write; another text of the same item supersedes the former, what was deleted is annexed."""
+    """Read one claim per write; a new text of an item supersedes its old one, and a deleted item is annexed."""
     cells, versions = Collector(), dict[str, list[str]]()
     deletions = others = 0
     for number, line in enumerate(source.records()):
@@ -52,6 +52,6 @@ def _add(cells: Collector, versions: list[str], item: str, line: dict[str, Any],
 
 
 def _day(line: Mapping[str, Any]) -> float | None:
-    """The day of the log's own clock, which no calendar has where it is infinite; None for a line that says none."""
+    """Return the day of the log's own clock (infinite days have no date), or None for a line without a day."""
     t = line.get("t")
     return float(t) if is_number(t) or t == math.inf else None

@@ -31,7 +31,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """A claim an edge; each further episode supports it; who made it invalid is guessed from the dates, and counted."""
+    """Read one claim per edge, supported by each further episode; what invalidated an edge is guessed from the dates."""
     edges, episodes, odd = dict[str, dict[str, Any]](), dict[str, dict[str, Any]](), 0
     for record in _items(source):
         if _is_edge(record) and text_of(record.get("fact")):
@@ -123,7 +123,7 @@ class _Graph(Collector):
         }
 
     def episode_cell(self, uuid: str) -> dict[str, Any]:
-        """The claim that an episode is."""
+        """Return the claim for an episode."""
         episode = self.episodes.get(uuid, {})
         text = text_of(episode.get("content")) or f"episode {uuid}"
         title = text.splitlines()[0]
@@ -135,7 +135,7 @@ class _Graph(Collector):
         return first_text(self.episodes.get(uuid, {}), "source_description", "role", "role_type") or UNKNOWN
 
     def find_heirs(self) -> None:
-        """The edge of the same group that became valid when this one ceased to be; no dump says that it was the cause."""
+        """Pair each ended edge with the edge of its group that began when it ended; dumps do not record the cause."""
         begun: dict[tuple[object, float], list[str]] = {}
         for uuid, fact in self.facts.items():
             if (day := day_of(fact.get("valid_at"))) is not None:
@@ -157,7 +157,7 @@ class _Graph(Collector):
         self.counts["  with no edge that began at that instant"] = len(ends) - sum(counts.values())
 
     def relation(self, old: str, new: str) -> int:
-        """0 where source and name agree, 1 where both ends do, else 2."""
+        """Return 0 if source and name agree, 1 if both ends agree, else 2."""
         one, other = self.facts[old], self.facts[new]
         same_source = first_text(one, *_SOURCE) == first_text(other, *_SOURCE)
         if same_source and one.get("name") == other.get("name"):

@@ -17,7 +17,7 @@ _TEXTS = ("content", "text", "memory", "data", "value")
 
 
 def recognises(source: Source) -> bool:
-    """A database with the table `store` of namespaces, keys and values, or with `checkpoints` of threads."""
+    """Return whether the source is a database with a `store` of namespaces, keys and values, or `checkpoints` of threads."""
     tables = source.tables
     return tables.get("store", frozenset()) >= {"prefix", "key", "value"} or _has_checkpoints(source)
 
@@ -27,7 +27,7 @@ def _has_checkpoints(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """A claim a key, of its latest date, as an update rewrites the first; of checkpoints one a message and a value."""
+    """Read one claim per key, dated by its latest update; of checkpoints one claim per message and per value."""
     if _has_checkpoints(source):
         return _threads(source)
     cells, empty = Collector(), 0
@@ -150,7 +150,7 @@ _DEEPEST = 200
 
 
 def _unpack(data: bytes, at: int, depth: int) -> tuple[Any, int]:
-    """The value that begins at a byte, and where it ends."""
+    """Unpack the value that begins at byte `at`; return it and the index of the byte after it."""
     if at >= len(data) or depth > _DEEPEST:
         raise ValueError("cut short, or too deep")
     head, at = data[at], at + 1
@@ -188,7 +188,7 @@ def _several(data: bytes, at: int, kind: str, count: int, depth: int) -> tuple[A
 
 
 def _object(data: bytes, at: int, size: int, depth: int) -> tuple[Any, int]:
-    """An extension: a byte that says how it was packed, then module, class and fields."""
+    """Unpack an extension: a byte with the packing method, then module, class and fields."""
     inner = _cut(data, at + 1, size)
     try:
         parts, _ = _unpack(inner, 0, depth + 1)

@@ -18,7 +18,7 @@ _OLD = ("old_str", "old_string", "old_content")
 
 
 def recognises(source: Source) -> bool:
-    """An agent file of now, with agents and blocks, or one of the older form, with its own messages."""
+    """Return whether the source is a current agent file (agents and blocks) or an older one with its own messages."""
     document = source.object
     return (isinstance(document.get("agents"), list) and ("blocks" in document or "tools" in document)) or _is_old(document)
 
@@ -28,7 +28,7 @@ def _is_old(document: dict[str, Any]) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """A claim a write on record, which supersedes what it replaced, and one a line of a block that no write explains."""
+    """Read one claim per recorded write, superseding what it replaced, and one per block line that no write explains."""
     document, stream = source.object, _Stream()
     agents = [document] if _is_old(document) else dicts(document.get("agents"))
     for agent in agents:
@@ -96,7 +96,7 @@ class _Stream(Collector):
         return bool((name in _APPENDS or command in ("create", "insert")) and new and self.lines(writer, label, new, day))
 
     def lines(self, writer: str, label: str, text: str, day: float | None) -> list[str]:
-        """A claim a line that is not blank."""
+        """Add one claim per line that is not blank."""
         return [self.line(writer, label, line.strip(), day) for line in text.splitlines() if line.strip()]
 
     def line(self, writer: str, label: str, line: str, day: float | None) -> str:
@@ -119,7 +119,7 @@ class _Stream(Collector):
         return True
 
     def drop(self, label: str, old: list[str], new: list[str]) -> None:
-        """Let the new claims supersede the old ones, each its own; the rest is annexed."""
+        """Supersede each old claim by the new claim at its index, or by the last; without new claims, annex them."""
         for place, key in enumerate(old):
             self.standing[label].remove(key)
             if new:
@@ -128,7 +128,7 @@ class _Stream(Collector):
                 self.annex(key)
 
     def block(self, writer: str, block: dict[str, Any]) -> None:
-        """The lines of a block, but for those that a write put there."""
+        """Add the lines of a block, except those that a recorded write put there."""
         label = text_of(block.get("label")) or "block"
         present = {self[key]["title"] for key in self.standing.get(label, [])}
         for line in str(block.get("value") or "").splitlines():

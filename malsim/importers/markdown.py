@@ -15,7 +15,7 @@ UNKNOWN = "unknown:markdown"
 
 
 def recognises(source: Source) -> bool:
-    """A folder with a Markdown file in it, and no index of Claude Code's."""
+    """Return whether the source is a folder with a Markdown file and without Claude Code's index."""
     folder = source.path
     return folder.is_dir() and not (folder / "MEMORY.md").is_file() and next(files(folder), None) is not None
 
@@ -29,7 +29,7 @@ def read(source: Source, options: Options) -> Records:
 
 
 def _read(text: str, path: str) -> Note:
-    """A note; one without observations is one itself, by its text."""
+    """Read a note; a note without observations becomes one observation with its text."""
     note = note_of(text, PurePosixPath(path).stem)
     if note.observations or not note.body:
         return note

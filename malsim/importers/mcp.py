@@ -35,7 +35,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """A claim an observation, and one a relation, in the order of the file; nothing there says that two contradict."""
+    """Read one claim per observation and one per relation, in file order; the format records no contradictions."""
     counts = Counter[str]()
     cells, extras = _claims(_items(source), counts)
     counts |= {"truncated: a last line cut short": source.cut, "lines left out: not readable": source.bad}

@@ -34,7 +34,7 @@ Payloads = dict[str, dict[str, Any]]
 
 
 def recognises(source: Source) -> bool:
-    """A database with the table `history` of mem0, or its memories as JSON."""
+    """Return whether the source is a database with mem0's table `history`, or mem0's memories as JSON."""
     if source.is_database:
         return source.tables.get("history", frozenset()) >= {"memory_id", "event"}
     return bool(_payloads(source.document))
@@ -99,7 +99,7 @@ def _memories(payloads: Payloads) -> pl.DataFrame:
 
 
 def _events(source: Source, memories: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the history with their writers; what is blank is null."""
+    """Return the rows of the history with their writers; blank texts are null."""
     names = source.tables.get("history", frozenset())
     fields = (next((name for name in aliases if name in names), "NULL") for aliases in _COLUMNS.values())
     rows = source.rows(f"SELECT {', '.join(fields)} FROM history ORDER BY rowid") if names else []  # noqa: S608  # our own names
@@ -178,7 +178,7 @@ def _left_out(payloads: Payloads) -> dict[str, int]:
 
 
 def _metadata(payloads: Payloads, cells: pl.DataFrame) -> pl.DataFrame:
-    """The metadata of each version's memory, as JSON; a dump of the vector store has it beside the package's own fields."""
+    """Return the metadata of each version's memory as JSON; a vector-store dump has it beside the package's own fields."""
     details = {memory: payload.get("metadata") or _beside(payload) for memory, payload in payloads.items()}
     by_memory = {memory: json.dumps(metadata) for memory, metadata in details.items() if metadata}
     metadata = pl.DataFrame([texts("memory", by_memory), texts("value", by_memory.values())])

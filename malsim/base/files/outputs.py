@@ -47,7 +47,7 @@ def drawable(path: str, *, more: str = "") -> str:
 
 
 def beside_it(folder: Path) -> Path:
-    """A hidden folder to write in, named after this process; what processes that were killed left there is removed."""
+    """Make a hidden folder to write in, named after this process; remove such folders of killed processes."""
     for abandoned in folder.glob(".writing-*"):
         owner = _OWNER.fullmatch(abandoned.name)
         if owner and owner["host"] == _host() and not _is_alive(int(owner["process"])):
@@ -57,7 +57,7 @@ def beside_it(folder: Path) -> Path:
 
 
 def _host() -> str:
-    """The name of this machine in eight digits: on a disk that machines share, a number of a process is not enough."""
+    """Return a hash of this machine's name in eight digits, as machines that share a disk may use the same process id."""
     return f"{zlib.crc32(platform.node().encode()):08x}"
 
 
@@ -75,7 +75,7 @@ def _is_alive(process: int) -> bool:
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """A place beside the path to write to; at the end the path has all of it, or its former content.
+    """Yield a path beside `path` to write to; at the end `path` has all of the new content, or its old content.
 
     Raises `UsageError` where it cannot be written, with the reason.
     """
@@ -93,7 +93,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def folder_of_files(folder: str | Path) -> Iterator[Path]:
-    """A folder beside the one named; at the end every file written there moves into it, in the order of their names.
+    """Yield a folder beside the one named; at the end all files written there move into it, in the order of their names.
 
     Raises `UsageError` where it cannot be written, with the reason.
     """
@@ -160,7 +160,7 @@ def save_table(path: str | Path, frame: pl.DataFrame) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Say in a `UsageError` why a path cannot be written: a full disk, a folder that is closed to us, a name too long."""
+    """Raise a `UsageError` with the reason if a path cannot be written: a full disk, a missing permission, a long name."""
     try:
         yield
     except ValueError as error:

@@ -12,7 +12,7 @@ LONGEST_QUOTED = 60
 
 
 def inside(folder: str | Path, name: str, *, where: str, what: str = "a file") -> Path:
-    """The path that a file in the folder names.
+    """Return the path that a file in the folder names.
 
     Raises
     ------

@@ -27,13 +27,13 @@ class FileConnection(sqlite3.Connection):
     """
 
     def hold(self, path: Path, application: int) -> None:
-        """Let it be known that this connection is open to this file of this application."""
+        """Register this connection as open to this file of this application."""
         if _held_for(path) is None:
             _HELD[_inode(path)] = (application, WeakSet())
         _HELD[_inode(path)][1].add(self)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the connection."""
         for _, connections in _HELD.values():
             connections.discard(self)
         super().close()
@@ -50,7 +50,7 @@ def _inode(path: Path) -> tuple[int, int]:
 
 
 def _held_for(path: Path) -> int | None:
-    """The application for which this process has a file open, None where it has not."""
+    """Return the application for which this process has a file open, or None."""
     application, connections = _HELD.get(_inode(path), (0, ()))
     return application if len(connections) else None
 
@@ -67,7 +67,7 @@ def belongs_to(path: Path, application: int) -> bool:
 
 
 def check_header(path: Path, application: int, version: int | range, *, what: str = "store") -> int:
-    """The version of a file of this application, by its first bytes alone; an absent or empty one is to be made.
+    """Return the version of an application's file from its header alone; an absent or empty file is to be made.
 
     Raises `StoreError` for a folder, another program's file, another version's, one that is cut short.
     """
@@ -127,7 +127,7 @@ def make_tables(
     table: str,
     log: bool = True,
 ) -> None:
-    """The tables of a file, where `table` is not there yet, by these statements in one step, and with a `log` of writes.
+    """Create the tables of a file in one transaction if `table` is missing, with a write-ahead log.
 
     The file says whose it is before anything else is in it. One that is made already is opened without waiting for whoever
     is writing.

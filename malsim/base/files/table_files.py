@@ -20,7 +20,7 @@ WIDTH = 8  # bytes of a value
 
 
 def kind_of(path: str | Path, *, default: str = "") -> str:
-    """The suffix that says what a file holds, that of gzip left out.
+    """Return the suffix that names a file's format, without that of gzip.
 
     >>> kind_of("claims.CSV.gz"), kind_of("a.txt", default=".csv")
     ('.csv', '.csv')
@@ -30,7 +30,7 @@ def kind_of(path: str | Path, *, default: str = "") -> str:
 
 
 def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> pl.DataFrame:
-    """The table in a file, by its suffix.
+    """Read the table in a file, by its suffix.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> p
 
 
 def _within_limits(path: Path) -> Any:
-    """The file, or what it unpacks to; refused where that is more than the limits in force allow."""
+    """Return the file, or its unpacked bytes; raise if they exceed the limits in force."""
     size, limits = path.stat().st_size, Limits.in_force()
     within({"input": size}, where=str(path))
     if path.suffix.lower() != ".gz" or limits is None or size * DEFLATED <= limits.input:

@@ -33,7 +33,7 @@ def lines_of(text: str) -> Lines:
 
 
 def line_of(lines: Lines, path: Path) -> int:
-    """The line of a path, or of the nearest path above it that has one; 1 if none has."""
+    """Return the line of a path, or of the nearest path above it that has a line; 1 if none has."""
     return next((lines[path[:size]] for size in range(len(path), 0, -1) if path[:size] in lines), 1)
 
 

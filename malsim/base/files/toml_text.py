@@ -37,7 +37,7 @@ def toml_table(text: str) -> dict[str, Any]:
 
 
 def toml_text(table: Mapping[str, Any]) -> str:
-    """A table as TOML; texts of several lines stand on several, unless a carriage return would be lost in them.
+    """Return a table as TOML, with multi-line strings unless a carriage return would be lost in them.
 
     >>> print(toml_text({"why": "x", "run": {"days": 3}}), end="")
     why = "x"
@@ -49,7 +49,7 @@ def toml_text(table: Mapping[str, Any]) -> str:
 
 
 def _longest_key(line: str) -> int:
-    """The most parts, none of them blank, of anything on a line that may be a dotted key; a quoted part is one."""
+    """Return the largest number of non-blank parts of any possible dotted key on a line; a quoted part counts once."""
     most = now = 0
     for key in _NO_KEY.split(_QUOTED.sub("q", line)):
         now = 0

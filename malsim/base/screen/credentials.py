@@ -46,14 +46,14 @@ class Credential(NamedTuple):
 
 @cache
 def formats() -> dict[str, tuple[str, re.Pattern[str]]]:
-    """The formats that say what they are: by kind a word that each holds, in lower case, and its pattern."""
+    """Return the formats of credentials: by kind a lower-case word that each contains, and its pattern."""
     rows = tomllib.loads(files("malsim.base.screen").joinpath("formats.toml").read_text(encoding="utf-8"))
     return {kind: (word.lower(), re.compile(pattern, re.ASCII)) for kind, (word, pattern, _source) in rows.items()}
 
 
 @cache
 def seed_words() -> frozenset[str]:
-    """The 2,048 English words of BIP 39, from which seed phrases are drawn."""
+    """Return the 2,048 English words of BIP 39, from which seed phrases are drawn."""
     return frozenset(files("malsim.base.screen").joinpath("seed_words.txt").read_text(encoding="utf-8").split())
 
 
@@ -143,7 +143,7 @@ def holds_secret(text: str) -> bool:
 
 
 def redacted(text: str) -> str:
-    """The text with each credential replaced by a made-up one of its kind, which the screen refuses just as well.
+    """Return the text with each credential replaced by a made-up one of its kind, which the screen refuses as well.
 
     >>> redacted("token: ghp_" + 30 * "a")
     'token: ghp_xxxxxxxxxxxxxxxxxxxx'
@@ -154,7 +154,7 @@ def redacted(text: str) -> str:
 
 
 def withheld(text: str) -> str:
-    """The text with each credential replaced by its kind, for whatever people read.
+    """Return the text with each credential replaced by its kind, for display.
 
     >>> withheld("no such file: ghp_" + 30 * "a")
     'no such file: (withheld: GitHub token)'
@@ -166,7 +166,7 @@ def withheld(text: str) -> str:
 
 @cache
 def stand_in(kind: str) -> str:
-    """A made-up credential of a kind, which the screen refuses as it does a real one."""
+    """Return a made-up credential of a kind, which the screen refuses like a real one."""
     if kind in formats() and kind not in STAND_INS:
         return sample(formats()[kind][1].pattern)
     return STAND_INS.get(kind, STAND_IN)

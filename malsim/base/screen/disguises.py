@@ -49,7 +49,7 @@ class TextView(NamedTuple):
 
 
 def views(text: str) -> Iterator[TextView]:
-    """The other views of a text that differ from it, each of the text as it stands."""
+    """Yield the decoded views of a text that differ from it, each decoded from the original text."""
     if _DRESSED.search(text):
         yield TextView.of(_undressed(text))
     if _BREAK.search(text):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """The frame with credentials in these columns of text replaced by their kinds."""
+    """Return the frame with credentials in these text columns replaced by their kinds."""
     for name in names:
         texts = frame[name].unique().drop_nulls()
         suspects = texts.filter(texts.str.contains(f"{CANDIDATE}|{DRESSED}") & ~texts.str.contains(IDENTIFIER))

@@ -28,7 +28,7 @@ class Node(NamedTuple):
 
 
 def sample(pattern: str, draw: random.Random | None = None) -> str:
-    r"""A text that a pattern matches: letters drawn, or all the same where nothing draws.
+    r"""Return a text that a pattern matches: letters drawn at random, or all the same without `draw`.
 
     Patterns are those of `formats.toml`: letters, classes, groups, alternatives and repeats.
 
@@ -40,7 +40,7 @@ def sample(pattern: str, draw: random.Random | None = None) -> str:
 
 
 def _alternatives(pieces: list[re.Match[str]], at: int) -> tuple[list[list[Node]], int]:
-    """The branches from a piece to the closing bracket or the end, and where that is."""
+    """Return the branches from a piece to the closing bracket or the end, and the index of that."""
     branches: list[list[Node]] = [[]]
     while at < len(pieces) and pieces[at].lastgroup != "close":
         kind, text = pieces[at].lastgroup, pieces[at][0]

@@ -47,7 +47,7 @@ class ImportedMemory:
 
 
 def assemble(records: Records, *, options: Options | None = None, rules: Rules | None = None) -> ImportedMemory:
-    """The memory that records come to; day 0 is the day of the oldest.
+    """Assemble a memory from records; day 0 is the day of the oldest record.
 
     What a source does not say stays absent: stated, effective, created and touched may be null, and rows without a time
     keep the order of the file. `options.confidence` is stated in every cell without one, and marks it with a topic.
@@ -71,7 +71,7 @@ def assemble(records: Records, *, options: Options | None = None, rules: Rules |
 
 
 def _day_0(oldest: object) -> tuple[float | None, str | None]:
-    """The whole day on which the oldest cell was created, as a count from 1970 and as a date; None of undated cells."""
+    """Return the day on which the oldest cell was created, as a count from 1970 and as a date; None if it has no date."""
     if not isinstance(oldest, float):
         return None, None
     try:
@@ -82,7 +82,7 @@ def _day_0(oldest: object) -> tuple[float | None, str | None]:
 
 
 def _with_masses(memory: Memory) -> Memory:
-    """The memory with masses as of the recorded scores, and its writers' records."""
+    """Return the memory with masses computed from the recorded scores, and with its writers' track records."""
     cells = memory.cells
     support, challenge = memory.wiring.masses(cells["effective"].to_numpy())
     author, count = cells["author"].to_numpy(), memory.writers.height

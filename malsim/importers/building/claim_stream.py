@@ -41,7 +41,7 @@ def is_memory(path: str | Path) -> bool:
 
 
 def stream(path: str | Path, *, confidence: float | None = None, at: float | None = None) -> ClaimStream:
-    """The claims of a store, or of any memory that can be imported; a claim's value is its value, or else its title.
+    """Return the claims of a store, or of any memory that can be imported; a claim without a value has its title as value.
 
     A cell without an object, or without a time where others have one, is left out and counted; where no cell has an object,
     each is about itself and its later versions. A store is read as it stood on day `at`, where one is
@@ -83,7 +83,7 @@ def stream(path: str | Path, *, confidence: float | None = None, at: float | Non
 
 
 def _newest(successors: pl.Series) -> NDArray[np.int64]:
-    """The last version of each row: its own, or that of its successor."""
+    """Return the index of each row's newest version: its own index, or that of its last successor."""
     own = np.arange(len(successors))
     newest = np.where(successors.is_null(), own, successors.fill_null(0).to_numpy())
     for _ in range(len(successors).bit_length()):  # each turn sees twice as far

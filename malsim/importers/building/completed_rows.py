@@ -80,7 +80,7 @@ def with_handles(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _free_handle(kind: str, digest: bytes, used: set[str]) -> str:
-    """The shortest handle that is not in use yet; it is from now on.
+    """Return the shortest handle that is not in use, and add it to `used`.
 
     >>> used = set()
     >>> [_free_handle("obs", bytes(16), used) for _ in range(2)]

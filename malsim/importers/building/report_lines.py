@@ -13,7 +13,7 @@ from malsim.memory.graph.claim_graph import Memory
 
 
 def report_of(form: str, memory: Memory, options: Options, rest: Mapping[str, int]) -> pl.DataFrame:
-    """The report (item, count): cells by status, edges by relation, writers, the `rest`; no line of zero."""
+    """Return the report (item, count): cells by status, edges by relation, writers, the `rest`; zero counts left out."""
     cells, writers, assumes = memory.cells, memory.writers["writer"], options.confidence is not None
     status, relations = cells["status"].cast(pl.String), memory.edges["relation"].cast(pl.String)
     silent = int((cells["topics"].list.contains(ASSUMED) if assumes else cells["stated"].is_null()).sum())
@@ -41,5 +41,5 @@ def report_of(form: str, memory: Memory, options: Options, rest: Mapping[str, in
 
 
 def report_text(report: pl.DataFrame) -> str:
-    """The report, a line an item."""
+    """Return the report with one line per item."""
     return "\n".join(f"  {item:<60} {count}".rstrip() for item, count in report.rows())

@@ -37,7 +37,7 @@ def write(came: ImportedMemory, path: Path, numbers: Mapping[str, int] | None = 
 
 @contextmanager
 def _new_store(path: Path) -> Iterator[Store]:
-    """An empty store in a folder of its own beside the path, which it takes when the block is left."""
+    """Open an empty store in a temporary folder beside the path, and move it to the path when the block ends."""
     if not path.parent.is_dir():
         raise StoreError("no such folder", where=str(path.parent))
     folder = beside_it(path.parent)

@@ -32,21 +32,21 @@ class Collector:
         return key in self._places
 
     def __getitem__(self, key: str) -> dict[str, Any]:
-        """A cell, to be read or changed."""
+        """Return a cell, to be read or changed."""
         return self._rows[self._places[key]]
 
     def add(self, key: str, **values: Any) -> None:
-        """A cell at the end."""
+        """Append a cell."""
         self._places[key] = len(self._rows)
         self._rows.append(values | {"key": key})
 
     def supersede(self, old: str, new: str) -> None:
-        """Let a new cell supersede an old one."""
+        """Mark an old cell as superseded by a new cell."""
         self.edges.append((new, "supersedes", old, 0.0))
         self[old]["status"] = "superseded"
 
     def annex(self, key: str) -> None:
-        """Take a cell back that has no successor."""
+        """Annex a cell that has no successor."""
         self[key].update(status="annexed", annexed=True)
 
     def add_extras(self, key: str, record: Mapping[str, Any], names: Iterable[str]) -> None:

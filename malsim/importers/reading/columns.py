@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 def texts(name: str, items: Iterable[object]) -> pl.Series:
-    """A column of texts: numbers are written out, what is neither is null.
+    """Return a column of texts: numbers become text, any other value becomes null.
 
     >>> texts("id", ["a", 7, None, b"x"]).to_list()
     ['a', '7', None, None]
@@ -25,7 +25,7 @@ def texts(name: str, items: Iterable[object]) -> pl.Series:
 
 
 def null_if_blank(name: str) -> pl.Expr:
-    """A column of texts, null where they are blank.
+    """Return an expression for a column of texts with blank texts as null.
 
     >>> pl.DataFrame({"drink": ["tea", " "]}).select(null_if_blank("drink"))["drink"].to_list()
     ['tea', None]
@@ -34,7 +34,7 @@ def null_if_blank(name: str) -> pl.Expr:
 
 
 def lists(name: str, items: Iterable[list[str] | None]) -> pl.Series:
-    """A column of lists of texts, put together from their items, which is many times as fast as one by one.
+    """Return a column of lists of texts, built from the flat items, which is many times faster than row by row.
 
     >>> lists("topics", [["a", "b"], None]).to_list()
     [['a', 'b'], []]
@@ -48,7 +48,7 @@ def lists(name: str, items: Iterable[list[str] | None]) -> pl.Series:
 
 
 def singles(name: str, items: Iterable[str | None]) -> pl.Series:
-    """A column of lists of one text each, empty where there is none.
+    """Return a column of lists with one text each; a missing text gives an empty list.
 
     >>> singles("topics", ["a", None]).to_list()
     [['a'], []]
@@ -78,7 +78,7 @@ class RowGroups:
         return self._scatter(np.repeat(np.arange(len(self._begins)), self._sizes))
 
     def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
-        """The sum so far within each row's group."""
+        """Return the running sum within each row's group."""
         sums = np.cumsum(counts[self._order], dtype=np.int64)
         before = np.concatenate([[0], sums])[self._begins]
         return self._scatter(sums - np.repeat(before, self._sizes))

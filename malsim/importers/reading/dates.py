@@ -23,7 +23,7 @@ LAST_DAY = 31
 
 
 def days(text: str, start: float = 0.0) -> float | None:
-    """A date's days after `start` (itself in days after 1970); None for what is no date.
+    """Return a date as days after `start` (itself in days after 1970), or None for a text that is not a date.
 
     >>> days("1970-01-02T12:00:00Z"), days("2026-12-31", 20_000.0), days("soon")
     (1.5, 818.0, None)
@@ -33,7 +33,7 @@ def days(text: str, start: float = 0.0) -> float | None:
 
 
 def milliseconds(text: str) -> float | None:
-    """A date's milliseconds after 1970, by ISO 8601 and what else V8's `Date.parse` takes; UTC where no zone is named.
+    """Return a date as milliseconds after 1970, by ISO 8601 and other forms of V8's `Date.parse`; UTC if no zone is named.
 
     >>> [milliseconds(text) is not None for text in ("2026", "Mar 7 2026", "7", "2026-13-01", "soon")]
     [True, True, True, False, False]

@@ -24,7 +24,7 @@ class EventChains:
 
 
 def chains_of(marks: pl.DataFrame) -> EventChains:
-    """The versions that events come to.
+    """Return the versions that result from events.
 
     `marks` has a row an event: `one` and `other`, numbers that tell apart what it is about; whether it `says` a new version,
     `replaces` the former, `undoes` one that it names, `deletes` the latest; the `day` of that. An event that undoes what no

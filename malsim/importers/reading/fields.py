@@ -19,7 +19,7 @@ _RELATIONS = {
 
 
 def relation_of(word: object) -> tuple[str, float]:
-    """The relation that a word names, and its weight; any other word only says that one concerns the other.
+    """Return the relation that a word names, and its weight; an unknown word gives `concerns`.
 
     >>> relation_of("replaces"), relation_of("relates to")
     (('supersedes', 0.0), ('concerns', -0.5))
@@ -29,7 +29,7 @@ def relation_of(word: object) -> tuple[str, float]:
 
 
 def share_of(value: object) -> float | None:
-    """A number from 0 to 1; None for anything else.
+    """Return a number from 0 to 1, or None for anything else.
 
     >>> share_of(1), share_of(1.2), share_of("0.5"), share_of(True)
     (1.0, None, None, None)
@@ -38,7 +38,7 @@ def share_of(value: object) -> float | None:
 
 
 def texts_of(value: object) -> list[str]:
-    """The texts in a list, or in a text that holds a JSON list, or that lists them with commas; objects by their name."""
+    """Return the texts of a list, of a JSON list, or of a comma-separated text; an object gives its name."""
     value = from_json(value) if isinstance(value, str) and value[:1] == "[" else value
     if isinstance(value, str):
         return [text for part in value.split(",") if (text := text_of(part.strip()))]
@@ -50,7 +50,7 @@ def _label(item: object) -> object:
 
 
 def from_json(value: object) -> Any:
-    """A JSON text's value; None where it is no JSON, and what is no text as it is."""
+    """Return the value of a JSON text, None for invalid JSON, and a value that is not a text unchanged."""
     if isinstance(value, (bytes, str)):
         try:
             return json.loads(value)
@@ -60,15 +60,15 @@ def from_json(value: object) -> Any:
 
 
 def to_json(value: object) -> str:
-    """A value as JSON."""
+    """Return a value as JSON."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def dicts(value: object) -> list[dict[str, Any]]:
-    """The objects in a list."""
+    """Return the objects in a list; none for another value."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def first_text(record: Mapping[str, Any], *names: str) -> str | None:
-    """The first of some fields that holds a text."""
+    """Return the first of the named fields that holds a text."""
     return next((text for name in names if (text := text_of(record.get(name)))), None)

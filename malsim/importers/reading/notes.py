@@ -46,18 +46,18 @@ class Note:
         return self.text("title") or self.name
 
     def text(self, name: str) -> str:
-        """A field of the front matter as text; empty where it is absent."""
+        """Return a field of the front matter as text; empty if it is absent."""
         value = self.header.get(name, "")
         return value if isinstance(value, str) else ", ".join(value)
 
     def list(self, name: str) -> list[str]:
-        """A field of the front matter as a list."""
+        """Return a field of the front matter as a list."""
         value = self.header.get(name, [])
         return value if isinstance(value, list) else [part.strip() for part in value.split(",") if part.strip()]
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """The Markdown files in a folder, in the order of their names; links are not followed, hidden folders are left out."""
+    """Yield the Markdown files in a folder by name; links are not followed, hidden folders are left out."""
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):

@@ -44,7 +44,7 @@ class Placement:
 
 
 def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placement:
-    """Put rows and their out-edges in; a row whose key stands already takes its place, and its old out-edges give way.
+    """Put rows and their out-edges into a memory; a row with an existing key replaces that row and its out-edges.
 
     Edges name their ends by key. What stands between the other cells stays as it is.
     """
@@ -70,7 +70,7 @@ def _places(memory: Memory, keys: pl.Series) -> NDArray[np.int64]:
 
 
 def _authors_of(writers: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.Series, pl.DataFrame]:
-    """The row of each row's writer among the writers of its replication, and the writers with those who were not in it."""
+    """Return each row's index of its writer in its replication, and the writers with the new ones appended."""
     who = ("rep", "writer")
     fresh = rows.select(who).unique(maintain_order=True).join(writers, on=who, how="anti", maintain_order="left")
     new = fresh.with_columns(claims=0, contradicted=0, calibration=1.0)

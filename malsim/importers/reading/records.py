@@ -53,7 +53,7 @@ class Records:
 
 
 def day_of(value: object, *, local: bool = False) -> float | None:
-    """A date, or a count of seconds or milliseconds since 1970, as days after 1970; None for what is neither.
+    """Return a date, or seconds or milliseconds since 1970, as days after 1970; None for anything else.
 
     A date without a zone is UTC, or under `local` of this machine's zone.
 
@@ -77,7 +77,7 @@ def day_of(value: object, *, local: bool = False) -> float | None:
 
 
 def days_of(name: str, dates: Iterable[object]) -> pl.Series:
-    """A column of `day_of` each: the usual ways to write a date at once, the rest one by one.
+    """Return a column of `day_of` values: common date formats at once, the rest one by one.
 
     >>> days_of("t", ["1970-01-02T12:00:00+00:00", "1970-01-02 12:00:00", "2 Jan 1970", "soon", None, 86_400]).to_list()
     [1.5, 1.5, 1.0, None, None, 1.0]
@@ -101,12 +101,12 @@ def days_of(name: str, dates: Iterable[object]) -> pl.Series:
 
 
 def key_of(*parts: str) -> str:
-    """A key for a claim without one: a hash of what the claim is, the same whenever the file is read again."""
+    """Return a key for a claim without one: a hash of its content, the same whenever the file is read again."""
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def keys_of(objects: Iterable[str], titles: Iterable[str]) -> list[str]:
-    """`key_of` each object and title.
+    """Return `key_of` of each object and title.
 
     >>> keys_of(["tea"], ["is hot"]) == [key_of("tea", "is hot")]
     True
@@ -117,7 +117,7 @@ def keys_of(objects: Iterable[str], titles: Iterable[str]) -> list[str]:
 
 
 def text_of(value: object) -> str | None:
-    """A text that is not blank, without halves of letters that UTF-8 cannot hold; None for anything else."""
+    """Return a text that is not blank, with lone surrogates replaced (UTF-8 cannot hold them); None for anything else."""
     if not isinstance(value, str) or not value.strip():
         return None
     return value if value.isascii() else value.encode("utf-8", "replace").decode()

@@ -120,7 +120,7 @@ class Source:
             return {name: frozenset(row[0] for row in self.database.execute(columns, (name,))) for name in names}
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """The rows of a query; a text that is no UTF-8 is read with signs of replacement."""
+        """Return the rows of a query; invalid UTF-8 is read with replacement characters."""
         with refusing(self.path):
             try:
                 return self.database.execute(query).fetchall()
@@ -174,7 +174,7 @@ class Source:
         return self.document if isinstance(self.document, list) else []
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """The lines as JSON objects, one at a time; `cut` and `bad` count those that are none."""
+        """Yield the lines as JSON objects, one at a time; `cut` and `bad` count the lines that are not."""
         self.cut = self.bad = 0
         with self.path.open("rb") as file:
             for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
@@ -195,7 +195,7 @@ class Source:
 
 
 def _value(text: str) -> Any:
-    """A text as one JSON value; in half the time of `json.loads`, which first guesses the encoding."""
+    """Parse a text as one JSON value, in half the time of `json.loads`, which first guesses the encoding."""
     value, end = _DECODER.raw_decode(text)
     if end != len(text):
         raise ValueError

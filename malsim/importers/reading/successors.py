@@ -15,7 +15,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 
 def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
-    """The memory with `successor` and `version` as `rows` (key, lineage) and the edges tell them.
+    """Return the memory with `successor` and `version` from `rows` (key, lineage) and from the edges.
 
     A superseded cell's successor is the one whose lineage names it, else the first whose `supersedes` edge does.
     """
@@ -39,7 +39,7 @@ def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
 
 
 def _versions(height: int, new: Ints, old: Ints) -> Ints:
-    """The place of each row in its chain, from 1; rows that supersede one another in a circle stay at 1."""
+    """Return each row's position in its chain, from 1; rows that supersede one another in a cycle stay at 1."""
     pairs = np.unique(new * height + old)
     new, old = pairs // height, pairs % height
     return _steps_back(height, new, old) if (np.diff(new) > 0).all() else _longest_paths(height, new, old)
@@ -72,7 +72,7 @@ def _longest_paths(height: int, new: Ints, old: Ints) -> Ints:
 
 
 def _pairs(memory: Memory, rows: pl.DataFrame) -> tuple[Ints, Ints]:
-    """(new, old) rows, those on record in lineages first."""
+    """Return (new, old) row indexes, those recorded in lineages first."""
     edges = memory.edges.filter(pl.col("relation") == "supersedes").select(new="source", old="target")
     lineage = rows.select("key", pl.col("lineage").alias("old")).filter(pl.col("old").list.len() > 0).explode("old")
     if lineage.is_empty():

@@ -109,7 +109,7 @@ def _texts(value: object) -> list[str]:
 
 
 def number(value: object) -> float | None:
-    """A finite number; None for anything else.
+    """Return a finite number, or None for anything else.
 
     >>> number(2), number(True), number(10**400), number("2")
     (2.0, None, None, None)

@@ -113,7 +113,7 @@ def _json(source: Source) -> Archive:
 
 
 def _hyperedge(name: str, kind: str, title: str, members: str, metadata: str, created: str) -> dict[str, Any]:
-    """A row of hyperedges as archives have it; a member's older forms stay as they are."""
+    """Return a row of hyperedges as archives have it; older forms of members stay unchanged."""
     fields = {"members": from_json(members) or [], "metadata": from_json(metadata) or {}}
     return {"id": name, "kind": kind, "title": title, **fields, "createdAt": created}
 

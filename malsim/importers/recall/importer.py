@@ -15,7 +15,7 @@ from malsim.memory.rules import Rules
 
 
 def recognises(source: Source) -> bool:
-    """A database with Recall's table of cells, or an archive of cells."""
+    """Return whether the source is a database with Recall's table of cells, or an archive of cells."""
     tables = source.tables
     if source.is_database:
         return tables.get("cells", frozenset()) >= {"key", "json"}

@@ -46,7 +46,7 @@ def opened(path: Path) -> Cells:
 
 
 def iso(day: float, start: str | None) -> str:
-    """A day as a date and time in UTC, to the millisecond.
+    """Return a day as a date and time in UTC, to the millisecond.
 
     >>> iso(1.5, "2026-03-01")
     '2026-03-02T12:00:00.000Z'
