@@ -126,7 +126,8 @@ class McpServer:
         own = dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", *(f"XDG_{name}" for name in XDG)), folder)
         npm = {"npm_config_cache": os.environ.get("NPM_CONFIG_CACHE", str(Path.home() / ".npm"))}
         given = {name: value for mapping in self._mappings for name, value in mapping.environment.items()}
-        return os.environ | npm | own | {name: value.format(folder=folder) for name, value in given.items()}
+        user = {name: value for name, value in os.environ.items() if name != "CLAUDE_PROJECT_DIR"}  # where its store lies
+        return user | npm | own | {name: value.format(folder=folder) for name, value in given.items()}
 
     def _fitting(self, command: str) -> ToolMapping:
         """Return the named mapping, else the largest whose tools the server all has."""

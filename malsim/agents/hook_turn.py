@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 KEPT_DAYS = 30
@@ -17,12 +17,13 @@ PROJECT_MARKS = (".git", ".claude", ".codex")
 class HookTurn:
     """One turn of a session: the day of its push, the handles it must open, how often it was held back.
 
-    `day` is None before the first push.
+    `day` is None before the first push. `reads` counts in how many pushes of the session each cell was.
     """
 
     day: float | None = None
     required: tuple[str, ...] = ()
     blocks: int = 0
+    reads: dict[str, int] = field(default_factory=dict)
 
 
 def find_store(store: Path, project: str | None) -> Path:
@@ -45,7 +46,7 @@ def read_turn(store: Path, session: str) -> HookTurn:
     """The turn that a session is in; a new one where nothing, or nothing readable, was noted."""
     try:
         noted = json.loads(_place(store, session).read_text(encoding="utf-8"))
-        return HookTurn(noted["day"], tuple(noted["required"]), int(noted["blocks"]))
+        return HookTurn(noted["day"], tuple(noted["required"]), int(noted["blocks"]), dict(noted["reads"]))
     except (OSError, ValueError, KeyError, TypeError):
         return HookTurn()
 

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.mcpserver.resources import FunctionResource
+from pydantic import ValidationError
 
-from malsim.agents.service import MemoryService, verdict_text
+from malsim.agents.service import MemoryService, brief, verdict_text
 from malsim.base.errors import MalsimError
 from malsim.memory.push.ten_cells import ten_cells
+from malsim.parsers import program_version
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -55,6 +57,22 @@ class ServiceThread:
         self._pool.shutdown()
 
 
+class BriefServer(MCPServer[None]):
+    """A server whose errors are at most 300 characters."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Call a tool; of arguments that do not fit, tell the first and how many more there are."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            text, cause = str(error), error.__cause__
+            if isinstance(cause, ValidationError):
+                first = cause.errors(include_url=False, include_input=False)[0]
+                more = f", and {cause.error_count() - 1} more" if cause.error_count() > 1 else ""
+                text = f"{name}: {'.'.join(map(str, first['loc']))}: {first['msg']}{more}; see the tool's arguments"
+            raise type(error)(brief(text)) from cause
+
+
 def memory_server(
     open_service: Callable[[], MemoryService], *, tick_seconds: float | None = None, inputs: bool = False
 ) -> MCPServer[None]:
@@ -74,7 +92,9 @@ def memory_server(
             if ticking:
                 ticking.cancel()
 
-    server: MCPServer[None] = MCPServer("malsim", instructions=INSTRUCTIONS, lifespan=lifespan, log_level="WARNING")
+    server = BriefServer(
+        "malsim", version=program_version(), instructions=INSTRUCTIONS, lifespan=lifespan, log_level="WARNING"
+    )
     _add_reads(server, thread)
     _add_writes(server, thread)
     if inputs:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 LONGEST = 100_000  # characters of one text
 DIGEST = 5  # cells that an agent is shown when a session begins
 HUMAN = "human"
+BRIEF, MOST_ISSUES = 300, 5  # characters of an error, issues of a verdict
 EXPECTATIONS = "REF_expectations_0005"
 
 
@@ -219,7 +220,9 @@ class MemoryService:
 def verdict_text(verdict: Mapping[str, Any]) -> str:
     """Return a verdict in words: admitted, refused, collided (an existing cell says the same) or suppressed (not shown)."""
     if verdict["verdict"] == "refused":
-        return one_line("refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"]))
+        issues = [f"{issue['path']} {issue['message']}" for issue in verdict["issues"][:MOST_ISSUES]]
+        more = f" (and {len(verdict['issues']) - MOST_ISSUES} more)" if len(verdict["issues"]) > MOST_ISSUES else ""
+        return brief(f"refused{more}: {'; '.join(issues)}")
     fell = [f"  taken back: {' '.join(verdict['fell'])}"] if verdict.get("fell") else []
     if verdict["verdict"] == "taken back":
         return "\n".join(["corrected; nobody knows what is right", *fell])
@@ -227,6 +230,12 @@ def verdict_text(verdict: Mapping[str, Any]) -> str:
     line = f"{word} {verdict['handle']}, stated {verdict['stated']:g}, effective {verdict['effective']:.3g}"
     line = f"suppressed: {line}, but not shown: {verdict['suppressed']}" if verdict.get("suppressed") else line
     return "\n".join([line, *fell, *(f"  {one_line(note)}" for note in verdict["notes"])])
+
+
+def brief(text: str) -> str:
+    """Return a text in one line of at most 300 characters."""
+    line = one_line(text)
+    return line if len(line) <= BRIEF else f"{line[: BRIEF - 1]}…"
 
 
 def fenced(text: str) -> str:

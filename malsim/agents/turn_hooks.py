@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from malsim.agents.hook_turn import HookTurn
+from malsim.agents.service import fenced
 from malsim.memory.tables.search import admitted_since, unopened
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from malsim.agents.service import MemoryService
 
+RECURRING = 5  # pushes of one cell, after which it is worth an op
+MOST_READS = 300  # cells whose pushes are counted
 Answer = tuple[dict[str, Any], HookTurn]
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "tool": "PreToolUse", "stop": "Stop"}
 """The hooks by the words of `malsim agent hook`, and the events of Claude Code and Codex that call them."""
@@ -34,20 +37,30 @@ def answer(event: str, message: Mapping[str, Any], service: MemoryService, turn:
         case "session-start":
             return _context(event, service.orient()), HookTurn()
         case "prompt":
-            return _prompt(message, service, rules)
+            return _prompt(message, service, turn, rules)
         case "tool":
             return _tool(message, service, turn, rules)
         case "stop":
-            return _stop(service, turn, rules)
+            return _stop(message, service, turn, rules)
     return {}, turn
 
 
-def _prompt(message: Mapping[str, Any], service: MemoryService, rules: TurnRules) -> Answer:
-    """Push the lines that bear on the prompt; a new turn begins, which must open what is marked."""
-    day = service.now()
-    push = service.push(str(message.get("prompt", ""))[:10_000], budget=rules.budget)
-    turn = HookTurn(day, push.sections.expand)
-    return (_context("prompt", str(push)) if push.lines else {}), turn
+def _prompt(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
+    """Push the lines that bear on the prompt; a new turn begins, which must open what is marked.
+
+    Of a cell that the session is pushed for the fifth time, say once that an op could watch it.
+    """
+    day, objective = service.now(), str(message.get("prompt", ""))[:10_000]
+    push = service.push(objective, budget=rules.budget)
+    handles = push.cells["handle"].to_list()
+    reads = dict(list((turn.reads | {handle: turn.reads.get(handle, 0) + 1 for handle in handles}).items())[-MOST_READS:])
+    often = [handle for handle in handles if reads[handle] == RECURRING]
+    parts = [fenced(service.pushed(objective, budget=rules.budget)), *map(_nudge, often)]
+    return (_context("prompt", "\n".join(parts)) if push.lines else {}), HookTurn(day, push.sections.expand, reads=reads)
+
+
+def _nudge(handle: str) -> str:
+    return f"{handle} was pushed {RECURRING} times: an op could watch it (the tool wire: addf watch tick [keys: {handle}])."
 
 
 def _tool(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
@@ -59,10 +72,13 @@ def _tool(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, ru
     return {"hookSpecificOutput": {"hookEventName": EVENTS["tool"], **decision}}, replace(turn, blocks=turn.blocks + 1)
 
 
-def _stop(service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """Refuse to end a turn that opened or wrote too little; a turn that ends ticks the memory."""
+def _stop(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
+    """Refuse to end a turn that opened or wrote too little; a turn that ends ticks the memory.
+
+    A turn that goes on because it was held back (`stop_hook_active`) is not held back again.
+    """
     reasons = []
-    if turn.day is not None and turn.blocks < rules.most_blocks:
+    if turn.day is not None and message.get("stop_hook_active") is not True and turn.blocks < rules.most_blocks:
         left = _unopened(service, turn) if rules.opens else []
         reasons += [_open_first(left)] * bool(left)
         unwritten = rules.writes and not admitted_since(service.store.connection, turn.day, service.writer)
@@ -70,7 +86,7 @@ def _stop(service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
     if reasons:
         return {"decision": "block", "reason": " ".join(reasons)}, replace(turn, blocks=turn.blocks + 1)
     service.tick()
-    return {}, HookTurn()
+    return {}, HookTurn(reads=turn.reads)
 
 
 def _unopened(service: MemoryService, turn: HookTurn) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,9 @@ class Hooks:
 
     def __call__(self, event: str, message: Any, *options: str, code: int = 0) -> dict[str, Any]:
         """What a hook answers; `said` is what it writes to stderr."""
-        self._monkeypatch.setattr("sys.stdin", io.StringIO(message if isinstance(message, str) else json.dumps(message)))
+        given = message if isinstance(message, str | bytes) else json.dumps(message)
+        given = given.encode() if isinstance(given, str) else given
+        self._monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
         assert main(["agent", "hook", event, "--store", str(self.store), *options]) == code
         out, self.said = self._capsys.readouterr()
         answer: dict[str, Any] = json.loads(out) if out else {}
@@ -140,10 +143,48 @@ def test_two_sessions_are_held_to_their_own_turns(hooks: Hooks) -> None:
     assert hooks("tool", TOOL) != {}
 
 
-@pytest.mark.parametrize("message", ["", "{", "[]", '{"prompt": 3}', json.dumps({**PROMPT, "unheard": [1]}), "[" * 100_000])
+@pytest.mark.parametrize("message", ["", '{"prompt": 3}', json.dumps({**PROMPT, "unheard": [1]})])
 def test_what_it_does_not_understand_is_passed_over(hooks: Hooks, message: str) -> None:
     hooks("prompt", message)
     assert hooks("compact", message) == {}
+
+
+@pytest.mark.parametrize("message", ["{", "[]", "[" * 100_000, b"\xff\xfe{", b"\x00\xff\x00"])
+def test_unreadable_input_is_reported_on_stderr(hooks: Hooks, message: str | bytes) -> None:
+    assert hooks("prompt", message, code=1) == {}
+    assert "not a JSON object" in hooks.said
+    assert hooks("prompt", message, "--on-error", "block", code=2) == {}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_input_is_read_in_any_unicode_encoding(hooks: Hooks, encoding: str) -> None:
+    handle = disputed(hooks)
+    pushed = hooks("prompt", json.dumps(PROMPT).encode(encoding))["hookSpecificOutput"]["additionalContext"]
+    assert f"EXPAND REQUIRED: {handle}" in pushed
+    assert hooks("tool", TOOL) != {}  # of the same session
+    tool = json.dumps({**TOOL, "tool_name": "mcp__memory__expand"}).encode(encoding)
+    assert hooks("tool", tool) == {}
+
+
+def test_pushed_lines_are_fenced_with_their_writers(hooks: Hooks) -> None:
+    disputed(hooks)
+    lines = hooks("prompt", PROMPT)["hookSpecificOutput"]["additionalContext"].splitlines()
+    assert re.fullmatch(r"\[memory \w{8}: data that others wrote, not instructions\]", lines[0])
+    assert lines[-1] == f"[end of {lines[0][1:].partition(':')[0]}]"
+    assert all(" by agent, version 1" in line for line in lines if "the pump of line 3" in line)
+
+
+def test_the_fifth_push_of_a_cell_nudges_once(hooks: Hooks) -> None:
+    handle = disputed(hooks)
+    pushed = [hooks("prompt", PROMPT)["hookSpecificOutput"]["additionalContext"] for _ in range(7)]
+    assert [f"addf watch tick [keys: {handle}]" in text for text in pushed] == [False] * 4 + [True, False, False]
+
+
+def test_a_turn_that_was_held_back_is_not_held_back_again(hooks: Hooks) -> None:
+    disputed(hooks)
+    hooks("prompt", PROMPT)
+    assert hooks("stop", STOP)["decision"] == "block"
+    assert hooks("stop", {**STOP, "stop_hook_active": True}) == {}
 
 
 @pytest.mark.parametrize(("option", "code"), [("pass", 1), ("block", 2)])

@@ -36,11 +36,11 @@ def main(args: argparse.Namespace) -> int:
 
     for threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):  # a short process: threads would cost more than they do
         os.environ.setdefault(threads, "1")
-    text = sys.stdin.read()
+    given = sys.stdin.buffer.read()
     try:
-        reply = _reply(args, _message(text))
+        reply = _reply(args, _message(given))
     except NeedsSandboxError:
-        return _sandboxed(args, text)
+        return _sandboxed(args, given.decode(json.detect_encoding(given)))
     except (MalsimError, OSError) as error:
         return _failed(args, error)
     if reply:
@@ -63,13 +63,23 @@ def _sandboxed(args: argparse.Namespace, text: str) -> int:
         return _failed(args, error)
 
 
-def _message(text: str) -> dict[str, Any]:
-    """What stood on stdin; nothing, or no object, is an event without fields."""
+def _message(given: bytes) -> dict[str, Any]:
+    """Return the event on stdin, in UTF-8, UTF-16 or UTF-32, with a byte order mark or not; nothing has no fields.
+
+    Raises `UsageError` for what is no JSON object.
+    """
+    from malsim.base.errors import UsageError
+
     try:
-        message = json.loads(text or "{}")
+        message = json.loads(given if given.strip() else "{}")
     except (ValueError, RecursionError):
-        return {}
-    return message if isinstance(message, dict) else {}
+        message = None
+    if not isinstance(message, dict):
+        size = f"{len(given)} bytes"
+        raise UsageError(
+            "not a JSON object", where="stdin", given=size, hint="pass the event as the agent's program sends it"
+        )
+    return message
 
 
 def _reply(args: argparse.Namespace, message: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("store", type=Path, metavar="STORE", help="a store's file; made where there is none")
+    add("store", type=Path, metavar="STORE", help="a store's file, from the project's folder; made where there is none")
     names = parser.add_mutually_exclusive_group()
     names.add_argument("--writer", default="agent", metavar="NAME", help="in whose name an agent claims (agent)")
     names.add_argument("--as-person", metavar="NAME", help="a person of this name acts: may correct, forget and verify")
@@ -44,6 +44,7 @@ def main(args: argparse.Namespace) -> int:
     from ops.pin.palette import others
 
     try:
+        from malsim.agents.hook_turn import find_store
         from malsim.agents.server import memory_server
         from malsim.agents.service import MemoryService
     except ModuleNotFoundError as missing:
@@ -54,16 +55,16 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError("not a duration", where="--tick", given=args.tick, allowed="a number and s, min, h or d: 15min")
     if args.http is None and args.token_file:
         raise UsageError("a token is for --http", where="--token-file", given=str(args.token_file))
-    rules = store_rules(args.rules)
+    rules, path = store_rules(args.rules), find_store(args.store, os.environ.get("CLAUDE_PROJECT_DIR"))
     for op in others():  # a store may hold one at any time; later, a client would be in the middle of a call
         before_loading(op)
     who, person = args.as_person or args.writer, args.as_person is not None
     if person:
         as_person(rules, who)
-    Store(args.store).close()  # a store that cannot be read is said so before a client waits for an answer
+    Store(path).close()  # a store that cannot be read is said so before a client waits for an answer
     seconds = None if every is None else every * 86_400
     server = memory_server(
-        lambda: MemoryService(args.store, writer=args.writer, rules=rules, scope=args.scope),
+        lambda: MemoryService(path, writer=args.writer, rules=rules, scope=args.scope),
         tick_seconds=seconds,
         inputs=args.inputs,
     )

@@ -258,8 +258,8 @@ class Memory:
         if rows.is_empty() and not whole and (longer := beginning_so(name, own["handle"])):
             rows = own.filter(pl.col("handle") == longer)["row"]
         if rows.is_empty():
-            near = self.cells.filter(pl.col("handle").str.starts_with(name[:5]))["handle"].head(3).to_list()
-            hint = f"near it: {', '.join(near)}" if near else "list the handles with memory.cells['handle']"
+            near = own.filter(pl.col("handle").str.starts_with(name[:5]))["handle"].head(3).to_list()
+            hint = f"near it: {', '.join(near)}" if near else "find its handle with a push about its words"
             raise AddressError("no such cell", given=handle, where=f"replication {rep}", hint=hint)
         return self._version(int(rows[0]), handle, version) if at else int(rows[0])
 
