@@ -22,7 +22,7 @@ _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|min|h|d|w)\s*")
 
 
 def typed_days(text: str) -> float | None:
-    """Days of a duration as it is typed, a number and a unit of ms, s, min, h, d or w; None for what is none.
+    """Return a typed duration (number and unit ms, s, min, h, d or w) in days, or None if the text is not a duration.
 
     >>> typed_days("36h"), typed_days("36")
     (1.5, None)

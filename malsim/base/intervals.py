@@ -30,7 +30,7 @@ TRIALS = 4.0
 
 
 def mean_interval(values: Array, bounds: Bounds = ANY, *, stopped: bool = False) -> tuple[float, float, float]:
-    """Mean of independent values, NaN left out, and the ends of its 95 % interval, which stay within `bounds`.
+    """Compute the mean of independent values without NaN, and its 95 % interval, which stays within `bounds`.
 
     - Values that are 0 or 1: Clopper and Pearson's.
     - Others: Student's t; where the skewness γ is above 1 the wider, on each side, of it and Hall's, which inverts
@@ -67,7 +67,7 @@ def mean_interval(values: Array, bounds: Bounds = ANY, *, stopped: bool = False)
 def difference_interval(
     values: Array, base: Array, bounds: Bounds = ANY, *, stopped: bool = False
 ) -> tuple[float, float, float]:
-    """Mean of values − base, pair by pair, and the ends of its 95 % interval; both figures keep `bounds`.
+    """Compute the mean of values − base over pairs, and its 95 % interval; both samples keep `bounds`.
 
     As `mean_interval`, but pairs that differ little are taken at their word: common random numbers make them so. Where all
     differ alike there are no ends: NaN.
@@ -167,7 +167,7 @@ def _unseen(value: float, count: int, bounds: Bounds) -> tuple[float, float]:
 
 
 def student(values: Array, *, confidence: float = CONFIDENCE, least_spread: float = 0.0) -> tuple[float, float, float]:
-    """Mean and Student's t interval of independent values, NaN left out; with fewer than two the ends are NaN.
+    """Compute mean and Student's t interval of independent values without NaN; with fewer than two the ends are NaN.
 
     mean ± t(n − 1) · s / √n, with a standard deviation s of `least_spread` at least.
 
@@ -187,7 +187,7 @@ def student(values: Array, *, confidence: float = CONFIDENCE, least_spread: floa
 
 
 def welch(values: Array, base: Array) -> tuple[float, float]:
-    """Welch's 95 % interval of the difference of two means, as if the samples were independent; pairs with NaN left out.
+    """Compute Welch's 95 % interval of the difference of two means of independent samples; pairs with NaN left out.
 
     >>> [round(end, 3) for end in welch(np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0]))]
     [-1.267, 3.267]
@@ -205,7 +205,7 @@ def welch(values: Array, base: Array) -> tuple[float, float]:
 
 
 def jackknife(without: Array, *, quantile: float = 0.975) -> float:
-    """Half of the width of an interval, from estimates each made without one block; NaN for fewer than two.
+    """Compute the half-width of an interval from estimates made without one block each; NaN for fewer than two.
 
     t(b − 1; quantile) · √((b − 1) / b · Σ (estimate − mean)²) of b blocks.
     """
@@ -219,7 +219,7 @@ def jackknife(without: Array, *, quantile: float = 0.975) -> float:
 
 
 def wilson(share: Any, trials: Any) -> tuple[Any, Any]:
-    """Wilson's 95 % score interval of shares of so many trials, between 0 and 1; numbers, or arrays of one shape.
+    """Compute Wilson's 95 % score interval of shares of so many trials, within [0, 1]; numbers, or arrays of one shape.
 
     Source: Wilson, Probable inference, 1927.
 
@@ -233,7 +233,7 @@ def wilson(share: Any, trials: Any) -> tuple[Any, Any]:
 
 
 def poisson(count: float) -> tuple[float, float]:
-    """Garwood's 95 % interval of the mean of a Poisson count.
+    """Compute Garwood's 95 % interval of the mean of a Poisson count.
 
     >>> [round(end, 3) for end in poisson(0.0)]
     [0.0, 3.689]
@@ -280,7 +280,7 @@ def ends(draws: Array, *, axis: int | None = None) -> tuple[Any, Any]:
 
 
 def ends_if_any(ends: tuple[float, float, float]) -> tuple[float | None, float | None, float | None]:
-    """Mean and ends as they stand in a frame: None for what is NaN.
+    """Return mean and ends as a frame holds them: None for NaN.
 
     >>> ends_if_any((0.5, np.nan, np.nan))
     (0.5, None, None)

@@ -127,7 +127,7 @@ ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=2000
 
     @staticmethod
     def memory_in_force() -> int:
-        """Bytes that what is run may take."""
+        """Return the bytes of memory that a run may use."""
         limits = Limits.in_force()
         return (limits.memory if limits else 0) or half_of_memory()
 
@@ -138,7 +138,7 @@ ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=2000
 
 
 def half_of_memory() -> int:
-    """Half of the machine's memory; without a limit where the machine does not say."""
+    """Return half of the machine's memory in bytes, or no limit if the machine does not report it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, OSError, ValueError):  # Windows

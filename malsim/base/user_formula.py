@@ -119,7 +119,7 @@ class UserFormula:
         return self.function  # type: ignore[return-value]  # just set
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the function out: another process compiles the source."""
+        """Return the state without the function: another process compiles the source."""
         return self.__dict__ | {"function": None if self.source else self.function}
 
     @property

@@ -18,7 +18,7 @@ UNKNOWN = "unknown:log"
 
 
 def recognises(source: Source) -> bool:
-    """Lines that name an event and its day."""
+    """Return whether the source has lines that name an event and its day."""
     return text_of(source.first.get("event")) is not None and isinstance(source.first.get("t"), int | float)
 
 

@@ -25,7 +25,7 @@ _LONGEST = 120
 
 
 def recognises(source: Source) -> bool:
-    """Edges with a fact, or episodes with the description of their source."""
+    """Return whether the source has edges with a fact, or episodes with the description of their source."""
     record = source.first or next(iter(_items(source)), {})
     return _is_edge(record) or _is_episode(record) or any(map(_is_edge, dicts(source.object.get("edges"))))
 

@@ -76,7 +76,7 @@ def _writer(prefix: str, options: Options) -> str:
 
 
 def _threads(source: Source) -> Records:
-    """Messages once each, from the checkpoint that first has them; a value of a channel ends the one before it."""
+    """Read each message once, from its first checkpoint; a new value of a channel supersedes the value before it."""
     cells, counts = Collector(), dict.fromkeys(("other", "unread"), 0)
     latest: dict[str, tuple[str, str]] = {}
     query = "SELECT thread_id, checkpoint_ns, checkpoint FROM checkpoints ORDER BY thread_id, checkpoint_ns, checkpoint_id"
@@ -122,7 +122,7 @@ class _Message:
 
 
 def unpacked(data: bytes) -> Any:
-    """MessagePack as LangGraph writes it; a message of its own is `_Message`, any other object is its fields.
+    """Unpack MessagePack as LangGraph writes it: its own message as `_Message`, any other object as its fields.
 
     Raises `ValueError` for what is none.
 

@@ -56,7 +56,7 @@ def _cell(_: Path, note: Note, one: NoteObservation) -> dict[str, Any]:
 
 
 def _relate(folder: NoteFolder) -> tuple[int, int]:
-    """Edges for the relations of notes; how many led nowhere, and how many did not."""
+    """Add edges for the relations of notes; return the numbers of dangling and of resolved links."""
     notes = folder.notes.values()
     by_title: dict[str, list[tuple[NoteObservation, str]]] = {}
     for (title, one), key in folder.keys.items():

@@ -41,7 +41,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """ADD is a claim, UPDATE one that supersedes the former, DELETE annexes; payloads say who wrote."""
+    """Read ADD as a claim, UPDATE as a claim that supersedes the last, DELETE as annexation; payloads name the writer."""
     payloads = _payloads(options.payload if source.is_database else source.document)
     memories = _memories(payloads)
     events = _events(source, memories)
@@ -63,7 +63,7 @@ def read(source: Source, options: Options) -> Records:
 
 
 def _payloads(document: Any) -> Payloads:
-    """Memories by id, of any of the shapes in which mem0 hands them out; empty where it is none of them."""
+    """Return memories by id, from any of the shapes in which mem0 returns them; empty for another shape."""
     if isinstance(document, dict):
         names = ("results", "memories", "points")
         document = next((document[name] for name in names if isinstance(document.get(name), list)), [])
@@ -172,7 +172,7 @@ def _beside(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _left_out(payloads: Payloads) -> dict[str, int]:
-    """Fields of the package for which the store has no place, and how many memories have them."""
+    """Count the memories that have fields of the package for which the store has no place."""
     names = sorted({name for payload in payloads.values() for name in payload if name in _UNKEPT})
     return {f"left out: {name} of a memory": sum(bool(one.get(name)) for one in payloads.values()) for name in names}
 

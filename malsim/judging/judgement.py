@@ -47,7 +47,7 @@ class Judgement:
         return int(any(each.verdict in {BROKEN, FAILS} for table in tables for each in table.verdicts))
 
     def rows(self) -> dict[str, Any]:
-        """By section: rows of axioms (law, axiom, verdict, witness) and duties; counts of prices by strategy and way."""
+        """Return, by section, rows of axioms (law, axiom, verdict, witness) and duties; prices by strategy and way."""
         rows: dict[str, Any] = {}
         if self.axioms is not None:
             rows["axioms"] = self.axioms.frame.to_dicts()
@@ -58,7 +58,7 @@ class Judgement:
         return rows
 
     def __repr__(self) -> str:
-        """The sections, under headings where there are several."""
+        """Return the sections, under headings if there are several."""
         texts = {
             "axioms": self.axioms and verdict_text(self.axioms),
             "duties": self.duties and verdict_text(self.duties),

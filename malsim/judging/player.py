@@ -18,19 +18,19 @@ class Playable(Protocol):
     """Interface of a memory that events can be played to; see `malsim.adapters.contract`."""
 
     def write(self, claims: Sequence[Claim], now: float) -> object:
-        """Take claims."""
+        """Store claims."""
 
     def tick(self, now: float) -> object:
-        """Let time do what it does."""
+        """Run the memory's time-driven work."""
 
     def read(self, query: Query, now: float) -> Sequence[Item] | None:
         """Use what is known about an object."""
 
     def peek(self, query: Query, now: float, limit: int = MANY) -> Sequence[Item]:
-        """Look without changing anything."""
+        """Return items without changing anything."""
 
     def close(self) -> object:
-        """Let go of the memory."""
+        """Release the memory's resources."""
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Player:
     days: set[float] = field(default_factory=lambda: {0.0})
 
     def happen(self, part: Sequence[Any]) -> Sequence[Item] | None:
-        """Let one event, or the claims of one call, happen; return the items of a read or a peek."""
+        """Play one event, or the claims of one call; return the items of a read or a peek."""
         event = part[0]
         before, self.now = self.now, max(self.now, event.t)
         self.days.add(self.now)

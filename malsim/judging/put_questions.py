@@ -30,7 +30,7 @@ def judge(
     questions: Questions,
     watch: Callable[[Sequence[Subject], str], Iterable[Subject]] = lambda subjects, _: subjects,
 ) -> Judgement:
-    """Put every question to every memory, which `subject_of` or `memory_of` gave; `watch(subjects, section)` shows progress.
+    """Put every question to every memory (from `subject_of` or `memory_of`); `watch(subjects, section)` shows progress.
 
     A memory that never answers the truth has no price: that is an entry of `refused`, and a `UsageError` if nothing else
     was asked.

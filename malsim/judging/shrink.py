@@ -21,7 +21,7 @@ class _Timed(Protocol):
         """The day."""
 
     def moved(self, change: Callable[[float], float]) -> Self:
-        """The event at other times."""
+        """Return the event at other times."""
 
 
 Timed = TypeVar("Timed", bound=_Timed)

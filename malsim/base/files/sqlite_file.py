@@ -160,7 +160,7 @@ def _is_full(path: Path | str) -> bool:
 
 @contextmanager
 def refusing_file(path: Path | str) -> Iterator[None]:
-    """Turn what SQLite raises into a `StoreError` that says what to do."""
+    """Turn errors of SQLite into a `StoreError` with a hint."""
     try:
         yield
     except sqlite3.Error as error:

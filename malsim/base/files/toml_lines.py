@@ -12,7 +12,7 @@ _KEY = re.compile(r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za
 
 
 def lines_of(text: str) -> Lines:
-    r"""Line numbers, from 1, by path: a table's header, and each key that begins a line.
+    r"""Return line numbers, from 1, by path: of each table's header, and of each key that begins a line.
 
     >>> lines_of("why = 'x'\n[[claim]]\nat = '0d'\n")
     {('why',): 1, ('claim', 0): 2, ('claim', 0, 'at'): 3}

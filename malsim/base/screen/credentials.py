@@ -97,7 +97,7 @@ def _formatted(text: str) -> Iterator[Credential]:
 
 
 def _hidden(text: str) -> Iterator[Credential]:
-    """What stands in another reading of the text only; where lines are joined, formats alone, for words joined look random."""
+    """Yield credentials found only in a decoded view; with lines joined, only by format, as joined words look random."""
     for reading in views(text):
         of = _all(reading.text) if reading.text.count("\n") == text.count("\n") else _formatted(reading.text)
         for credential in of:

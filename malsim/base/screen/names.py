@@ -33,7 +33,7 @@ _PARTS = re.compile(r"[^A-Za-z0-9ñ]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z
 
 
 def name_kind(name: str) -> Literal["password", "secret", "key"] | None:
-    """Whose name it is, by its last words.
+    """Classify a name by its last words.
 
     >>> [name_kind(name) for name in ("DB_PASSWORD", "clientSecret", "cache_key", "passwordLength", "compass", "api-key")]
     ['password', 'secret', 'key', None, None, 'secret']

@@ -88,7 +88,7 @@ def is_token(value: str, *, digests: bool = True) -> bool:
 
 
 def entropy(text: str) -> float:
-    """Shannon's entropy of the letters of a text, in bits a letter.
+    """Compute Shannon's entropy of the letters of a text, in bits per letter.
 
     >>> entropy("abab")
     1.0

@@ -57,12 +57,12 @@ def _replications(scopes: pl.Series, numbers: dict[str, int]) -> pl.Series:
 
 
 def dated_from(rows: pl.DataFrame, start: float | None) -> pl.DataFrame:
-    """Rows with their days counted from day `start`."""
+    """Return rows with their days counted from day `start`."""
     return rows.with_columns(pl.col(name) - (start or 0.0) for name in _DAYS)
 
 
 def with_handles(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows whose missing handles are made of a hash of the key, so that they stay when the source grows.
+    """Fill in missing handles from a hash of the key, so that they stay the same when the source grows.
 
     They are longer where two would meet.
     """

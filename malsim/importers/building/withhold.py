@@ -14,7 +14,7 @@ _LISTS = ("topics", "entities", "source_refs")
 
 
 def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
-    """Rows of cells (columns of `put.ROW`) without secrets, and how many had any."""
+    """Return rows of cells (columns of `put.ROW`) without secrets, and the number of rows that had any."""
     nothing = pl.DataFrame(schema={"claim": pl.UInt32, "target": pl.String})
     claims = rows.with_row_index("claim").with_columns(value_text=pl.lit(None, pl.String))  # no importer has any
     findings = screen.secrets(claims, nothing, rules)
@@ -39,7 +39,7 @@ def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
 
 
 def safe_extras(extras: pl.DataFrame, rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
-    """Extras without those that hold a credential or belong to a secret cell, and how many were left out."""
+    """Return extras without credentials and without those of secret cells, and the number left out."""
     if extras.is_empty():
         return extras, 0
     secret = rows.filter(pl.col("sensitivity") == "secret")["key"]

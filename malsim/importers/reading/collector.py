@@ -50,7 +50,7 @@ class Collector:
         self[key].update(status="annexed", annexed=True)
 
     def add_extras(self, key: str, record: Mapping[str, Any], names: Iterable[str]) -> None:
-        """Extras of those of some fields that a record has."""
+        """Add the named fields that a record has as extras."""
         self.extras += [(key, name, to_json(record[name])) for name in names if record.get(name) is not None]
 
     def records(self, form: str, counts: Mapping[str, int]) -> Records:

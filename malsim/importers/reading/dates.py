@@ -62,7 +62,7 @@ def _iso(match: re.Match[str]) -> datetime:
 
 
 def _loose(text: str) -> datetime | None:
-    """Day, month and year by their size; words before the first number, and what stands in brackets, are passed over."""
+    """Assign day, month and year by size; skip words before the first number, and text in brackets."""
     numbers: list[int] = []
     month, zone, clock = None, timedelta(), timedelta()
     for token in _TOKEN.finditer(re.sub(r"\([^()]*\)", " ", text)):

@@ -107,7 +107,7 @@ def _observation(line: str) -> NoteObservation | None:
 
 
 def _header(text: str) -> tuple[dict[str, str | list[str]], str]:
-    """Front matter, as far as `name: value`, lists and one step of nesting go, and what follows it."""
+    """Parse front matter of `name: value`, lists and one level of nesting; return it and the text after it."""
     lines = text.removeprefix("\ufeff").splitlines()
     if not lines or lines[0].strip() != "---" or "---" not in (rest := [line.rstrip() for line in lines[1:]]):
         return {}, text

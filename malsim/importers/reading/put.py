@@ -80,7 +80,7 @@ def _authors_of(writers: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.Series, p
 
 
 def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
-    """Cells from rows and the rows of their writers; nothing bears on them yet."""
+    """Return cells from rows and from the row indexes of their writers, without any influence by edges yet."""
     title, odd = pl.col("title"), rows["title"].str.contains(_SPACES).any()
     title = folded(title) if odd else title.str.strip_chars().str.to_lowercase()  # the latter in half the time
     whole = rows.with_columns(
@@ -98,7 +98,7 @@ def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
 
 
 def _by_row(memory: Memory, edges: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Edges by row, with writer and time of their source; and those whose ends name no key."""
+    """Return edges by row index, with writer and time of their source, and the edges whose ends match no key."""
     edges = edges.unique(["source", "relation", "target"], keep="last", maintain_order=True)
     ends = _places(memory, pl.concat([edges["source"], edges["target"]]))
     source, target = ends[: edges.height], ends[edges.height :]

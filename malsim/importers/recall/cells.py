@@ -42,7 +42,7 @@ def rows_of(cells: Sequence[Mapping[str, Any]], *, start: float = 0.0) -> pl.Dat
 
 
 def beside(cells: Iterable[Mapping[str, Any]], hyperedges: list[Any]) -> list[tuple[str, str, str]]:
-    """Extras (cell, name, value): fields of cells that malsim has no column for, so that an export restores them."""
+    """Return extras (cell, name, value): fields that malsim has no column for, so that an export restores them."""
     extras = [(cell["key"].encode("utf-8", "replace").decode(), BESIDE, json.dumps(_fields(cell))) for cell in cells]
     return [*extras, *([("", HYPEREDGES, json.dumps(hyperedges))] if hyperedges else [])]
 

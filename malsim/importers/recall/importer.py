@@ -23,7 +23,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Keys, handles, scores, statuses and lineage as they are; of a cell's subjects the first is its object."""
+    """Read keys, handles, scores, statuses and lineage unchanged; a cell's first subject is its object."""
     return _records(read_source(source), Rules())
 
 
@@ -63,7 +63,7 @@ def _records(archive: Archive, rules: Rules) -> Records:
 
 
 def _by_key(archive: Archive, rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
-    """Edges with the key where the target was named by its handle, and how many were."""
+    """Replace handles by keys in edge targets; return the edges and the number replaced."""
     names = rows.select("handle", key_of_handle="key").unique("handle", keep="first", maintain_order=True)
     edges = archive.edges.join(names, left_on="target", right_on="handle", how="left", maintain_order="left")
     by_handle = ~edges["target"].is_in(rows["key"].implode()) & edges["key_of_handle"].is_not_null()

@@ -10,7 +10,7 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Two claims of one instant, three about two things, or twelve; each by a writer of its own."""
+    """Draw two claims of one instant, three about two things, or twelve; each by a different writer."""
     t, count = pick.time(), pick.by_turns((2, 3, 2, 12))
     about = pick.one(("x", "xy")) if count > 2 else "x"  # noqa: PLR2004
     claims = [Event(t, "write", pick.one(about), pick.one("AB"), f"w{place}") for place in range(count)]

@@ -16,7 +16,7 @@ SUPPORT = (Edge("supports", "x is A"),)
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """A few claims; a crowd of one mind, or against one; claims stated as certain or impossible; a look ten years later."""
+    """Draw a few claims, a crowd for or against one, or claims stated as certain or impossible; peek ten years later."""
     kind = pick.by_turns(("few", "crowd", "against", "certain", "late"))
     if kind in ("crowd", "against"):
         count = pick.one((3, 6, CROWD, CROWD))

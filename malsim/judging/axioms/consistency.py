@@ -15,7 +15,7 @@ needs = believes
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Two values or more, each once, by one voice or several, at once or apart; or again and again by turns."""
+    """Draw two or more values, each once, by one writer or several, at once or apart; or repeated in turn."""
     values = pick.by_turns(("AB", "ABC", "ABCDE", "AB", "ABABABABAB", "ABCABCABC"))
     one_voice = len(set(values)) == len(values) and pick.count(0, 1)
     claims, t = list[Event](), 0.0

@@ -11,7 +11,7 @@ SHORTEST, LONG, LONGEST, LOOK = 5.0, 60.0, 400.0, 50.0  # silences, and the long
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """A by one voice or several, a silence, and A again, by the first or another, with a rival or none, swept or not."""
+    """Draw A by one writer or more, a silence, and A again by the first or another writer; a rival and a tick may come."""
     events, t = list[Event](), 0.0
     for writer in WRITERS[: pick.count(1, 2)]:
         events.append(Event(t, "write", value="A", writer=writer))

@@ -12,7 +12,7 @@ SPANS = {"again": (MINUTE, 1.0), "weeks": (7.5, 20.0)}  # between claims, days
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """The honest one again after the echo, of a day or of weeks; or two and an echo that ends the day; or begins it too."""
+    """Draw a repetition by the honest writer after the echo, of a day or of weeks; or two writers and an echo."""
     kind, count = pick.by_turns(("again", "two", "between", "weeks")), pick.count(1, MOST)
     gap = DAY * pick.share() / (count + 4) if kind in ("two", "between") else pick.time(*SPANS[kind])
     order = {"two": "AC" + "B" * count, "between": "BAC" + "B" * count}.get(kind, "A" + "B" * count + "A")

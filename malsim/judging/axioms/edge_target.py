@@ -17,7 +17,7 @@ SHARED = (("x", "1"), ("y", "1"), ("y", "2"))  # a value that two things have
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Claims about x and things named or valued alike, the target among them or never said, and a look at each."""
+    """Draw claims about x and about like-named or like-valued things, with or without the edge's target; peek at each."""
     alike = pick.one((SHARED, tuple(zip(THINGS, VALUES, strict=True))[: pick.count(1, 4)]))
     claims = [
         Event(float(place), "write", about, value, f"w{place}", pick.one((0.5, 0.7)))

@@ -13,7 +13,7 @@ FAR = 1000.0
 
 
 def needs(subject: Subject) -> str | None:
-    """It declares a half-life."""
+    """Return the reason why the axiom does not apply, or None if the memory declares a half-life."""
     return None if subject.half_life else "it declares no half-life"
 
 

@@ -10,7 +10,7 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Days apart, or on one day; by one writer, or by two; now and then the older one agrees."""
+    """Draw two claims, days apart or on one day, by one writer or two; in some cases the older claim agrees."""
     older, apart = pick.time(0.1, 30.0), pick.time(0.1, 120.0)
     if pick.by_turns((False, False, True, True)):
         older, apart = float(pick.count(1, 30)), pick.time(MINUTE, 0.9)

@@ -11,7 +11,7 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Rivals, and a look at the first, at two, and at all."""
+    """Draw rivals, and peeks at the first, at two, and at all."""
     events = pick.by_turns((pick.claims(3), pick.story(), pick.claims(6)))
     now = max(event.t for event in events) + pick.time(MINUTE, 30.0)
     return [*events, *(Event(now, "peek", limit=limit) for limit in (1, 2, MANY))]

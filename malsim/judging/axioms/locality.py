@@ -12,7 +12,7 @@ PRIOR = 0.02  # by how much a prior that a sweep learns from everybody may move 
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Strangers speak of other things after, before, or before claims about x that are older and arrive late."""
+    """Draw claims of strangers about other things, before or after the claims about x, which may be old and arrive late."""
     claims = pick.by_turns(
         (
             pick.claims(pick.count(1, 3)),

@@ -11,7 +11,7 @@ FORMER = "CDE"
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Other values, once or in many changes, by the writers who now say A and, later, B."""
+    """Draw other values, once or in many changes, by the writers who now claim A and, later, B."""
     rounds, gap = pick.by_turns(((1, 400.0), (12, 3.0), (3, 100.0), (1, 200.0)))
     writers = ("ann", "bob", "cid")[: pick.by_turns((2, 2, 3))]
     former = [

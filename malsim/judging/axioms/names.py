@@ -33,7 +33,7 @@ PERMUTED = 1  # of these only changes places
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Claims about two things, some at one instant; or a whole story."""
+    """Draw claims about two things, some at one instant; or a whole story."""
     if pick.by_turns((False, False, True)):
         story = pick.story()
         return [*story, Event(story[-1].t + 1.0, "peek")]

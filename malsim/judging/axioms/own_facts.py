@@ -12,7 +12,7 @@ MOST, ERRS, OWN = 30, 0.2, "own"
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Honest writers who err now and then, liars who contradict them and flood, and all of them about x."""
+    """Draw honest writers who err at times, and liars who contradict and flood them; all of them speak about x."""
     liars = LIARS[: pick.count(1, 2)]
     facts = [f"fact {number}" for number in range(pick.count(3, 8))]
     claims = [

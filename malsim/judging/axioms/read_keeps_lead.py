@@ -10,7 +10,7 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Rivals of unequal support, reads, then a wait; or news that is dated before a read and arrives after it."""
+    """Draw rivals of unequal support, reads, then a wait; or news dated before a read that arrives after it."""
     t, now = pick.time(0.1, 20.0), pick.time(25.0, 40.0)
     voices = ("ann", "bob", "cid")[: pick.by_turns((1, 3, 2))]
     first = [Event(round(0.1 * place, 1), "write", value="A", writer=writer) for place, writer in enumerate(voices)]

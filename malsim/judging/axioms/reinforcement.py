@@ -11,7 +11,7 @@ needs = always
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Uses and agreement, alone or against a rival that was there before."""
+    """Draw uses and agreement, alone or against an earlier rival."""
     events, t = [Event(0.0, "write", value="A", stated=pick.by_turns((0.9, UNSTATED, 0.9)))], 0.0
     if pick.by_turns((False, True)):
         events.append(Event(pick.time(0.1, 1.0), "write", value="B", writer="zoe"))

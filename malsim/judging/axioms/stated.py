@@ -12,7 +12,7 @@ LEAST, MOST = 0.05, 0.99
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """A, doubtfully stated or not believed at all, alone or beside a rival."""
+    """Draw A, stated doubtfully or not believed at all, alone or beside a rival."""
     stated = round(LEAST + 0.9 * pick.share() * (MOST - LEAST), 2)
     claim = Event(0.0, "write", value="A", stated=pick.one((stated, stated, 0.0)))
     t = pick.time(0.1, 30.0)

@@ -14,7 +14,7 @@ needs = has_edges
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """B for A by one writer or by another, after which all may say A again; or a challenge that its writer takes back."""
+    """Draw B superseding A by the same writer or another, after which all may claim A again; or a withdrawn challenge."""
     later = pick.time(0.1, 60.0)
     first = Event(0.0, "write", value="A")
     if pick.by_turns((False, False, True)):

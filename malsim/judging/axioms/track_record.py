@@ -11,7 +11,7 @@ HONEST, DISSENT = ("ann", "bob", "cid"), (("zoe", "B"), ("dan", "C"), ("eve", "D
 
 
 def stream(pick: Pick, subject: Subject) -> list[Event]:
-    """Facts that three agree on; about x ann, and zoe, who long denied them, or, after lone dissenters did, a stranger."""
+    """Draw facts that three agree on; then ann against zoe, or a stranger, about x."""
     stranger = pick.by_turns((False, True))
     start, facts = (0, pick.count(4, 8)) if stranger else (pick.count(2, 4), pick.count(9, 13))
     liars = DISSENT[: pick.count(1, len(DISSENT)) if stranger else 1]

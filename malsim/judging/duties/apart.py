@@ -16,7 +16,7 @@ IN_HERS, IN_HIS = ask(2.0, "x", "A", SHOWN, **HERS), ask(2.0, "z", "K", SHOWN, *
 
 
 def cells() -> Iterator[Duty]:
-    """S1 to S8."""
+    """Yield the cells S1 to S8."""
     yield _cell("S1", "what is hers is not shown in his", (*TOLD, ask(2.0, "x", "A", NOT_SHOWN, **HIS), twin(IN_HERS)))
     nowhere = [ask(2.0, name, value, NOT_SHOWN) for name, value in (("x", "A"), ("z", "K"))]
     yield _cell("S2", "asked without a scope, nothing of a scope is shown", (*TOLD, *nowhere, twin(IN_HERS), twin(IN_HIS)))
@@ -47,7 +47,7 @@ def _cell(name: str, sentence: str, steps: tuple[Step, ...], extra: tuple[str, .
 
 
 def _five() -> tuple[Step, ...]:
-    """Five say x in his, and z in hers, where ann had claims both; at one instant, so that no time passes between looks."""
+    """Return ann's claims in both scopes and five supporters each: of x in his, of z in hers, at one instant."""
     crowd = ("bob", "cid", "dan", "eve", "fay")
     first = [says(1.0, "ann", name, value, **HERS) for name, value in (("x", "A"), ("z", "K"))]
     before = [ask(2.0, name, value, "remembered", **HERS) for name, value in (("x", "A"), ("z", "K"))]

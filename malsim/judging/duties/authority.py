@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def cells() -> Iterator[Duty]:
-    """K1 to K6."""
+    """Yield the cells K1 to K6."""
     agreed = tuple(says(1.0 + day, who, "x", "A") for day, who in enumerate(("ann", "bob", "cid")))
     stays = ask(11.0, "x", "A", FIRST)
     zoe = call(10.0, "correct", "x", "A", by="zoe", instead="B")

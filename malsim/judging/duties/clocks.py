@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def cells() -> Iterator[Duty]:
-    """T1 to T6."""
+    """Yield the cells T1 to T6."""
     late = (
         says(30.0, "ann", "x", "A"), says(30.0, "ann", "z", "K"),
         says(40.0, "bob", "x", "B", valid_from=5.0), says(40.0, "bob", "z", "L", valid_from=39.0),

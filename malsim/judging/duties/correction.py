@@ -14,7 +14,7 @@ NOTED = "it was noted that {} stands at {}"
 
 
 def first_days(a: str = "A", k: str = "K", text: str = "{} is {}", valid_to: float | None = None) -> list[Step]:
-    """Ann says x is A and z is K, both from one document; bob says what he derived from each."""
+    """Return ann's claims that x is A and z is K, both from one document, and bob's claims derived from each."""
     about_x, about_z = text.format("x", a), text.format("z", k)
     return [
         says(1.0, "ann", "x", a, about_x, source="d", valid_from=None if valid_to is None else 1.0, valid_to=valid_to),
@@ -25,7 +25,7 @@ def first_days(a: str = "A", k: str = "K", text: str = "{} is {}", valid_to: flo
 
 
 def from_the_document(t: float, first: list[Step], by: str = "", text: str = "{} is {}") -> list[Step]:
-    """The claims of the document once more on a later day, dated as they were."""
+    """Return the document's claims repeated on a later day, with their original dates."""
     more = ("source", "valid_from", "valid_to")
     return [
         says(t, by or step.by, step.object, step.value, text.format(step.object, step.value), dated=step.t,
@@ -35,7 +35,7 @@ def from_the_document(t: float, first: list[Step], by: str = "", text: str = "{}
 
 
 def cells() -> Iterator[Duty]:
-    """The cells of the five shapes."""
+    """Yield the cells of the five shapes."""
     words: dict[str, Any] = {"a": "likes A", "k": "likes K", "text": "{} {}"}
     yield from _shape("change", first_days(), says(30.0, "ann", "x", "B"))
     yield from _shape(

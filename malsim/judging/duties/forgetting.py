@@ -28,7 +28,7 @@ FORGET = call(10.0, "forget", "x", "A", by="ann")
 
 
 def cells() -> Iterator[Duty]:
-    """F1 to F11."""
+    """Yield the cells F1 to F11."""
     first = first_days()
     history = [*first, *(call(2.0, "share", name, to="team") for name in ("x", "z"))]
     yield Duty("F1", OBLIGATION, "before it is forgotten it is the first answer", (*history, ask(2.0, "x", "A", FIRST)))

@@ -25,7 +25,7 @@ class Forkable(Playable, Protocol):
     """A memory that can be had once more, as it stands."""
 
     def fork(self) -> Playable:
-        """Another one; what happens to one does not touch the other."""
+        """Return an independent copy of the memory."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Stage:
         return looks
 
     def count(self, steps: Callable[[ClaimWorld, int], list[Event]]) -> Count:
-        """Ask after each number of steps who leads, until the lie does."""
+        """Add steps until the lie leads, and count them."""
         doubt: int | None = None
         for n in range(1, self._world.most + 1):
             events = steps(self._world, n)
@@ -82,7 +82,7 @@ class Stage:
         return Count(doubt, None)
 
     def lead(self, events: Sequence[Event]) -> float:
-        """By how much the truth leads after the first tick that follows these events; NaN where neither is shown."""
+        """Return the truth's lead after the first tick that follows these events; NaN if neither value is shown."""
         stream = with_ticks(self._world, events)
         with closing(self._memory_after(stream[:-1])) as memory:
             end = stream[-1].t

@@ -70,7 +70,7 @@ class Price:
         return min((one.witness for one in self.lie.values() if one.price), key=_claims, default=())
 
     def counts(self) -> dict[str, dict[str, list[int | None]]]:
-        """`[doubt, price]` by strategy, and by way."""
+        """Return `[doubt, price]` by strategy, and by way."""
         return {
             kind: {name: [one.doubt, one.price] for name, one in counts.items()}
             for kind, counts in (("lie", self.lie), ("truth", self.truth))
@@ -97,23 +97,23 @@ class PriceTable:
         return pl.DataFrame(rows, schema=kinds, orient="row")
 
     def counts(self) -> dict[str, dict[str, dict[str, list[int | None]]]]:
-        """`{memory: {"lie": {strategy: [doubt, price]}, "truth": {way: [doubt, price]}}}`."""
+        """Return `{memory: {"lie": {strategy: [doubt, price]}, "truth": {way: [doubt, price]}}}`."""
         return {one.memory: one.counts() for one in self.prices}
 
     def figure(self, *, without: Sequence[str] = ()) -> Any:
-        """The price of the truth to the right, that of the lie upwards, the diagonal drawn; some memories left out."""
+        """Plot the price of the truth on x and that of the lie on y, with the diagonal; leave out some memories."""
         from malsim.showing.plots.studies.price_plane import price_figure
 
         frame = self.frame.filter(~pl.col("memory").is_in(list(without)))
         return price_figure(frame, most=max((one.most for one in self.prices), default=12))
 
     def __repr__(self) -> str:
-        """Doubt and price by strategy and way, then the least of each."""
+        """Return doubt and price by strategy and way, then the least of each."""
         return price_text(self)
 
 
 def price_text(table: PriceTable) -> str:
-    """A row a memory; of a single memory its witness besides."""
+    """Return a row per memory; for a single memory also its witness."""
     if not table.prices:
         return "no memories"
     first = table.prices[0]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] = (), ways: Sequence[str] = ()) -> Price:
-    """The prices of one memory in one world, of some strategies and ways or, if none are named, of all."""
+    """Return the prices of one memory in one world, of the named strategies and ways, by default of all."""
     subject = measured(subject)
     stage = Stage(subject, world)
     lie = {name: stage.count(STRATEGIES[name]) for name in strategies or USUAL}
@@ -76,7 +76,7 @@ def price_on(
 
 
 def strategies_of(names: Sequence[str]) -> Sequence[str]:
-    """The names, each of a strategy; raises `UsageError` with the nearest."""
+    """Return the names if each is a strategy; raise `UsageError` with the nearest names otherwise."""
     for name in names:
         if name not in STRATEGIES:
             allowed = ", ".join(STRATEGIES)

@@ -24,7 +24,7 @@ LIE = "something else"
 
 
 def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = LIE, most: int = 12) -> ClaimWorld:
-    """The world in which a liar begins a day after the last claim of a store, about what this memory answers of a fact.
+    """Return the world in which a liar attacks this memory's answer about a fact, a day after a store's last claim.
 
     Raises `UsageError` for a fact that the store does not have, a lie that is said already, or a memory
     that answers nothing.

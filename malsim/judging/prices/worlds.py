@@ -62,18 +62,18 @@ class ClaimWorld:
         return Vocabulary(list(writers), list(values), [every if self.shared else list(words) for words in values.values()])
 
     def own(self, n: int) -> list[tuple[str, str]]:
-        """N facts that only a liar speaks about: an object and its value, one of x's where all share their values."""
+        """Return n (object, value) facts that only a liar speaks about; a value of x if all objects share their values."""
         return [(f"own {number}", self.truth if self.shared else f"own {number}") for number in range(n)]
 
     def says(self, t: float, writer: str, value: str, *edges: tuple[str, str], stated: float | None = None) -> Event:
-        """A claim of a value of `about`, with edges (relation, value) to every claim that it is that value."""
+        """Return a claim of a value of `about`, with edges (relation, value) to every claim of that value."""
         about = tuple(Edge(relation, f"{self.about} is {word}") for relation, word in edges)
         stated = self.lie_stated if stated is None else stated
         return Event(t, "write", self.about, value, writer, stated, about)
 
 
 def closed_world(honest: int = 3, *, stated: float = 0.8, **numbers: float) -> ClaimWorld:
-    """The world of the published table: each honest writer says twice that x is A and once of six objects what is true.
+    """Return the world of the published table: each honest writer claims twice that x is A, and six true facts once each.
 
     Raises `UsageError` for fewer than one honest writer.
     """
@@ -96,7 +96,7 @@ def closed_world(honest: int = 3, *, stated: float = 0.8, **numbers: float) -> C
 
 
 def with_ticks(world: ClaimWorld, events: Sequence[Event] = ()) -> list[Event]:
-    """The past, these events, and the ticks between them and after the last.
+    """Return the past, these events, and the ticks between them and after the last.
 
     A tick ends each day, but each seventh only more than forty days before the lie may begin, and from forty days after
     that to these events.

@@ -29,10 +29,10 @@ class AxiomFile(Protocol):
         """Return the reason why the axiom does not apply to a memory, or None if it applies."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """A small stream of events."""
+        """Draw a small stream of events."""
 
     def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
-        """In a sentence with both numbers, how the stream breaks the axiom; None where it does not, or is no case."""
+        """Return a sentence with both numbers on how the stream breaks the axiom; None if it does not, or is not a case."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def shipped_axioms() -> dict[str, Axiom]:
 
 
 def find_axiom(name: str) -> Axiom:
-    """The axiom of a name; raises `UsageError` with the nearest names."""
+    """Return the axiom of a name; raise `UsageError` with the nearest names if there is none."""
     axioms = shipped_axioms()
     if name not in axioms:
         hint = nearest(name, axioms, f"one of {', '.join(axioms)}")

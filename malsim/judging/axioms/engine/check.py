@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def axioms(
     law: object, *, axiom: str | None = None, seed: int = 0, limit: float = LIMIT, streams: int | None = None
 ) -> Matrix:
-    """Put a memory to the axioms, or to one.
+    """Judge a memory under all axioms, or under one.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def axioms(
 
 
 def check(law: object, *, expected_broken: Iterable[str] = (), seed: int = 0, limit: float = LIMIT) -> Callable[[str], None]:
-    """A test of a memory, one case an axiom: `test_axioms = check(MyMemory, expected_broken={"truth-may-return"})`.
+    """Return a test of a memory, one case per axiom: `test_axioms = check(MyMemory, expected_broken={"truth-may-return"})`.
 
     An axiom that breaks fails its case with the witness; one that is expected to break fails when it does not. Raises
     `UsageError` where pytest is not installed.

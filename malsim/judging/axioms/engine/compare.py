@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def always(_: Subject) -> str | None:
-    """An axiom that applies to every memory."""
+    """Return None: the axiom applies to every memory."""
     return None
 
 
 def believes(subject: Subject) -> str | None:
-    """An axiom about beliefs."""
+    """Return None if the memory has beliefs, else the reason why the axiom does not apply."""
     return None if subject.belief else "it has no belief"
 
 
 def has_edges(subject: Subject) -> str | None:
-    """An axiom about edges."""
+    """Return None if the memory has edges, else the reason why the axiom does not apply."""
     return None if subject.edges else "it has no edges"
 
 
@@ -48,7 +48,7 @@ def leads(look: PeekResult, value: str) -> bool:
 
 
 def overtaken(plain: PeekResult, look: PeekResult, what: str, *, those: Sequence[str] = ()) -> str | None:
-    """A value that leads, or one of `those` that nothing leads, at first, and scores below a rival then, in a sentence."""
+    """Return a sentence on the first value that leads in `plain` and trails a rival in `look`; None if there is none."""
     for value in sorted(plain.scores):
         if not (
             leads(plain, value) or (value in those and plain.score(value) >= max(plain.scores.values()) - plain.tolerance)
@@ -67,7 +67,7 @@ def last(subject: Subject, events: Sequence[Event], *, together: bool = False) -
 
 
 def without(events: Sequence[Event], *omit: Event) -> list[Event]:
-    """The events but for some (the very ones, not their equals)."""
+    """Return the events without some of them, compared by identity."""
     return [event for event in events if not any(event is one for one in omit)]
 
 
@@ -80,12 +80,12 @@ def keeps_clock(events: Sequence[Event], rest: Sequence[Event]) -> bool:
 
 
 def number(score: float) -> str:
-    """A score as it is printed."""
+    """Return a score as text."""
     return "gone" if score == float("-inf") else f"{score:.6g}"
 
 
 def differs(one: PeekResult, other: PeekResult, what: str) -> str | None:
-    """The first value whose score is not the same in both, in a sentence that ends with `what`."""
+    """Return a sentence, ending with `what`, on the first value whose scores differ; None if none differs."""
     for value in sorted(one.scores.keys() | other.scores.keys()):
         a, b = one.score(value), other.score(value)
         if a != b and not abs(a - b) <= max(one.tolerance, other.tolerance):

@@ -49,11 +49,11 @@ class Event:
         return Query(self.object, f"what is {self.object}?")
 
     def moved(self, change: Callable[[float], float]) -> Event:
-        """The event at another time."""
+        """Return the event at another time."""
         return replace(self, t=change(self.t))
 
     def __str__(self) -> str:
-        """Say it in a few words."""
+        """Return the event in a few words."""
         if self.do == "write":
             edges = "".join(f", which {edge.relation} '{edge.target}'" for edge in self.edges)
             own = f"  [{shorten(self.words, 70, placeholder='…')}]" if self.words else ""
@@ -70,16 +70,16 @@ class Pick:
         self._draws, self._purpose, self._case, self._turn = Draws(seed, "axioms"), axiom, case, 0
 
     def share(self) -> float:
-        """A number from 0 on and below 1."""
+        """Draw a number from 0 (included) to 1 (excluded)."""
         self._turn += 1
         return float(self._draws.uniform(self._purpose, rep=self._case, turn=self._turn).item())
 
     def time(self, low: float = MINUTE, high: float = YEARS) -> float:
-        """Days, log-uniform, to three digits."""
+        """Draw a number of days, log-uniform, to three digits."""
         return float(f"{low * (high / low) ** self.share():.3g}")
 
     def count(self, low: int, high: int) -> int:
-        """A whole number from low to high."""
+        """Draw a whole number from low to high, both included."""
         return low + int(self.share() * (high - low + 1))
 
     def one(self, those: Sequence[One]) -> One:
@@ -91,7 +91,7 @@ class Pick:
         return those[self._case % len(those)]
 
     def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:
-        """Claims about x, one after the other."""
+        """Draw claims about x, one after the other."""
         claims, t = [], start
         for _ in range(count):
             claims.append(Event(t, "write", value=self.one(values), writer=self.one(WRITERS[:3])))
@@ -99,7 +99,7 @@ class Pick:
         return claims
 
     def story(self) -> list[Event]:
-        """Anything at all: several voices about two things, at once, late or again, with sweeps, reads and looks between."""
+        """Draw any story: several writers on two things, at once, late or repeated, with ticks, reads and peeks between."""
         events, t = list[Event](), self.one((0.0, 0.97, self.time(HOUR, 30.0)))
         for _ in range(self.count(4, 9)):
             dated = max(0.0, t - self.time(HOUR, 40.0)) if self.share() < LATE else t
@@ -112,5 +112,5 @@ class Pick:
 
 
 def event_table(events: Sequence[Event]) -> str:
-    """Events as a table: day, what happens."""
+    """Return events as a table: day, event."""
     return "\n".join(f"{event.t:>12.6g} d  {event}" for event in events)

@@ -45,7 +45,7 @@ class Matrix(VerdictTable[AxiomVerdict]):
         return [tolerance_text(law, apart) for law, apart in within.items()]
 
     def __repr__(self) -> str:
-        """The verdicts of one law, or a line a law."""
+        """Return the verdicts of one law, or a line per law."""
         if len(self.memories) == 1:
             return "\n".join(
                 f"{each.axiom:<22} {each.verdict}{': ' + each.why if each.why else ''}" for each in self.verdicts
@@ -59,7 +59,7 @@ def witness(verdict: AxiomVerdict) -> str:
 
 
 def looked_at(subject: Subject) -> Subject:
-    """A memory with its measured tolerance; one that cannot be looked at as it is: its verdicts say why."""
+    """Return a memory with its measured tolerance; return it unchanged if it cannot be peeked: its verdicts say why."""
     try:
         return measured(subject)
     except MalsimError:

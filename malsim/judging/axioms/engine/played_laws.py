@@ -36,7 +36,7 @@ class LawMemory:
         self._state = plant.init([0], self._words)
 
     def fork(self) -> Self:
-        """The same memory once more; what happens to one does not touch the other."""
+        """Return an independent copy of the memory."""
         return copy(self)  # a state is never changed, only replaced
 
     def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002  # a law goes by a claim's own time
@@ -59,11 +59,11 @@ class LawMemory:
         return Claims(**places, t=np.array([claim.time for claim in claims], dtype=np.float64), stated=stated)
 
     def tick(self, now: float) -> None:
-        """Sweep."""
+        """Run a tick."""
         self._state = self._plant.tick(self._state, now)
 
     def read(self, query: Query, now: float) -> None:
-        """Use what is known about an object; what is shown is for `peek` to say."""
+        """Use what is known about an object; `peek` shows it."""
         place = np.array([self._words.objects.index(query.object)])
         self._state = self._plant.read(self._state, np.zeros(1, dtype=np.int64), place, self._opened(query), now)
 
@@ -71,7 +71,7 @@ class LawMemory:
         return np.array([NONE])
 
     def peek(self, query: Query, now: float, limit: int = MANY) -> list[Item]:
-        """The items about an object, best first, so many; what a law gives no belief at all is a former one."""
+        """Return up to `limit` items about an object, best first; items without any belief in the law are former ones."""
         view, about = self._view(now), self._words.objects.index(query.object)
         rows = np.flatnonzero(view.active & (view.object == about))
         rank, belief, values = view.rank, view.belief, self._words.values[about]
@@ -128,7 +128,7 @@ class GraphMemory(LawMemory):
         }  # fmt: skip
 
     def _view(self, now: float) -> View:
-        """The graph as its last tick left it: axioms are about what ticks make of claims."""
+        """Return the graph as its last tick left it: axioms are about the effect of ticks on claims."""
         return self._plant.view(self._state, now)
 
     def _opened(self, query: Query) -> Ints:

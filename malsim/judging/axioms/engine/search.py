@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
-    """The verdict on one memory under one axiom: streams drawn at addresses, the first that breaks it made small."""
+    """Judge one memory under one axiom: draw streams, and shrink the first that breaks it."""
     verdict = partial(AxiomVerdict, subject.name, axiom.name, "axiom", axiom.sentence)
     reason = axiom.module.needs(subject)
     if reason:
@@ -40,7 +40,7 @@ def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
 
 
 def breaks_at(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> int | None:
-    """The number of the first stream, from 1, that breaks an axiom; None where none of so many does.
+    """Return the number, from 1, of the first stream that breaks an axiom; None if none of `most` does.
 
     Raises what playing a stream raises.
     """

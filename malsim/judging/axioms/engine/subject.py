@@ -32,7 +32,7 @@ class Fresh(Protocol):
     """
 
     def __call__(self, vocabulary: Vocabulary | None = None, *, verified: bool = True) -> Playable:
-        """An empty memory."""
+        """Make an empty memory."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class PeekResult:
     tolerance: float = TOLERANCE
 
     def score(self, value: str) -> float:
-        """The largest score of a value: the belief, or the rank where there is none; −∞ where nothing says it."""
+        """Return the largest score of a value: its belief, or its rank if it has none; −∞ if no item has the value."""
         return max((_score(item) for item in self.items if item["value"] == value), default=NOWHERE)
 
     def first(self, value: str) -> float:
-        """The score of the first item of a value; −∞ where nothing says it."""
+        """Return the score of the first item of a value; −∞ if no item has the value."""
         return next((_score(item) for item in self.items if item["value"] == value), NOWHERE)
 
     @property
@@ -109,7 +109,7 @@ class Subject:
 
 
 def measured(subject: Subject) -> Subject:
-    """The same with a tolerance of twice what looks at one state differ by: at one memory, and at another made alike.
+    """Return the subject with a tolerance of twice the difference between peeks at one state, on one memory or on two.
 
     What differs by more than rounding does, 1e-4, is no noise, and is left for the axioms to find.
     """
@@ -138,7 +138,7 @@ def _vocabulary(events: Iterable[Event]) -> Vocabulary | None:
 
 
 def _values(events: Iterable[Event]) -> list[str]:
-    """The values that are used and, up to the usual number, the usual ones: other names do not make it another number."""
+    """Return the used values, padded with usual values, so that renaming does not change their number."""
     used = list(dict.fromkeys(event.value for event in events if event.value))
     return (
         list(VALUES)
@@ -153,7 +153,7 @@ def looked(items: Iterable[Item], values: Sequence[str] = VALUES, *, answer: tup
 
 
 def _valued(items: Iterable[Item], values: Sequence[str]) -> Iterator[Item]:
-    """Items, each with its value: the one its text says where it has none; what says none or several is left out."""
+    """Return items with their values, read from the text if missing; items with no value or several are left out."""
     for item in items:
         if item.get("value") is not None:
             yield item

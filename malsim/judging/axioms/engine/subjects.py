@@ -55,7 +55,7 @@ def subject_of(
 
 
 def every_subject() -> list[Subject]:
-    """The graph's law and its presets, then every shipped law."""
+    """Return the graph's law and its presets, then every shipped law."""
     own = [_graph(name, preset()) for name, preset in PRESETS.items()]
     return own + [_law(law) for name, law in shipped_laws().items() if name not in PRESETS]
 
@@ -67,7 +67,7 @@ def _graph(name: str, rules: Rules) -> Subject:
 
 
 def _settings(rules: Rules) -> list[str]:
-    """The rules that are not as by default, as Python; a formula by its name."""
+    """Return the rules that differ from the default, as Python; a formula by its name."""
     usual = Rules()
     values = [(each.name, getattr(rules, each.name)) for each in fields(rules)]
     return [

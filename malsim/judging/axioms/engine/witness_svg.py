@@ -21,7 +21,7 @@ SIGNS = {"tick": "sweep", "nothing": "∅", "read": "read", "peek": "look"}
 
 
 def picture(subject: Subject, events: Sequence[Event]) -> str:
-    """The scores after each event, evenly spaced, with the day below; a value that is gone has no line."""
+    """Draw the scores after each event, evenly spaced, with the day below; a value that is gone has no line."""
     about = events[-1].object
     looks = [look for event in events for look in (event, replace(event, do="peek", object=about))]
     looks = [one for place, one in enumerate(looks) if place % 2 or one.do != "peek"]
@@ -42,7 +42,7 @@ def picture(subject: Subject, events: Sequence[Event]) -> str:
 
 
 def low_top(scores: Sequence[float]) -> float:
-    """The least that the axis reaches: 1 for scores that are shares."""
+    """Return the least top of the axis: 1 for scores that are shares."""
     return 1.0 if all(score <= 1.0 for score in scores) else 0.0
 
 

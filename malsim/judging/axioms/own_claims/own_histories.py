@@ -39,7 +39,7 @@ class ObjectClaims:
 
 
 def histories(path: str | Path) -> list[ObjectClaims]:
-    """The histories in a store, or in what `malsim import` reads.
+    """Return the histories in a store, or in a file that `malsim import` reads.
 
     A claim without an object is about itself, one without a value says its title, and one without a
     date stands a day after the one before.

@@ -31,12 +31,12 @@ class OwnPick(Pick):
         self._objects, self._gaps = objects, [gap for each in objects for gap in each.gaps]
 
     def time(self, low: float = MINUTE, high: float = YEARS) -> float:
-        """A gap of the store between these bounds; drawn as without a store where it has none."""
+        """Draw a gap of the store between these bounds, or as without a store if it has none."""
         fitting = [gap for gap in self._gaps if low <= gap <= high]
         return float(f"{self.one(fitting):.3g}") if fitting else super().time(low, high)
 
     def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:  # noqa: ARG002  # the store says how many
-        """A stretch of the claims about one object, which is x."""
+        """Draw a section of the claims about one object, renamed to x."""
         history = self.one(self._objects)
         first = self.count(0, len(history.claims) - 1)
         stretch = history.claims[first : first + self.count(1, MOST)]
@@ -51,13 +51,13 @@ class OwnPick(Pick):
         ]
 
     def story(self) -> list[Event]:
-        """A stretch, and a sweep at its end."""
+        """Draw a section of claims, with a tick at its end."""
         claims = self.claims(MOST)
         return [*claims, Event(claims[-1].t, "tick")]
 
 
 def on_claims(subjects: Sequence[Subject], path: str | Path) -> list[Subject]:
-    """The memories under test, with claims and gaps of a store; raises `UsageError` for one that says nothing of objects."""
+    """Return the memories under test with claims and gaps of a store; raise `UsageError` if the store has no objects."""
     objects = histories(path)
     pick = partial(OwnPick, objects)
     return [replace(each, pick=pick, cases=max(each.cases, CASES if each.cases > 10 else 10)) for each in subjects]  # noqa: PLR2004

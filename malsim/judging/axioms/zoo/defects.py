@@ -61,7 +61,7 @@ DEFECTS = (
 
 
 def find_defect(name: str) -> Defect:
-    """The defect of a name; raises `UsageError` with the nearest names."""
+    """Return the defect of a name; raise `UsageError` with the nearest names if there is none."""
     names = {defect.name: defect for defect in DEFECTS}
     if name not in names:
         hint = nearest(name, names, f"one of {', '.join(names)}")

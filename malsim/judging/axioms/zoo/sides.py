@@ -30,7 +30,7 @@ class Sides:
         return self.healthy.status == PASS and self.broken.status == "fail"
 
     def figure(self) -> Sheet:
-        """Both sides on one scale, the first replication of each."""
+        """Plot both sides on one scale, the first replication of each."""
         from malsim.showing.plots.runs.two_panels import two_panels
 
         panels = []
@@ -43,7 +43,7 @@ class Sides:
         return two_panels(panels, title=f"{self.defect.project}. Asked: {name}")
 
     def __repr__(self) -> str:
-        """A line a side; of the broken one with the witness."""
+        """Return a line per side, with the witness of the broken side."""
         failure = next((one for one in self.broken.outcomes if one.status == "fail"), None)
         why = f"\n    {failure.message}" if failure else ""
         return (

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def assess(memory: object, *, cell: str | None = None, seed: int = 0, limit: float = LIMIT) -> Conformance:
-    """Ask a memory for every duty, or for one.
+    """Judge a memory in all cells, or in one.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def assess(memory: object, *, cell: str | None = None, seed: int = 0, limit: flo
 def check(
     memory: object, *, expected_failures: Iterable[str] = (), seed: int = 0, limit: float = LIMIT
 ) -> Callable[[str], None]:
-    """A test of a memory, one case a cell: `test_duties = check(MyMemory, expected_failures={"F6"})`.
+    """Return a test of a memory, one case per cell: `test_duties = check(MyMemory, expected_failures={"F6"})`.
 
     A cell that fails does so with its witness, one that is expected to fail when it does not; what is not offered or
     vacuous is skipped. Raises `UsageError` where pytest is not installed.

@@ -58,20 +58,20 @@ class Conformance(VerdictTable[CellVerdict]):
         return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
 
     def figure(self) -> Any:
-        """A row a memory, a column a cell, a colour and a sign a verdict."""
+        """Plot a row per memory, a column per cell, and a colour and a sign per verdict."""
         from malsim.showing.plots.studies.law_table import verdict_matrix
 
         return verdict_matrix(self.frame, title="What memories owe: which duties hold, and which fail")
 
     def __repr__(self) -> str:
-        """A line a memory."""
+        """Return a line per memory."""
         return "\n".join(
             f"{name}: {self.counts(name)}; fails {', '.join(self.of(name)) or 'none'}" for name in self.memories
         )
 
 
 def memory_of(given: object, **settings: object) -> Subject:
-    """A reference by name, or whatever axioms can be put to."""
+    """Return a reference memory by name, or any subject that axioms accept."""
     if isinstance(given, str) and given in REFERENCES:
         if settings.get("settings"):
             raise UsageError("a reference has no parameters", where="duties", given=given)
@@ -90,7 +90,7 @@ def assess_all(
 
 
 def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) -> CellVerdict:
-    """The verdict on one memory in one cell: it holds where it holds on every draw."""
+    """Judge one memory in one cell: the verdict is "holds" if it holds on every draw."""
     verdict = partial(CellVerdict, subject.name, cell.name, cell.kind, cell.sentence)
     missing = [need for need in cell.needs if need not in subject.offers]
     if missing:

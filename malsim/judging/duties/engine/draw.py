@@ -28,7 +28,7 @@ MOST_KEPT = 2000  # plots
 
 @lru_cache(MOST_KEPT)  # every memory is put to the same
 def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case: int) -> tuple[Step, ...]:
-    """A cell's plot with names, and but for case 0 with other gaps and unrelated claims; the order of its days stays."""
+    """Return a cell's plot with names; after case 0 also with other gaps and unrelated claims. Days keep their order."""
     played, pick = list(cell.steps), picks(seed, f"conformance {cell.name}", case)
     if case:
         days = _days(played, pick)
@@ -39,7 +39,7 @@ def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case:
 
 
 def _days(steps: Sequence[Step], pick: Pick) -> dict[float, float]:
-    """A new day for each that the plot names; before a background job there is time for daily ticks."""
+    """Draw a new day for each day of the plot; before a background job there is time for daily ticks."""
     old = sorted({day for step in steps for day in step.days})
     new = [old[0]]
     for _, day in pairwise(old):

@@ -47,7 +47,7 @@ def every_duty() -> dict[str, Duty]:
 
 
 def find_duty(name: str) -> Duty:
-    """The cell of a name; raises `UsageError` with the nearest names."""
+    """Return the cell of a name; raise `UsageError` with the nearest names if there is none."""
     cells = every_duty()
     if name not in cells:
         raise UsageError("unknown cell", where="duties", given=name, hint=nearest(name, cells, f"one of {', '.join(cells)}"))

@@ -40,7 +40,7 @@ class Look:
 
 
 def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
-    """Make a memory, let everything happen to it, and judge each look.
+    """Make a memory, play the steps to it, and judge each look.
 
     Raises `AdapterError` where a call goes wrong or an answer cannot be: it names call, day and the last claim.
     """
@@ -67,7 +67,7 @@ class _Play(Player):
     beliefs: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def step(self, step: Step) -> Look | None:
-        """Let a step happen; return what came of a look."""
+        """Play a step; return the result of a look."""
         self.days |= {*step.days}
         if step.do in LOOKS:
             self.now = max(self.now, step.t)
@@ -81,7 +81,7 @@ class _Play(Player):
         return None
 
     def _ask(self, step: Step) -> Look:
-        """Look twice, which changes nothing, then use it: both are to show what is wanted."""
+        """Peek twice, which changes nothing, then read: both must show what is wanted."""
         items = self.memory.peek(step.query, self.now)
         if list(map(_face, self.memory.peek(step.query, self.now))) != list(map(_face, items)):
             raise AdapterError("changed under a look", where="peek", hint="a peek changes nothing")
@@ -118,7 +118,7 @@ class _Play(Player):
         return belief > before + SAME if step.want == "believed more" else abs(belief - before) <= SAME
 
     def _says(self, item: Item) -> set[str]:
-        """The values that an item says: its value, or those in its text."""
+        """Return the values that an item claims: its value, or those in its text."""
         return self._in_text(item) if item.get("value") is None else {str(item["value"])}
 
     def _in_text(self, item: Item) -> set[str]:
@@ -165,7 +165,7 @@ def _state(item: Item) -> str:
 
 
 def vocabulary(steps: Sequence[Step]) -> Vocabulary:
-    """The names that a law of items is to know."""
+    """Return the names that a law of items must know."""
     claims = [step for step in steps if step.do == "write"]
     objects = list(dict.fromkeys(step.object for step in steps if step.object))
     values = list(dict.fromkeys([step.value for step in claims] + [step.instead for step in steps if step.instead]))

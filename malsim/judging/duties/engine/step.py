@@ -82,12 +82,12 @@ class Step:
         return f"{self.do} {', '.join(f'{name}={value!r}' for name, value in given.items())}".rstrip() + wanted
 
     def moved(self, change: Callable[[float], float]) -> Step:
-        """The step with all its days changed."""
+        """Return the step with all its days changed."""
         days: dict[str, Any] = {name: change(day) for name in DAYS if (day := getattr(self, name)) is not None}
         return replace(self, t=change(self.t), **days)
 
     def named(self, names: Mapping[str, str]) -> Step:
-        """The step with names for its symbols."""
+        """Return the step with names for its symbols."""
         words: dict[str, Any] = {
             name: " ".join(names.get(word, word) for word in getattr(self, name).split()) for name in WORDS
         }
@@ -105,12 +105,12 @@ ARGUMENTS = {
 
 
 def says(t: float, by: str, object_: str, value: str, text: str = "", **more: Any) -> Step:
-    """A claim, and the same as a sentence."""
+    """Return a claim, also as a sentence."""
     return Step(t, "write", object_, value, by, text=text or f"{object_} is {value}", **more)
 
 
 def call(t: float, do: str, object_: str, value: str = "", **more: Any) -> Step:
-    """An optional call."""
+    """Return a step with an optional call."""
     return Step(t, do, object_, value, **more)
 
 
@@ -120,12 +120,12 @@ def settle(t: float) -> Step:
 
 
 def ask(t: float, object_: str, value: str, want: str, **more: Any) -> Step:
-    """A look at what is shown of an object, and what is to become of a value there."""
+    """Return a look at an object, and at the wanted fate of a value there."""
     return Step(t, "ask", object_, value, want=want, **more)
 
 
 def twin(step: Step) -> Step:
-    """A look that must show what is untouched for the cell to count."""
+    """Return a look that must show untouched content for the cell to count."""
     return replace(step, twin=True)
 
 

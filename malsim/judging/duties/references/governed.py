@@ -56,7 +56,7 @@ class Governed:
             self.note("refuse" if refused else "write", claim.writer, now)
 
     def tick(self, now: float) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     settle = tick
 
@@ -77,7 +77,7 @@ class Governed:
     read = peek
 
     def item(self, record: Record, standing: Sequence[Record], at: float) -> dict[str, Any]:
-        """A record as it is shown; every writer who says the same halves the doubt."""
+        """Return a record as an item; every writer who claims the same halves the doubt."""
         claim = record.claim
         writers = {
             each.claim.writer for each in standing if (each.claim.value, each.claim.scope) == (claim.value, claim.scope)
@@ -89,7 +89,7 @@ class Governed:
         }  # fmt: skip
 
     def visible(self, query: Query) -> list[Record]:
-        """The records about an object that its scope may read."""
+        """Return the records about an object that the query's scope may read."""
         about = [record for record in self.records if record.claim.object == query.object]
         return [
             record
@@ -98,7 +98,7 @@ class Governed:
         ]
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Reject a value from today on, with what was derived from it; what is right was so from the same day."""
+        """Reject a value from today on, with its derivations; the corrected value is valid from the same day."""
         wrong = self.own(object, value, by, scope)
         self.note("correct" if wrong else "decline", by, now)
         if not wrong:
@@ -113,7 +113,7 @@ class Governed:
             self.records.append(Record(claim, now))
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Erase a value, or all about an object, with what was derived from it; a digest stays."""
+        """Erase a value, or all about an object, with its derivations; a digest stays."""
         own = self.own(object, value, by, scope)
         self.note("forget" if own else "decline", by, now)
         self.refused |= {digest(scope, object, record.claim.value) for record in own}
@@ -121,22 +121,22 @@ class Governed:
         self.records = [record for record in self.records if record not in erased]
 
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Let a value be said again."""
+        """Allow a forgotten value to be claimed again."""
         self.refused.discard(digest(scope, object, value))
         self.note("allow", by, now)
 
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
-        """Let another scope read an object."""
+        """Allow another scope to read an object."""
         self.shared.add((scope, object, to))
         self.note("share", scope, now)
 
     def unshare(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
-        """Take that back."""
+        """Withdraw another scope's access to an object."""
         self.shared.discard((scope, object, to))
         self.note("unshare", scope, now)
 
     def texts(self) -> list[str]:
-        """The sentences of its claims, and those that they were derived from."""
+        """Return the sentences of the claims, and those that they were derived from."""
         return [text for each in self.records for text in (each.claim.text, *(edge.target for edge in each.claim.edges))]
 
     def log(self) -> list[dict[str, Any]]:
@@ -148,7 +148,7 @@ class Governed:
         self.events.append({"event": event, "id": len(self.events), "by": by, "at": now})
 
     def own(self, object: str, value: str | None, by: str, scope: str) -> list[Record]:  # noqa: A002
-        """The records that say this, where one of them is by who asks; else none."""
+        """Return the records of this value if one of them is by `by`; else none."""
         about = [record for record in self.records if (record.claim.object, record.claim.scope) == (object, scope)]
         those = [record for record in about if value is None or record.claim.value == value]
         return those if any(record.claim.writer == by for record in those) else []
