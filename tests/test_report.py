@@ -82,7 +82,7 @@ def test_what_a_picture_shows_is_where_each_check_asks_for_what() -> None:
     ]
     assert data.lines["panel"].unique(maintain_order=True).to_list() == [
         "eff(obs_a1a1)",
-        "obs_a1a1-locked",
+        '"obs_a1a1-locked"',
         "curr(obs_a1a1)",
     ]
     assert data.lines["t"].min() == 2.0  # admitted on day 1, so at the tick after

@@ -106,8 +106,19 @@ class ScenarioFile(pytest.File):
         except NeedsSandboxError:
             yield SandboxedItem.from_parent(self, name="every check, in a sandbox")
             return
+        except self.CollectError as problem:
+            if self._is_meant():
+                raise
+            yield SkippedItem.from_parent(self, name="file", reason=str(problem))
+            return
         if not checks:
             raise self.CollectError(f"{self.path}:1: nothing is checked; write a [[check]]")
+        scenario = self.scenario()
+        is_empty = scenario.claims.is_empty() and not (scenario.writers or scenario.processes or scenario.initial_memory)
+        if is_empty and not self.session.isinitpath(self.path):
+            reason = f"its checks are for a store: malsim test --on STORE {self.near()}"
+            yield SkippedItem.from_parent(self, name="file", reason=reason)
+            return
         for check in checks:
             if not isinstance(check, Goal):
                 yield CheckItem.from_parent(self, name=one_line(check.name), check=check)
@@ -116,6 +127,16 @@ class ScenarioFile(pytest.File):
             files.append(self)
             if len(files) == 1:
                 yield GoalItem.from_parent(self, name=one_line(check.name), check=check)
+
+    def _is_meant(self) -> bool:
+        """Return whether an unreadable file stops the session: it was named, or it is TOML that holds a scenario."""
+        if self.session.isinitpath(self.path):
+            return True
+        try:
+            tomllib.loads(self.path.read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError, RecursionError):
+            return False
+        return True
 
     def scenario(self) -> Scenario:
         """Return the scenario, under the settings of the session; the file is read once."""
@@ -141,6 +162,18 @@ class ScenarioFile(pytest.File):
             with command_process():
                 self._judged = judge(self.scenario())
         return self._judged
+
+
+class SkippedItem(pytest.Item):
+    """A file that is not run, with the reason."""
+
+    def __init__(self, *, reason: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.reason = reason
+
+    def runtest(self) -> None:
+        """Skip."""
+        pytest.skip(self.reason)
 
 
 class SandboxedItem(pytest.Item):

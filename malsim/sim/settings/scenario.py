@@ -114,6 +114,9 @@ class Scenario:
     forked: float | None = None
 
     def __post_init__(self) -> None:
+        if self.reader:
+            object.__setattr__(self, "netlist", with_reader_ops(self.netlist, self.reader))
+        self._check_derived()
         where = f"{self.name}: run"
         object.__setattr__(self, "claims", as_claims(self.claims))
         object.__setattr__(self, "days", in_days(self.days, where=f"{where}.days"))
@@ -136,9 +139,6 @@ class Scenario:
             law, settings = checked_law(law, self.law_settings, where=f"{self.name}: law")
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "law_settings", settings)
-        if self.reader:
-            object.__setattr__(self, "netlist", with_reader_ops(self.netlist, self.reader))
-        self._check_derived()
         names = [fact.name for fact in self.facts]
         for name in names:
             if names.count(name) > 1:
