@@ -201,9 +201,8 @@ def _run(args: argparse.Namespace) -> int:
     (path,) = _exactly(args, 1, "one netlist")
     signals = _run_stream(args, path)[1]
     if args.output:
-        save_table(args.output, signals) if args.output.endswith((".csv", ".parquet")) else save_text(
-            args.output, signals.write_csv()
-        )
+        is_table = args.output.endswith((".csv", ".parquet"))
+        save_table(args.output, signals) if is_table else save_text(args.output, signals.write_csv())
     if not args.expect:
         print(signals if args.output is None else f"{signals.height} ticks: {args.output}")
         return 0
@@ -281,18 +280,9 @@ def _is_run(path: str) -> bool:
 
 
 def _run_stream(args: argparse.Namespace, path: str) -> tuple[Net, pl.DataFrame]:
-    from malsim.base.errors import UsageError
-    from malsim.lab.shell import files
-    from malsim.netlist import load
-    from malsim.netlist.engine.stream import DAY, run
-    from ops.pin.units import number
+    from malsim.lab.shell.files import run_stream
 
-    if not args.on:
-        raise UsageError("a net runs on a stream", hint="--on stream.csv, a row a tick and a column a signal")
-    document, own = files.document(path)
-    loaded = load(document, _memory(args))
-    tick = own or DAY if args.tick is None else number(args.tick, unit="ms", where="--tick")
-    return loaded.net, run(loaded.net, read_table(args.on), memory=loaded.memory, tick=tick)
+    return run_stream(path, args.on, args.tick, _memory(args))
 
 
 def _exactly(args: argparse.Namespace, count: int, what: str) -> list[str]:

@@ -108,7 +108,7 @@ def moved(memory: Memory) -> Ints:
     return np.flatnonzero(np.isin(rep, reps) & memory.is_active)
 
 
-def seen(memory: Memory, before: Memory) -> Memory:
+def update_worth(memory: Memory, before: Memory) -> Memory:
     """Return a memory whose ops have just run on what a tick left (`before`), as one that the tick left so.
 
     What the ops changed of these cells belongs to the tick. Claims that they made came after it.

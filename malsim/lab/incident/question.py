@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from malsim.memory.gate.claims import as_claims
-from malsim.scenario.properties.spelling import written
+from malsim.scenario.properties.spelling import canonical
 from malsim.sim import bench
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import DAY
@@ -49,7 +49,7 @@ class WrongAnswer:
     @property
     def property(self) -> str:
         """What fails while the incident lasts."""
-        return f"{written(f'right({self.object})')} == 1"
+        return f"{canonical(f'right({self.object})')} == 1"
 
     def shows(self, run: Run) -> bool:
         """Return whether the wrong value is answered at the last tick, alone unless the whole log ties."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from malsim.base.errors import UsageError
 from malsim.base.files.outputs import save_text
+from malsim.base.files.table_files import read_table
 from malsim.lab.shell.session import WIRING, Session
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
@@ -20,13 +21,17 @@ from malsim.netlist.hal import read_hal
 from malsim.netlist.language.statements import Blank
 from malsim.netlist.shipped.store_wires import moved_at
 from malsim.scenario.file.scenario_file import read as read_scenario
+from ops.pin.units import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from malsim.memory import Rules
+    import polars as pl
+
+    from malsim.memory import Memory, Rules
     from malsim.netlist import Fault
     from malsim.netlist.language.statements import Statement
+    from malsim.netlist.wiring import Net
     from malsim.sim.run import Run
 
 TEXTS = (".malnet", ".hal")
@@ -149,3 +154,22 @@ def _spaced(statements: Iterable[Statement]) -> list[Statement]:
 
 def _empty(statement: Statement) -> bool:
     return isinstance(statement, Blank) and not statement.comment
+
+
+def run_stream(path: str, stream: str | None, tick: str | None, memory: Memory | None) -> tuple[Net, pl.DataFrame]:
+    """Run the netlist of a file over a table of signals; return the net and every signal at each row.
+
+    Raises
+    ------
+    UsageError
+        No table is given.
+    """
+    from malsim.netlist import load
+    from malsim.netlist.engine.stream import run
+
+    if not stream:
+        raise UsageError("a net runs on a stream", hint="--on stream.csv, a row a tick and a column a signal")
+    netlist, own = document(path)
+    loaded = load(netlist, memory)
+    length = own or DAY if tick is None else number(tick, unit="ms", where="--tick")
+    return loaded.net, run(loaded.net, read_table(stream), memory=loaded.memory, tick=length)

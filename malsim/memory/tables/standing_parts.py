@@ -52,7 +52,7 @@ def standing(connection: sqlite3.Connection) -> Standing:
     text, state, pairs = parts.get("text", ""), parts.get("state", b""), json.loads(parts.get("lines", "[]"))
     try:
         lines = {int(rep): tuple(map(str, own)) for rep, own in pairs}
-        held, moved = (
+        inputs, moved = (
             {str(name): float(value) for name, value in json.loads(parts.get(part, "{}")).items()}
             for part in ("inputs", "moved")
         )
@@ -61,7 +61,7 @@ def standing(connection: sqlite3.Connection) -> Standing:
         raise DamagedRowsError("standing") from error
     if not (isinstance(text, str) and isinstance(state, bytes)):
         raise DamagedRowsError("standing")
-    return Standing(text=text, state=state, lines=lines, inputs=held, moved=moved, files=files)
+    return Standing(text=text, state=state, lines=lines, inputs=inputs, moved=moved, files=files)
 
 
 def keep(connection: sqlite3.Connection, after: Standing) -> None:

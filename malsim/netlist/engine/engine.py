@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from malsim.memory import Rules
-from malsim.memory.law_steps import seen
+from malsim.memory.law_steps import update_worth
 from malsim.netlist.engine.actuators import EVENTS, Actuators, Happening
 from malsim.netlist.engine.evaluation_order import Expressions
 from malsim.netlist.engine.expressions import Board, Place, formulas
@@ -186,7 +186,9 @@ class Engine:
         )  # fmt: skip
         happenings += tuple(_program_event(one) for one in new)
         derived = {name: values[owner.name] for name, owner in self.owners.items()}
-        return Scan(state, seen(result.memory, memory), self.actuators.outputs(values), happenings, result.ran, derived)
+        return Scan(
+            state, update_worth(result.memory, memory), self.actuators.outputs(values), happenings, result.ran, derived
+        )
 
     def _call(self, step: Step, state: OpState, values: dict[str, Any], rows: Rows) -> OpState:
         result = step.call_over(values, rows) if step.series else step.call(state, values, rows)

@@ -128,7 +128,7 @@ def wire_lines(memory: Memory, standing: Standing) -> list[str]:
         of_run = own["row"].null_count() == own.height
         value = f"{values[0]:g}" if of_run and len(values) == 1 else f"{np.count_nonzero(values)} of {len(values)} not 0"
         lines.append(f"{name:<24} {value:<16} " + ("never changed" if day is None else f"changed on day {day:g}"))
-    held = standing.inputs
+    inputs = standing.inputs
     for name, kind in inputs_of(standing).items():
-        lines.append(f"{name:<24} {held.get(name, 0.0):<16g} an input ({kind})" + ", set" * (name in held))
+        lines.append(f"{name:<24} {inputs.get(name, 0.0):<16g} an input ({kind})" + ", set" * (name in inputs))
     return lines or ["no wires stand here; malsim netlist load FILE -o STORE loads some"]

@@ -20,7 +20,7 @@ from malsim.scenario.checks.value_bounds import OF_VALUE, bounds_of_metric
 from malsim.scenario.properties.formula import Compare, Number, Read, about
 from malsim.scenario.properties.margins import FILL, Margins
 from malsim.scenario.properties.parse import parse
-from malsim.scenario.properties.spelling import fields_of, written
+from malsim.scenario.properties.spelling import canonical, fields_of
 from malsim.sim.record.measurement import CalibrationErrors, Times
 from malsim.sim.record.metrics import METRICS as FIGURES
 from malsim.sim.record.metrics import measurements
@@ -187,7 +187,7 @@ def value_of(text: str) -> Value:
     >>> value_of("eff(obs_a1a1)")
     Read(address='obs_a1a1-scores-eff')
     """
-    if fields_of(text) and written(text) == f'"{text}"':
+    if fields_of(text) and canonical(text) == f'"{text}"':
         return Read(text)
     formula = parse(f"{text} == 0")
     if not (isinstance(formula, Compare) and formula.right == Number(0.0) and formula.scale is None):

@@ -104,11 +104,12 @@ def store_history(
         states = instants.height * rows.height
         Limits.current().check({"cells": states, "memory": states * STATE}, where=str(path))
         grid = _before_supersession(_grid(file, rows, instants), now)
-        seen = _as_seen(grid, _moved(file, now, instants, deeds, scenario.rules))
+        readings = _as_seen(grid, _moved(file, now, instants, deeds, scenario.rules))
         writers = _writers(file, now, instants)
         verdicts, changes, updates = read.verdicts(file), _changes(file, now, deeds), read.updates(file)
-    frame = seen.with_columns(
-        pl.col("handle").alias("cell"), now.cells["handle"].gather(seen["successor"]).alias("successor"), SAYS.alias("says"),
+    frame = readings.with_columns(
+        pl.col("handle").alias("cell"), now.cells["handle"].gather(readings["successor"]).alias("successor"),
+        SAYS.alias("says"),
         pl.col("effective").alias("score"), pl.lit(value=True).alias("score_is_belief"),
     ).drop("row", "deed", "handle", "key", "content")  # fmt: skip
     reps = sorted(now.cells["rep"].unique().to_list()) or [0]
@@ -192,8 +193,8 @@ def _moved(
             if cells.height != at["cells"]:
                 continue  # of a memory that came whole, a day before it came
             view = present(_memory_of(cells, now, at), rules)
-            seen = view.memory.cells.select(SEEN)[view.moved]
-            yield seen.with_columns(cells.select("t", "deed", "row")[view.moved])
+            readings = view.memory.cells.select(SEEN)[view.moved]
+            yield readings.with_columns(cells.select("t", "deed", "row")[view.moved])
 
 
 def _as_seen(grid: pl.DataFrame, moved: Iterator[pl.DataFrame]) -> pl.DataFrame:
@@ -201,8 +202,8 @@ def _as_seen(grid: pl.DataFrame, moved: Iterator[pl.DataFrame]) -> pl.DataFrame:
     frames, keys = list(moved), ["t", "deed", "row"]
     if not frames:
         return grid
-    seen = pl.concat(frames).with_columns(there=pl.lit(value=True))
-    own = grid.select(keys).join(seen, on=keys, how="left", maintain_order="left")
+    readings = pl.concat(frames).with_columns(there=pl.lit(value=True))
+    own = grid.select(keys).join(readings, on=keys, how="left", maintain_order="left")
     here = own["there"].fill_null(value=False)
     return grid.with_columns(own[name].zip_with(here, grid[name]).alias(name) for name in SEEN)
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.parse import WORDS
-from malsim.scenario.properties.spelling import written
+from malsim.scenario.properties.spelling import canonical
 
 Term: TypeAlias = tuple[str, int]  # the text and how tightly it binds
 IMPLIES, OR, AND, LASTING, COMPARISON, PREFIX, SUM, PRODUCT, ATOM = range(9)
@@ -74,7 +74,7 @@ def _value(part: stl.Value) -> Term:
         case stl.Text(text):
             term = _quoted(text), ATOM
         case stl.Read(address):
-            term = written(address), ATOM
+            term = canonical(address), ATOM
         case stl.Apply("negative", (operand,)):
             term = f"-{_within(operand, ATOM)}", PRODUCT
         case stl.Apply(function, (left, right)) if function in SIGNS:

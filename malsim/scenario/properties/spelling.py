@@ -13,18 +13,18 @@ FUNCTIONS = {ending[1:]: name for name, ending in FIELDS.items()} | {
 }  # fmt: skip
 
 
-def written(text: str) -> str:
+def canonical(text: str) -> str:
     """Return an address as a check has it.
 
-    >>> written("dec_a3ee-scores-eff"), written("mean(dec_a3ee.~supports.*-scores-eff)"), written("low")
+    >>> canonical("dec_a3ee-scores-eff"), canonical("mean(dec_a3ee.~supports.*-scores-eff)"), canonical("low")
     ('eff(dec_a3ee)', 'mean(eff(dec_a3ee.~supports.*))', 'low')
-    >>> written("writer(ann)-claims"), written("count(cell-flags-locked)")
+    >>> canonical("writer(ann)-claims"), canonical("count(cell-flags-locked)")
     ('"writer(ann)-claims"', 'count("cell-flags-locked")')
     """
     if re.search(r"\(.*[\s,].*\)", text) and "~" not in text:
         return re.sub(r"\((.*)\)$", r'("\1")', text)
     reducer, _, inner = text.partition("(") if text.endswith(")") else ("", "", text)
-    if reducer and (own := written(inner.removesuffix(")"))) != inner.removesuffix(")"):
+    if reducer and (own := canonical(inner.removesuffix(")"))) != inner.removesuffix(")"):
         return f"{reducer}({own})"
     for function, ending in FIELDS.items():
         if text.endswith(ending) and "-" not in text.removesuffix(ending):
@@ -61,7 +61,7 @@ def read_of(text: str, *, quoted: bool) -> str | None:
     if '("' in text:
         return text.replace('("', "(").replace('")', ")")
     plain = spelled(text)
-    right = written(plain)
+    right = canonical(plain)
     if quoted and right == plain:
         return None
     if plain != text or right != (f'"{plain}"' if quoted else plain):

@@ -85,8 +85,8 @@ def _row(key: str, part: dict[str, Any], defs: dict[str, Any], *, required: bool
 
 
 def _sample_of(key: str, part: dict[str, Any], defs: dict[str, Any]) -> str:
-    known = key in EXAMPLES and not _kind(part, defs).startswith(("duration", "true"))
-    return _toml(EXAMPLES[key] if known else example(part, defs))
+    has_example = key in EXAMPLES and not _kind(part, defs).startswith(("duration", "true"))
+    return _toml(EXAMPLES[key] if has_example else example(part, defs))
 
 
 def _laws() -> list[str]:
