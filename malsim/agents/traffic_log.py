@@ -65,7 +65,9 @@ class TrafficLog:
             for event in events:
                 for item in self._items(event):
                     line = self._line(event, item, str(writer or self._writer), None if failed else text)
-                    file.write(json.dumps({"t": self._last, **line, "tool": tool, "at": now.isoformat()}) + "\n")
+                    file.write(
+                        json.dumps({"t": self._last, **line, "tool": withheld(tool)[:LONGEST], "at": now.isoformat()}) + "\n"
+                    )
 
     def _items(self, event: CallEvent) -> list[str | None]:
         """The items that an event is about: the one that is written, all of an object that is deleted, else none."""

@@ -77,7 +77,9 @@ def block(text: str) -> str:
       | a
       | b
     """
-    return "\n".join(f"  | {one_line(line)}" for line in text.split("\n"))
+    return "\n".join(
+        f"  | {one_line(line)}" for line in plain_text(text).split("\n")
+    )  # a key of several lines is withheld whole
 
 
 def _escape(match: re.Match[str]) -> str:

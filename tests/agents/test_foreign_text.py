@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from malsim.agents.service import MemoryService
+from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.netlist.language.parse import parse
 from malsim.netlist.load import load
@@ -149,3 +150,14 @@ def test_pytest_reports_each_check_in_one_line(tmp_path: Path) -> None:
 def toml(text: str) -> str:
     """Return a text as it stands in a basic string of TOML."""
     return "".join(letter if letter.isalnum() else f"\\U{ord(letter):08x}" for letter in text)
+
+
+def test_name_of_a_scope_or_shared_object_may_not_hold_a_token(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e" * 4
+    with pytest.raises(UsageError, match="withheld: GitHub token"):
+        MemoryService(tmp_path / "a.sqlite", scope=token)
+    service = MemoryService(tmp_path / "b.sqlite")
+    for names in ((token, "b"), ("pump", token)):
+        with pytest.raises(UsageError, match="withheld: GitHub token"):
+            service.store.share(*names, now=9.0)
+    assert not any(token.encode() in path.read_bytes() for path in tmp_path.iterdir())

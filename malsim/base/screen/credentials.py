@@ -30,7 +30,7 @@ STAND_INS = {
 }
 _WORDS = re.compile(r"(?<![A-Za-z])[a-z]{3,8}(?:[ ,\n\t]+(?:\d{1,2}[.)] ?)?[a-z]{3,8}){11,}(?![A-Za-z])")
 # A text without any of these holds no credential: one search, so that most texts are looked at once.
-CANDIDATE = rf"[A-Za-z0-9_~+/=.$%:*-]{{15,}}|{CUES}|-----BEGIN|://|\{{S|(?:&#\w{{2,8}};|\\[ux]\w{{2,4}}){{4}}|(?:[a-z]{{3,8}}[ ,\n\t]+(?:\d{{1,2}}[.)] ?)?){{11}}"
+CANDIDATE = rf"[A-Za-z0-9_~+/=.$%:*-]{{15,}}|{CUES}|-----BEGIN|://|\{{S|(?:&#\w{{2,8}};|\\[uUx]\{{?\w{{2,8}}\}}?){{4}}|(?:[a-z]{{3,8}}[ ,\n\t]+(?:\d{{1,2}}[.)] ?)?){{11}}"
 _CANDIDATE, _DRESSED = re.compile(CANDIDATE), re.compile(DRESSED)
 # Hashes and UUIDs are long enough for a candidate and are most keys of most stores; alone they are no credential.
 IDENTIFIER = r"^(?:[0-9a-f]{1,40}|[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12})(?:@[0-9]{1,9})?$"

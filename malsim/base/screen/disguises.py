@@ -24,8 +24,10 @@ _DRESSED = re.compile(DRESSED)
 _BREAK = re.compile(r"(?<=[A-Za-z0-9_+/=.~$:-])[\"']?[ \t]*\\?\r?\n[ \t>|#*]*[\"']?(?=[A-Za-z0-9_+/=.~$:-])")
 _ESCAPE = re.compile(
     r"(?:%[0-9A-Fa-f]{2})+|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-z]{2,6});|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}"
+    r"|\\u\{[0-9A-Fa-f]{1,5}\}|\\U000[0-9A-Fa-f]{5}"
 )
 _BLOB = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{24,4096}={0,2}(?![A-Za-z0-9+/_=-])")
+_TAG = re.compile("[\U000e0020-\U000e007e]")  # letters of ASCII that are not shown
 _INVISIBLE = ("Cf", "Mn")  # formatting, and marks that stand on nothing
 
 
@@ -52,6 +54,8 @@ def views(text: str) -> Iterator[TextView]:
     """Yield the decoded views of a text that differ from it, each decoded from the original text."""
     if _DRESSED.search(text):
         yield TextView.of(_undressed(text))
+    if _TAG.search(text):
+        yield TextView.of(_replaced(text, _TAG, lambda match: chr(ord(match[0]) - 0xE0000)))
     if _BREAK.search(text):
         yield TextView.of(_replaced(text, _BREAK, lambda _: ""))
     if _ESCAPE.search(text):
@@ -97,5 +101,5 @@ def _decoded(match: re.Match[str]) -> str:
     if piece.startswith("%"):
         return unquote(piece)
     if piece.startswith("\\"):
-        return chr(int(f"0x{piece[2:]}", 0))
+        return chr(int(piece[2:].strip("{}"), 16))
     return html.unescape(piece)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import UsageError
 from malsim.base.finite import LONGEST_SCOPE
+from malsim.base.screen import holds_secret
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def add(connection: sqlite3.Connection, scope: str) -> int:
         raise UsageError("no name of a scope", where="scope", given=scope, allowed=allowed)
     present = names(connection)
     if scope not in present:
+        _refuse_secret(scope, "scope")
         highest = connection.execute("SELECT coalesce(max(rep), 0) FROM cells").fetchone()[0]
         present[scope] = max(highest, *present.values()) + 1
         _write(connection, "scopes", [list(each) for each in present.items()])
@@ -39,6 +41,8 @@ def add(connection: sqlite3.Connection, scope: str) -> int:
 
 def keep(connection: sqlite3.Connection, numbers: Mapping[str, int]) -> None:
     """Let scopes have these replications; those that are there keep theirs."""
+    for scope in numbers:
+        _refuse_secret(scope, "scope")
     _write(connection, "scopes", [list(each) for each in (dict(numbers) | names(connection)).items() if each[1]])
 
 
@@ -54,6 +58,7 @@ def readable(connection: sqlite3.Connection, rep: int, object_: str) -> list[int
 
 def share(connection: sqlite3.Connection, rep: int, object_: str, reader: int, *, shared: bool) -> None:
     """Let another replication read an object, or no longer."""
+    _refuse_secret(object_, "object")
     others = [each for each in _read(connection, "shares") if each != [rep, object_, reader]]
     _write(connection, "shares", [*others, [rep, object_, reader]] if shared else others)
 
@@ -63,6 +68,11 @@ def unshare_all(connection: sqlite3.Connection, objects: Collection[str | None])
     shares = _read(connection, "shares")
     if any(name in objects for _, name, _ in shares):
         _write(connection, "shares", [each for each in shares if each[1] not in objects])
+
+
+def _refuse_secret(name: str, where: str) -> None:
+    if holds_secret(name):
+        raise UsageError("a name may not hold a credential", where=where, given=name, hint="name it without the credential")
 
 
 def _read(connection: sqlite3.Connection, name: str) -> list[list[Any]]:

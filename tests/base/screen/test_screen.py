@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from malsim.base.plain_text import block
 from malsim.base.screen import credentials, holds_secret, personal_data, redacted, withheld
 from malsim.base.screen.credentials import IDENTIFIER, formats, stand_in
 from malsim.base.screen.disguises import views
@@ -127,6 +128,10 @@ DRESSES: dict[str, Callable[[str], str]] = {
     "percent signs": lambda text: "".join(f"%{ord(letter):02x}" for letter in text),
     "entities": lambda text: "".join(f"&#{ord(letter)};" for letter in text),
     "escapes": lambda text: "".join(f"\\u{ord(letter):04x}" for letter in text),
+    "escapes of eight digits": lambda text: "".join(f"\\U{ord(letter):08x}" for letter in text),
+    "escapes in braces": lambda text: "".join(f"\\u{{{ord(letter):x}}}" for letter in text),
+    "tag characters": lambda text: "".join(chr(0xE0000 + ord(letter)) for letter in text),
+    "tags between": "\U000e0041".join,
     "base64": lambda text: base64.b64encode(f"token {text}".encode()).decode(),
 }
 
@@ -138,6 +143,23 @@ def test_a_dressed_credential_is_one_and_is_taken_out_whole(dress: str) -> None:
     assert [each.kind for each in credentials(f"use {text} at once")] == ["GitHub token"]
     assert withheld(f"use {text} at once").replace('"', "") == "use (withheld: GitHub token) at once"
     assert holds_secret(redacted(f"use {text} at once"))
+
+
+KEY = "MIIEpAIBAAKCAQEA7Rk2xZcQwq0VjZ8yT1nUoPmL3sDfGhJk"
+KEYS = {
+    "RSA": f"-----BEGIN RSA PRIVATE KEY-----\n{KEY}\n{KEY}=\n-----END RSA PRIVATE KEY-----",
+    "PGP": f"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{KEY}\n-----END PGP PRIVATE KEY BLOCK-----",
+    "PuTTY": f"PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\n{KEY}\nPrivate-MAC: 11aa",
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\\n"])
+def test_private_key_is_withheld_from_begin_to_end(kind: str, line_end: str) -> None:
+    text = KEYS[kind].replace("\n", line_end)
+    assert re.fullmatch(r"a \(withheld: (PuTTY )?private key\) b", withheld(f"a {text} b"))
+    assert KEY[20:] not in withheld(text[: text.rindex("END" if kind != "PuTTY" else "Private-MAC")])
+    assert re.fullmatch(r"  \| \(withheld: (PuTTY )?private key\)", block(text))
 
 
 @given(st.text(max_size=200))
