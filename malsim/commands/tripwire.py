@@ -49,7 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Say it; exit 1 where its silence proves nothing."""
+    """Print the scorecard; exit 1 where an answer is against the tripwire or its silence proves nothing."""
     from malsim.api import read
     from malsim.base.errors import UsageError
     from malsim.lab.tripwire.study.validate import validate
@@ -74,7 +74,7 @@ def main(args: argparse.Namespace) -> int:
     if args.output:
         scorecard.figure.savefig(args.output)
         print(f"wrote {args.output}")
-    return 0 if scorecard.receipt.verdict.startswith("alive") else 1
+    return scorecard.verdict.code
 
 
 def _prove(args: argparse.Namespace) -> int:

@@ -189,7 +189,7 @@ def test_the_page_stands_alone_and_escapes_what_it_is_told(card: Any, tmp_path: 
     for word in ("Against the episodes", "Mutants", "Faults in the loop", "Truth table", "data:image/png"):
         assert word in page
     text = str(card)
-    for word in ("silence", "truth table", "arl0", "coverage", "mutants", "lost claims"):
+    for word in ("verdict", "truth table", "arl0", "coverage", "mutants", "lost claims"):
         assert word in text
     card.figure.savefig(tmp_path / "card.png")
 

@@ -10,6 +10,7 @@ import polars as pl
 from malsim.base.errors import UsageError
 from malsim.base.files.toml_text import toml_text
 from malsim.netlist.engine.engine import DAY
+from malsim.netlist.language.address import Path, address
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.render import text_of
 from malsim.netlist.language.statements import Load, Wire
@@ -80,11 +81,16 @@ def _open(document: Document, sources: Mapping[str, str]) -> str:
 def _without(statements: tuple[Statement, ...], sources: set[str]) -> Iterator[Statement]:
     for one in statements:
         if isinstance(one, Wire):
-            ends = tuple(end for end in one.ends if end.address not in sources)
+            ends = tuple(end for end in one.ends if end.address not in sources and not _of_cells(end.address))
             if ends:
                 yield replace(one, ends=ends)
         else:
             yield replace(one, domain="") if isinstance(one, Load) else one
+
+
+def _of_cells(text: str) -> bool:
+    """Return whether an address is a cell's, such as a flag that a signal sets; the written scenario has no cells."""
+    return isinstance(address(text), Path)
 
 
 def _changes(proof: Proof, trace: pl.DataFrame) -> Iterator[dict[str, Any]]:

@@ -41,11 +41,14 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
 
     options = _options(args)
     bad: list[Proof] = []
+    failed = False
     for text in progress(list(properties), what="prove", unit="property"):
         if text == "safety":
             answers = safety(net, **options)
             print(*answers, sep="\n")  # noqa: T201  # the commands' own words
-            bad += [one.proof for one in answers if not one.sound]
+            flaws = [one for one in answers if one.status in ("FLAW", "not decided")]
+            bad += [one.proof for one in flaws if one.proof]
+            failed = failed or bool(flaws)
             continue
         if args.least:
             print(least(net, text, *_range(args.least), **options))  # noqa: T201
@@ -55,7 +58,7 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
         bad += [] if proof.result.startswith("proved") else [proof]
     if args.output:
         _show(next((one for one in bad if one.trace is not None), None), document, Path(args.output))
-    return 1 if bad else 0
+    return 1 if bad or failed else 0
 
 
 def prove_law(memory: Memory) -> int:

@@ -39,6 +39,10 @@ FIRST = 6  # ticks followed before induction is tried, as most of what is wrong 
 SHORT = 1024  # steps of a unit
 
 
+class RoundingError(UsageError):
+    """A refutation in exact numbers that the engine, which rounds, does not reproduce."""
+
+
 def prove(
     net: Net | Cut, text: str, *, assume: Sequence[str] = (), ticks: int = 40, timeout: float = 60.0, tick: float = DAY
 ) -> Proof:  # fmt: skip
@@ -196,8 +200,8 @@ class _Question:
             if self._check(*self.conditions, *[z3().IsInt(name * SHORT) for name in names], ticks=ticks) == z3().sat:
                 trace, holds = self._replayed(ticks)
         if holds:
-            problem = "the engine does not reproduce this refutation, so the translation is at fault"
-            raise UsageError(problem, given=self.text, hint=f"its run: {trace.write_csv()}")
+            problem = "the engine does not reproduce this refutation: its floats round where the proof is exact"
+            raise RoundingError(problem, given=self.text, hint=f"its run: {trace.write_csv()}")
         return self._say("refuted", ticks=ticks, trace=trace)
 
     def _replayed(self, ticks: int) -> tuple[pl.DataFrame, bool]:

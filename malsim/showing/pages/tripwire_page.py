@@ -13,18 +13,20 @@ from malsim.showing.pages.tripwire_text import between, figure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from malsim.lab.tripwire.study.verdict import Verdict
+    from malsim.scenario.proof.questions.answer import SafetyAnswer
     from malsim.showing.plots.style import Sheet
 
 RESOLUTION = 110
 
 
-def page(drawing: Sheet, sections: Iterable[str], *, verdict: str, **heads: str) -> str:
+def page(drawing: Sheet, sections: Iterable[str], *, verdict: Verdict, watched: str, **heads: str) -> str:
     """The page: name, why and facts of `heads`, the verdict on its silence, the figure, then every table."""
-    verdict, _, ticks = verdict.partition("\n")
     picture = image(png(drawing, dpi=RESOLUTION), alt="timeline, truth table, operating points, mutants and faults")
     body = filled(
-        "tripwire", **{name: text(words) for name, words in heads.items()}, verdict=text(verdict),
-        watched=text(ticks), mood="good" if verdict.startswith("alive") else "bad",
+        "tripwire", **{name: text(words) for name, words in heads.items()}, verdict=text(verdict.headline),
+        watched=text(watched), flaws="".join(f"<li>{text(flaw)}</li>" for _, flaw in verdict.flaws),
+        mood="bad" if verdict.code else "good",
         figure=picture, sections="\n".join(sections),
     )  # fmt: skip
     return skeleton(f"{heads['name']}: scorecard", body)
@@ -52,6 +54,15 @@ def inputs(frame: pl.DataFrame) -> str:
         for row in frame.to_dicts()
     ]
     return section("What it watches", ["signal", "fresh", "longest unchanged", "last changed"], rows)
+
+
+def answers(proofs: Iterable[SafetyAnswer]) -> str:
+    """A row an answer for all inputs, those against the tripwire first."""
+    order = ("FLAW", "not decided", "sound", "not asked")
+    rows = [[one.status, one.question, one.how, f"line {one.line}" if one.flaw and one.line else ""]
+            for one in sorted(proofs, key=lambda one: order.index(one.status))]  # fmt: skip
+    heads, marks = ["answer", "question", "how", "where"], {"sound": "good", "FLAW": "bad"}
+    return section("Proved for all inputs", heads, rows, marks=marks)
 
 
 def truth_table(card: str, problem: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+import ops
 from malsim.lab.tripwire.boolean.explore import explore
 from malsim.lab.tripwire.boolean.part import part_of
 from malsim.lab.tripwire.boolean.races import races
@@ -14,8 +16,11 @@ from malsim.netlist.engine.engine import DAY
 from malsim.netlist.language.address import Pin
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.lexicon import ALARMS
+from malsim.netlist.language.statements import Set
 from malsim.netlist.lint import lint
 from malsim.netlist.wiring import link
+from malsim.scenario.proof.terms.solver import OutsideError
+from malsim.scenario.proof.ticks.cut import cut
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -32,6 +37,7 @@ KINDS = {
     "stuck": "a bit that can be set and never reset",
     "unacknowledgeable": "an alarm that an acknowledgement cannot clear although all is quiet",
     "race": "a read a tick late, by the order of addf, that shows at an output",
+    "level": "a level that no value of its input can cross",
     "wiring": "what lint would have you look at",
 }
 
@@ -68,7 +74,7 @@ def statics(document: Document, *, tick: float = DAY, inputs: Collection[str] = 
     net = link(document)
     part = part_of(net)
     findings = [Finding("wiring", fault.words, fault) for fault in lint(document, net=net, inputs=inputs)]
-    findings += _unwired_pins(net)
+    findings += [*_unwired_pins(net), *_levels(document, net)]
     if part.net.instances:
         findings += of_states(explore(part, tick=tick))
         findings += [Finding("race", name, fault) for name, fault in races(part, tick=tick)]
@@ -136,6 +142,24 @@ def _unwired_pins(net: Net) -> Iterator[Finding]:
                 hint = f"wire it, or say what it is: setp {name}.{pin} VALUE"
                 fault = Fault.at(one.statement, name, f"{name}.{pin} is not wired", hint=hint)
                 yield Finding("unwired", f"{name}.{pin}", fault)
+
+
+def _levels(document: Document, net: Net) -> Iterator[Finding]:
+    """Levels of watches beyond the bounds of what they watch."""
+    try:
+        bounds = {one.name: one for one in cut(net).inputs}
+    except OutsideError:
+        return
+    for one in document.statements:
+        name, _, pin = str(one.address).rpartition(".") if isinstance(one, Set) else ("", "", "")
+        watched = bounds.get(net.pins.get(f"{name}.in", ""))
+        if pin != "level" or name not in net.instances or net.instances[name].sheet.name != "watch" or watched is None:
+            continue
+        level = float(ops.start(net.instances[name].sheet, 1, net.instances[name].settings)["level"].ravel()[0])
+        low, high = (-math.inf if watched.low is None else watched.low, math.inf if watched.high is None else watched.high)
+        if not low <= level <= high:
+            problem = f"{name}.level is {level:g}, and {watched.name} is from {low:g} to {high:g}, so it is never crossed"
+            yield Finding("level", f"{name}.level", Fault.at(one, name, problem, hint="choose a level within"))
 
 
 def _dead(space: StateSpace) -> Iterator[Finding]:

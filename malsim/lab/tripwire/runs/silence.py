@@ -63,16 +63,30 @@ class Receipt:
             return "untested: no episode trips it on purpose, so it is not known to work"
         if self.last_test is None:
             return f"dead: it did not trip in every replication when tested ({', '.join(self.tests)})"
-        day = f"last tripped on purpose on day {self.last_test:g}"
-        return f"alive: {day}, inputs fresh to the end; its silence means all is good"
+        return f"alive: {self.reason}"
 
-    def __str__(self) -> str:
+    @property
+    def alive(self) -> bool:
+        """Whether a test tripped it in every replication and its inputs are fresh at the end."""
+        return not self.ends_blind and bool(self.tests) and self.last_test is not None
+
+    @property
+    def reason(self) -> str:
+        """What shows that it is alive."""
+        return f"last tripped on purpose on day {self.last_test:g}, inputs fresh to the end"
+
+    @property
+    def watched(self) -> str:
+        """The ticks watched, and the shares that were silent, tripped and blind."""
         ticks, reps = self.ticks
         shares = ", ".join(
             f"{name} {one.value:.1%} [{one.low:.1%}, {one.high:.1%}]"
             for name, one in (("silent", self.silent), ("tripped", self.tripped), ("blind", self.blind))
         )
-        return f"{self.verdict}\n{ticks} ticks × {reps} replications watched: {shares}"
+        return f"{ticks} ticks × {reps} replications watched: {shares}"
+
+    def __str__(self) -> str:
+        return f"{self.verdict}\n{self.watched}"
 
 
 def sensors(net: Net) -> list[str]:

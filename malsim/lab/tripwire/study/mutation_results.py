@@ -73,7 +73,7 @@ def _row(one: Mutant, config: NetlistConfig, passing: set[str], base: Observatio
 def _sound(net: Net) -> frozenset[str]:
     """The ready-made questions with a sound answer; none where they cannot be asked, as without a solver."""
     try:
-        return frozenset(one.question for one in safety(net) if one.sound)
+        return frozenset(one.question for one in safety(net) if one.status == "sound")
     except MalsimError:
         return frozenset()
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.card import Card
     from malsim.lab.tripwire.boolean.statics import Finding
     from malsim.lab.tripwire.runs.silence import Receipt
+    from malsim.lab.tripwire.study.verdict import Verdict
+    from malsim.scenario.proof.questions.answer import SafetyAnswer
     from malsim.showing.plots.style import Sheet
     from malsim.sim.settings.scenario import Scenario
 
@@ -40,6 +42,8 @@ class Scorecard:
         What its silence is worth.
     proofs
         The ready-made questions with their answers for all inputs; or why they were not asked.
+    verdict
+        The headline, the flaws with their lines, and the exit code.
     timeline
         t, and shares over replications: alarm, truth, blind.
     watched
@@ -57,7 +61,8 @@ class Scorecard:
     mutants: pl.DataFrame
     faults: pl.DataFrame
     receipt: Receipt
-    proofs: tuple[tuple[str, str], ...]
+    proofs: tuple[SafetyAnswer, ...]
+    verdict: Verdict
     timeline: pl.DataFrame
     watched: pl.DataFrame
 
@@ -87,7 +92,7 @@ class Scorecard:
         card = self.card
         frames = {name: getattr(self, name) for name in ("timeline", "watched", "scores", "mutants", "faults")}
         rows, columns = (card.rows, (card.before, card.inputs, card.outputs)) if card else (pl.DataFrame(), ((), (), ()))
-        title = f"{self.name} in {self.scenario.name}. {self.receipt.verdict}"
+        title = f"{self.name} in {self.scenario.name}. {self.verdict.headline}"
         return scorecard(frames | {"card": rows}, columns, title=title)
 
     @property
@@ -100,7 +105,7 @@ class Scorecard:
             html.scores(self.scores),
             html.inputs(self.receipt.inputs),
             html.section("What can be said without running it", heads, findings, none="nothing to say"),
-            html.section("Proved for all inputs (malsim docs proofs)", ["question", "answer"], self.proofs),
+            html.answers(self.proofs),
             html.truth_table(str(self.card) if self.card else "", self.no_card),
             html.coverage(self.coverage, self.coverage_share),
             html.mutants(self.mutants, self.mutation_score),
@@ -108,7 +113,15 @@ class Scorecard:
         ]
         facts = f"{scenario.path} · seed {scenario.seed}, {scenario.days:g} days, {scenario.replications} replications"
         name = f"{self.name}: {self.alarm}"
-        return html.page(self.figure, sections, verdict=str(self.receipt), name=name, why=scenario.why, facts=facts)
+        return html.page(
+            self.figure,
+            sections,
+            verdict=self.verdict,
+            watched=self.receipt.watched,
+            name=name,
+            why=scenario.why,
+            facts=facts,
+        )
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -120,9 +133,13 @@ class Scorecard:
         scenario = self.scenario
         size = f"{scenario.replications} replications of {scenario.days:g} days"
         yield f"{self.name} in {scenario.name}: alarm {self.alarm}, {size}"
-        yield f"  silence    {self.receipt}".replace("\n", "\n             ")
+        yield f"  verdict    {self.verdict.headline}"
+        yield f"             {self.receipt.watched}"
+        yield from entry("", [text for _, text in self.verdict.flaws], "")
         yield from entry("wiring", [str(finding) for finding in self.findings], "nothing to say")
-        yield from entry("proved", [f"{answer}: {question}" for question, answer in self.proofs], "nothing was asked")
+        for status, head in (("not decided", "undecided"), ("sound", "sound"), ("not asked", "not asked")):
+            lines = [f"{one.question}; {one.how}" for one in self.proofs if one.status == status]
+            yield from entry(head, lines, "")
         if self.no_card:
             yield f"  states     {self.no_card}"
         if self.card is not None:

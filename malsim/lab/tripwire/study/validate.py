@@ -26,9 +26,11 @@ from malsim.lab.tripwire.study.fault_matrix import matrix
 from malsim.lab.tripwire.study.mutation_results import KINDS as OF_MUTANTS
 from malsim.lab.tripwire.study.mutation_results import mutation_results
 from malsim.lab.tripwire.study.scorecard import Scorecard
+from malsim.lab.tripwire.study.verdict import verdict_of
 from malsim.netlist import Document, parse, read
 from malsim.netlist.lint import lint
 from malsim.scenario.checks.checks import Goal
+from malsim.scenario.proof.questions.answer import SafetyAnswer
 from malsim.scenario.proof.questions.safety import safety
 from malsim.scenario.properties import Property
 from malsim.sim.settings.netlist_config import NetlistConfig
@@ -82,24 +84,32 @@ def validate(
     watched = {one: base.signal(one) for one in sensors(net)}
     inner = {one: base.signal(one) for one in inner_numbers(net)}
     bits = {one: base.bit(one) for one in part.inputs}
+    answers = _proofs(_open(net, {one.signal for one in config.inputs}), base.name)
+    got = receipt(net, watched, inner, base.alarm, base.tests, days=base.days, tick=tick)
+    of_scores = _scores({name: base.alarm, **charts.alarms(base)}, base.truth)
     return Scorecard(
         name=name, alarm=base.name, scenario=scenario, findings=tuple(findings), card=table, no_card=no_card,
-        scores=_scores({name: base.alarm, **charts.alarms(base)}, base.truth),
+        scores=of_scores,
         coverage=pl.concat([coverage(part, bits, tick=tick), _goals(base)]),
         mutants=mutation_results(base) if mutate else pl.DataFrame(schema=OF_MUTANTS),
         faults=matrix(base, charts) if faults else pl.DataFrame(schema=OF_FAULTS),
-        proofs=_proofs(net),
-        receipt=receipt(net, watched, inner, base.alarm, base.tests, days=base.days, tick=tick),
+        proofs=answers, verdict=verdict_of(got, answers, findings, of_scores),
+        receipt=got,
         timeline=_timeline(base, watched, inner, watchdog_limits(net, tick=tick)), watched=_bands(base, watched),
     )  # fmt: skip
 
 
-def _proofs(net: Net) -> tuple[tuple[str, str], ...]:
-    """The ready-made questions and their answers; or why there are none: no solver, no latch, an op of no translation."""
+def _open(net: Net, inputs: set[str]) -> Net:
+    """Return the net with the signals that the scenario feeds taken as free inputs, whatever they begin with."""
+    return replace(net, initial={name: value for name, value in net.initial.items() if name not in inputs})
+
+
+def _proofs(net: Net, alarm: str) -> tuple[SafetyAnswer, ...]:
+    """Return the ready-made answers, or why there are none: no solver, or an op without an exact translation."""
     try:
-        return tuple((one.question, one.verdict) for one in safety(net))
+        return safety(net, alarm=alarm)
     except MalsimError as problem:
-        return (("the ready-made questions", f"not asked: {problem}"),)
+        return (SafetyAnswer("the questions for all inputs", None, None, reason=str(problem)),)
 
 
 def _goals(base: Observation) -> pl.DataFrame:
