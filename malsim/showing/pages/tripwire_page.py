@@ -13,20 +13,18 @@ from malsim.showing.pages.tripwire_text import between, figure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from malsim.lab.tripwire.study.verdict import Verdict
     from malsim.scenario.proof.questions.answer import SafetyAnswer
     from malsim.showing.plots.style import Sheet
 
 RESOLUTION = 110
 
 
-def page(drawing: Sheet, sections: Iterable[str], *, verdict: Verdict, watched: str, **heads: str) -> str:
-    """The page: name, why and facts of `heads`, the verdict on its silence, the figure, then every table."""
+def page(drawing: Sheet, sections: Iterable[str], *, flaws: Sequence[str], bad: bool, **heads: str) -> str:
+    """Return the page: name, why, facts, verdict and watched ticks of `heads`, the flaws, the figure, then every table."""
     picture = image(png(drawing, dpi=RESOLUTION), alt="timeline, truth table, operating points, mutants and faults")
     body = filled(
-        "tripwire", **{name: text(words) for name, words in heads.items()}, verdict=text(verdict.headline),
-        watched=text(watched), flaws="".join(f"<li>{text(flaw)}</li>" for _, flaw in verdict.flaws),
-        mood="bad" if verdict.code else "good",
+        "tripwire", **{name: text(words) for name, words in heads.items()},
+        flaws="".join(f"<li>{text(flaw)}</li>" for flaw in flaws), mood="bad" if bad else "good",
         figure=picture, sections="\n".join(sections),
     )  # fmt: skip
     return skeleton(f"{heads['name']}: scorecard", body)

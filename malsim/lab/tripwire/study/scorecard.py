@@ -113,15 +113,10 @@ class Scorecard:
         ]
         facts = f"{scenario.path} · seed {scenario.seed}, {scenario.days:g} days, {scenario.replications} replications"
         name = f"{self.name}: {self.alarm}"
-        return html.page(
-            self.figure,
-            sections,
-            verdict=self.verdict,
-            watched=self.receipt.watched,
-            name=name,
-            why=scenario.why,
-            facts=facts,
-        )
+        heads = {"name": name, "why": scenario.why, "facts": facts, "verdict": self.verdict.headline}
+        flaws = [sentence for _, sentence in self.verdict.flaws]
+        bad = bool(self.verdict.code)
+        return html.page(self.figure, sections, flaws=flaws, bad=bad, watched=self.receipt.watched, **heads)
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
