@@ -28,8 +28,18 @@ from malsim.base.errors import AdapterError
 from malsim.base.limits import any_addresses
 
 TABLE = {
-    "write": ("add_memory", "add_memories", "store_memory", "save_memory", "remember", "write", "store"),
-    "read": ("search_memory", "search_memories", "recall", "search", "query", "read", "retrieve"),
+    "write": ("add_memory", "add_memories", "store_memory", "memory_store", "save_memory", "remember", "write", "store"),
+    "read": (
+        "search_memory",
+        "search_memories",
+        "memory_search",
+        "memory_retrieve",
+        "recall",
+        "search",
+        "query",
+        "read",
+        "retrieve",
+    ),
 }
 TEXTS = ("text", "memory", "content", "value")  # of an item of an answer
 WORDS = ("object", "value", "text", "writer")
