@@ -75,7 +75,7 @@ def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter
 
 
 class Bench:
-    """The one thing that changes while a run is made."""
+    """State of a run in progress."""
 
     def __init__(
         self, scenario: Scenario, timing: Timing | None = None, watch: Watch = iter, later: Later | None = None
@@ -107,7 +107,7 @@ class Bench:
             self.calendar.process(process())
 
     def result(self) -> Run:
-        """The run, once the calendar is empty."""
+        """Return the run after the calendar is empty."""
         recorder, state, plant = self.recorder, self.state, self.plant
         answering = plant if isinstance(plant, AnswersReads) else None
         recorder.close(self.scenario.days)
@@ -164,7 +164,7 @@ class Bench:
             scanned.succeed()
 
     def _under_rules(self, scenario: Scenario) -> None:
-        """Go on under the rules and the law of another scenario, on the memory as it stands."""
+        """Continue under the rules and the law of another scenario, with the same memory."""
         self._later, rules = None, scenario.rules
         if (rules, scenario.law) == (self.scenario.rules, self.scenario.law):
             return
@@ -197,7 +197,7 @@ class Bench:
         self.recorder.tick(now, last=last, context=context)
 
     def _read(self, session: Session, state: Any, number: int, now: float) -> tuple[Any, ClaimBatch]:
-        """The reader's turn: its question is a use, before its work where the answer is what it is shown, else after."""
+        """Run the reader's turn. Its question counts as a use: before the work if the answer is shown, else after."""
         plant, reps = self.plant, np.arange(len(self.context.reps))
         if isinstance(plant, AnswersReads):
             state = plant.answer(state, reps, session.asks(number), int(session.reader.limit), now, session.reader.scope)
@@ -211,7 +211,7 @@ class Bench:
         return state, own
 
     def _catch_up(self, at: int, gap: str) -> None:
-        """After a gap the session begins again: what came in meanwhile is scanned before the first push."""
+        """Begin the session again after a gap: claims that arrived meanwhile are scanned before the first push."""
         self._scan(self.state, at, [])
         self.context.log.every("caught_up", days(at), "session", "one tick for the whole gap", gap)
         hooks.orient_reader(days(at), self.context.log)
@@ -225,7 +225,7 @@ class Bench:
         self._settle(self._run_netlist(state, at, self.netlist_runner) if self.netlist_runner else state, now)
 
     def _take_in(self, state: Any, at: int, own: list[ClaimBatch]) -> Any:
-        """Take through the gate what arrived before a time, with claims of one's own."""
+        """Pass the claims that arrived before a time, and the given own claims, through the gate."""
         waiting, drafts = self.inbox.drain(days(at))
         drafts = self.populations.ordered(ClaimBatch.joined([drafts, *own]))
         return self._admit(state, drafts, waiting, days(at)) if len(drafts) or waiting is not None else state
@@ -258,7 +258,7 @@ class Bench:
         return plant.with_derived(after, netlist_runner.derived) if isinstance(plant, ReadsDerived) else after
 
     def _with_ops(self, session: Session, state: Any, at: int) -> Any:
-        """Take the ops that the reader wrote through the gate, as the programs they are."""
+        """Pass the ops that the reader wrote through the gate, as programs."""
         plant = self.plant
         if not session.ops or not isinstance(plant, HoldsGraph):
             return state
@@ -270,7 +270,7 @@ class Bench:
         self.recorder.admitted(Verdicts.of(result), result.rep - self.scenario.first, view)
 
     def _settle(self, state: Any, now: float) -> None:
-        """Make a memory the one that stands until the next scan."""
+        """Make this memory the current one until the next scan."""
         self.state = state
         view = self.plant.view(state, now)
         self.cell_index.grow(view)
@@ -279,7 +279,7 @@ class Bench:
         self.current = self._current(state, now) if self.netlist_runner else self.snapshot
 
     def _current(self, state: Any, now: float) -> Snapshot:
-        """A memory as readers see it: what a tick would now make of what came since the last one, or as that left it."""
+        """Return the memory as readers see it: after a tick over new claims, or as the last tick left it."""
         plant = self.plant
         view = view_now(plant, state, now)
         if state is not self.state:
@@ -288,7 +288,7 @@ class Bench:
         return self.snapshot if view is self.snapshot.view else Snapshot(view, self.cell_index)
 
     def _follow(self, at: int) -> None:
-        """Bring the recorded truth up to date; it stands beside the estimate, and nothing that estimates reads it."""
+        """Update the recorded truth. It is stored beside the estimates, which never read it."""
         changes, self._truth_until = self.context.world.between(self._truth_until + 1, at + 1), at
         self.truth[changes.fact, changes.rep] = changes.value
         self.recorder.log.changed(changes)

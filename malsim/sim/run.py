@@ -42,7 +42,7 @@ FRAMES = ("cells", "signals", "events", "writers", "bands")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Run:
-    """A finished run: what was recorded (frames), and the memory at its end.
+    """Finished run: the recorded frames, and the final memory.
 
     `reviews` counts the verdicts of each replication's people, `unseen` claims that came after the last tick, `dropped`
     edges that the memory had no place for. `failures` has, by number, why replications broke off; they are in no
@@ -91,7 +91,7 @@ class Run:
 
     @cached_property
     def memory(self) -> Memory:
-        """The graph of claims that it ended with; a `UsageError` under a law that keeps none."""
+        """Final graph of claims. Raises `UsageError` under a law without a graph."""
         return graph_of(self.plant, self.state, self.scenario.law, "cells and edges to look at")
 
     @cached_property
@@ -110,7 +110,7 @@ class Run:
 
     @property
     def score(self) -> str:
-        """The column of cells that says what they are worth: effective, or the rank where the law has no belief."""
+        """Column of cells with their worth: effective, or the rank where the law has no belief."""
         ranks = "rank" in self.cells.columns and self.cells["effective"].null_count() == self.cells.height
         return "rank" if ranks else "effective"
 
@@ -162,14 +162,14 @@ class Run:
         return Frames(self.cells, edges, self.writers, self.signals, pins)
 
     def evaluate(self, address: str, t: float | None = None) -> pl.DataFrame:
-        """The value of an address, `mean(dec_a3ee.~supports.*-scores-eff)`: t, rep, value, and row where there are many.
+        """Return the value of an address, `mean(dec_a3ee.~supports.*-scores-eff)`: t, rep, value, and row if there are many.
 
         At every recorded tick, or at the last not after `t` days.
         """
         return evaluate(address, self.frames, at=t)
 
     def metrics(self) -> pl.DataFrame:
-        """The figures of the run with their intervals over replications: metric, value, low, high, replications, meaning."""
+        """Return the figures with intervals over replications: metric, value, low, high, replications, meaning."""
         return metrics(self)
 
     @property
@@ -185,7 +185,7 @@ class Run:
         return save_files(folder, {**frames, "manifest.json": json.dumps(self.manifest, indent=1) + "\n"})
 
     def __repr__(self) -> str:
-        """A few lines a person reads: what ran, what happened."""
+        """Return a summary in a few lines: the scenario and its events."""
         scenario = self.scenario
         frame = self.cells if self.cells.height else self.bands
         counts = self.events.group_by("kind", maintain_order=True).agg(pl.len().cast(pl.Float64))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def orient(memory: Memory, scenario: Scenario, now: float, log: EventLog) -> Memory:
-    """Once a session, before its first turn: an empty graph gets its ten cells, and the reader the map and a digest."""
+    """Add the ten cells to an empty graph and give the reader the map and a digest, once before the first turn."""
     if not memory.height:
         memory = _ten_cells(memory, scenario, now)
         log.every("bootstrapped", now, MAP, "ten cells", "the graph was empty")
@@ -41,7 +41,7 @@ def orient_reader(now: float, log: EventLog) -> None:
 
 
 def _ten_cells(memory: Memory, scenario: Scenario, now: float) -> Memory:
-    """A memory of no cells with the ten of every replication; where nobody has written yet, one is given them for all."""
+    """Add the ten cells of every replication to a memory without cells. Where nobody has written, all share one set."""
     reps = np.arange(scenario.first, scenario.first + scenario.replications)
     if memory.table("writers").height:
         every = ten_cells(t=now).drop("rep").join(pl.DataFrame({"rep": reps}), how="cross")
@@ -57,7 +57,7 @@ def push(
     snapshot: Snapshot, reader: Reader, fact: Ints, number: int, now: float, counters: TurnCounters, log: EventLog,
     netlist: NetlistRunner | None = None,
 ) -> Turn:  # fmt: skip
-    """Before work: compile each reader's mini-index about its fact, within the budget, and mark what must be opened.
+    """Compile each reader's mini-index about its fact before work, within the budget, and mark lines that must be opened.
 
     The netlist may say how many words each may be shown; where it does not, or says NaN, the reader's own number stands.
     What the lines leave of them goes to those that surfaced signals raise.
@@ -78,7 +78,7 @@ def stop(
     turn: Turn, again: Callable[[Bools, int], None], write: Callable[[], ClaimBatch], *, attempts: int,
     counters: TurnCounters, log: EventLog,
 ) -> ClaimBatch:  # fmt: skip
-    """At the end of a turn: release it only where every marked row was opened, every lesson written and no pattern broken.
+    """Release the turns in which every marked row was opened, every lesson written and no pattern broken.
 
     A turn that is refused is tried `again` (which replications, which try), at most `attempts` times; one that is still
     refused is given up, and nothing it did counts. Where the work broke off, or the tries or the writing break off now, no
@@ -117,7 +117,7 @@ def _retry(turn: Turn, again: Callable[[Bools, int], None], attempts: int, count
 
 
 def gate(turn: Turn, refused: Bools, *, counters: TurnCounters, log: EventLog) -> None:
-    """The gate's word on the lessons: one that it refused was not written back, and its turn is not released after all."""
+    """Withdraw the release of turns whose lessons the gate refused: these lessons were not written back."""
     if refused.any():
         _block(turn, refused, counters)
         log.unheard(turn, refused)

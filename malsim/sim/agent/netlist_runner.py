@@ -39,7 +39,7 @@ ALARMS = ("tripped", "cleared", "conflict", "refused", "webhook", "escalated")
 
 
 class NetlistRunner:
-    """A scenario's netlist, with what it remembers from one scan to the next."""
+    """Netlist of a scenario, with its state between scans."""
 
     def __init__(self, wires: NetlistConfig, scenario: Scenario, context: RunContext, ops: WrittenOps | None = None) -> None:
         self.ops = ops
@@ -57,7 +57,7 @@ class NetlistRunner:
 
     @classmethod
     def of(cls, scenario: Scenario, context: RunContext, ops: WrittenOps | None = None) -> NetlistRunner | None:
-        """The runner of a scenario; none where it has no netlist and nobody writes a program into the memory.
+        """Return the runner of a scenario, or None if it has no netlist and nobody writes programs into the memory.
 
         `ops` are those that its readers wire.
         """
@@ -68,7 +68,7 @@ class NetlistRunner:
 
     @property
     def budget(self) -> Array | None:
-        """The words that the next push may hold in each replication, where the net says so."""
+        """Word budget of the next push in each replication, where the netlist sets it."""
         return self.outputs.get("push.budget")
 
     def put(self, memory: Memory) -> Memory:
@@ -87,11 +87,11 @@ class NetlistRunner:
         return memory
 
     def under(self, rules: Rules) -> None:
-        """Go on under other rules: whose locks actuators keep, and whose gate programs pass."""
+        """Continue under other rules. They determine the locks of actuators and the gate for programs."""
         self.engine.rules, self.engine.actuators.enforced = rules, rules.locks == "enforced"
 
     def begin(self, memory: Memory) -> None:
-        """Begin on a memory as it stands; nothing of the text is put into it."""
+        """Start on an existing memory without adding cells of the netlist's text."""
         self._state, self._labels = self.engine.start(memory), memory
 
     def scan(
@@ -123,7 +123,7 @@ class NetlistRunner:
         return scan.memory
 
     def of_runs(self) -> dict[str, Array]:
-        """The signals that have one value a replication."""
+        """Return the signals that have one value a replication."""
         signals = self.wires.net.signals
         return {name: self._value(name) for name in self._names if signals[name].domain == "run"}
 

@@ -44,10 +44,10 @@ class Perception(Protocol):
 
 
 class ReaderPolicy:
-    """The readers of all replications in one turn.
+    """Decisions of the readers of all replications in one turn.
 
-    A line is a number: its place in the turn's table of replications and lines, read row by row. What follows from the
-    lines alone is worked out once; the rest follows from which of them are open by now.
+    A line is given by its index in the flattened table (replications, lines) of the turn. Values that depend on the
+    lines alone are computed once. The others depend on which lines are open.
     """
 
     def __init__(self, session: Perception, snapshot: Snapshot, turn: Turn) -> None:
@@ -78,7 +78,7 @@ class ReaderPolicy:
         turn.wrote |= self.writes & (turn.learned != NONE)
 
     def again(self, blocked: Bools, attempt: int) -> None:
-        """Retry where blocked: open what is marked, verify if the policy does, write back what was learned."""
+        """Retry blocked turns: open marked lines, verify if the policy does, and write back the lessons."""
         turn = self.turn
         complies = blocked & self.session.complies(turn, attempt)
         turn.opened |= complies[:, None] & turn.pushed.marked
@@ -89,7 +89,7 @@ class ReaderPolicy:
         turn.wrote |= complies & (turn.learned != NONE)
 
     def _look(self, check: ReleaseCheck, doubtful: Bools) -> None:
-        """Look for itself where a pattern refused the action: keep what agrees, else decline and learn."""
+        """Observe the fact where a pattern refused the action: keep an action that agrees, else decline and learn."""
         turn = self.turn
         wrong = doubtful & ((turn.value != self._sensed) | check.looked)
         check.looked |= doubtful
@@ -98,11 +98,11 @@ class ReaderPolicy:
         turn.learned = np.where(wrong & self._differs, self._sensed, turn.learned)
 
     def friend(self) -> Ints:
-        """The first cell that each is shown which stands and says what it sensed; NONE for none."""
+        """Return the first active cell shown to each reader with the observed value; NONE for none."""
         return self._first_of(self._active & self._agrees)
 
     def rival(self) -> Ints:
-        """The first cell that each is shown which stands and says otherwise; NONE for none."""
+        """Return the first active cell shown to each reader with another value; NONE for none."""
         return self._first_of(self._active & (self._value != NONE) & ~self._agrees)
 
     def _first_of(self, which: Bools) -> Ints:
@@ -112,7 +112,7 @@ class ReaderPolicy:
         return cells
 
     def _line_worth(self) -> Array:
-        """The trust in each line about the fact, equal for readers that ignore scores; −∞ where it is no choice."""
+        """Return the trust in each line about the fact: equal for readers that ignore scores, −∞ for excluded lines."""
         reader, snapshot, cell = self.session.reader, self.snapshot, self._cell
         trust = snapshot.worth[cell]
         currency = snapshot.view.column("currency", cell) if reader.trust != "effective" and self._believes else None
@@ -174,7 +174,7 @@ class ReaderPolicy:
         return news
 
     def _best(self, worth: Array) -> Ints:
-        """The line of each reader that is worth most, the first of equals; NONE where none is worth enough.
+        """Return the line of largest worth for each reader, the first of equals; NONE where no line is worth enough.
 
         Of a memory without belief the first by rank is, whatever it is worth.
         """

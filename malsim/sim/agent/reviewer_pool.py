@@ -75,7 +75,7 @@ class ReviewerPool:
         self._cases = self._cases.joined(cases.due_at(self._served(cases.rep, now)))
 
     def review(self, snapshot: Snapshot, before: int) -> ClaimBatch:
-        """The verdicts that reviewers hand in before a time, as claims."""
+        """Return the verdicts that are due before a time, as claims."""
         over = self._cases.due + self.reviewers.late < before
         alarm = over & (self._cases.row == NONE)
         self.acknowledged = np.bincount(self._cases.rep[alarm], minlength=len(self._reps)) > 0

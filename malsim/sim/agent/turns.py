@@ -57,7 +57,7 @@ class Session:
         self.on_push: Callable[[Snapshot, Turn], None] = lambda *_: None  # called at each push
 
     def asks(self, number: int) -> Ints:
-        """The facts that a turn's questions are about: drawn at an address, so that asking twice is asking once."""
+        """Return the facts that a turn asks about. They are drawn at an address, so that repeated calls agree."""
         (uniform,) = self._draws.uniform(("fact",), rep=self._reps, turn=number)
         facts: Ints = self._upto.searchsorted(uniform, side="right")
         return facts
@@ -96,7 +96,7 @@ class Session:
         return fact, self._opened(turn, snapshot), lessons
 
     def _check(self, turn: Turn, snapshot: Snapshot) -> None:
-        """Hold what is to be done against the patterns, before the stop hook does; count what they catch."""
+        """Check the intended actions against the patterns before the stop hook, and count the refusals."""
         turn.check = OutputCheck(self.reader, snapshot, self._world)
         unsound = turn.unsound
         wrong = self._world.at(self._places, turn.fact, milliseconds(turn.now)) != turn.value
@@ -104,7 +104,7 @@ class Session:
         self.counters.add("unsound_wrong", unsound & wrong)
 
     def on_verdicts(self, drafts: ClaimBatch, row: Ints, view: View) -> None:
-        """Learn within the turn which cells its write-backs became; `row` is NONE for a refusal."""
+        """Record which cells the write-backs of the turn became; `row` is NONE for a refusal."""
         mine = drafts.who == self._who
         own, refused = np.flatnonzero(mine & (row != NONE)), np.zeros(len(self._reps), dtype=bool)
         self._own[drafts.rep[own], drafts.fact[own]] = row[own]
@@ -120,7 +120,7 @@ class Session:
         self._open = None
 
     def _opened(self, turn: Turn, snapshot: Snapshot) -> Ints:
-        """The rows that were opened; of a cell that is opened again and again it is said that an op could watch it."""
+        """Return the opened rows, and suggest an op for cells that are opened repeatedly."""
         cells = len(snapshot.view)
         lines = np.flatnonzero(turn.opened)
         rep, rows = lines // turn.opened.shape[1], turn.pushed.row.take(lines)

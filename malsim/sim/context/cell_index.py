@@ -28,15 +28,15 @@ LINE = {"rep": "i4", "fact": "i4", "words": "i4", "degree": "i4"}
 
 
 class CellIndex:
-    """Columns by cell row, grown along with the memory, and for each topic of each replication its listed cells.
+    """Columns by cell row, extended with the memory, and the listed cells of each topic of each replication.
 
-    `lines` holds side by side what a push asks of a cell, as it picks cells here and there: `rep` (place among the run's),
-    `fact` (place; NONE where a cell is about none), `words` (of its line in a mini-index), `degree` (edges in and out).
-    Columns of their own are `value` (place or NONE), `born` (days), `init` (whether it came with the graph), `says` (place
-    in a table of values, facts, replications).
+    `lines` holds the columns that a push reads together: `rep` (index in the run), `fact` (index, NONE for a cell about
+    no fact), `words` (of its line in a mini-index) and `degree` (edges in and out). Separate columns are `value` (index
+    or NONE), `born` (days), `init` (True if it came with the graph) and `says` (index in a table of values, facts,
+    replications).
 
-    A cell that came of a claim of the harness says what its statement says (`statements`: object, title, topics, one row
-    a statement); the words of any other are read off the memory.
+    A cell from a claim of the harness takes its words from its statement (`statements`: object, title, topics, one row a
+    statement). The words of other cells are read from the memory.
     """
 
     lines: NDArray[np.void]
@@ -74,7 +74,7 @@ class CellIndex:
         self._show()
 
     def _show(self) -> None:
-        """Show the columns as long as the memory has cells."""
+        """Expose the columns at the length of the memory."""
         for name, column in self._columns.items():
             setattr(self, name, column[: self._cells])
         self.rep, self.fact, self.words, self.degree = (self.lines[name] for name in ("rep", "fact", "words", "degree"))
@@ -88,18 +88,18 @@ class CellIndex:
         return self._ordinal.values
 
     def at(self, name: str, rows: Ints, *, none: float) -> NDArray[Any]:
-        """A column at some rows, and something else where the row is NONE."""
+        """Return a column at the given rows, with another value where the row is NONE."""
         column = self._columns[name]  # which has room for one row at least
         return np.where(rows == NONE, column.dtype.type(none), column[rows])
 
     def on_admitted(self, statement: Ints, row: Ints) -> None:
-        """Take the rows of cells that claims became, with their places among the statements, NONE for unknown words."""
+        """Add the rows of cells that claims became, with their statement indexes, NONE for unknown words."""
         own = np.flatnonzero((row != NONE) & (statement != NONE))
         words, topics = self._statements
         self._admitted.append((row[own], words[statement[own]], topics[statement[own]]))
 
     def grow(self, view: View) -> None:
-        """Take up the cells and edges that were admitted since, and the values that were replaced."""
+        """Add the cells and edges that were admitted since the last call, and update replaced values."""
         before = self._cells
         if len(view) > before:
             self._add(view, np.arange(before, len(view)))
@@ -111,12 +111,12 @@ class CellIndex:
         self._replace(view.value, before)
 
     def of_topic(self, rep: Ints, topic: Ints, listed: Bools) -> tuple[Ints, Ints]:
-        """The listed cells of each topic of its replication, in order of admission, and how many each holds."""
+        """Return the listed cells of each topic, in order of admission, and the number of cells of each topic."""
         self._topic_index.update(listed)
         return self._topic_index.of(rep * len(self.topics) + topic)
 
     def cited(self, active: Bools) -> Ints:
-        """The cells that are not active, but that an active cell supports, depends on or derives from."""
+        """Return the inactive cells that an active cell supports, depends on or derives from."""
         cells: Ints = self._target.values[np.flatnonzero(active[self._source.values])]
         return cells[np.flatnonzero(~active[cells])]
 
@@ -148,7 +148,7 @@ class CellIndex:
         self._show()
 
     def _replace(self, value: Ints, cells: int) -> None:
-        """Enter the values of those of the first `cells` that say something else than they did."""
+        """Update the values of those of the first `cells` cells whose value has changed."""
         if len(self._raw) and value is not self._raw:
             rows = np.flatnonzero(value[:cells] != self._raw[:cells])
             if rows.size:
@@ -163,7 +163,7 @@ class CellIndex:
         self._columns["value"][row], self._columns["says"][row] = place, np.where(place == NONE, NONE, says)
 
     def _file_from(self, view: View, row: Ints, fact: Ints) -> None:
-        """Enter cells by their words; the same words, as those of the ten cells of every replication, are read once."""
+        """Add cells by their words. Equal words, as of the ten cells of every replication, are read once."""
         texts = view.texts(row)
         if texts is None:
             under = self.topic_of[fact][:, None]

@@ -34,7 +34,7 @@ Text: TypeAlias = "Texts | Callable[[], Texts]"
 
 
 class EventLog:
-    """The events of a run, in the order they were noted; with `keeps` off they are counted by kind and replication.
+    """Events of a run in the order of recording. With `keeps` off they are only counted by kind and replication.
 
     Each distinct text is kept once; an event holds its time, its replication and the codes of its four texts.
     """
@@ -54,7 +54,7 @@ class EventLog:
         self._cells: list[Ints] = []  # of the table: one an event that waits to be counted
 
     def take_counts(self) -> tuple[tuple[str, ...], Ints]:
-        """The kinds that ever came, and how many events of each came since this was last asked, in each replication."""
+        """Return all kinds so far, and the number of events of each in each replication since the last call."""
         self._add_up()
         counts, self._counts = self._counts, self._counts[:0]
         return tuple(self._kinds), counts
@@ -73,14 +73,14 @@ class EventLog:
                 self._add_up()
 
     def add(self, events: pl.DataFrame | Mapping[str, Any]) -> None:
-        """Keep events: columns of EVENTS, a text for all of them or one an event."""
+        """Add events with the columns of EVENTS; a column is one text for all, or one for each event."""
         if self.keeps and (events.height if isinstance(events, pl.DataFrame) else len(events["t"])):
             self._keep(np.asarray(events["t"]), np.asarray(events["rep"]), [events[name] for name in CODED])
 
     def record(
         self, kind: str, t: float | Callable[[], Array], rep: Ints, *, subject: Text, detail: Text, cause: Text
     ) -> None:
-        """Note one event for each of the replications at places `rep`; a function makes a column where one is kept."""
+        """Record one event for each replication at indexes `rep`; a column given as a function is computed on demand."""
         if not self.keeps:
             self.count(kind, rep)
         elif len(rep):
@@ -91,7 +91,7 @@ class EventLog:
         self._parts.append((t, rep, np.stack([self._codes.of(text, len(rep)) for text in texts])))
 
     def every(self, kind: str, t: float, subject: str, detail: str, cause: str) -> None:
-        """Note one event in every replication."""
+        """Record one event in every replication."""
         self.record(kind, t, self._everyone, subject=subject, detail=detail, cause=cause)
 
     def frame(self) -> pl.DataFrame:
@@ -108,7 +108,7 @@ class EventLog:
         return frame.select(pl.Series("t", t[order], dtype=pl.Float64), pl.Series("rep", rep[order], dtype=pl.Int32), *CODED)
 
     def pushed(self, turn: Turn) -> None:
-        """A mini-index was pushed."""
+        """Record that a mini-index was pushed."""
         if self.keeps:
             self._opened = np.zeros_like(turn.opened)
         self.record("pushed", turn.now, self._everyone, subject=turn.name, detail=lambda: _lines(turn),
@@ -118,7 +118,7 @@ class EventLog:
                         cause=lambda: lines.cause)  # fmt: skip
 
     def opened(self, turn: Turn, cause: str) -> None:
-        """The rows opened since this was last asked."""
+        """Record the rows opened since the last call."""
         if not self.keeps:
             return
         rep, line = np.nonzero(turn.opened & ~self._opened)
@@ -127,7 +127,7 @@ class EventLog:
                     detail=lambda: np.where(turn.pushed.marked[rep, line], "marked ^", "wanted"), cause=cause)  # fmt: skip
 
     def blocked(self, turn: Turn, closed: Bools, unwritten: Bools) -> None:
-        """The stop hook refused turns: one event for each reason."""
+        """Record the turns that the stop hook refused, one event for each reason."""
         self.opened(turn, f"{turn.name} was blocked")
         row, unopened, missing = turn.pushed.row, np.flatnonzero(closed), np.flatnonzero(unwritten)
         self._refused(turn, unopened, "a row marked ^ was never opened",
@@ -139,16 +139,16 @@ class EventLog:
             self._refused(turn, refused, reason, self._facts(turn.fact[refused]))
 
     def broken(self, turn: Turn) -> None:
-        """The reader's work broke off, in whichever replication: none is released."""
+        """Record the replications in which the reader's work failed; their turns are not released."""
         self._refused(turn, self._everyone, "its work broke off", turn.name)
 
     def unheard(self, turn: Turn, refused: Bools) -> None:
-        """The gate refused lessons."""
+        """Record the lessons that the gate refused."""
         cause = f"claim {turn.number} of {self.writers[0]}"
         self._refused(turn, np.flatnonzero(refused), "the gate refused what was to be written back", cause)
 
     def withheld(self, turn: Turn, withheld: Bools) -> None:
-        """Turns given up."""
+        """Record the turns that were given up."""
         self.record("withheld", turn.now, np.flatnonzero(withheld), subject=turn.name,
                   detail="never released: it stayed blocked", cause=f"{turn.name} was blocked")  # fmt: skip
 
@@ -164,45 +164,45 @@ class EventLog:
                   detail="nothing that it trusts enough", cause=turn.name)  # fmt: skip
 
     def nudged(self, turn: Turn, rep: Ints, rows: Ints, reads: int) -> None:
-        """Cells that the reader has opened often enough for an op to be worth its while."""
+        """Record the cells that the reader has opened often enough for an op to be worthwhile."""
         detail = f"opened {reads} times: a recurring read is worth an op of its own"
         self.record("nudged", turn.now, rep, subject=lambda: self.names(rows), detail=detail, cause=turn.name)
 
     def wired(self, turn: Turn, rep: Ints, rows: Ints, op: Sequence[str]) -> None:
-        """The reader wired an op to cells."""
+        """Record that the reader wired an op to cells."""
         self.record("wired", turn.now, rep, subject=lambda: self.names(rows), detail=op, cause=turn.name)
 
     def unwired(self, turn: Turn, rep: Ints, rows: Ints, reason: str) -> None:
-        """The reader might not wire an op to cells."""
+        """Record that the reader was not allowed to wire an op to cells."""
         detail = f"no op: {reason}"
         self.record("refused", turn.now, rep, subject=lambda: self.names(rows), detail=detail, cause=turn.name)
 
     def written_back(self, drafts: ClaimBatch, own: Ints, view: View, row: Ints) -> None:
-        """Note that some drafts, the reader's lessons, became cells of a memory."""
+        """Record that drafts of the reader became cells."""
         self.record("written_back", lambda: drafts.t[own] / DAY, drafts.rep[own],
                   subject=lambda: view.names_of(row),
                   detail=lambda: self._statements(drafts.fact[own], drafts.value[own]),
                   cause=lambda: [f"turn {turn}" for turn in drafts.turn[own].tolist()])  # fmt: skip
 
     def updated(self, turn: Turn, rep: Ints, row: Ints) -> None:
-        """The reader found cells right that it had acted on, and wrote that into them."""
+        """Record the cells that the reader acted on, found right and updated."""
         self.record("updated", turn.now, rep, subject=lambda: self.names(row), detail="verification: tested",
                   cause=turn.name)  # fmt: skip
 
     def faulty(self, kind: str, drafts: ClaimBatch, hit: Bools, *, detail: str, cause: str) -> None:
-        """A fault befell claims."""
+        """Record the claims hit by a fault."""
         rows = np.flatnonzero(hit)
         claims = zip(drafts.who[rows].tolist(), drafts.turn[rows].tolist(), strict=True)
         self.record(kind, lambda: drafts.t[rows] / DAY, drafts.rep[rows], detail=detail, cause=cause,
                     subject=lambda: [f"{self.writers[who]} #{turn}" for who, turn in claims])  # fmt: skip
 
     def changed(self, changes: TruthChanges) -> None:
-        """The truth of facts changed."""
+        """Record the changes of truth."""
         self.record("changed", lambda: changes.t / DAY, changes.rep, subject=lambda: self._facts(changes.fact),
                   detail=lambda: self._statements(changes.fact, changes.value), cause="the world")  # fmt: skip
 
     def take_names(self, view: View) -> None:
-        """Take note of the view that says what the memory's cells are called."""
+        """Set the view that gives the names of the cells."""
         if self.keeps:
             self._view = view
 

@@ -51,7 +51,7 @@ def truth_of_cells(snapshot: Snapshot, truth: Ints) -> NDArray[np.int8]:
 
 
 def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
-    """The most that an active claim of each value is worth, shape (values, facts, replications); −∞ where none speaks."""
+    """Return the largest worth of an active claim of each value, shape (values, facts, replications); −∞ for none."""
     cell_index = snapshot.cell_index
     speaks = snapshot.speaking
     best = np.full(cell_index.most_values * truth.size, -np.inf)
@@ -60,7 +60,7 @@ def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
 
 
 def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> dict[str, Array]:
-    """The signals of OF_FACTS, each of shape (facts, replications), NaN where no active claim speaks of the fact.
+    """Return the signals of OF_FACTS, each of shape (facts, replications), NaN where no active claim is about the fact.
 
     Without `full`, `truth` and `answer`, whose values cannot be averaged, are left out. A memory without belief has no
     `belief`, `for_truth` and `against_truth`, and its answer leads by rank. An answer that k values share, where the memory
@@ -103,14 +103,14 @@ def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> 
 
 
 def numbers(facts: Sequence[Fact], places: Array) -> Array:
-    """The numbers that the values at `places` (facts, replications) stand for, NaN where there is none."""
+    """Return the numbers of the values at indexes `places` (facts, replications), NaN where there is none."""
     table = [np.array([fact.number(v) for v in range(len(fact.values))] + [np.nan]) for fact in facts]
     rows = np.where(np.isnan(places), -1, places).astype(np.int64)
     return np.stack([row[at] for row, at in zip(table, rows, strict=True)]) if facts else places
 
 
 def of_turn(counters: TurnCounters | None, waiting: Ints | None) -> dict[str, Array]:
-    """The reader's signals of a turn and the cases `waiting` for reviewers, one number a replication."""
+    """Return the reader's signals of a turn, and the cases `waiting` for reviewers, one number a replication."""
     names = TURN + (CONTEXT if counters and counters.compacts else ())
     signals = {name: counters.turn[name] for name in names} if counters else {}
     return signals | ({} if waiting is None else {"waiting": waiting.astype(np.float64)})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RecordedRows:
-    """Rows of some kinds of columns, as of `frames.to_array`, added some at a time.
+    """Rows of a frame with given column types, as of `frames.to_array`, added in batches.
 
     >>> rows = RecordedRows({"t": pl.Float64, "status": pl.String})
     >>> rows.add(2, {"t": 1.0, "status": np.array(["active", "annexed"], dtype=object)})

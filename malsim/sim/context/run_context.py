@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """Shared by all actors of a run; `reps` are the replications' own numbers, of which all else uses the places."""
+    """State shared by all actors of a run. `reps` are the numbers of the replications; all other code uses their indexes."""
 
     world: World
     reps: Ints

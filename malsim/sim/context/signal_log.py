@@ -20,7 +20,7 @@ SIGNALS = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.Stri
 
 
 class SignalLog:
-    """Samples in the order they came; NaN is no sample. `addresses` name the signals to keep, `words` or `right(pump)`."""
+    """Samples in order of arrival. NaN is not a sample. `addresses` name the signals to keep, `words` or `right(pump)`."""
 
     def __init__(self, reps: NDArray[Any], addresses: Collection[str] | None = None) -> None:
         self._reps, self._addresses = np.asarray(reps, dtype=np.int32), addresses

@@ -25,10 +25,10 @@ LIMIT = 10
 
 @dataclass(frozen=True)
 class Pushed:
-    """The lines of each reader's mini-index, best first, shape (readers, lines): `row` is the cell, NONE for no line.
+    """Lines of each reader's mini-index, best first, shape (readers, lines). `row` is the cell, NONE for no line.
 
-    `about` says which are about the reader's very fact, not only of its topic, and `marked` which bear a mark.
-    `words` counts those of the lines, `demand` those there would be without a budget.
+    `about` marks lines about the reader's fact itself, not only about its topic. `marked` marks lines with a mark.
+    `words` counts the words of the lines, `demand` the words that they would have without a budget.
     """
 
     row: Ints
@@ -45,7 +45,7 @@ class Snapshot:
         self.view, self.cell_index, self.active = view, cell_index, view.active
 
     def showing(self, facts: Bools) -> Snapshot:
-        """The same, but of these facts alone (shape (facts, replications)), and of what is about none."""
+        """Return the snapshot restricted to these facts (shape (facts, replications)) and to cells about no fact."""
         part, index = Snapshot(self.view, self.cell_index), self.cell_index
         about = np.flatnonzero(index.fact[: len(self.active)] != NONE)
         part.active = self.active.copy()
@@ -59,7 +59,7 @@ class Snapshot:
 
     @cached_property
     def speaking(self) -> Ints:
-        """The rows of the active cells that state a value."""
+        """Rows of the active cells that state a value."""
         rows: Ints = np.flatnonzero(self.active & (self.cell_index.value != NONE))
         return rows
 
@@ -79,7 +79,7 @@ class Snapshot:
 
     @cached_property
     def accuser(self) -> Ints:
-        """The latest of the active cells that contradict each cell, NONE where none does."""
+        """Latest of the active cells that contradict each cell, NONE where there is none."""
         accuser, accused = self._accusations
         latest = np.full(len(self.active), NONE, dtype=np.int64)
         np.maximum.at(latest, accused, accuser)
@@ -103,7 +103,7 @@ class Snapshot:
         marks: bool = True,
         rank_by: str = "",
     ) -> Pushed:
-        """Mini-indexes about a fact each, for readers of replications `rep` (places), at `now` days.
+        """Return mini-indexes about one fact each, for readers of the replications at indexes `rep`, at `now` days.
 
         Each has at most `limit` lines, 1 or more. `budget` is one number of words, or one a reader. A candidate's text match
         is 1 for the fact's topic and 1 more for the fact itself; the memory's own order does the rest, and `rank_by`, a
@@ -159,9 +159,9 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """The cells that each of some readers may be shown, one row each, those of one reader together: `count` tells how many.
+    """Cells that may be shown to readers, one row each, grouped by reader. `count` is the number for each reader.
 
-    `row` is the cell, `line` what the index holds of it, `about` whether it is about its reader's very fact.
+    `row` is the cell, `line` its entry in the index, and `about` marks cells about the reader's fact itself.
     """
 
     row: Ints
@@ -171,12 +171,12 @@ class _Candidates:
 
     @cached_property
     def first(self) -> Ints:
-        """The first of each reader's."""
+        """Index of the first candidate of each reader."""
         return self.count.cumsum() - self.count
 
     @cached_property
     def reader(self) -> Ints:
-        """Whose each is."""
+        """Reader of each candidate."""
         return np.repeat(np.arange(len(self.count)), self.count)
 
     @cached_property
@@ -185,7 +185,7 @@ class _Candidates:
         return np.repeat(starts - self.first, self.count) + np.arange(len(self.row))
 
     def table(self, values: Array, besides: float = 0.0) -> Array:
-        """A number of each in a table of one row a reader."""
+        """Arrange a number of each candidate in a table with one row a reader."""
         return _entered(np.full((len(self.count), self.count.max(initial=0)), besides), self._at, values)
 
 

@@ -18,7 +18,7 @@ Texts: TypeAlias = "str | Sequence[str | None] | NDArray[Any] | pl.Series | None
 
 
 class TextCodes:
-    """A table of texts that grows; None has a number too.
+    """Growing table of texts and their codes; None has a code too.
 
     >>> codes = TextCodes()
     >>> codes.of(["pump", None, "pump"], 3).tolist(), codes.of("valve", 2).tolist()

@@ -33,7 +33,7 @@ class TopicIndex:
         self._listed = np.zeros(0, dtype=bool)
 
     def put(self, cell: Ints, under: Ints) -> None:
-        """Take new cells: their topics, shape (cells, most of any), NONE for no more."""
+        """Add new cells with their topics, shape (cells, largest number of topics), padded with NONE."""
         rows, width = self._under.shape
         more = max(int(cell.max(initial=-1)) + 1 - rows, 0), max(under.shape[1] - width, 0)
         if any(more):
@@ -41,14 +41,14 @@ class TopicIndex:
         self._under[cell, : under.shape[1]] = under
 
     def of(self, topic: Ints) -> tuple[Ints, Ints]:
-        """The listed cells of each topic, one topic after the other, and how many each has."""
+        """Return the listed cells of each topic, concatenated by topic, and the number of cells of each."""
         count = self._size[topic]
         first = count.cumsum() - count
         place = np.repeat(topic * self._table.shape[1] - first, count) + np.arange(int(count.sum()))
         return self._table.take(place), count
 
     def update(self, listed: Bools) -> None:
-        """Index the cells that are listed, of all that were put, and no others."""
+        """Index exactly those of the added cells that are listed."""
         if listed is self._listed:
             return
         moved = listed.copy()
@@ -67,7 +67,7 @@ class TopicIndex:
         self._order(np.flatnonzero(touched))
 
     def _append(self, cell: Ints, topic: Ints) -> None:
-        """Put cells behind those of their topics."""
+        """Append cells to their topics."""
         place = self._size[topic] + rank_within_group(topic)
         more = int(place.max(initial=0)) + 1 - self._table.shape[1]
         if more > 0:
@@ -76,7 +76,7 @@ class TopicIndex:
         self._size += np.bincount(topic, minlength=len(self._size))
 
     def _order(self, topics: Ints) -> None:
-        """Sort the listed cells of these topics, and take the others away."""
+        """Sort the listed cells of these topics, and remove unlisted ones."""
         cells = self._table.take(topics, axis=0)
         cells = np.where(self._listed.take(cells), cells, NONE)
         cells.view(np.uint64).sort(axis=1)  # NONE, without its sign, is the largest of all

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReleaseCheck(Protocol):
-    """The patterns that each action of a turn is held against before it is released."""
+    """Patterns that the actions of a turn are checked against before release."""
 
     looked: Bools
 
@@ -69,7 +69,7 @@ class Turn:
 
     @property
     def unopened(self) -> Bools:
-        """The lines marked ^ that were never opened."""
+        """Mask of the lines marked ^ that were never opened."""
         closed: Bools = self.pushed.marked & ~self.opened
         return closed
 

@@ -40,7 +40,7 @@ ONCE_A_TURN = frozenset(
 
 
 class TurnCounters:
-    """Counts by replication; `turn` holds those of the current turn. `compacts` says whether the context is ever emptied."""
+    """Counts by replication. `turn` holds those of the current turn; `compacts` is True if the context is ever emptied."""
 
     def __init__(self, replications: int, *, compacts: bool = False) -> None:
         self.compacts = compacts

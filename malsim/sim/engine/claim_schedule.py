@@ -105,7 +105,7 @@ class ClaimSchedule:
         self._due = self._next(places, self._turn, before[population])
 
     def take_due(self, before: int) -> DueClaims:
-        """Take the claims that fall due before a time, and set when each writes next."""
+        """Return the claims that fall due before a time, and schedule the next claim of each writer."""
         rounds = []
         place = np.flatnonzero(self._due < before)
         while len(place):
@@ -123,7 +123,7 @@ class ClaimSchedule:
         return DueClaims(population, place, rep, number, member, turn, t, fact, draws=self._draws, spans=spans)
 
     def _by_population(self, rounds: Sequence[tuple[Ints, ...]]) -> list[Ints]:
-        """Columns of several rounds, population first, as one round after the other within each."""
+        """Concatenate several rounds by population, and by round within each population."""
         columns = [np.concatenate(parts) for parts in zip(*rounds, strict=True)]
         order = np.argsort(self._who[columns[0], 0], kind="stable")
         return [column[order] for column in columns]
@@ -150,7 +150,7 @@ class ClaimSchedule:
 
 
 def whole_gap(gap: Array) -> Ints:
-    """Whole milliseconds of a number of days, one at least."""
+    """Convert days to whole milliseconds, at least one."""
     return np.maximum(1, np.rint(gap * DAY)).astype(np.int64)
 
 

@@ -58,7 +58,7 @@ class ClaimForm:
 
 
 class ClaimTemplates:
-    """The words of a run: names of writers, facts and forms, from which drafts become claims.
+    """Texts of a run (names of writers, facts and forms) from which drafts become claims.
 
     A claim's body names its writer and the writer's own count, so that none is taken for a restatement of another: while the
     counts rise, and no cell of others has such a body, the duplicate check is skipped. The gate checks and screens
@@ -117,7 +117,7 @@ class ClaimTemplates:
         self._weights = validated.edges.column("weight")
 
     def under(self, rules: Rules) -> ClaimTemplates:
-        """The same words under other rules, with the claims so far."""
+        """Return the same templates under other rules, with the claims so far."""
         facts, writers, forms, last = self._made_of
         templates = ClaimTemplates(facts, writers, forms, first=self.first, last=last, rules=rules)
         templates._authors, templates._counts = self._authors, self._counts
@@ -125,7 +125,7 @@ class ClaimTemplates:
         return templates
 
     def claims(self, drafts: ClaimBatch, memory: Memory) -> Validated:
-        """Checked claims of drafts that stand in the order of the gate; row n is draft n."""
+        """Return the checked claims of drafts in the order of the gate; row n is draft n."""
         fact, statement = self._placed(drafts)
         body, new = self._bodies(drafts), self._are_new(drafts, memory)
         numbers = {
@@ -183,13 +183,13 @@ class ClaimTemplates:
         return checks.all_pass(own, self.rules)
 
     def _placed(self, drafts: ClaimBatch) -> tuple[Ints, Ints]:
-        """The place of each draft among the facts, past the last for a grade, and among the statements."""
+        """Return the index of each draft among the facts (past the last for a grade) and among the statements."""
         about = self._about[drafts.form]
         fact = np.where(about, drafts.fact, len(self._starts) - 1)
         return fact, self._starts[fact] + np.where(about, drafts.value, 0)
 
     def on_admitted(self, drafts: ClaimBatch, row: Ints, memory: Memory) -> None:
-        """Remember which rows their writers have, by the cells that drafts became (NONE: it became none)."""
+        """Record the rows of writers' cells, from the cells that drafts became (NONE for no cell)."""
         own = np.flatnonzero(row != NONE)
         self._authors[drafts.rep[own], drafts.who[own]] = memory.column("author")[row[own]]
         if memory.height == self._read + len(own):
@@ -230,7 +230,7 @@ class ClaimTemplates:
         return frame_of({column.name: column[places(fact)] for column in self._facts} | dict(self._statements.to_dict()))
 
     def statement(self, drafts: ClaimBatch) -> Ints:
-        """The place of each draft among the statements; NONE where the gate might object to a word, and change it."""
+        """Return each draft's statement index; NONE where the gate might reject or change a word."""
         _, statement = self._placed(drafts)
         return statement if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
 
@@ -242,7 +242,7 @@ def _arrays(table: pl.DataFrame) -> dict[str, NDArray[Any]]:
 def _samples(
     facts: Sequence[Fact], writers: Sequence[str], forms: Sequence[ClaimForm], last: int
 ) -> list[list[dict[str, Any]]]:
-    """A sample claim for every distinct word: of facts, of none, of statements, of the grade, of forms, writers, edges."""
+    """Return a sample claim for every distinct word: of facts, of none, of statements, the grade, forms, writers, edges."""
     edges = [{"relation": name, "target": "obs_0000", "mutual": both} for both in (False, True) for name in schema.RELATIONS]
     return [
         [{"object": f.name, "stability": f.stability, "topics": [f.topic], "entities": [f.name]} for f in facts],

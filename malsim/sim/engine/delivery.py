@@ -26,7 +26,7 @@ _KINDS = {"flip": "flipped", "perturb": "perturbed", "double": "doubled", "delay
 
 @dataclass(frozen=True)
 class DeliveryLine:
-    """The way from one population to the gate, with the faults on it; `first_writer` is its first member's place."""
+    """Delivery from one population to the gate, with its faults. `first_writer` is the index of its first member."""
 
     population: str
     faults: tuple[ClaimFault, ...]
@@ -36,7 +36,7 @@ class DeliveryLine:
 
     @classmethod
     def of(cls, faults: Sequence[ClaimFault], population: str, context: RunContext, first_writer: int) -> DeliveryLine:
-        """The line of a population, with those of the faults that lie on it."""
+        """Build the delivery of a population with the faults that apply to it."""
         own = tuple(fault for fault in faults if fault.population == population)
         return cls(population, own, context, Draws(context.seed, f"faults of {population}"), first_writer)
 
@@ -54,7 +54,7 @@ class DeliveryLine:
         return fault.during(t) & (uniform < fault.bad["wrong"])
 
     def carry(self, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
-        """The claims as they arrive, of a turn from `start` to `end` (milliseconds); what befell them is noted."""
+        """Return the claims of a turn from `start` to `end` (ms) as they arrive. Faults are recorded as events."""
         for number, fault in enumerate(self.faults):
             if fault.bad["wrong"] and len(drafts):
                 member = drafts.who - self.first_writer

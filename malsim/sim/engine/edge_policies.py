@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class EdgePolicies:
-    """A dispute with the best rival shown, a support of the best that agrees, a revision of the writer's own.
+    """Edges by habit: dispute the best rival shown, support the best agreeing row, supersede the writer's own claim.
 
-    Claims that judge the writer's own get none of them; nobody disputes or supports its own latest so.
+    Claims that judge an own claim get no such edges, and a writer's own latest claim is neither disputed nor supported.
     """
 
     def __init__(self, populations: Sequence[Population]) -> None:
@@ -32,7 +32,7 @@ class EdgePolicies:
         self._some_are_mutual = bool(self._mutual.any())
 
     def edges(self, due: DueClaims, push: ShownRows, own: LatestClaims, draft: ClaimDraft) -> list[DraftEdge]:
-        """The edges of claims of any of the populations."""
+        """Return the edges of claims of any of the populations."""
         edges: list[DraftEdge] = []
         others = (push.value != NONE) & (push.row != own.row[:, None])
         agrees = push.value == draft.value[:, None]

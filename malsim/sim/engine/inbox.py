@@ -10,22 +10,22 @@ from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 
 class Inbox:
-    """Claims posted so far and not yet drained; posting in any order gives the same batches."""
+    """Claims posted and not yet drained. The order of posting does not change the batches."""
 
     def __init__(self) -> None:
         self._posted: list[pl.DataFrame] = []
         self._drafts: list[ClaimBatch] = []
 
     def post(self, claims: pl.DataFrame) -> None:
-        """Put claims (columns of `schema.CLAIMS`) in."""
+        """Add claims (columns of `schema.CLAIMS`)."""
         self._posted.append(claims)
 
     def draft(self, drafts: ClaimBatch) -> None:
-        """Put drafts in."""
+        """Add drafts."""
         self._drafts.append(drafts)
 
     def drain(self, before: float) -> tuple[pl.DataFrame | None, ClaimBatch]:
-        """Take out what is stamped before a time in days; a claim stamped at that very time waits."""
+        """Remove and return the claims stamped before a time in days; a claim stamped at that time waits."""
         drafts = ClaimBatch.joined(self._drafts)
         arrived = drafts.t < milliseconds(before)
         self._drafts = []
@@ -35,7 +35,7 @@ class Inbox:
         return self._due(before), drafts
 
     def _due(self, before: float) -> pl.DataFrame | None:
-        """The posted claims that are due; the others go on waiting."""
+        """Return the posted claims that are due, and keep the others."""
         if not self._posted:
             return None
         waiting = pl.concat(self._posted)

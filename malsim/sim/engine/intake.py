@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Intake:
-    """Puts numbers to what claims say: the world's facts and their values first, then what scripted claims speak of besides.
+    """Numbering of facts and values: those of the world first, then those that only scripted claims name.
 
     A scripted claim without an object is about itself: its handle, key or title; one without a value says its title.
     Users' processes write under their own names; of what these speak for the first time only a graph knows.
@@ -61,7 +61,7 @@ class Intake:
         self._rank = np.argsort(np.argsort(names, kind="stable"), kind="stable")
 
     def claims(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, *, checked: bool) -> tuple[Claims, Ints]:
-        """Drafts, which stand in the order of the gate, and scripted claims among them; of each the draft's row or NONE.
+        """Return drafts (in the order of the gate) merged with scripted claims, and the draft row of each or NONE.
 
         With `checked`, what the gate has read of drafts' words before is handed along.
         """
@@ -88,7 +88,7 @@ class Intake:
         ), place
 
     def _edges(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, place: Ints) -> Edges:
-        """The edges of drafts; those of scripted claims, which name their targets, are counted as edges to nowhere."""
+        """Return the edges of drafts. Edges of scripted claims, which name their targets, count as edges to nowhere."""
         if scripted is None:
             return Edges(claim=drafts.claim, relation=drafts.relation, target=drafts.target, mutual=drafts.mutual)
         own = np.flatnonzero(place != NONE)
@@ -123,7 +123,7 @@ class Intake:
         }
 
     def _value(self, place: int, says: float | str) -> int:
-        """The place of a value; NONE for what only a process came to say."""
+        """Return the index of a value; NONE for a value that only a process has stated."""
         return NONE if place == NONE else self._values[place].get(says, NONE)
 
 

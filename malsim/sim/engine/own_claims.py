@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OwnClaims:
-    """By writer (its place in the schedule) and fact: the latest cell and its value, and the cells not yet superseded.
+    """Latest cell, its value and the cells not yet superseded, by writer (index in the schedule) and fact.
 
     A writer learns the verdicts on its claims at the next turn. Of several about one fact in one turn the last is its
     latest; its other claims stay active until its next one about the fact supersedes them too.
@@ -37,7 +37,7 @@ class OwnClaims:
         self._turn, self._spoke = -1, np.zeros(0, dtype=np.int64)  # a turn, and the places that were asked about in it
 
     def on_verdicts(self, population: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
-        """Learn which cells claims became, in the order of the gate."""
+        """Record the cells that claims became, in the order of the gate."""
         place = (self._starts[population] + rep * self._sizes[population] + member) * self._facts + fact
         self._row[place], self._value[place] = row, value
         unsuperseded = self._row[place] != row
@@ -75,7 +75,7 @@ class OwnClaims:
         return again
 
     def _peers(self, due: DueClaims) -> Ints:
-        """The latest cells of the other members about each claim's fact, shape (claims, members)."""
+        """Return the latest cells of the other members about each claim's fact, shape (claims, members)."""
         members = np.arange(self._sizes[due.population[0]])
         place = (due.place - due.member)[:, None] + members
         peers: Ints = self._row.reshape(-1, self._facts)[place, due.fact[:, None]].astype(np.int64)
@@ -83,7 +83,7 @@ class OwnClaims:
         return peers
 
     def _take_unsuperseded(self, place: Ints) -> Ints:
-        """Hand the unsuperseded cells of each place to its first claim, shape (claims, most of them)."""
+        """Return the unsuperseded cells of each place to its first claim, shape (claims, largest count)."""
         if not self._has_unsuperseded[place].any():
             return np.zeros((len(place), 0), dtype=np.int64)
         waiting, row = self._unsuperseded

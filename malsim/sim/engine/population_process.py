@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class PopulationProcess:
-    """The members of a population as one: what they write about, when if they keep a law of their own, what they say."""
+    """Members of a population: the facts they write about, their own times if any, and their values."""
 
     def __init__(self, population: Population, context: RunContext, script: Script | None = None) -> None:
         self.population, self.script = population, script

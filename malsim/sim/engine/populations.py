@@ -36,10 +36,10 @@ REVIEWERS = ClaimForm("ver", "external", "human")
 
 
 class Populations:
-    """The populations of a run as one: who writes, what they post, and the verdicts they get.
+    """Populations of a run: schedule, posts and verdicts.
 
-    `reader` and `reviewers` are the places of their names among the run's writers; their forms come first. `lineages` are
-    those of the writers that have one, by name.
+    `reader` and `reviewers` are the indexes of their names among the run's writers; their forms come first. `lineages`
+    maps writers to their lineage, where they have one.
     """
 
     def __init__(self, scenario: Scenario, context: RunContext) -> None:
@@ -118,7 +118,7 @@ class Populations:
         return ClaimBatch.joined([line.carry(part, start, end) for line, part in zip(self.lines, parts, strict=True)])
 
     def on_verdicts(self, drafts: ClaimBatch, row: Ints) -> None:
-        """Hand every population the cells its claims became, NONE for a refusal, in the order of the gate."""
+        """Pass to every population the cells that its claims became, NONE for a refusal, in the order of the gate."""
         population = self._whose[drafts.who]
         own = np.flatnonzero((row != NONE) & (population != NONE) & (drafts.form == _form(population)))
         population = population[own]
@@ -126,12 +126,12 @@ class Populations:
         self._own_claims.on_verdicts(population, drafts.rep[own], member, drafts.fact[own], row[own], drafts.value[own])
 
     def ordered(self, drafts: ClaimBatch) -> ClaimBatch:
-        """Drafts in the order of the gate: time, writer, the writer's own count."""
+        """Sort drafts in the order of the gate: time, writer, the writer's own count."""
         return drafts.rows(np.lexsort((drafts.turn, self.templates.rank[drafts.who], drafts.t)))
 
 
 def _form(population: Ints) -> Ints:
-    """The form of each population's claims, but for those that judge an own one: these have the next."""
+    """Return the form of each population's claims. Claims that judge an own claim have the next form."""
     return 2 + 2 * population
 
 

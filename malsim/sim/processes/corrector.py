@@ -26,11 +26,11 @@ STATED = 0.8
 
 
 class Corrector:
-    """Does what is due before each tick, in every replication at once.
+    """Corrections that are due before each tick, applied in all replications at once.
 
-    A correction takes back the values that the memory shows of its facts and that are false (or true, or any), and then
-    claims the truth; where the memory cannot take back, the claim is all. The job claims anew what was ever taken back, as
-    it stands in the sources still.
+    A correction takes back those values of its facts that the memory shows and that are false (or true, or any), and
+    then claims the truth. If the memory cannot take back values, only the claim is made. The background job claims
+    again, as the sources still state it, each value that was ever taken back.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Corrector:
         self._posts = 0
 
     def act(self, plant: Any, state: Any, until: int) -> Any:
-        """The memory after what was due before a time (ms); claims are posted."""
+        """Return the memory after the corrections due before a time (ms), and post their claims."""
         while self._due and self._due[0][0] < until:
             t, correction = self._due.pop(0)
             if correction is None:
@@ -75,7 +75,7 @@ class Corrector:
         return state
 
     def _share(self, plant: Any, state: Any, correction: Correction, t: int) -> Any:
-        """Let another scope read facts, or no longer."""
+        """Start or end the sharing of facts with another scope."""
         here = [name in correction.facts or not correction.facts for name in self._names]
         facts, shared, obeyed = np.flatnonzero(here), correction.do == "share", False
         if isinstance(plant, KeepsApart):
@@ -87,7 +87,7 @@ class Corrector:
         return state
 
     def _targets(self, view: Any, correction: Correction, t: int) -> tuple[Ints, Ints, Ints]:
-        """Replication, fact and value of what is to be taken back: what is shown, of what is erased what ever was."""
+        """Return replication, fact and value of what is to be taken back: values shown, or all past ones for an erasure."""
         rep, fact, value = (np.asarray(column, dtype=np.int64) for column in (view.rep, view.object, view.value))
         here = np.array([not correction.facts or name in correction.facts for name in self._names])
         about = (fact >= 0) & (fact < len(here)) & (value >= 0)

@@ -41,7 +41,7 @@ class Desk:
         self._trips: dict[str, simpy.Event] = {}
 
     def post(self, claim: Mapping[str, Any] | None = None, **fields: Any) -> simpy.Event:
-        """Post a claim, of fields as a scenario's `[[claim]]` has them; the event happens when the gate has spoken of it.
+        """Post a claim with the fields of a scenario's `[[claim]]`; the event is triggered by the gate's verdict.
 
         Its value is then a `PostVerdict`. A value may be the word that a fact of the scenario has for it; the kind is obs,
         and the body the claim's number and its writer, where nothing else is given.
@@ -67,14 +67,14 @@ class Desk:
         return self.post(fields, edges=edges)
 
     def push(self, object: str, *, limit: int = LIMIT) -> list[CellLine]:  # noqa: A002  # as the column of claims is called
-        """The lines that a reader would be shown about an object of the scenario, best first."""
+        """Return the lines that a reader would be shown about an object of the scenario, best first."""
         room, fact = self._room, self._room.fact(object)
         pushed = room.look().push(np.array([self._rep]), np.array([fact]), self._env.now, limit=limit)
         there = pushed.row[0] != NONE
         return room.lines(pushed.row[0][there], pushed.marked[0][there])
 
     def ask(self, object: str) -> CellLine | None:  # noqa: A002
-        """The active cell about an object that is believed most, of equals the earlier; None where there is none."""
+        """Return the active cell about an object with the highest belief, the earlier of equals; None if there is none."""
         room, fact = self._room, self._room.fact(object)
         snapshot = room.look()
         index = snapshot.cell_index
@@ -97,7 +97,7 @@ class Desk:
         return room.facts[int(fact[0])].values[int(sight.read(accuracy)[0])]
 
     def tripped(self, signal: str) -> simpy.Event:
-        """The event that a signal of the netlist becomes true in this replication, seen at the tick that makes it so."""
+        """Return the event that a signal of the netlist becomes true in this replication, triggered at that tick."""
         if signal not in self._room.signals:
             hint = nearest(signal, self._room.signals, "name a signal of the netlist that has one value a run")
             allowed = ", ".join(self._room.signals) or "none: no netlist"
@@ -105,14 +105,14 @@ class Desk:
         return self._trips.setdefault(signal, self._env.event())
 
     def on_verdicts(self, verdicts: Mapping[int, PostVerdict]) -> None:
-        """Tell what the gate said of some of its claims, by their counts; `admitted` happens, with those it let in."""
+        """Deliver the gate's verdicts on the process's claims, by their counts, and trigger `admitted`."""
         for count, verdict in verdicts.items():
             if count in self._waiting:  # a claim that arrives twice is told of once
                 self._waiting.pop(count).succeed(verdict)
         self.admitted = _happen(self.admitted, [one for one in verdicts.values() if one.verdict == "admitted"])
 
     def on_tick(self, rose: set[str], disputed: Ints) -> None:
-        """Tell that a tick is over, which signals became true, and which cells of its replication are newly disputed."""
+        """Deliver the end of a tick: signals that became true, and newly disputed cells of the replication."""
         for line in self._room.lines(disputed):
             self.inbox.put(line)
         for name in rose & set(self._trips):
@@ -121,6 +121,6 @@ class Desk:
 
 
 def _happen(event: simpy.Event, value: object) -> simpy.Event:
-    """Let an event happen; the next of its kind."""
+    """Trigger an event and return a new one of its kind."""
     event.succeed(value)
     return event.env.event()

@@ -20,7 +20,7 @@ _NOT_THE_USERS = str(Path(__file__).parents[2]), str(Path(simpy.__file__).parent
 
 
 class Environment(simpy.Environment):
-    """SimPy's, of one replication: `now` and delays are days, and the clock counts whole milliseconds.
+    """SimPy environment of one replication: `now` and delays are in days, the clock counts whole milliseconds.
 
     What is due at a tick is therefore due at it exactly, and happens after it.
 
@@ -33,7 +33,7 @@ class Environment(simpy.Environment):
 
     @property
     def now(self) -> float:
-        """The time in days."""
+        """Time in days."""
         return float(self._now) / DAY
 
     def schedule(self, event: simpy.Event, priority: Any = NORMAL, delay: float = 0) -> None:
@@ -46,7 +46,7 @@ class Environment(simpy.Environment):
         return simpy.Process(self, checked)
 
     def advance(self, at: int, *, where: str = "a process") -> None:
-        """Go on to a time (ms), short of what is due at it; raises `ProcessError` with the place where a process failed."""
+        """Advance to a time (ms), before what is due at it. Raises `ProcessError` with the place where a process failed."""
         if at <= self._now:
             return
         try:
@@ -55,7 +55,7 @@ class Environment(simpy.Environment):
             raise self._failure(problem, where) from problem
 
     def _failure(self, problem: Exception, where: str) -> ProcessError:
-        """The failure in one sentence: SimPy raises a copy of it, whose cause is the failure itself."""
+        """Return the failure as one sentence. SimPy raises a copy whose cause is the failure itself."""
         cause = problem.__cause__
         first = cause if isinstance(cause, Exception) and type(cause) is type(problem) else problem
         every = traceback.extract_tb(first.__traceback__)
@@ -71,7 +71,7 @@ class Environment(simpy.Environment):
 
 
 class _Checked:
-    """A generator whose every yield is looked at, so that a wrong one is named with its line."""
+    """Generator whose every yield is checked, so that an error names the line of a wrong yield."""
 
     def __init__(self, generator: Any) -> None:
         self._generator, self.__name__ = generator, getattr(generator, "__name__", "a process")
@@ -82,11 +82,11 @@ class _Checked:
         return self._generator.gi_frame
 
     def send(self, value: object) -> simpy.Event:
-        """Go on with a value."""
+        """Resume the generator with a value."""
         return self._event(self._resume(self._generator.send, value))
 
     def throw(self, problem: BaseException) -> simpy.Event:
-        """Go on with an exception."""
+        """Resume the generator with an exception."""
         return self._event(self._resume(self._generator.throw, problem))
 
     def _resume(self, go_on: Callable[[Any], Any], given: object) -> object:

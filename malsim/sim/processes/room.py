@@ -64,14 +64,14 @@ class Room:
         return Draws(self.context.seed, f"process {name}")
 
     def fact(self, name: str) -> int:
-        """The place of an object of the world; raises `ProcessError` for another."""
+        """Return the index of an object of the world; raises `ProcessError` for an unknown name."""
         if name not in self._places:
             hint = nearest(name, self._places, "add it under [[facts]]")
             raise ProcessError("no such object", given=name, allowed=", ".join(self._places) or "none", hint=hint)
         return self._places[name]
 
     def number(self, name: object, value: object) -> object:
-        """The number that a claim of a value carries: a word's is its place among those of its object."""
+        """Return the number that a claim of a value carries; for text it is the index among the object's values."""
         place = self._places.get(str(name))
         if place is None or not isinstance(value, str):
             return value
@@ -83,7 +83,7 @@ class Room:
         return self.facts[place].number(words.index(value))
 
     def row(self, cell: str, rep: int) -> int:
-        """The row of a cell of a replication; raises `ProcessError` for a name that is no cell's."""
+        """Return the row of a cell in a replication; raises `ProcessError` for an unknown name."""
         snapshot = self.look()
         rows = np.flatnonzero((snapshot.view.name == cell).to_numpy() & (snapshot.view.rep == rep))
         if not rows.size:

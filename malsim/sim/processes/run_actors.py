@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Actors:
-    """Everybody who posts between two ticks of a run; `look` gives the memory as the last tick left it."""
+    """Actors that post between two ticks of a run. `look` returns the memory as of the last tick."""
 
     def __init__(
         self, scenario: Scenario, context: RunContext, populations: Populations, inbox: Inbox, look: Callable[[], Snapshot],
@@ -42,7 +42,7 @@ class Actors:
             self.inbox.post(posted)
 
     def opened(self, plant: Any, state: Any, now: float) -> Any:
-        """The memory after what people put right in it, and users' processes opened, since the tick before."""
+        """Return the memory after the corrections and the openings by users' processes since the last tick."""
         if self._corrector:
             state = self._corrector.act(plant, state, milliseconds(now))
         if not self._crew:
@@ -51,16 +51,16 @@ class Actors:
         return plant.read(state, rep, about, rows, now) if rows.size else state
 
     def on_verdicts(self, claims: Claims, verdicts: Verdicts, names: Callable[[], pl.Series], words: Vocabulary) -> None:
-        """Tell users' processes what the gate said of their claims."""
+        """Notify users' processes of the gate's verdicts on their claims."""
         if self._crew:
             self._crew.on_verdicts(claims, verdicts, names(), words.writers)
 
     def on_tick(self, signals: Callable[[], Mapping[str, Array]]) -> None:
-        """Tell users' processes that a tick is over."""
+        """Notify users' processes of the end of a tick."""
         if self._crew:
             self._crew.on_tick(self._look(), signals())
 
     def close(self) -> None:
-        """The run is over."""
+        """Mark the run as over."""
         if self._crew:
             self._crew.close()

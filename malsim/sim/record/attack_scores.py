@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class AttackScores:
-    """Sums by replication over the ticks of an attack on some facts, and the spells from its end to a true answer.
+    """Sums by replication over the ticks of an attack on facts, and the times from its end to a true answer.
 
-    A lie is an answer that is not the truth. It is marked where the cell that gives it bears a mark (^), or, in a memory
-    that marks nothing, where an active item says another value. `facts` are the names of all facts, in order.
+    A lie is an answer that is not the truth. It is marked if the cell that gives it bears a mark (^), or, in a memory
+    without marks, if an active item states another value. `facts` are the names of all facts, in order.
     """
 
     def __init__(self, attack: Attack, facts: Sequence[str], replications: int) -> None:
@@ -34,7 +34,7 @@ class AttackScores:
         self._spells: Spells = []
 
     def add(self, t: float, right: Array, best: Array, snapshot: Snapshot) -> None:
-        """Take a tick at `t` days: right of shape (facts, replications), and the best worth of each value before those."""
+        """Add a tick at `t` days: right, shape (facts, replications), and the best worth of each value before it."""
         true = right == 1.0
         during = self._start <= t < self._end
         others = true[~self._here] if during or t >= self._end else true
@@ -51,14 +51,14 @@ class AttackScores:
             self._waits = waits & ~true
 
     def close(self, t: float) -> None:
-        """The run ends: what has not recovered is cut off."""
+        """End the run: the times of facts that have not recovered are censored."""
         if self._waits is not None:
             self._finish(self._waits, t, ended=False)
             self._waits = None
 
     @property
     def spells(self) -> dict[str, Spells]:
-        """The spells behind each time."""
+        """Spells behind each time."""
         return {"recovery": self._spells}
 
     def figures(self) -> dict[str, Array]:

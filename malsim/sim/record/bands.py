@@ -22,7 +22,7 @@ BUFFER = 2**17  # values that wait to be summed up together, a megabyte of them
 
 
 class Bands:
-    """Collects, of each signal at each tick, how many replications have a value, their mean and their quantiles."""
+    """Number of replications with a value, mean and quantiles of each signal at each tick."""
 
     def __init__(self) -> None:
         self._times: list[float] = []
@@ -36,7 +36,7 @@ class Bands:
     def add(
         self, t: float, signals: Mapping[str, Array | Ints], rows: tuple[str | None, ...], *, whole: Collection[str] = ()
     ) -> None:
-        """Take signals of shape (rows, replications), all of the same rows; NaN is no value.
+        """Add signals of shape (rows, replications), all of the same rows; NaN is no value.
 
         `whole` names those whose values are whole numbers from 0 on.
         """
@@ -80,7 +80,7 @@ class Bands:
 
 
 def bands_of(signals: pl.DataFrame) -> pl.DataFrame:
-    """The bands (columns of BANDS) of recorded signals: t, rep, row, signal, value."""
+    """Return the bands (columns of BANDS) of recorded signals: t, rep, row, signal, value."""
     value = pl.col("value")
     quantiles = [value.quantile(level, interpolation="linear").alias(f"q{int(100 * level):02d}") for level in LEVELS]
     return signals.group_by("t", "row", "signal", maintain_order=True).agg(

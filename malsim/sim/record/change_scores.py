@@ -47,7 +47,7 @@ class ChangeScores:
             voices.add(value, fact, rep, writer)
 
     def add(self, t: float, truth: Ints, right: Array, best: Array, *, believes: bool) -> None:
-        """Take a tick at `t` days: truth and right of shape (facts, replications), best worth of each value before those."""
+        """Add a tick at `t` days: truth and right, shape (facts, replications), and the best worth of each value before."""
         most = best.max(axis=0)
         silent = np.isnan(right)
         is_right = right == 1.0
@@ -76,7 +76,7 @@ class ChangeScores:
         self._count("decided_wrong", (number > 0) & ~silent & ~is_right)
 
     def close(self, t: float) -> None:
-        """The run ends: what has not ended is cut off."""
+        """End the run: spells that have not ended are censored."""
         for spells, since, open_ in (
             (self.late, self.since, self.waits),
             (self.wrong, self.wrong_since, ~np.isnan(self.wrong_since)),
@@ -110,7 +110,7 @@ class ChangeScores:
 
     @property
     def spells(self) -> dict[str, Spells]:
-        """The spells behind each time."""
+        """Spells behind each time."""
         return {"invalidation_latency": self.late, "time_to_correction": self.wrong}
 
     def figures(self) -> dict[str, Array]:
@@ -142,7 +142,7 @@ class _Voices:
         self.count = np.zeros(shape, dtype=np.int64)
 
     def add(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
-        """Take claims."""
+        """Add claims."""
         self._claims[value, fact, rep, self._group[writer]] = True
         here = np.unique(np.ravel_multi_index((value, fact, rep), self.count.shape))
         self.count.reshape(-1)[here] = self._claims.reshape(-1, self._claims.shape[-1])[here].sum(axis=1)
@@ -162,6 +162,6 @@ def _end(spells: Spells, which: Bools, days: Array, *, ended: bool) -> None:
 
 
 def _at(table: Array | Bools, value: Ints) -> Array:
-    """The entry of each fact and replication at a value; at NONE that of the last, which nobody reads."""
+    """Return the entry of each fact and replication at a value. At NONE the result is the last entry and is not used."""
     entries: Array = np.take_along_axis(table, value[None], axis=0)[0]
     return entries

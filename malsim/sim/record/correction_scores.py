@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class CorrectionScores:
-    """Sums by replication over the ticks after corrections; arrays have shape (values, facts, replications).
+    """Sums by replication over the ticks after corrections. Arrays have the shape (values, facts, replications).
 
-    A value counts from when it was taken back or forgotten, whether the memory obeyed or not; one that was false and becomes
-    the truth counts no more. What somebody takes back though it is true is counted as a deed only.
+    A value counts from its correction on, whether or not the memory complied. A false value that becomes true no longer
+    counts. The correction of a true value is counted only as an action.
     """
 
     def __init__(self, values: int, facts: int, replications: int) -> None:
@@ -37,12 +37,12 @@ class CorrectionScores:
 
     @property
     def sources(self) -> tuple[Ints, Ints, Ints]:
-        """Fact, replication and value of all that was ever taken back."""
+        """Fact, replication and value of everything that was ever taken back."""
         value, fact, rep = np.nonzero(self._ever)
         return fact, rep, value
 
     def take(self, t: float, correction: Correction, rep: Ints, fact: Ints, value: Ints, obeyed: Bools) -> None:
-        """Something was asked of the memory at `t` days; one row a value, and whether the memory did it."""
+        """Record a correction at `t` days, one row a value, and whether the memory complied."""
         replications = len(self._deeds)
         self._deeds += np.bincount(rep, minlength=replications)
         self._refused += np.bincount(rep[~obeyed], minlength=replications)
@@ -59,7 +59,7 @@ class CorrectionScores:
         self._forgotten[place] |= correction.do == "forget"
 
     def add(self, t: float, truth: Ints, best: Array) -> None:
-        """Take a tick at `t` days: truth of shape (facts, replications), and the best worth of each value before those."""
+        """Add a tick at `t` days: truth of shape (facts, replications), and the best worth of each value before it."""
         values = np.arange(len(best))[:, None, None]
         late = self._over & ~self._forgotten & (values == truth)
         self._finish(late & ~self._absent, t, ended=False)
@@ -82,12 +82,12 @@ class CorrectionScores:
         self._silent += (touched & ~answered).sum(axis=0)
 
     def close(self, t: float) -> None:
-        """The run ends: what is answered still is cut off."""
+        """End the run: values that are still answered are censored."""
         self._finish(self._over & ~self._absent, t, ended=False)
 
     @property
     def spells(self) -> dict[str, Spells]:
-        """The spells behind each time."""
+        """Spells behind each time."""
         return {"correction_shows": self._spells}
 
     def figures(self) -> dict[str, Array]:
@@ -115,7 +115,7 @@ class CorrectionScores:
 
 
 class ScopeScores:
-    """Sums by replication over the ticks of questions about facts of a scope, asked within every other scope."""
+    """Sums by replication over questions about facts of a scope, asked at every tick within every other scope."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._owner = np.array([fact.scope for fact in scenario.facts])
@@ -129,7 +129,7 @@ class ScopeScores:
         self._shared[scope][facts] = shared
 
     def add(self, answered: Bools, shows: Callable[[Ints, str], Bools | None]) -> None:
-        """Take a tick: which facts are answered at all, shape (facts, replications), and whether they are within a scope.
+        """Add a tick: the facts answered at all, shape (facts, replications), and those answered within a scope.
 
         A memory that knows no scopes (None) shows to all what it answers.
         """

@@ -27,7 +27,7 @@ _PACKAGES = ("malsim", "numpy", "polars", "scipy", "simpy")
 
 
 def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    """The manifest of a run, ready for JSON."""
+    """Return the manifest of a run as JSON values."""
     return {
         "malsim": 1,
         "name": scenario.name,
@@ -79,7 +79,7 @@ def simd_targets() -> list[str]:
 
 
 def digest(frame: pl.DataFrame) -> str:
-    """A hash of a frame's names, types and values, bit for bit, however it lies in memory; its columns hold no lists."""
+    """Return a hash of a frame's names, types and values, bit for bit. Columns must not hold lists."""
     kinds = ", ".join(f"({name!r}, {kind!r})" for name, kind in frame.schema.items())
     sha = hashlib.sha256(f"Schema([{kinds}])".encode())  # written out: each Python writes a mapping in its own way
     for column in frame.get_columns():
@@ -101,7 +101,7 @@ def constants(rules: Rules) -> dict[str, Any]:
 
 
 def _formula(function: Any) -> dict[str, str]:
-    """The source of a user's formula, or its name where Python keeps no source, its hash, and its parameters' values."""
+    """Return the source (or name) of a user's formula, its hash, and the values of its parameters."""
     if isinstance(function, UserFormula) and function.source:
         sha = hashlib.sha256(function.source.encode()).hexdigest()
         return {"source": function.source, "sha256": sha, "values": json.dumps(dict(function.values))}

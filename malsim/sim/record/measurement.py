@@ -22,7 +22,7 @@ RESAMPLES = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """A number of each replication, NaN where it has none; its mean is that of `mean_interval`, within `bounds`.
+    """Number for each replication, NaN where undefined. The mean is that of `mean_interval`, within `bounds`.
 
     >>> [round(end, 3) for end in Measurement(np.array([1.0, 2.0, 3.0])).mean()]
     [2.0, -0.484, 4.484]
@@ -47,7 +47,7 @@ class Measurement:
         return None
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
-        """The mean with the ends of its 95 % interval; `stopped` as in `mean_interval`."""
+        """Return the mean with the ends of its 95 % interval; `stopped` as in `mean_interval`."""
         return mean_interval(self.each, self.bounds, stopped=stopped)
 
     def and_more(self, more: Self) -> Self:
@@ -61,7 +61,7 @@ class Measurement:
 
 @dataclass(frozen=True, eq=False)
 class Times(Measurement):
-    """Days of which some are cut off: spells of all replications, numbered from 0, are put together (`censored_mean`)."""
+    """Times in days, some of them censored. Spells of all replications, numbered from 0, are pooled (`censored_mean`)."""
 
     spells: Spells = ()  # type: ignore[assignment]
 
@@ -127,7 +127,7 @@ class CalibrationErrors(Measurement):
 
     @property
     def pooled(self) -> float:
-        """The error of all claims."""
+        """Error over all claims."""
         all_of_them = self.gaps.sum(axis=0, keepdims=True), self.counts.sum(axis=0, keepdims=True)
         return float(_error(*all_of_them, squared=self.squared)[0]) if all_of_them[1].any() else np.nan
 
@@ -139,7 +139,7 @@ class CalibrationErrors(Measurement):
         return size * self.pooled - (size - 1) * without if size > 1 else self.each
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
-        """The error of all claims put together."""
+        """Return the error over all claims with its 95 % interval."""
         value, size, parts = self.pooled, len(self.each), self.parts
         if size == 1 or np.isnan(value):
             return value, np.nan, np.nan
@@ -178,16 +178,16 @@ class Paired:
 
     @property
     def time(self) -> None:
-        """A difference of times is none."""
+        """None, since the difference of two times has no censored mean."""
         return
 
     @property
     def unknown(self) -> CensoredMean | None:
-        """The time of a side that has no mean."""
+        """Time of a side that has no mean."""
         return next((side.time for side in (self.left, self.right) if side.time and np.isnan(side.time.value)), None)
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
-        """The mean of right − left with the ends of `difference_interval`; of pairs that differ alike all three the same."""
+        """Return the mean of right − left with the ends of `difference_interval`; all three are equal if all pairs are."""
         pairs = self.parts
         mean, low, high = difference_interval(pairs, np.zeros(len(pairs)), self.left.bounds, stopped=stopped)
         return (mean, mean, mean) if np.isnan(low) else (mean, low, high)

@@ -99,7 +99,7 @@ PER = ("_per_turn", "_per_answer")
 
 
 def metric_bounds(name: str) -> Bounds:
-    """The bounds of a figure of `METRICS`, and of its mean: 0 and 1 of shares and squares, none above of counts and times.
+    """Return the bounds of a figure of `METRICS` and of its mean, [0, 1] unless listed in COUNTS or WIDEST.
 
     >>> metric_bounds("accuracy"), metric_bounds("cells"), metric_bounds("decision_score")
     ((0.0, 1.0), (0.0, inf), (-1.0, 1.0))
@@ -196,7 +196,7 @@ def metrics(run: RunData) -> pl.DataFrame:
 
 
 def _scores_of(final_scores: FinalScores) -> dict[str, Array]:
-    """Brier, log loss and AUC of every replication's active claims, beside the stated confidence and a constant."""
+    """Return Brier, log loss and AUC of each replication's active claims, and of stated and constant confidence."""
     rep, true, size = final_scores.rep, final_scores.true, len(final_scores.cells)
     base = _mean(rep, true.astype(np.float64), size)
     scores: dict[str, Array] = {}

@@ -45,11 +45,11 @@ WRITERS = {"t": pl.Float64, **schema.WRITERS}
 
 
 class Recorder:
-    """Collects frames tick by tick and joins them once.
+    """Collector of frames, tick by tick, joined once at the end.
 
-    Under `record = "bands"` it keeps quantiles over replications instead of cells, writers, signals and events; of events
-    how many came of each kind (signal `events`, row the kind, from the first of its kind on). Under a list of addresses it
-    keeps every event, but only those cells (by handle), signals (`right(pump)`, `words`) and writers (`writer(ann)`).
+    Under `record = "bands"` quantiles over replications replace cells, writers, signals and events; events are counted
+    by kind (signal `events`, row the kind, from the first of its kind on). Under a list of addresses every event is
+    kept, but only the listed cells (by handle), signals (`right(pump)`, `words`) and writers (`writer(ann)`).
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -113,7 +113,7 @@ class Recorder:
         return answers
 
     def close(self, t: float) -> None:
-        """The run ends: cut off what still waits for a change, an attack or a correction to be over."""
+        """End the run: changes, attacks and corrections that are not over are censored."""
         if self.changes:
             self.changes.close(t)
         if self.attack:
@@ -122,7 +122,7 @@ class Recorder:
             self.corrections.close(t)
 
     def _keep(self, view: View, t: float, truth: NDArray[np.int8] | None) -> None:
-        """Keep the cells and writers that are recorded."""
+        """Record the selected cells and writers."""
         cells, writers, addresses = view.recorded(_FIELDS), view.records(), self._addresses
         is_true = np.full(len(view), NONE, dtype=np.int8) if truth is None else truth
         if cells is None:
@@ -137,7 +137,7 @@ class Recorder:
             _add(self._writers, t, columns, here)
 
     def _keep_frame(self, view: View, t: float, truth: NDArray[np.int8]) -> None:
-        """Keep the cells of a memory that is no graph, with columns of its own."""
+        """Record the cells of a memory that is not a graph, with its own columns."""
         is_true = pl.Series(truth == 1).set(pl.Series(truth < 0), None)
         cells = view.frame().with_columns(self.reps.gather(view.rep), t=pl.lit(t), truth=is_true)
         if self._addresses is not None:
@@ -146,7 +146,7 @@ class Recorder:
         self._frames.append(cells.select(name for name in cells.columns if name in CELLS or name not in schema.CELLS))
 
     def _flush(self) -> None:
-        """Make a frame of the rows of cells so far, so that others can follow."""
+        """Convert the collected rows of cells to a frame, so that other columns can follow."""
         rows, self._cells = self._cells.frame(), RecordedRows(CELLS)
         self._frames += [rows] if rows.height else []
 
@@ -174,7 +174,7 @@ class Recorder:
             self.log.count("superseded", view.rep[verdicts.superseded])
 
     def _change_scores(self) -> ChangeScores | None:
-        """The sums over changes of truth, made at the first claim or tick of the run; None without facts."""
+        """Return the sums over changes of truth, created at the first claim or tick; None without facts."""
         facts = self.scenario.facts
         if facts and self.changes is None:
             places = None
@@ -224,7 +224,7 @@ class Recorder:
         )
 
     def _keep_signals(self, t: float, signals: dict[str, Array], rows: tuple[str | None, ...]) -> None:
-        """Keep signals of shape (rows, replications), those without a value left out."""
+        """Record signals of shape (rows, replications), except those without a value."""
         lines: list[tuple[str | None, str, Array]] = []
         for name, values in signals.items():
             numbers = observables.numbers(self.scenario.facts, values) if name in ("truth", "answer") else values
@@ -246,7 +246,7 @@ def _joined(columns: Mapping[str, pl.DataType | type[pl.DataType]], frames: list
 
 
 def _all(columns: Mapping[str, pl.DataType | type[pl.DataType]], frame: pl.DataFrame) -> list[pl.Expr]:
-    """The columns of a frame, null where it has none."""
+    """Return the columns of a frame, null where a column is missing."""
     return [
         pl.col(name).cast(kind) if name in frame.columns else pl.lit(None, kind).alias(name)
         for name, kind in columns.items()

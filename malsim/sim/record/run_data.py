@@ -47,11 +47,11 @@ class RunData(RunFrames, Protocol):
 
     @property
     def memory(self) -> Memory:
-        """The graph of claims at the end."""
+        """Final graph of claims."""
 
     @property
     def counters(self) -> pl.DataFrame | None:
-        """The reader's counts, one row a replication."""
+        """Counts of the reader, one row a replication."""
 
     @property
     def reviews(self) -> Ints | None:
@@ -79,11 +79,11 @@ class RunData(RunFrames, Protocol):
 
     @property
     def final_scores(self) -> FinalScores | None:
-        """The active cells at the end."""
+        """Active cells at the end."""
 
     @property
     def answers(self) -> Mapping[str, Array]:
-        """Shares of what a user's memory answered, by figure; empty under a law."""
+        """Shares of the answers of a user's memory, by figure; empty under a law."""
 
     @property
     def failures(self) -> Mapping[int, Exception]:

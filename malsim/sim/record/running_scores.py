@@ -27,7 +27,7 @@ class RunningScores:
         self.believes = False  # whether anything said how much it is believed
 
     def add(self, answers: Mapping[str, Array]) -> None:
-        """Take the answers of a tick, each of shape (facts, replications)."""
+        """Add the answers of a tick, each of shape (facts, replications)."""
         right = answers["right"]
         self.questions += len(right)
         self.answered += (~np.isnan(right)).sum(axis=0)
@@ -39,7 +39,7 @@ class RunningScores:
 
 
 def _sum(values: Array) -> Array:
-    """The sum over the facts; NaN, where nothing is said of one, adds nothing, and none is negative.
+    """Return the sum over the facts, with NaN and negative values counted as 0.
 
     One fact after the other: a plain sum over an axis groups its terms by how many replications lie beside it.
     """
@@ -50,12 +50,12 @@ def _sum(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class FinalScores:
-    """The active cells about facts at the end of a run, one row each, and what kind of graph they stand in.
+    """Active cells about facts at the end of a run, one row each, with statistics of their graph.
 
-    `effective` and `claimed` are what the memory makes of a claim and what its writer stated; `true` whether it is true now.
-    `challenged` and `grounded` are shares by replication: of active cells with an incoming challenge, and of those whose
-    writer has enough outcomes; `calibrated` is the share of the writers of these cells that have. What the memory does not
-    have is None.
+    `effective` and `claimed` are the memory's belief and the writer's stated confidence; `true` marks claims that are
+    true now. `challenged` and `grounded` are shares of active cells by replication: with an incoming challenge, and with
+    a writer that has enough outcomes. `calibrated` is the share of the writers of these cells with enough outcomes. A
+    number that the memory lacks is None.
     """
 
     rep: Ints

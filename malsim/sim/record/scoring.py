@@ -62,7 +62,7 @@ def score(
 
 
 def squared_error(probability: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The Brier score of each answer, (p − 1)² where it is right and p² where it is wrong.
+    """Return the Brier score of each answer, (p − 1)² where it is right and p² where it is wrong.
 
     right · (p − 1)² + (1 − right) · p², all of one shape, in [0, 1]: an answer that k values share is right by 1/k, which is
     how often one of them drawn at random would be.
@@ -104,7 +104,7 @@ def metrics(
 
 
 def _auc(probability: NDArray[np.float64], right: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Area under the ROC curve; nan where all answers are right or all wrong."""
+    """Return the area under the ROC curve; NaN where all answers are right or all wrong."""
     order = np.argsort(probability, kind="stable")
     begins = np.unique(probability[order], return_index=True)[1]
     good, bad = (np.add.reduceat((weight * of)[:, order], begins, axis=1) for of in (right, 1.0 - right))

@@ -15,7 +15,7 @@ PAIR = 250  # bytes that a claim beside a head takes while edges are sought, mea
 
 
 def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
-    """Edges of a stream of claims: source, target (arrival numbers), relation, at (the arrival that writes it).
+    """Return the edges of a stream of claims: source, target (arrival numbers), relation, at (arrival that writes it).
 
     `stream` has arrival (0, 1, …), writer, object, value, in order of arrival. Every claim contradicts the heads of the
     rival values that stand when it arrives; with `mutual` also those that become heads later. Every other claim of a pair

@@ -37,7 +37,7 @@ _CONTRADICTIONS = ("mutual", "forward")
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """A replayed stream.
+    """Result of replaying a stream.
 
     `answers` has object, said, probability, and asked (days, null for an undated truth); with truth also right (1/k where k
     values are tied). `score` and `baselines` are None without truth. `cells` and `events` hold the most contested objects'
@@ -117,7 +117,7 @@ def _read(
 
 
 def arranged(claims: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Claims in order of arrival, numbered; `t` in days: their own, or one batch a day."""
+    """Sort claims in order of arrival, numbered, with `t` in days: their own times, or one batch a day."""
     if claims["time"].null_count() == claims.height:
         lines = claims["line"].to_numpy().astype(np.uint64)
         order = np.argsort(scattered(lines + scattered(np.array([seed], dtype=np.uint64))), kind="stable")
@@ -142,7 +142,7 @@ def _stops(stream: pl.DataFrame, questions: list[float]) -> Iterator[Stop]:
 
 
 class _Feed:
-    """The memory as the stream fills it."""
+    """Memory that is filled from the stream."""
 
     def __init__(self, stream: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> None:
         self.stream, self.rules = stream, rules
@@ -159,7 +159,7 @@ class _Feed:
         self.labels = contested.select(rep=pl.lit(0, pl.Int32), cell="cell", object="object", title="value")
 
     def advance(self, stop: int) -> None:
-        """Let the claims up to an arrival number come, in batches of 1 % a tick."""
+        """Feed the claims up to an arrival number, in batches of 1 % a tick."""
         size = _batch(self.stream.height)
         while self.done < stop:
             end = min(stop, (self.done // size + 1) * size)
@@ -193,13 +193,13 @@ class _Feed:
         self.memory = connect_rows(self.memory, rows, self.rules)
 
     def now(self, end: int) -> float:
-        """The time of a scan after `end` claims, in days."""
+        """Return the time of a scan after `end` claims, in days."""
         if self.stream["time"].null_count():
             return end / _batch(self.stream.height)
         return float(self.stream["t"][max(0, end - 1)])
 
     def settle(self, now: float | None = None) -> Settled:
-        """Iterate the tick to rest, and go on from there."""
+        """Iterate the tick to convergence, and continue from there."""
         settled = settle(self.memory, self.now(self.done) if now is None else now, self.rules)
         self.memory = settled.memory
         self.ticks += settled.ticks
@@ -232,7 +232,7 @@ def claims_to_admit(stream: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def _most_contested(stream: pl.DataFrame) -> pl.DataFrame:
-    """The first claims of each value of the objects whose votes are most and most evenly split."""
+    """Return the first claims of each value of the objects with the most, and most evenly split, votes."""
     votes = stream.group_by("object", "value").agg(pl.len().alias("votes"), pl.col("arrival").min())
     runner_up = votes.group_by("object").agg(pl.col("votes").sort(descending=True).get(1, null_on_oob=True).alias("second"))
     objects = runner_up.drop_nulls().sort(["second", "object"], descending=[True, False]).head(MOST_CONTESTED)["object"]
@@ -263,7 +263,7 @@ def _graded(
 
 
 def baselines_of(stream: pl.DataFrame, questions: pl.DataFrame, seed: int) -> dict[str, Score]:
-    """Scores of counting claims (`majority`) and of adding up what they state (`stated`), of each question's claims."""
+    """Score counting claims (`majority`) and adding stated confidences (`stated`), at each question."""
     votes = _votes(stream, questions, dated=questions["asked"].null_count() < questions.height)
     tables = {"majority": pl.len().cast(pl.Float64), "stated": pl.col("confidence").sum()}
     return {name: _score(_vote(votes, weight), seed) for name, weight in tables.items()}

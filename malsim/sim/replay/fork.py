@@ -28,7 +28,7 @@ ALLOWED = ("rules", "law", "writers", "faults", "replications", "first", "record
 
 
 def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any) -> Run:
-    """Go on with a run from a day under other rules, law, writers or faults.
+    """Continue a run from a day under other rules, law, writers or faults.
 
     The ticks up to the day, and that day's own, are the run's; all later ones are made under the changes. With no change the
     frames are those of the uninterrupted run, bit for bit.

@@ -76,7 +76,7 @@ def _until(ticks: Sequence[int], day: float) -> Iterator[int]:
 
 
 def _in_words(scenario: Scenario, snapshot: Snapshot, turn: Turn) -> TurnPush:
-    """A turn's push in words; the run counts those of the lines, and what they leave of the budget is the sections'."""
+    """Return a turn's push as text. The run counts the words of the lines; the sections take the rest of the budget."""
     memory = cast("Memory", snapshot.view.graph)
     rows = turn.pushed.row[0]
     reader = scenario.reader

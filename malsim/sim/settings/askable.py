@@ -32,7 +32,7 @@ def absent(scenario: Scenario, check: Check) -> str:
 
 
 def askable(scenario: Scenario) -> tuple[Scenario, list[str]]:
-    """The scenario with the checks that its law can be asked, and a line for each that is left out."""
+    """Return the scenario with only the checks that its law can answer, and a line for each omitted check."""
     why = {check.name: absent(scenario, check) for check in scenario.checks}
     lines = [f"skipped: {name}: {reason}" for name, reason in why.items() if reason]
     checks = tuple(check for check in scenario.checks if not why[check.name])

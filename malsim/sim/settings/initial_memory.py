@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InitialMemory:
-    """A memory whose day `now` is the run's day 0; a `lender` that primes it; the hashes of both stores' files by path."""
+    """Memory whose day `now` is day 0 of the run, an optional `lender` that primes it, and file hashes by path."""
 
     memory: Memory = field(default_factory=Memory.empty)
     now: float = 0.0
@@ -25,7 +25,7 @@ class InitialMemory:
     stores: Mapping[str, str] = field(default_factory=dict)
 
     def replicate(self, reps: Sequence[int], rules: Rules) -> Memory:
-        """The memory of every replication on day 0: with the ten cells first, where an empty one is primed."""
+        """Return the memory of every replication on day 0. An empty memory that is primed first gets the ten cells."""
         memory = self.memory
         if self.lender is not None:
             memory = prime(bootstrap(memory, t=self.now, rules=rules), self.lender, t=self.now, rules=rules)

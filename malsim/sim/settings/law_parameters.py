@@ -15,7 +15,7 @@ GRAPHS = ("mal", "recall_v5")  # the laws of the graph of claims
 
 
 def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tuple[str, dict[str, float | str]]:
-    """A law's own name and all its parameters; raises for an unknown law or parameter, or one out of bounds."""
+    """Return a law's name and all its parameters. Raises for an unknown law or parameter, or a value out of bounds."""
     if law in GRAPHS:
         if settings:
             raise ScenarioError(f"{law} has no parameters", where=where, given=", ".join(settings), hint="set [rules]")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def plant_of(scenario: Scenario) -> Plant[Any]:
-    """The memory under test, as the scenario sets it; `UsageError` for code that nobody allowed to be run."""
+    """Return the memory under test. Raises `UsageError` for code that was not allowed to run."""
     if scenario.adapter:
         refuse_what_is_the_graphs(scenario)
         return UserPlant(scenario.adapter, scenario.phrases, where=f"{scenario.path or scenario.name}: memory")
@@ -34,7 +34,7 @@ def plant_of(scenario: Scenario) -> Plant[Any]:
 
 
 def graph_of(plant: Plant[Any], state: Any, law: str, thing: str) -> Memory:
-    """The graph behind a state; a `UsageError` that names law and thing where there is none."""
+    """Return the graph behind a state. Raises a `UsageError` that names law and thing if there is none."""
     if not isinstance(plant, HoldsGraph):
         raise UsageError(f"{law} keeps no graph of claims, so it has no {thing}", hint="run it under the law mal")
     return plant.graph(state)

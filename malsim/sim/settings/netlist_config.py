@@ -25,7 +25,7 @@ READER_OP = "reader-op-"
 
 
 class ReaderOp(NamedTuple):
-    """A kind of op that a reader writes: the cells that call for it, its level and the setting that says it, its wiring.
+    """Kind of op that a reader writes: the cells that call for it, its level with the setting for it, and its wiring.
 
     `fires` is the signal, behind the op's name, that says it fires.
     """
@@ -92,7 +92,7 @@ class NetlistConfig:
 
     @classmethod
     def of(cls, text: str, *, file: str = "netlist", derive: bool = False, inputs: tuple[Input, ...] = ()) -> NetlistConfig:
-        """The wires that a text says."""
+        """Parse a netlist."""
         return cls(document=parse(text, file=file), derive=derive, inputs=inputs)
 
     def __post_init__(self) -> None:
@@ -107,13 +107,13 @@ class NetlistConfig:
 
     @cached_property
     def text(self) -> str:
-        """The netlist with all it sources and the blocks beside it, in canonical form."""
+        """Canonical text of the netlist with its sources and blocks."""
         document = inlined(self.document)[0] if self.document.blocks else self.document
         return render(document).lstrip("\n")
 
     @cached_property
     def pins(self) -> dict[str, str]:
-        """The signal on each pin."""
+        """Signal on each pin."""
         return self.net.pins
 
     def check(self, given: Input) -> None:
@@ -139,12 +139,12 @@ def op_name(place: int) -> str:
 
 
 def op_cell(place: int, kind: str = "watch") -> str:
-    """The handle that an op of this kind reads there: no cell's own, until a reader wires it to one."""
+    """Return the handle that the op in a slot reads until a reader wires it to a cell; no cell has this handle."""
     return f"prg_{'reader' if kind == 'watch' else kind}_{place + 1:04x}"
 
 
 def with_reader_ops(wires: NetlistConfig | None, reader: Reader | None) -> NetlistConfig | None:
-    """The netlist with the ops that a reader may wire to cells, and none that another might.
+    """Return the netlist with the ops that a reader may wire to cells.
 
     One of each kind of `READER_OPS` at each place, which asks for a review of its cell while it fires. They are loaded and
     scheduled, and read nothing until a reader wires them.

@@ -27,15 +27,15 @@ HABITS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Population:
-    """A population of `count` writers, named after it: `honest-1`, `honest-2` and so on.
+    """Population of `count` writers, named after it: `honest-1`, `honest-2` and so on.
 
-    `facts` names what it writes about (all, if empty; of those in a `scope` what is everybody's or of that scope), chosen by
-    popularity. Its members write `rate` claims a day each, at
-    random times, or one every `every`; from `start` on and before `end` (milliseconds, or text: "36h"). With `reads` they
-    are shown a push about the fact before they write. `revises`: a member's claim supersedes its own earlier one about the
-    fact. `mutual`: disputes are written both ways. `lineage` is what its members are instances of, a model, a vendor or a
-    prompt; populations may share one. What a lineage reads of a fact is as often right as a member's own look, right or
-    wrong for all of it together. `settings` are the behaviour's own parameters.
+    `facts` names its facts (all, if empty; in a `scope`, those of everybody or of that scope), drawn by popularity. Each
+    member writes `rate` claims a day at random times, or one every `every`, from `start` on and before `end`
+    (milliseconds, or text: "36h"). With `reads`, members are shown a push about the fact before they write. With
+    `revises`, a member's claim supersedes its own earlier claim about the fact. With `mutual`, disputes are written in
+    both directions. `lineage` is the common source of the members: a model, a vendor or a prompt; populations may share
+    it. A lineage reads a fact correctly as often as a member would, but the reading is the same for all of its members.
+    `settings` are the behaviour's own parameters.
     """
 
     behaviour: str
@@ -79,7 +79,7 @@ class Population:
 
     @property
     def kind_of(self) -> Behaviour:
-        """The registered behaviour."""
+        """Registered behaviour."""
         return behaviour(self.behaviour)
 
     @property
@@ -89,7 +89,7 @@ class Population:
 
     @classmethod
     def of(cls, table: Mapping[str, Any], *, where: str) -> Population:
-        """A population from a table with the fields' names; what is no field of a population is its behaviour's.
+        """Build a population from a table. Keys that are not fields of a population are settings of its behaviour.
 
         >>> Population.of({"behaviour": "honest", "count": 3, "accuracy": 0.9}, where="writers").settings["accuracy"]
         0.9

@@ -16,7 +16,7 @@ TRIAGE: tuple[str, ...] = get_args(Triage)[1:]
 
 @dataclass(frozen=True, kw_only=True)
 class Reviewers:
-    """`count` people in each replication, each busy for `each` milliseconds with one dispute; `accuracy` of their look.
+    """Reviewers of each replication: `count` people, each busy `each` ms with a dispute; `accuracy` of their look.
 
     With no `triage` every disputed cell is escalated once, first come first served. Under a policy they choose at each tick
     among the facts in dispute: `weekly` is how many they take up a week, 0 for as many as they can; `tires` the share of

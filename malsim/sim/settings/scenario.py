@@ -49,7 +49,7 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Episode:
-    """A span of truth that tripwires are scored against: while `when` holds, or from `start` on and before `end` (ms).
+    """Span of truth for scoring tripwires: while `when` holds, or from `start` on and before `end` (ms).
 
     `test` marks one that trips the wire on purpose, to show that it is alive.
     """
@@ -64,7 +64,7 @@ class Episode:
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """A run to be made.
+    """Scenario of a run.
 
     `claims` are scripted: a list of mappings, or a frame with one row a claim (columns of `memory.schema.CLAIMS`, times in
     days; those left out take their defaults). They happen in every replication. `turn_every` is the time between ticks in
@@ -175,7 +175,7 @@ class Scenario:
         return milliseconds(self.days) // self.turn_every
 
     def replace(self, **changes: Any) -> Scenario:
-        """The same scenario but for `changes`; `rules` may be a dict of the rules that differ, `netlist` a text.
+        """Return the scenario with `changes`. `rules` may be a dict of changed rules, `netlist` a text.
 
         Under another `law` its parameters start from their defaults, and those of recall_v5 from its own rules.
         """

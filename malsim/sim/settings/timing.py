@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Timing:
-    """The instants of a run's ticks in milliseconds, rising; at each of those in `doubled` the tick is made twice."""
+    """Times of a run's ticks in milliseconds, ascending. At each of those in `doubled` the tick is made twice."""
 
     at: tuple[int, ...]
     doubled: frozenset[int] = frozenset()
 
     @classmethod
     def regular(cls, scenario: Scenario) -> Timing:
-        """At the end of every turn, but for those within a gap."""
+        """Return the end of every turn that does not lie in a gap."""
         period = scenario.turn_every
         every = range(period, milliseconds(scenario.days) + 1, period)
         return cls(tuple(at for at in every if not any(start <= at < end for start, end in scenario.gaps)))

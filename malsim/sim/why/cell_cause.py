@@ -70,7 +70,7 @@ def _past(cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, hint: st
 
 
 def _last_move(past: pl.DataFrame, still: float) -> tuple[str, dict[str, Any] | None]:
-    """The last change of effective in words, and its row with what `was` before it; None if it never moved."""
+    """Describe the last change of effective, and return its row with `was` before it; None if it never changed."""
     before = past.with_columns(was=pl.col("effective").shift(1), before=pl.col("t").shift(1))
     moves = before.filter((pl.col("effective") - pl.col("was")).abs() > still)
     if moves.is_empty():
@@ -80,7 +80,7 @@ def _last_move(past: pl.DataFrame, still: float) -> tuple[str, dict[str, Any] | 
 
 
 def _edges(run: RunData, row: int, now: float, rep: int) -> pl.DataFrame:
-    """The evidence edges into a cell that the tick at `now` saw, with what their sources were worth to it."""
+    """Return the evidence edges into a cell seen by the tick at `now`, with the worth of their sources."""
     handles = run.memory.cells["handle"]
     edges = run.memory.edges.filter((pl.col("target") == row) & (pl.col("weight") != 0.0) & (pl.col("t") < now))
     edges = edges.select(handles.gather(edges["source"]).alias("source"), pl.col("relation").cast(pl.String), "weight", "t")

@@ -42,7 +42,7 @@ def readers(run: RunData, cell: str, *, t: float, rep: int) -> pl.DataFrame:
 
 
 def as_of(run: RunData, *, t: float, rep: int) -> Memory:
-    """The memory with only those cells active that were recorded so at the tick at `t` days, in a replication."""
+    """Return the memory with only those cells active that were so recorded at the tick at `t` days, in a replication."""
     cells = run.memory.cells
     here = (pl.col("t") == t) & (pl.col("rep") == rep) & (pl.col("status") == "active")
     live = (pl.col("rep") == rep) & pl.col("handle").is_in(run.cells.filter(here)["cell"].implode())
@@ -97,7 +97,7 @@ class _CellReaders:
             return False
 
     def _signal(self, text: str, wires: NetlistConfig) -> str:
-        """The signal that an address of a check names; of one with rows, the cell's own."""
+        """Return the signal that an address of a check names; for a signal with rows, the cell's own."""
         return wires.pins.get(text, text).removesuffix(f"({self.cell})")
 
     @cached_property

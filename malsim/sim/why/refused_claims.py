@@ -24,7 +24,7 @@ def refusal_count(events: pl.DataFrame, bands: pl.DataFrame, replications: int) 
 
 
 def claim_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
-    """A line on what was refused with one a reason, and one on what the confidence cap lowered; none where neither was."""
+    """Return text lines on refused claims, with their reasons, and on claims lowered by the confidence cap."""
     return [*refusal_lines(events, bands, replications), *cap_lines(events, bands, replications)]
 
 
@@ -42,7 +42,7 @@ def refusal_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) 
 
 
 def cap_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
-    """A line on the claims whose confidence was capped, if any."""
+    """Return a text line on the claims whose confidence was capped, if there are any."""
     capped = events.filter(pl.col("kind") == "attenuated")["detail"].str.extract(CAPPED).drop_nulls()
     if capped.is_empty():
         return []
@@ -52,7 +52,7 @@ def cap_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> l
 
 
 def replay_lines(refused: pl.DataFrame) -> list[str]:
-    """The same of a replayed stream, of which `refused` has sequence, writer and issues as the gate gives them."""
+    """Return text lines on the refused claims of a replayed stream: sequence, writer, and issues from the gate."""
     if refused.is_empty():
         return []
     reason = issues_as_text().str.replace_all(r"\[\d+\]", "").alias("reason")
@@ -63,7 +63,7 @@ def replay_lines(refused: pl.DataFrame) -> list[str]:
 
 
 def _reason_lines(reasons: pl.DataFrame) -> list[str]:
-    """A line a reason, of the first few: reason, claims, and the `first` of them."""
+    """Return a text line for each of the first few reasons: reason, claims, and the `first` claim."""
     rows = reasons.head(MOST_REASONS).to_dicts()
     lines = [f"    {row['claims']:,} × {row['reason']} (the first: {row['first']})" for row in rows]
     return lines + ([f"    … and {reasons.height - MOST_REASONS} more reasons"] if reasons.height > MOST_REASONS else [])

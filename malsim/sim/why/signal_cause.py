@@ -34,7 +34,7 @@ def is_signal(run: RunData, where: str) -> bool:
 
 
 def because(run: RunData, where: str, *, t: float | None = None, rep: int | None = None) -> list[Because]:
-    """Walk back from a signal, or a pin it is on, along whatever changed last before it.
+    """Walk back from a signal or pin, following the input that changed last before it.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _is_effective(where: Path) -> bool:
 
 
 def _entered(run: RunData, since: float, rep: int, subjects: list[str] | None = None) -> str:
-    """The claims that entered between the tick before and this one, about these cells."""
+    """Return the claims about these cells that entered between the previous tick and this one."""
     ticks = run.signals["t"].unique().sort()
     before = ticks.filter(ticks < since)
     after = float(before[-1]) if before.len() else 0.0

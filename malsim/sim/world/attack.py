@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """The facts that somebody lies about (all, if empty), from `start` on and before `end` (ms, or text: "36h")."""
+    """Attack on facts (all, if empty) by lies, from `start` on and before `end` (ms, or text: "36h")."""
 
     facts: tuple[str, ...] = ()
     start: int = 0

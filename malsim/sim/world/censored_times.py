@@ -27,12 +27,12 @@ class HasSpells(Protocol):
 
     @property
     def spells(self) -> dict[str, Spells]:
-        """The spells behind each time."""
+        """Spells behind each time."""
 
 
 @dataclass(frozen=True)
 class CensoredMean:
-    """A mean of days that some spells outlast: with its interval, the longest spell seen, and the share that had not ended.
+    """Mean of days with censored spells: its interval, the longest spell, and the share of spells that had not ended.
 
     `value` is NaN where more than a half outlast `horizon`: then no mean is known.
     """
@@ -51,7 +51,7 @@ class CensoredMean:
 
 
 def censored_mean(spells: Spells, replications: int) -> CensoredMean | None:
-    """The mean length of spells, those that were cut off counted as such, pooled over replications; None without any.
+    """Return the mean length of spells, pooled over replications with censoring; None without spells.
 
     The area under the Kaplan-Meier curve S up to the longest spell H, and S(H) · exposure / ends beyond it: there ends are
     taken to come as often as before. The interval is the wider, on each side, of a log-normal one by a jackknife over the
@@ -92,7 +92,7 @@ def pseudo_values(spells: Spells, replications: int) -> Array:
 
 
 def _means(spells: Spells, blocks: int, *, some: bool = False) -> tuple[float, float, Array]:
-    """The pooled mean, the share that outlasts the longest spell, and the mean without each block of replications.
+    """Return the pooled mean, the share longer than the longest spell, and the mean without each block of replications.
 
     With `some` the last is NaN of a block that has no spell.
     """
@@ -104,7 +104,7 @@ def _means(spells: Spells, blocks: int, *, some: bool = False) -> tuple[float, f
 
 
 def _counts(spells: Spells, blocks: int) -> tuple[Array, Array, Array]:
-    """Lengths, and of each block of replications and length how many spells ended, and how many there were."""
+    """Return the lengths, and for each block and length the numbers of spells that ended and of all spells."""
     rep, days, ended = (np.concatenate(part) for part in zip(*spells, strict=True))
     time, place = np.unique(days, return_inverse=True)
     at = rep % blocks * len(time) + place
@@ -114,7 +114,7 @@ def _counts(spells: Spells, blocks: int) -> tuple[Array, Array, Array]:
 
 
 def _area(time: Array, ends: Array, number: Array) -> tuple[Array, Array]:
-    """The mean, and the share that outlasts the longest; of counts of spells by length, on the last axis."""
+    """Return the mean and the share beyond the longest length, from counts of spells by length on the last axis."""
     at_risk = np.cumsum(number[..., ::-1], axis=-1)[..., ::-1]
     alive = np.cumprod(1.0 - ends / np.maximum(at_risk, 1.0), axis=-1)
     before = np.concatenate([np.ones_like(alive[..., :1]), alive[..., :-1]], axis=-1)
@@ -126,7 +126,7 @@ def _area(time: Array, ends: Array, number: Array) -> tuple[Array, Array]:
 
 
 def _ends(mean: float, without: Array) -> tuple[float, float]:
-    """The ends of a 95 % interval of a mean, from what it is without each block that has a spell."""
+    """Return the ends of a 95 % interval of a mean, from the means without each block that has a spell."""
     others = without[np.isfinite(without)]
     if len(others) < 2 or np.ptp(others) == 0.0:  # noqa: PLR2004  # one has no spread
         return np.nan, np.nan
@@ -136,7 +136,7 @@ def _ends(mean: float, without: Array) -> tuple[float, float]:
 
 
 def spells_of(scores: Iterable[HasSpells | None], broken: Sequence[int]) -> dict[str, Spells]:
-    """The spells behind each time, without the replications (from 0) that broke off."""
+    """Return the spells behind each time, without the failed replications (numbered from 0)."""
     return {
         name: [(rep[ok], days[ok], ended[ok]) for rep, days, ended in each if (ok := ~np.isin(rep, broken)).any()]
         for part in scores

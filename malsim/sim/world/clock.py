@@ -11,7 +11,7 @@ DAY = 86_400_000
 
 
 def span(text: str, *, where: str = "duration") -> int:
-    """Milliseconds of a duration as it is typed: a number and a unit of ms, s, min, h, d or w.
+    """Return the milliseconds of a duration: a number and a unit of ms, s, min, h, d or w.
 
     >>> span("10min"), span("1.5d")
     (600000, 129600000)
@@ -23,7 +23,7 @@ def span(text: str, *, where: str = "duration") -> int:
 
 
 def read_spans(settings: object, *names: str, where: str) -> None:
-    """Turn durations given as text, such as "2w", into milliseconds: for the `__post_init__` of frozen settings.
+    """Convert durations given as text, such as "2w", to milliseconds, in the `__post_init__` of frozen settings.
 
     >>> from malsim.sim.settings.scenario import Scenario
     >>> Scenario(days="2w", turn_every="12h").turns
@@ -39,7 +39,7 @@ def read_spans(settings: object, *names: str, where: str) -> None:
 
 
 def milliseconds(value: float) -> int:
-    """Whole milliseconds of a number of days, to the nearest.
+    """Convert days to whole milliseconds, rounded to the nearest.
 
     >>> milliseconds(0.1)
     8640000
@@ -50,5 +50,5 @@ def milliseconds(value: float) -> int:
 
 
 def days(value: int) -> float:
-    """Days of a number of milliseconds."""
+    """Convert milliseconds to days."""
     return value / DAY

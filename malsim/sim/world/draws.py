@@ -27,13 +27,13 @@ _UNIT = np.array(2.0**-53)
 
 @cache
 def name_number(name: str) -> np.uint64:
-    """The 64-bit number that stands for a name in an address."""
+    """Return the 64-bit number that stands for a name in an address."""
     return np.uint64(int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little"))
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """The draws of one population of one seed; the rest of the address is given with each call.
+    """Random draws of one population of one seed; the rest of the address is given with each call.
 
     bits = m(m(m(m(m(seed) ^ population) ^ purpose) ^ replication) ^ member) ^ turn), m(x) = the finaliser of SplitMix64
     of x + its golden gamma. `rep`, `member` and `turn` are whole numbers or arrays of them that broadcast together; `turn`
@@ -56,7 +56,7 @@ class Draws:
     def bits(
         self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> NDArray[np.uint64]:
-        """64 random bits for each address; of several purposes one row each."""
+        """Return 64 random bits for each address; for several purposes, one row each."""
         key = _key(self.seed, self.population, purpose)
         key = key if self.of is None else key[..., self.of]
         return _mix_in(_mix_in(_mix_in(key, rep), member), turn)
@@ -64,7 +64,7 @@ class Draws:
     def uniform(
         self, purpose: str | tuple[str, ...], *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> Array:
-        """Numbers from 0 on and below 1, all alike; of several purposes one row each."""
+        """Return uniform numbers in [0, 1); for several purposes, one row each."""
         return _unit(self.bits(purpose, rep=rep, member=member, turn=turn))
 
     def happens(
@@ -76,23 +76,23 @@ class Draws:
         return np.full(np.broadcast(rep, member, turn).shape or 1, share >= 1.0)
 
     def normal(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
-        """Standard normal numbers, by the inverse of the distribution function."""
+        """Return standard normal numbers, by the inverse of the distribution function."""
         normal: Array = ndtri(self.uniform(purpose, rep=rep, member=member, turn=turn) + _UNIT / 2)
         return normal
 
     def exponential(self, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0) -> Array:
-        """Exponential numbers with mean 1."""
+        """Convert uniform numbers from 0 to 1 to exponential numbers with mean 1."""
         return exponential(self.uniform(purpose, rep=rep, member=member, turn=turn))
 
     def below(
         self, limit: Ints | int, purpose: str, *, rep: Ints | int, member: Ints | int = 0, turn: Ints | int = 0
     ) -> NDArray[np.int64]:
-        """Whole numbers from 0 on and below `limit` (1 or more), all alike."""
+        """Return uniform whole numbers from 0 to `limit` − 1; `limit` is 1 or more."""
         return (self.uniform(purpose, rep=rep, member=member, turn=turn) * limit).astype(np.int64)
 
 
 def exponential(uniform: Array) -> Array:
-    """Exponential numbers with mean 1, of uniform numbers from 0 to 1."""
+    """Return exponential numbers with mean 1."""
     numbers: Array = -np.log1p(-uniform)
     return numbers
 
@@ -114,7 +114,7 @@ def _mix_in(key: NDArray[np.uint64], part: Ints | int) -> NDArray[np.uint64]:
 
 
 def _unit(bits: NDArray[np.uint64]) -> Array:
-    """Numbers from 0 on and below 1."""
+    """Convert random bits to numbers in [0, 1)."""
     unit: Array = (bits >> _UNUSED) * _UNIT
     return unit
 

@@ -61,14 +61,14 @@ class Fact:
         return float(value) if isinstance(own, str) else float(own)
 
     def label(self, value: int) -> str:
-        """The nth value as a title says it."""
+        """Return the nth value as written in a title."""
         own = self.values[value]
         return own if isinstance(own, str) else f"{own:g}"
 
 
 @dataclass(frozen=True)
 class TruthChanges:
-    """Changes of truth, one row each: replication (place among the run's), fact, time in milliseconds, new value."""
+    """Changes of truth, one row each: replication (index in the run), fact, time in milliseconds, new value."""
 
     rep: Ints
     fact: Ints
@@ -90,7 +90,7 @@ class Sight:
 
 
 class World:
-    """The truth of every fact in every replication, from the start of a run to its end.
+    """Truth of every fact in every replication, from the start of a run to its end.
 
     The nth change of a fact is drawn at the address (seed, replication, "world", the fact's name, n), so adding a fact
     moves no other. Values are places in `Fact.values`; times are whole milliseconds.
@@ -128,11 +128,11 @@ class World:
         return place
 
     def at(self, rep: Ints, fact: Ints, t: Ints | int) -> Ints:
-        """The value of each fact at a time, one for all or one each; `rep` is a place among the run's replications."""
+        """Return the value of each fact at a time, common or one each; `rep` is the index of the replication in the run."""
         return self._values[self._place(rep * len(self.facts) + fact, t)].astype(np.int64)
 
     def between(self, start: int, end: int) -> TruthChanges:
-        """The changes from one time on and before another, in the order of time, replication and fact."""
+        """Return the changes from `start` on and before `end`, ordered by time, replication and fact."""
         first, last = np.searchsorted(self._times, (start, end))
         here = self._in_time[first:last]
         rep, fact = np.divmod(self._row[here], max(len(self.facts), 1))

@@ -26,7 +26,7 @@ __all__ = ["Behaviour", "behaviour", "behaviours"]
 
 @dataclass(frozen=True)
 class Behaviour:
-    """A registered behaviour: its name, its module and what the module declares."""
+    """Registered behaviour: its name, its module and the module's declarations."""
 
     name: str
     module: ModuleType
@@ -39,7 +39,7 @@ class Behaviour:
 
     @property
     def equation(self) -> str:
-        """The equation that generates its claims, and what else its docstring says."""
+        """Equation that generates its claims, and the rest of its docstring."""
         return (self.module.__doc__ or "").strip().partition("\n")[2].strip()
 
     @property
@@ -60,7 +60,7 @@ def behaviours() -> dict[str, Behaviour]:
 
 
 def behaviour(name: str) -> Behaviour:
-    """The behaviour of a name; raises `ScenarioError` with those there are."""
+    """Return the behaviour of a name. Raises `ScenarioError` with the known names."""
     if name not in behaviours():
         names = ", ".join(behaviours())
         raise ScenarioError("unknown behaviour", given=name, allowed=names, hint="see `malsim docs writers`")

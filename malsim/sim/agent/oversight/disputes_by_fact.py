@@ -36,7 +36,7 @@ class DisputesByFact:
         self._verdict, self._verdict_at = np.full((2, *shape), NONE, dtype=np.int64)
 
     def look(self, snapshot: Snapshot) -> None:
-        """Take in the memory as the last tick left it."""
+        """Update the state from the memory after the last tick."""
         self._ticks += 1
         self._take_new(snapshot)
         cell_index, size = snapshot.cell_index, self.newest.size
@@ -61,22 +61,22 @@ class DisputesByFact:
         return waits
 
     def close(self, fact: Ints, rep: Ints) -> None:
-        """A person takes these disputes up; they open again with the next claim."""
+        """Close disputes that a reviewer takes up. The next claim opens them again."""
         self._last_review[fact, rep] = self.newest[fact, rep]
         self.since[fact, rep] = self._ticks
 
     def decide(self, fact: Ints, rep: Ints, value: Ints) -> None:
-        """A person gave these verdicts."""
+        """Record the verdicts of a reviewer."""
         self._verdict[fact, rep], self._verdict_at[fact, rep] = value, self._ticks
 
     def shares(self) -> Array:
-        """The worth of each value as a probability, a little left for what nobody said."""
+        """Return the worth of each value as a probability, with a small share for unclaimed values."""
         floored = np.maximum(self.worth, LEAST)
         shared: Array = floored / sum_in_order(floored, axis=0)
         return shared
 
     def judged_shares(self, accuracy: float, lasts: Array) -> Array:
-        """The same after what people said last, which counts the less the longer ago: `lasts` ticks until 1/e, by fact.
+        """Return `shares` updated by the last verdicts, whose weight decays to 1/e in `lasts` ticks, by fact.
 
         p_k ∝ share_k (h L(v|k) + (1 − h) / K);  h = exp(−age / lasts)
         """

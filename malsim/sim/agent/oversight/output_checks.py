@@ -27,7 +27,7 @@ UNVERIFIED = VERIFICATION.index("unverified")
 
 
 class OutputCheck:
-    """The patterns of one turn: which actions may not be released, and why.
+    """Patterns of one turn: the actions that may not be released, with reasons.
 
     An action is refused where its value is a banned word, where fewer writers than `least_sources` say what it says, or
     where the claim it rests on states more than `sure_above` and nobody verified it. A reader who then looks for itself has
@@ -86,7 +86,7 @@ class OutputCheck:
 
 @dataclass
 class TurnAudit:
-    """An outside verifier: every `audit_every` turns it looks into what each of the last so many turns was done on.
+    """External verifier: every `audit_every` turns it checks the basis of the actions of these turns.
 
     Where it sees otherwise than was acted on it contradicts the cell, in a claim of verification external.
     """
@@ -98,7 +98,7 @@ class TurnAudit:
     _acted: list[tuple[Ints, Ints, Ints]] = field(default_factory=list)
 
     def note(self, turn: Turn) -> None:
-        """Keep what was released with an action."""
+        """Store the released actions for the next audit."""
         acts = turn.released & (turn.acted != NONE)
         self._acted.append((turn.fact, np.where(acts, turn.acted, NONE), turn.value))
 

@@ -37,36 +37,36 @@ class TriageContext:
 
 
 def first(context: TriageContext) -> Array:
-    """The dispute that has waited longest."""
+    """Prefer the dispute that has waited longest."""
     return -context.disputes.since.astype(np.float64)
 
 
 def swing(context: TriageContext) -> Array:
-    """The one whose worth moved most of late."""
+    """Prefer the fact whose worth moved most in recent ticks."""
     return context.disputes.swing
 
 
 def acted(context: TriageContext) -> Array:
-    """The one whose fact was acted on most."""
+    """Prefer the fact that was acted on most."""
     return context.acted
 
 
 def uncertain(context: TriageContext) -> Array:
-    """The one whose two best values are closest."""
+    """Prefer the fact whose two best values are closest."""
     shares = np.sort(context.disputes.shares(), axis=0)
     margin: Array = shares[-2] - shares[-1]
     return margin
 
 
 def rank(context: TriageContext) -> Array:
-    """The one whose leading claim, or its rival, the standing signal triage-rank reads highest."""
+    """Prefer the fact whose leading claim, or its rival, has the highest value of the signal `triage-rank`."""
     disputes, signal = context.disputes, np.append(context.signal, 0.0)  # NONE is the last
     highest: Array = np.maximum(signal[disputes.lead], signal[disputes.rival])
     return highest
 
 
 def value(context: TriageContext) -> Array:
-    """Value of information: what a look adds to the chance of a right answer, times how often it is acted on."""
+    """Return the value of information: the gain in the chance of a right answer, times the actions on the fact."""
     demand = (1.0 + context.acted) / (1.0 + context.acted).sum(axis=0)
     shares = context.disputes.judged_shares(context.accuracy, context.lasts)
     total: Array = value_of_look(shares, context.accuracy) * demand
@@ -74,7 +74,7 @@ def value(context: TriageContext) -> Array:
 
 
 def random(context: TriageContext) -> Array:
-    """Any one: what choosing is measured against."""
+    """Return random priorities, the baseline of the other policies."""
     return context.luck
 
 

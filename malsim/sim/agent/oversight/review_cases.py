@@ -31,19 +31,19 @@ class ReviewCases:
 
     @classmethod
     def of(cls, *, row: Any, rep: Any, turn: Any, accuracy: Any, other: Any = NONE) -> ReviewCases:
-        """Cases that nobody has taken up yet; numbers stand for all."""
+        """Build cases that nobody has taken up. A number stands for all cases."""
         whole = (np.full(len(rep), value, dtype=np.int64) for value in (row, other, rep, 0, turn))
         row, other, rep, due, turn = whole
         return cls(row=row, other=other, rep=rep, due=due, turn=turn, accuracy=np.full(len(rep), accuracy, dtype=np.float64))
 
     @classmethod
     def none(cls) -> ReviewCases:
-        """No case."""
+        """Return no cases."""
         nothing = np.zeros(0, dtype=np.int64)
         return cls.of(row=nothing, rep=nothing, turn=nothing, accuracy=0.0)
 
     def due_at(self, due: Ints) -> ReviewCases:
-        """The same, with the times at which their looks end."""
+        """Return the cases with the times at which their looks end."""
         return replace(self, due=due)
 
     def rows(self, which: Bools) -> ReviewCases:

@@ -63,7 +63,7 @@ class TriageDesk(ReviewerPool):
         return waits
 
     def escalate(self, snapshot: Snapshot, now: int, day: float) -> None:
-        """Hand the first of the open disputes to whoever is free before the next tick."""
+        """Assign the first of the open disputes to the reviewers who are free before the next tick."""
         disputes, policy = self._disputes, self.reviewers.triage
         self._ticks += 1
         disputes.look(snapshot)
@@ -80,7 +80,7 @@ class TriageDesk(ReviewerPool):
         self._log_cases(disputes.lead[order[place, rep], rep], disputes.rival[order[place, rep], rep], rep, day)
 
     def review(self, snapshot: Snapshot, before: int) -> ClaimBatch:
-        """The verdicts that reviewers hand in before a time, as claims."""
+        """Return the verdicts that are due before a time, as claims."""
         verdicts = super().review(snapshot, before)
         self._disputes.decide(verdicts.fact, verdicts.rep, verdicts.value)
         return verdicts
@@ -134,7 +134,7 @@ class TriageDesk(ReviewerPool):
 def pool_of(
     reviewers: Reviewers, scenario: Scenario, context: RunContext, *, who: int, acted: Array | None = None
 ) -> ReviewerPool:
-    """The people of a scenario: those who choose by a policy, or take what comes."""
+    """Return the reviewers of a scenario: with a triage policy, or first come first served."""
     if not reviewers.triage:
         return ReviewerPool(reviewers, context, who=who, form=1)
     rules, every = scenario.rules, scenario.turn_every

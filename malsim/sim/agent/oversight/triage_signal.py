@@ -39,7 +39,7 @@ class TriageSignal:
         self._state = self._engine.start(Memory.empty())
 
     def read(self, snapshot: Snapshot, now: float) -> Array:
-        """The signal on each row of the memory as the last tick left it, at `now` days."""
+        """Return the signal for each row of the memory after the last tick, at `now` days."""
         memory = snapshot.view.graph or self._as_graph(snapshot)
         self._state = self._engine.scan(self._state, memory, now=now).state
         signal: Array = np.nan_to_num(np.asarray(self._state.signals[self._value], dtype=np.float64))

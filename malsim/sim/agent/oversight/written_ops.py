@@ -33,7 +33,7 @@ CONFIDENCE = 0.6  # of a program
 
 
 class OpDraft(NamedTuple):
-    """Ops that go to the gate: in which replications, on which cells, at which place and of which kind; garbled or not."""
+    """Ops on their way to the gate: replication, cell, slot and kind of each, and whether the text is garbled."""
 
     turn: Turn
     rep: Ints
@@ -59,7 +59,7 @@ class WrittenOps:
         self._waiting: list[OpDraft] = []
 
     def note(self, rep: Ints, rows: Ints, begins: Bools, snapshot: Snapshot) -> None:
-        """Take note of cells that were opened: an op that fired takes its cell as it is now, a series of reads may begin."""
+        """Record opened cells: latch the value of a cell whose op fired, and begin a series of reads where it is due."""
         read = (self._cell[rep] == rows[:, None]) & self._fires[rep]
         np.logical_or.at(self._captures, rep, read)
         if len(self._was) < len(snapshot.view):
@@ -90,7 +90,7 @@ class WrittenOps:
         self._waiting.append(OpDraft(turn, rep, rows, place, kind, garbled[rep]))
 
     def admit(self, memory: Memory, now: float, rules: Rules, on_verdicts: Callable[[GateResult], None]) -> Memory:
-        """Take what was written through the gate, like any claim; what it admits reads its cell from then on."""
+        """Pass the written ops through the gate as claims. An admitted op reads its cell from then on."""
         waiting, self._waiting = self._waiting, []
         for one in waiting:
             if one.rep.size:
@@ -128,7 +128,7 @@ class WrittenOps:
         self._log.wired(one.turn, rep, rows, texts)
 
     def cells(self) -> dict[str, Ints]:
-        """The cell that each op reads in each replication, by the handle that the netlist calls it."""
+        """Return the cell that each op reads in each replication, by the handle in the netlist."""
         each = enumerate(zip(self._cell.T, self._kind.T, strict=True))
         return {
             op_cell(place, kind): np.where(kinds == number, cells, NONE)
@@ -142,7 +142,7 @@ class WrittenOps:
         return {f"{op_name(place)}-taken": column for place, column in enumerate(captures.T)}
 
     def read(self, signals: Mapping[str, Array]) -> None:
-        """Take note of which ops fire."""
+        """Update the mask of firing ops from the signals."""
         for place in range(self._cell.shape[1]):
             fires = np.stack([np.asarray(signals[f"{op_name(place)}-{kind.fires}"]) for kind in READER_OPS.values()])
             self._fires[:, place] = np.take_along_axis(fires, np.maximum(self._kind[:, place], 0)[None], axis=0)[0]
@@ -157,7 +157,7 @@ _KINDS = tuple(READER_OPS)
 
 
 def program_text(kind: str, place: int, cell: str, reader: Reader) -> str:
-    """The body of an op's claim.
+    """Return the body of an op's claim.
 
     >>> from malsim.sim.settings.reader import Reader
     >>> program_text("watch", 0, "obs_9c1f", Reader())

@@ -47,12 +47,12 @@ class ClaimBatch:
 
     @classmethod
     def none(cls) -> ClaimBatch:
-        """No claim at all."""
+        """Return an empty batch."""
         return _NOTHING
 
     @classmethod
     def of(cls, edges: Sequence[DraftEdge], *, rep: Ints, **columns: Ints | Array | float) -> ClaimBatch:
-        """Claims with what they intend; a column may be one number for all, and no edge is written twice."""
+        """Build claims with their intended edges. A column may be one number for all; repeated edges are dropped."""
         whole: dict[str, NDArray[Any]] = {
             name: value if isinstance(value, np.ndarray) else np.full(len(rep), value) for name, value in columns.items()
         }
@@ -60,7 +60,7 @@ class ClaimBatch:
 
     @classmethod
     def joined(cls, parts: Sequence[ClaimBatch]) -> ClaimBatch:
-        """Several one under the other."""
+        """Concatenate several batches."""
         parts = [part for part in parts if len(part)]
         if len(parts) <= 1:
             return parts[0] if parts else cls.none()
@@ -70,7 +70,7 @@ class ClaimBatch:
         return cls(**columns)
 
     def rows(self, rows: Ints) -> ClaimBatch:
-        """The claims of these rows, in their order, each with its edges; a row named twice is there twice."""
+        """Return the claims of these rows in their order, each with its edges; a row may be repeated."""
         each = np.bincount(self.claim, minlength=len(self))
         counts = each[rows]
         claim = np.repeat(np.arange(len(rows)), counts)
@@ -80,7 +80,7 @@ class ClaimBatch:
 
 
 def _flat(edges: Sequence[DraftEdge]) -> dict[str, NDArray[Any]]:
-    """Edges as columns of `ClaimBatch`: claim by claim, in the order given, none twice."""
+    """Return edges as columns of `ClaimBatch`: claim by claim, in the given order, without repetition."""
     targets = np.array([edge.target for edge in edges], dtype=np.int64).reshape(len(edges), -1 if edges else 0)
     claim, place = np.nonzero(targets.T != NONE)
     relation = np.array([schema.RELATIONS.index(edge.relation) for edge in edges], dtype=np.int64)[place]

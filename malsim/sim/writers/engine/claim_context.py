@@ -127,7 +127,7 @@ class ClaimContext:
         return self.draws.happens(share, purpose, rep=self.rep, member=self.member, turn=self.turn)
 
     def stated(self, mean: float, noise: float) -> Array:
-        """A stated confidence for each claim: mean + noise · N(0, 1), within 0.01 and 1."""
+        """Return a stated confidence for each claim: mean + noise · N(0, 1), within 0.01 and 1."""
         if not noise:
             return np.full(len(self.rep), min(max(mean, LEAST_STATED), 1.0))
         normal = self.draws.normal("stated", rep=self.rep, member=self.member, turn=self.turn)
@@ -189,7 +189,7 @@ class ClaimDraft:
 
 
 def _whole(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, otherwise: int) -> NDArray[Any]:
-    """A column of so many claims, from the parts that end at some places; None is a part that is `otherwise` throughout."""
+    """Concatenate the parts of a column, which end at the given indexes; a part None is filled with `otherwise`."""
     column = np.full(claims, otherwise)
     for end, part in parts:
         if part is not None:

@@ -123,7 +123,7 @@ def _blank(name: str) -> pl.Expr:
 
 
 def _days(times: pl.Series) -> pl.Series:
-    """Days of a date, a date and time, an ISO week, a year (where all are years) or a plain number; null for others.
+    """Return the days of a date, date and time, ISO week, year (if all are years) or plain number; null otherwise.
 
     >>> _days(pl.Series(["1970-01-02", "1970-01-01T12:00:00+06:00", "1970-W02", "3.5"])).to_list()
     [1.0, 0.25, 4.0, 3.5]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Script:
-    """Claims sorted by writer and time; those of writer m stand from `starts[m]` on and before `starts[m + 1]`."""
+    """Claims sorted by writer and time. Those of writer m are at `starts[m]` up to `starts[m + 1]` − 1."""
 
     names: tuple[str, ...]
     starts: Ints
@@ -26,7 +26,7 @@ class Script:
 
     @classmethod
     def of(cls, *, writers: pl.Series, t: Ints, fact: Ints, value: Ints, stated: Array) -> Script:
-        """Sort claims as they stand in a file; writers are numbered as they first appear."""
+        """Sort claims by writer and time. Writers are numbered in the order of their names."""
         names, member = np.unique(writers.to_numpy().astype(str), return_inverse=True)
         order = np.lexsort((t, member))
         starts = np.searchsorted(member[order], np.arange(len(names) + 1))

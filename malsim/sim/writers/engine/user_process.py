@@ -30,7 +30,7 @@ class UserProcess:
 
     @classmethod
     def of(cls, given: object) -> UserProcess:
-        """A function or a name `module:function`, each taken as consent to run it; raises `UsageError` for anything else.
+        """Build from a function or a name `module:function`, each taken as consent to run it; else raises `UsageError`.
 
         >>> UserProcess.of("desks:night_shift").name
         'night_shift'
@@ -47,7 +47,7 @@ class UserProcess:
         return cls(run=f"{getattr(given, '__module__', '')}:{name}", function=given, allowed=True)
 
     def load(self) -> Callable[..., Any]:
-        """The function; raises `UsageError` where the code may not be run, `AdapterError` where it is not there."""
+        """Return the function. Raises `UsageError` if the code may not be run, `AdapterError` if it is missing."""
         if not self.allowed:
             hint = "read that code, then add --allow-code (malsim run, test, compare), or run it from Python"
             raise UsageError("this scenario names code to be run", where=f"process {self.name}", given=self.run, hint=hint)
