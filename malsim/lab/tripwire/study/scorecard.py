@@ -113,10 +113,10 @@ class Scorecard:
         ]
         facts = f"{scenario.path} · seed {scenario.seed}, {scenario.days:g} days, {scenario.replications} replications"
         name = f"{self.name}: {self.alarm}"
-        heads = {"name": name, "why": scenario.why, "facts": facts, "verdict": self.verdict.headline}
+        words = {"name": name, "why": scenario.why, "facts": facts, "verdict": self.verdict.headline}
         flaws = [sentence for _, sentence in self.verdict.flaws]
         bad = bool(self.verdict.code)
-        return html.page(self.figure, sections, flaws=flaws, bad=bad, watched=self.receipt.watched, **heads)
+        return html.page(self.figure, sections, flaws=flaws, bad=bad, watched=self.receipt.watched, **words)
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -140,6 +140,8 @@ class Scorecard:
         if self.card is not None:
             yield "  truth table (* decides)"
             yield from (f"    {line}" for line in str(self.card).split("\n"))
+        if scenario.replications == 1:
+            yield "  one replication: use --replications 20 for intervals that say something"
         yield from (f"  {line}" for line in score_lines(self.scores))
         if self.coverage_share is not None:
             yield from coverage_lines(self.coverage, self.coverage_share)
