@@ -25,18 +25,33 @@ def recognises(source: Source) -> bool:
 def read(source: Source, options: Options) -> Records:
     """Read one claim per write; a new text of an item supersedes its old one, and a deleted item is annexed."""
     cells, versions = Collector(), dict[str, list[str]]()
-    deletions = others = 0
+    deletions = others = unnamed = 0
     for number, line in enumerate(source.records()):
         item, says = text_of(line.get("item")), text_of(line.get("value"))
         if line.get("event") == "delete" and item in versions:
             deletions += 1
             cells.annex(versions[item][-1])
+        elif line.get("event") == "delete" and item is None:
+            active = _active(cells, versions, text_of(line.get("writer")) or UNKNOWN)
+            deletions, unnamed = deletions + len(active), unnamed + (not active)
+            for key in active:
+                cells.annex(key)
         elif line.get("event") == "write" and says:
             _add(cells, versions.setdefault(item or f"line {number}", []), item or f"line {number}", line, says)
         else:
             others += 1
-    counts = {"deleted since: annexed": deletions, "other events, which are no claims": others}
+    counts = {
+        "deleted since: annexed": deletions,
+        "deletions that name no item: nothing annexed": unnamed,
+        "other events, which are no claims": others,
+    }
     return cells.records("a log of events", counts)
+
+
+def _active(cells: Collector, versions: dict[str, list[str]], writer: str) -> list[str]:
+    """Return the keys of the active cells of a writer, which a deletion without an item takes back."""
+    keys = [keys[-1] for keys in versions.values()]
+    return [key for key in keys if cells[key]["writer"] == writer and cells[key].get("status") != "annexed"]
 
 
 def _add(cells: Collector, versions: list[str], item: str, line: dict[str, Any], says: str) -> None:

@@ -42,7 +42,7 @@ def _first_line(note: Note) -> str:
 
 
 def _cell(_: Path, note: Note, one: NoteObservation) -> dict[str, Any]:
-    created = day_of(note.text("created"), local=True)
+    created = day_of(note.text("created") or note.text("date"), local=True)
     modified = day_of(note.text("modified"), local=True)
     values: dict[str, Any] = {
         "writer": UNKNOWN,

@@ -20,6 +20,7 @@ _ODD = "left out: no entity, relation or text"
 _COUNTED = (_RELATED, _SILENT, "truncated: a last line cut short", "lines left out: not readable", _ODD)
 _NAMES = ("name", "entityName", "entity_name", "id")  # the dialects of the servers that write such files
 _TYPES = ("entityType", "entity_type")
+_CONTENTS = ("content", "text", "observation", "value", "contents")
 _RELATION_AS_JSON = '{{"from": {}, "relationType": {}, "to": {}}}'
 _FROM, _TO, _RELATIONS = ("from", "from_id"), ("to", "to_id"), ("relationType", "relation_type")
 
@@ -31,6 +32,8 @@ def recognises(source: Source) -> bool:
         return _first(first, _NAMES) is not None
     if first.get("type") == "relation":
         return _first(first, _FROM) is not None and _first(first, _TO) is not None
+    if source.list:
+        return any(isinstance(item, dict) and item.get("type") in ("entity", "relation") for item in source.list)
     return isinstance(source.object.get("entities"), list) and isinstance(source.object.get("relations"), list)
 
 
@@ -49,6 +52,7 @@ def _claims(records: Iterable[dict[str, Any]], counts: Counter[str]) -> tuple[pl
     for record in records:
         if record.get("type") == "entity" and (name := _first(record, _NAMES)) is not None:
             observations = record.get("observations")
+            observations = [observations] if isinstance(observations, str | dict) else observations
             texts = _texts(observations) if isinstance(observations, list) else []
             counts[_SILENT] += not texts
             counts[_ODD] += len(observations) - len(texts) if isinstance(observations, list) else 0
@@ -79,12 +83,16 @@ def _items(source: Source) -> Iterator[dict[str, Any]]:
     if source.first.get("type") in ("entity", "relation"):
         yield from source.records()
         return
+    yield from (record for record in source.list if isinstance(record, dict))
     for kind, name in (("entity", "entities"), ("relation", "relations")):
-        yield from ({**record, "type": kind} for record in source.object[name] if isinstance(record, dict))
+        yield from ({**record, "type": kind} for record in source.object.get(name, ()) if isinstance(record, dict))
 
 
 def _texts(observations: list[Any]) -> list[str]:
     texts = [text for text in observations if type(text) is str and text.strip()]
+    if len(texts) < len(observations):  # some servers write objects with a text and a time
+        items = [_first(item, _CONTENTS) if isinstance(item, dict) else item for item in observations]
+        return [text for item in items if (text := text_of(item))]
     return texts if all(map(str.isascii, texts)) else [text for item in texts if (text := text_of(item))]
 
 

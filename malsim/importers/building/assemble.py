@@ -43,6 +43,8 @@ class ImportedMemory:
         """Return how much came and from when, and the report with a line per item."""
         cells, edges, writers = (self.memory.table(name).height for name in ("cells", "edges", "writers"))
         day = f"day 0 is {self.start}" if self.start else "nothing is dated"
+        if not cells:
+            return f"nothing was imported: the source holds no claim\n{report_text(self.report)}"
         return f"{cells} cells, {edges} edges, {writers} writers, {day}\n{report_text(self.report)}"
 
 

@@ -77,6 +77,9 @@ def note_of(text: str, name: str) -> Note:
     (('net',), 'from a log')
     """
     header, body = _header(text)
+    if header and body.lstrip().startswith("---"):  # an editor added front matter of its own
+        second, rest = _header(body.lstrip())
+        header, body = (header | second, rest) if second else (header, body)
     observations, relations, fenced = list[NoteObservation](), list[tuple[str, str]](), False
     for line in body.splitlines():
         if _FENCE.match(line):

@@ -132,9 +132,11 @@ class Source:
 
     @cached_property
     def first(self) -> dict[str, Any]:
-        """The first line as a record; empty where it is none."""
-        value = _parse(self._two_lines[0])
-        return value if isinstance(value, dict) else {}
+        """The first line that is a record, also behind damaged lines; empty where there is none."""
+        line, more = self._two_lines
+        if records := _records_in(line):
+            return records[0]
+        return next(self.records(), {}) if more and self.document is None else {}
 
     @cached_property
     def _two_lines(self) -> tuple[bytes, bytes]:
@@ -148,14 +150,15 @@ class Source:
     @cached_property
     def document(self) -> Any:
         """The whole file as one JSON value; None where it is not one value."""
-        if not self._two_lines[0] or (self.first and self._two_lines[1]):
+        if not self._two_lines[0] or (self._two_lines[1] and _records_in(self._two_lines[0])):
             return None
         if self.path.stat().st_size > MOST_BYTES:
             raise StoreError(
                 "too large to be read whole", where=str(self.path), allowed=f"{MOST_BYTES} bytes of one JSON document"
             )
         try:
-            return json.loads(self.path.read_bytes().decode("utf-8-sig"))
+            value = json.loads(self.path.read_bytes().decode("utf-8-sig"))
+            return json.loads(value) if isinstance(value, str) else value  # some programs encode their JSON twice
         except UnicodeDecodeError as error:
             raise StoreError("not UTF-8 text", where=str(self.path), hint="save it as UTF-8") from error
         except RecursionError as error:
@@ -181,7 +184,11 @@ class Source:
                 if len(line) > LONGEST_LINE:
                     raise StoreError("a line too long", where=f"{self.path}:{number}", allowed=f"{LONGEST_LINE} bytes")
                 try:
-                    value = _value(line.removeprefix(_MARK).decode("utf-8", "surrogatepass").strip(_BLANK))
+                    text = line.removeprefix(_MARK).decode("utf-8", "surrogatepass").strip(_BLANK)
+                    value, end = _DECODER.raw_decode(text)
+                    if end != len(text):
+                        yield from (glued := _glued(text))
+                        value = None if not glued else True
                 except UnicodeDecodeError as error:
                     if line.endswith(b"\n"):
                         raise StoreError("not UTF-8 text", where=f"{self.path}:{number}", hint="save it as UTF-8") from error
@@ -190,23 +197,27 @@ class Source:
                     value = None
                 if isinstance(value, dict):
                     yield value
-                elif line.strip():
+                elif value is not True and line.strip():
                     self.cut, self.bad = self.cut + (not line.endswith(b"\n")), self.bad + line.endswith(b"\n")
 
 
-def _value(text: str) -> Any:
-    """Parse a text as one JSON value, in half the time of `json.loads`, which first guesses the encoding."""
-    value, end = _DECODER.raw_decode(text)
-    if end != len(text):
-        raise ValueError
-    return value
+def _glued(text: str) -> list[dict[str, Any]]:
+    """Return the records of a line on which nothing but records stand, one behind the other; none of any other line."""
+    records, end = list[dict[str, Any]](), 0
+    while end < len(text):
+        value, end = _DECODER.raw_decode(text, end)
+        if not isinstance(value, dict):
+            return []
+        records.append(value)
+        end += len(text[end:]) - len(text[end:].lstrip(_BLANK))
+    return records
 
 
-def _parse(line: bytes) -> Any:
+def _records_in(line: bytes) -> list[dict[str, Any]]:
     try:
-        return json.loads(line)
+        return _glued(line.decode("utf-8", "surrogatepass").strip(_BLANK))
     except (ValueError, RecursionError):
-        return None
+        return []
 
 
 def _text(value: bytes) -> str:
