@@ -99,7 +99,7 @@ def _of_metric(check: MetricCheck, trace: Trace) -> Region:
 
 
 def _line(panel: str, trace: Trace, value: Value) -> pl.DataFrame | None:
-    """The middle and the band of a value over the replications; none of words or of what cannot be read."""
+    """Return the median and the band of a value over the replications; None for texts and unreadable values."""
     if isinstance(value, Number):
         return None
     try:

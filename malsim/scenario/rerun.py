@@ -72,7 +72,7 @@ class Rerun:
 
 
 def rerun(path: str | Path) -> Rerun:
-    """Make the run of a manifest again and compare its frames with those recorded.
+    """Repeat the run of a manifest and compare its frames with those recorded.
 
     With the same processor, instruction sets of numpy and versions the hashes must be equal; elsewhere the Parquet files
     beside the manifest are compared, numbers within 1e-12. Raises `DataError` for a file that is no manifest, or one that
@@ -108,7 +108,7 @@ def _other_machine(recorded: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
-    """The scenario that a manifest describes, with the rules, seed and replications it was run with."""
+    """Return the scenario that a manifest describes, with its rules, seed and replications."""
     if recorded.get("forked") is not None:
         hint = "make the run that it began as again, and fork that"
         given = f"day {recorded['forked']}"
@@ -158,7 +158,7 @@ def one_replication(path: str | Path, rep: int | None = None) -> Run:
 
 
 def _scenario_file(recorded: Mapping[str, Any], folder: Path) -> str:
-    """The file beside which claims, stores and netlists of the run lie: the recorded one, else as if beside the manifest.
+    """Return the scenario file beside which claims, stores and netlists lie: the recorded one, or one beside the manifest.
 
     What a manifest calls its scenario's file is believed only where that very scenario stands: a manifest may come from
     anywhere, and must not choose what is read.
@@ -223,6 +223,6 @@ def _difference(frame: pl.DataFrame, recorded: Path) -> str:
 
 
 def _gap(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:
-    """The largest difference beyond the tolerance, 0 if there is none; NaN equals NaN alone."""
+    """Return the largest difference beyond the tolerance, 0 if there is none; NaN equals only NaN."""
     apart = ~np.isclose(ours, theirs, rtol=0.0, atol=TOLERANCE, equal_nan=True)
     return float(np.abs(ours[apart] - theirs[apart]).max(initial=0.0))

@@ -47,7 +47,7 @@ def _cell(name: str, sentence: str, steps: tuple[Step, ...], extra: tuple[str, .
 
 
 def _five() -> tuple[Step, ...]:
-    """Return ann's claims in both scopes and five supporters each: of x in his, of z in hers, at one instant."""
+    """Return ann's claims of x and z in hers, then five writers' claims of x in his and of z in hers, at one instant."""
     crowd = ("bob", "cid", "dan", "eve", "fay")
     first = [says(1.0, "ann", name, value, **HERS) for name, value in (("x", "A"), ("z", "K"))]
     before = [ask(2.0, name, value, "remembered", **HERS) for name, value in (("x", "A"), ("z", "K"))]

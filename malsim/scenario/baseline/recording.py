@@ -27,7 +27,7 @@ MOST_SERIES = 200
 
 
 def place(run: Run) -> tuple[Path, str]:
-    """The folder and the name under which a run's baseline is recorded: beside its scenario's file."""
+    """Return the folder and the name under which a run's baseline is recorded: beside its scenario's file."""
     path = Path(run.scenario.path)
     if path.suffix != ".toml":
         raise ScenarioError("a baseline stands beside a scenario's file", given=run.scenario.path, hint="save it to a file")
@@ -35,7 +35,7 @@ def place(run: Run) -> tuple[Path, str]:
 
 
 def recorded_columns(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFrame]:
-    """The recorded columns of a run, with the keys of their rows, by frame."""
+    """Return the recorded columns of a run, with the keys of their rows, by frame."""
     frames: dict[str, pl.DataFrame] = {}
     for name in KEYS:
         names = [column.partition(".")[2] for column in columns if column.partition(".")[0] == name]
@@ -67,7 +67,7 @@ def against_baseline(check: BaselineCheck, run: Run) -> Comparison:
 
 
 def band_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Lines (panel, t, middle, low, high) and bands (panel, t, low, high) of a few series, those outside first."""
+    """Return lines (panel, t, middle, low, high) and bands (panel, t, low, high) of a few series, those outside first."""
     lines, bands = pl.DataFrame(schema=LINES), pl.DataFrame(schema=BANDS)
     if comparison is None:
         return lines, bands
@@ -86,7 +86,7 @@ def band_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -
 
 
 def _series(then: Mapping[str, pl.DataFrame], comparison: Comparison) -> list[tuple[str, str, str, dict[str, object]]]:
-    """Frame, column, label and keys of each series of numbers recorded, those that left their band first."""
+    """Return frame, column, label and keys of each recorded series of numbers, those outside their band first."""
     outside = set(comparison.differences.select("frame", "series", "column").rows())
     series = [
         (name, column, series_label(keys), keys)

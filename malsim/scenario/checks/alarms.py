@@ -75,7 +75,7 @@ def _unreadable(item: str, number: int) -> ScenarioError:
 
 
 def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
-    """The state of an alarm at each tick: quiet, tripped, latched or cleared; None where it has no value.
+    """Return the state of an alarm at each tick: quiet, tripped, latched or cleared; None where it has no value.
 
     On while its condition holds it is tripped, on without it latched; off it is cleared if it was ever on, else quiet.
     Without a condition an alarm that is on is tripped.
@@ -123,7 +123,7 @@ class AlarmVerdict:
         return None if self.passed else int(self.differences["rep"][0])
 
     def __str__(self) -> str:
-        """The first difference in one line."""
+        """Return the first difference in one line."""
         if self.passed:
             return "every expected state was met"
         first, count = self.differences.row(0, named=True), self.differences.height
@@ -203,7 +203,7 @@ def _ticks(time: str, trace: Trace) -> range:
 
 
 def _tick(time: str, trace: Trace, *, after: bool = False) -> int:
-    """The first tick at or after a time (or only after it); one beyond the last for a time beyond the run."""
+    """Return the first tick at or after a time (or only after it); one past the last for a time beyond the run."""
     if time.isdigit():
         return int(time) + after
     moment = span(time)

@@ -54,7 +54,7 @@ class MetricCheck(KindCheck):
 
     @classmethod
     def read(cls, given: Mapping[str, Any], line: int, where: str) -> MetricCheck:
-        """A metric that there is, of a value, between bounds that keep something in and something out."""
+        """Read a check of a known metric of a value; the bounds must include some possible values and exclude others."""
         (low, high), metric = given["within"], given["metric"]
         if metric not in METRICS:
             raise ScenarioError(
@@ -71,7 +71,7 @@ class MetricCheck(KindCheck):
         return cls(**settings, property=f"{metric} of {given['of']} within [{low:g}, {high:g}]", line=line)
 
     def result(self, run: Run | None, trace: Trace) -> MetricEstimate:
-        """Measured in every replication; a figure that puts them together is taken as the run prints it."""
+        """Measure the metric in each replication; a figure pooled over replications is taken as the run prints it."""
         if run is not None and self.of in FIGURES and self.metric in OF_VALUE and self.over is None:
             pooled, reps = measurements(run).get(self.of), trace.replications
             if isinstance(pooled, Times | CalibrationErrors):
@@ -104,13 +104,13 @@ class AlarmCheck(KindCheck):
 
     @classmethod
     def read(cls, given: Mapping[str, Any], line: int, where: str) -> AlarmCheck:  # noqa: ARG003  # nothing can be wrong yet
-        """An alarm's address, and its states by time."""
+        """Read an alarm's address, and its states by time."""
         states = ", ".join(f"{time} {state}" for time, state in given["expect"].items())
         reads = tuple(given[key] for key in ("alarm", "condition") if key in given)
         return cls(**given, property=f"{given['alarm']}: {states}", line=line, reads=reads)
 
     def result(self, run: Run, trace: Trace) -> AlarmVerdict:  # noqa: ARG002  # its frames are enough
-        """The states that it was in."""
+        """Compare the alarm's states with the expected ones."""
         return check_alarm(self.expect, trace, alarm=self.alarm, condition=self.condition)
 
 
@@ -122,7 +122,7 @@ class AxiomCheck(KindCheck):
 
     @classmethod
     def read(cls, given: Mapping[str, Any], line: int, where: str) -> AxiomCheck:
-        """An axiom that a history can be asked."""
+        """Read an axiom that applies to a history."""
         name = given["axiom"]
         if name not in HISTORY_AXIOMS:
             problem, allowed = "no axiom that a history can be asked", ", ".join(HISTORY_AXIOMS)
@@ -142,7 +142,7 @@ KINDS: dict[str, type[KindCheck]] = {"metric": MetricCheck, "alarm": AlarmCheck,
 
 
 def kind_of(check: Check) -> str:
-    """The key that names a check's kind in a file."""
+    """Return the key that names a check's kind in a file."""
     return next((name for name, kind in KINDS.items() if isinstance(check, kind)), "property")
 
 
@@ -160,7 +160,7 @@ class Goal(Check):
 
 
 def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check, ...]:
-    """The checks a file states, each read at load, so that an error names its line."""
+    """Read the checks of a file when it is loaded, so that an error names its line."""
     checks: list[Check] = []
     for number, given in enumerate(table.get("check", [])):
         kinds = [kind for kind in ("property", *KINDS) if kind in given]
@@ -182,7 +182,7 @@ def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check
 
 
 def value_of(text: str) -> Value:
-    """The value a text says, as it would stand on one side of a comparison.
+    """Parse a value, as it would be written on one side of a comparison.
 
     >>> value_of("eff(obs_a1a1)")
     Read(address='obs_a1a1-scores-eff')

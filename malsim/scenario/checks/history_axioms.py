@@ -129,7 +129,7 @@ HISTORY_AXIOMS: dict[str, tuple[str, Callable[[Recorded], pl.DataFrame]]] = {
 
 
 def check_axiom(name: str, history: Recorded) -> Verdict:
-    """Ask a history one axiom; the margin is that of its worst case.
+    """Check one axiom on a history; the margin is that of its worst case.
 
     Raises
     ------

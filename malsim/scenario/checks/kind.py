@@ -35,7 +35,7 @@ class KindCheck(Check):
 
     @classmethod
     def read(cls, given: Mapping[str, Any], line: int, where: str) -> KindCheck:
-        """The check that a table of the file says.
+        """Read the check from a table of the file.
 
         `property` is it in a line; `reads` are the addresses it looks at (none: all cells): of a history no others are read.
         """

@@ -97,7 +97,7 @@ class MetricEstimate:
         return int(self.replications[each.argmin() if low else each.argmax()])
 
     def __str__(self) -> str:
-        """Say it in one line, and never that a single replication has an interval."""
+        """Return the estimate in one line; a single replication is never shown with an interval."""
         text = f"{self.what}{self._figure}"
         if self.passed:
             return text

@@ -47,14 +47,14 @@ class ProofCheck(KindCheck):
 
     @classmethod
     def read(cls, given: Mapping[str, Any], line: int, where: str) -> ProofCheck:
-        """A property and assumptions that can be read."""
+        """Read a check with a property and assumptions that can be parsed."""
         parse_at(parse, given["property"], f"{where}.property")
         for text in given.get("assume", ()):
             parse_at(assumption_of, text, f"{where}.assume")
         return cls(**{**given, "assume": tuple(given.get("assume", ()))}, line=line)
 
     def result(self, run: Run, trace: Trace) -> ProofVerdict:
-        """The answer; one that is not decided in time cannot be judged."""
+        """Return the verdict; a question not decided in time cannot be judged."""
         del trace
         config = run.scenario.netlist
         if config is None:

@@ -27,11 +27,11 @@ class Series:
     final: Array
 
     def first(self, mask: NDArray[np.bool_]) -> Array:
-        """The day of the first tick of a mask; infinite where it has none."""
+        """Return the day of the first tick of a mask; infinite if the mask is empty."""
         return np.where(mask.any(axis=0), self.days[mask.argmax(axis=0)], np.inf)
 
     def reaches(self, share: float) -> Array:
-        """The day on which the final value's share is first reached."""
+        """Return the day on which a share of the final value is first reached."""
         return self.first(np.sign(self.final) * (self.values - share * self.final) >= 0)
 
     def beyond(self, sign: int) -> Array:

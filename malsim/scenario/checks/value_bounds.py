@@ -23,7 +23,7 @@ OF_VALUE = ("mean", "lowest", "highest", "last")
 
 
 def bounds_of_metric(metric: str, value: Value, days: float) -> Bounds:
-    """The bounds of a metric of a value over a window of so many days, and of its mean.
+    """Return the bounds of a metric of a value over a window of so many days, and of its mean.
 
     >>> bounds_of_metric("mean", Apply("/", (Read("acted_false"), Read("acted"))), 30.0)
     (0.0, 1.0)
@@ -37,7 +37,7 @@ def bounds_of_metric(metric: str, value: Value, days: float) -> Bounds:
 
 
 def value_bounds(value: Value) -> Bounds:
-    """The bounds of a value at each tick; without end where they cannot be told.
+    """Return the bounds of a value at each tick; infinite where they are unknown.
 
     >>> value_bounds(Apply("/", (Apply("+", (Read("right(a)"), Read("right(b)"))), Number(2.0))))
     (0.0, 1.0)

@@ -35,7 +35,7 @@ SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late":
 
 
 def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
-    """The fields of a Scenario that a file's tables describe; an error names file, line and key."""
+    """Return the fields of a Scenario that a file's tables describe; an error names file, line and key."""
 
     def each(key: str, make: Callable[[dict[str, Any], str], T]) -> tuple[T, ...]:
         return tuple(_read(make, part, key, n, lines, where) for n, part in enumerate(table.get(key, [])))
@@ -71,7 +71,7 @@ def _read(
 
 
 def _population(part: dict[str, Any], here: str, folder: Path) -> Population:
-    """A population; the file that one reads its claims from lies in the scenario's folder."""
+    """Read a population; a file that it reads its claims from must lie in the scenario's folder."""
     population = Population.of(part, where=here)
     if "path" in part:
         inside(folder, part["path"], where=f"{here}.path", what="a claim file")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def episodes_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Episode, ...]:
-    """The episodes a file states, each read at load, so that an error names its line."""
+    """Read the episodes of a file when it is loaded, so that an error names its line."""
     return tuple(_episode(given, number, lines, where) for number, given in enumerate(table.get("episode", [])))
 
 
@@ -46,7 +46,7 @@ def _episode(given: Mapping[str, Any], number: int, lines: Lines, where: str) ->
 
 
 def during(episodes: Iterable[Episode], trace: Trace) -> NDArray[np.bool_]:
-    """The ticks × replications at which any of the episodes is; where `when` has no value, it does not hold.
+    """Return a mask (ticks × replications) of the ticks within any episode; where `when` has no value it does not hold.
 
     Raises `ScenarioError` where `when` names what the run has not.
     """

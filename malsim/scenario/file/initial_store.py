@@ -54,7 +54,7 @@ def initial_memory_of(
 
 
 def initial_memory_from(path: str | Path) -> InitialMemory:
-    """A store, or any memory that can be imported, as what a run's memory begins with; a folder is named without a hash."""
+    """Load a store, or any memory that can be imported, as a run's initial memory; a folder has no recorded hash."""
     place = Path(path)
     memory, now = _memory_in(place)
     stores = {str(path): _hash(place) if place.is_file() else ""}
@@ -69,7 +69,7 @@ def _within(folder: Path, name: str, at: str) -> Path:
 
 
 def _hash(path: Path) -> str:
-    """The hash of a file's bytes; of a folder, its notes' and the commit's that is checked out."""
+    """Return the hash of a file's bytes, or for a folder that of its notes and of its checked-out commit."""
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     digest = hashlib.sha256()

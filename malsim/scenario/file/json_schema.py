@@ -28,7 +28,7 @@ DERIVED = {  # rules that name a derived value
 
 @cache
 def scenario_schema() -> dict[str, Any]:
-    """The published schema, ready for JSON; editors complete from it. One a process: copy it to change it."""
+    """Return the published schema, ready for JSON and for editors. One per process: copy it before changing it."""
     schema, checks = (_data(name) for name in ("scenario.schema.json", "check.schema.json"))
     schema["properties"] |= checks
     parts = schema["$defs"]

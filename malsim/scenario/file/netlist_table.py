@@ -70,7 +70,7 @@ def _document(given: dict[str, Any], text: str, lines: Lines, where: str, record
 
 
 def _with_signals(document: Document, names: list[str], derived: dict[str, str], lines: Lines, where: str) -> Document:
-    """The document with the standing signals it does not add itself, and a net for each derived value of `[derive]`."""
+    """Add the standing signals that the document lacks, and a net for each derived value of `[derive]`."""
     try:
         more = signals_text(name for name in names if name not in added_names(document.statements))
     except UsageError as error:

@@ -95,7 +95,7 @@ def parse(
     netlist: str | None = None,
     stores: Mapping[str, str] | None = None,
 ) -> Scenario:
-    """Make a Scenario from TOML text; `where` stands in messages for the file.
+    """Make a Scenario from TOML text; `where` names the file in messages.
 
     `netlist`, where given, is read instead of the file that the text names; `stores` are the hashes its stores must have.
     """
@@ -130,7 +130,7 @@ def parse(
 
 
 def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
-    """The settings of `[run]`."""
+    """Return the settings of `[run]`."""
     settings = dict(table)
     settings["days"] = in_days(settings.get("days", 30.0), where=f"{where}: run.days")
     if "turn_every" in settings:
@@ -145,7 +145,7 @@ def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _memory(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
-    """The law of the memory and its parameters, or the memory of the user's own, and the phrases it is spoken to in."""
+    """Return the law and its parameters, or the user's own memory, and the phrases used to speak to it."""
     name, settings = table.get("memory", {}).get("law", "mal"), table.get("law", {})
     at = ("memory", "law") if not settings or name not in shipped_laws() else ("law",)
     law, settings = checked_law(name, settings, where=f"{where}:{line_of(lines, at)}: {_dotted(at)}")
@@ -154,7 +154,7 @@ def _memory(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
 
 
 def _adapter(table: dict[str, Any], where: str) -> dict[str, Any]:
-    """The memory of the user's own that a file names, which nobody has allowed yet, and its phrases."""
+    """Return the user's own memory that a file names, not yet allowed to run, and its phrases."""
     if "adapter" in table and "law" in table:
         raise ScenarioError("two memories", where=f"{where}: memory", given="adapter and law", allowed="one of them")
     try:
@@ -201,7 +201,7 @@ def _check(table: dict[str, Any], lines: Lines, where: str) -> None:
 
 
 def _secret_names(table: Mapping[str, Any]) -> Iterator[tuple[str | int, ...]]:
-    """Names and labels of the world that hold a credential: they stand in frames, in figures and in what is printed."""
+    """Yield names and labels of the world that hold a credential: they appear in frames, figures and printed text."""
     for part in ("facts", "writers", "episode", "check", "proof"):
         for number, one in enumerate(table.get(part, []) if isinstance(table.get(part), list) else []):
             for key in ("name", "values", "fact"):

@@ -56,12 +56,12 @@ class History:
 
 
 def as_columns(frame: pl.DataFrame, kinds: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
-    """The frame with these columns, of these types."""
+    """Return the frame with these columns and these types."""
     return frame.select(list(kinds)).cast(pl.Schema(kinds))
 
 
 def about_objects(cells: pl.DataFrame) -> pl.DataFrame:
-    """Signals with a row an object: `belief` of its best active item, `rivals` that are active and say something else.
+    """Return signals per object: `belief` of its best active item, and `rivals`, active items with another value.
 
     `cells` has the columns t, rep, object, says, score, status.
     """

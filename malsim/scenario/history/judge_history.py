@@ -48,7 +48,7 @@ def read_history(scenario: Scenario, path: Path) -> History:
 
 
 def _of_one_day(memory: Memory) -> Memory:
-    """A memory that dates nothing, with every cell on day 0: its history has one instant."""
+    """Return a memory without dates with all cells on day 0: its history has one instant."""
     return memory.with_cells(memory.cells.with_columns(pl.lit(0.0).alias("created"), pl.lit(0.0).alias("touched")))
 
 
@@ -67,7 +67,7 @@ def judge_history(scenario: Scenario, path: Path) -> Judged:
 
 
 def check_of_history(check: Check, history: History, trace: Trace) -> Outcome:
-    """The outcome of one check of a history."""
+    """Judge one check on a history."""
     if isinstance(check, BaselineCheck):
         problem = ScenarioError("a baseline is of a simulated run", hint="ask a history properties")
         return Outcome(check=check, status="error", message=str(problem))

@@ -140,7 +140,7 @@ def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rows(now: Memory) -> pl.DataFrame:
-    """The cells as they are now, each with its `row`."""
+    """Return the current cells, each with its `row`."""
     return now.cells.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
 
 
@@ -157,7 +157,7 @@ def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) 
 
 
 def _as_of(grid: pl.DataFrame, old: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
-    """The grid with the values that were valid after each write: the earliest that were replaced by a later one."""
+    """Replace values by those valid after each write: the earliest that a later write replaced."""
     if old.is_empty():
         return grid
     until = old.with_columns((pl.col("until") - 1).alias("deed"), there=pl.lit(value=True)).drop("until")
@@ -169,7 +169,7 @@ def _as_of(grid: pl.DataFrame, old: pl.DataFrame, names: tuple[str, ...]) -> pl.
 
 
 def _before_supersession(grid: pl.DataFrame, now: Memory) -> pl.DataFrame:
-    """Cells that another superseded were active until that one came, also before the first write."""
+    """Mark superseded cells as active until their successor came, also before the first write."""
     heir = now.cells["created"].gather(grid["successor"])
     early = pl.Series((grid["status"] == "superseded") & (heir > grid["t"])).fill_null(value=False)
     if not early.any():
@@ -284,7 +284,7 @@ def _claims(now: Memory, verdicts: pl.DataFrame) -> pl.DataFrame:
 def _snapshots(
     now: Memory, grid: pl.DataFrame, instants: pl.DataFrame, deeds: pl.DataFrame
 ) -> Iterator[tuple[float, Memory]]:
-    """The memory after each tick; after every write where nothing ticked."""
+    """Yield the memory after each tick, or after each write if there are no ticks."""
     ticks = set(deeds.filter(deeds["deed"] == "tick")["t"].to_list())
     for at in instants.rows(named=True):
         if not ticks or at["t"] in ticks:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def with_signals(history: History) -> History:
-    """The history with the signals and events of its netlist, which scans the memory after each tick.
+    """Return the history with the signals and events of its netlist, which scans the memory after each tick.
 
     Cells and edges of the netlist's text are left out: what there is, the store says. Flags that it would set are noted as
     events and set nowhere; its programs propose nothing. A tick of the net is the usual distance of two scans.

@@ -43,7 +43,7 @@ def drawing(proof: Proof) -> Sheet:
 
 
 def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str:
-    """A scenario file in which the refuting inputs stand for the cells and the loop, and the property is its check.
+    """Return a scenario file in which the refuting inputs replace the cells and the loop, with the property as its check.
 
     Raises
     ------

@@ -57,7 +57,7 @@ class SeedTable:
         return 2 if self.errors or failed else int(not all(row.holds for row in self.rows))
 
     def lines(self) -> Iterator[str]:
-        """The errors, the checks that hang on their seed, and the count."""
+        """Yield the errors, the checks that depend on their seed, and the count."""
         yield from self.errors
         yield from (str(row) for row in self.rows if not row.holds)
         count = sum(row.holds for row in self.rows)
@@ -65,7 +65,7 @@ class SeedTable:
 
 
 def with_drawn_checks(suite: Iterable[Judged]) -> Iterator[Scenario]:
-    """The scenarios with those of their checks that another seed can decide otherwise, if they have one.
+    """Yield the scenarios with only their checks that another seed can decide otherwise, if they have any.
 
     A baseline is a record of its own seed and a goal is the suite's; neither is asked.
     """

@@ -89,7 +89,7 @@ def judge(scenario: Scenario) -> Judged:
 
 
 def judge_run(run: Run) -> tuple[Outcome, ...]:
-    """The outcome of each check of a run's scenario, over the run as it was recorded; goals are left to the suite."""
+    """Return the outcome of each check of a run's scenario on the recorded run; goals are left to the suite."""
     checks = [each for each in run.scenario.checks if not isinstance(each, Goal)]
     if not checks:
         return ()
@@ -126,7 +126,7 @@ def _goal(goal: Goal, judged: Judged) -> Outcome:
 
 
 def judge_check(check: Check, run: Run, trace: Trace) -> Outcome:
-    """The outcome of one check of a run, of which `trace` reads the frames."""
+    """Return the outcome of one check of a run, whose frames `trace` reads."""
     try:
         if isinstance(check, BaselineCheck):
             comparison = against_baseline(check, run)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def proof_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare them."""
+    """Declare the options of proofs."""
     group = parser.add_argument_group("proofs, for all inputs (pip install 'malsim[prove]'; malsim docs proofs)")
     add = group.add_argument
     add(
@@ -73,7 +73,7 @@ def prove_law(memory: Memory) -> int:
 
 
 def _range(text: str) -> tuple[str, tuple[str, str]]:
-    """`weak.level=0:1` as name, low, high."""
+    """Parse `weak.level=0:1` into name, low, high."""
     from malsim.base.errors import UsageError
 
     name, _, ends = text.partition("=")

@@ -28,7 +28,7 @@ class Region:
 
 
 def regions(formula: stl.Formula, trace: Trace) -> list[Region]:
-    """The regions of a property, in the order in which its comparisons stand.
+    """Return the regions of a property, in the order of its comparisons.
 
     What must hold at some time of a window only is shown over the whole of it.
 

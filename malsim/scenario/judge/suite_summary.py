@@ -68,12 +68,12 @@ class Suite:
         return sum(refusal_count(run.events, run.bands, run.scenario.replications) for run in runs)
 
     def summary(self) -> str:
-        """The counts of checks and goals."""
+        """Return the counts of checks and goals."""
         strict = f", claims refused: {self.refused} (--strict)" if self.strict and self.refused else ""
         return f"{self.count('pass')} passed, {self.count('fail')} failed, {self.count('error')} could not be judged{strict}"
 
     def junit(self) -> str:
-        """JUnit XML: one testsuite a scenario, one testcase a check, <failure> and <error> apart."""
+        """Return JUnit XML: one testsuite per scenario, one testcase per check, <failure> and <error> apart."""
         root = ET.Element("testsuites", name="malsim")
         for path, problem in self.unread:
             _case(_suite(root, path), path, "read", "error", problem, "")
@@ -101,7 +101,7 @@ class Suite:
 
 
 def errors_of(path: str, problem: str) -> Iterator[str]:
-    """A problem with a file, a `file:line: error: problem` for each of its lines; the first line where it names none."""
+    """Yield `file:line: error: problem` for each line of a problem; line 1 if it names no line."""
     for line in problem.splitlines():
         match = re.match(rf"{re.escape(path)}:(?:(\d+):)? (.*)", line)
         number, message = (match[1] or "1", match[2]) if match else ("1", line)
@@ -156,7 +156,7 @@ def facts_of(judged: Judged, outcome: Outcome) -> dict[str, str]:
 
 
 def scenario_files(paths: Iterable[Path]) -> list[Path]:
-    """The files given, and of folders all that are scenarios: what holds rules alone is none."""
+    """Return the files given, and all scenarios in the folders given; a file with only rules is not a scenario."""
     files: list[Path] = []
     for path in paths:
         files += [file for file in sorted(path.rglob("*.toml")) if not holds_rules_alone(file)] if path.is_dir() else [path]
@@ -164,7 +164,7 @@ def scenario_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def command(judged: Judged, outcome: Outcome, options: str = "") -> str:
-    """The one command that makes a check again alone, in the replication to look at, or in all that decided it together."""
+    """Return the command that repeats a check alone, on the replication to look at, or on all that decided it together."""
     scenario = judged.scenario
     single = scenario.first if scenario.replications == 1 else outcome.replication
     alone = f" --replications {scenario.replications}" if single is None else f" --replication {single}"
@@ -192,5 +192,5 @@ def _case(
 
 
 def _clean(text: str) -> str:
-    """The text as it may be read, without the two characters more that XML cannot hold."""
+    """Return the text safe to print, without two more characters that XML cannot hold."""
     return re.sub("[\ufffe\uffff]", "", plain_text(text))

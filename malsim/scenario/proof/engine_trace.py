@@ -39,7 +39,7 @@ def _plain(value: Any) -> float | bool:
 def replay(
     cut: Cut, inputs: Mapping[str, Sequence[float | bool]], formula: Formula, tick: float
 ) -> tuple[pl.DataFrame, bool]:
-    """The run of a cut net on these inputs, a row a tick; and whether it keeps the property."""
+    """Run a cut net on these inputs; return the run, one row per tick, and whether it keeps the property."""
     engine, memory = Engine(cut.net, tick=tick), Memory.empty()
     state = engine.start(memory)
     signals: dict[str, list[Any]] = {name: [] for name in cut.net.signals}

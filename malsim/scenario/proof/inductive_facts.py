@@ -35,7 +35,7 @@ class StateFact(NamedTuple):
 
 
 def facts_of(begin: Stretch, anywhere: Stretch, milliseconds: Callable[[], int]) -> tuple[StateFact, ...]:
-    """The guesses that hold after the first cycle and are kept by each one after."""
+    """Return the guesses that hold after the first cycle and that each later cycle keeps."""
     last = begin.unrolling.cycle - 1
     facts = {fact.text: fact for fact in _guesses(begin.unrolling, anywhere)}
     start, before, after = (
@@ -77,7 +77,7 @@ def _holds(model: Any, one: Any) -> bool:
 
 
 def _guesses(unrolling: Unrolling, anywhere: Stretch) -> list[StateFact]:
-    """Bits alone and in pairs; numbers against 0, their start and the settings of their op."""
+    """Guess facts: bits alone and in pairs; numbers against 0, their start and the settings of their op."""
     bits: list[tuple[str, Read]] = []
     numbers: list[StateFact] = []
     for name, step in unrolling.steps.items():

@@ -88,7 +88,7 @@ class _Question:
         self.length = 0
 
     def answer(self) -> Proof:
-        """By the property's shape: at every tick, within a known number of ticks, or over runs of so many."""
+        """Prove or refute by the property's shape: at every tick, within a known number of ticks, or over `ticks` ticks."""
         formula, bounded = self.formula, _bounded(self.formula)
         if isinstance(formula, stl.Over) and formula.word == "always" and not formula.window and _bounded(formula.operand):
             return self._at_every_tick(formula.operand)
@@ -102,7 +102,7 @@ class _Question:
         return self._say("proved") if bounded else self._say("proved up to", ticks=ticks)
 
     def _at_every_tick(self, body: Formula) -> Proof:
-        """Base and induction by turns; then the rest of the ticks at once."""
+        """Alternate base case and induction step; then check the remaining ticks at once."""
         ahead, cycle = self._ahead(body), self.unrolling.cycle
         back = max(behind(one, self.period) for one in (body, *self.assumptions))
         self.begin = Stretch(self.unrolling, max(self.ticks, back + (MOST_K + 2) * cycle + FIRST) + ahead, self.assumptions)
@@ -128,14 +128,14 @@ class _Question:
         return self._rest(body, at, ahead)
 
     def _rest(self, body: Formula, at: int, ahead: int) -> Proof:
-        """The ticks from `at` on, all at once; where one breaks it, the first."""
+        """Check the ticks from `at` on at once; if any breaks the property, return the first."""
         every = any_of([self.begin.meaning.at(body, each).broken for each in range(at, self.ticks)])
         if (answer := self._check(every, ticks=self.ticks + ahead)) != z3().sat:
             return self._say("proved up to", ticks=self.ticks) if answer == z3().unsat else self._say("not decided")
         return next(filter(None, (self._broken_at(body, tick, ahead) for tick in range(at, self.ticks))))
 
     def _broken_at(self, body: Formula, tick: int, ahead: int) -> Proof | None:
-        """The refutation at a tick; or that there was no time to tell."""
+        """Return the refutation at a tick, "not decided" if time ran out, or None if the tick holds."""
         answer = self._check(self.begin.meaning.at(body, tick).broken, ticks=tick + ahead + 1)
         if answer == z3().unsat:
             return None
@@ -145,7 +145,7 @@ class _Question:
         return -(-stl.reach(part, self.period) // self.period)
 
     def _anywhere(self, length: int) -> Stretch | None:
-        """Any state; none where an op needs to know its state to be translated."""
+        """Return a stretch from an arbitrary state, or None if an op cannot be translated without knowing its state."""
         stretch = Stretch(self.unrolling, length, self.assumptions, anywhere=True)
         try:
             stretch.at(0)
@@ -192,7 +192,7 @@ class _Question:
         return answer
 
     def _refuted(self, ticks: int) -> Proof:
-        """The trace of the last model as the engine replays it; where rounding hides it there, one of short numbers."""
+        """Return the last model's trace as the engine replays it; if rounding hides the fault, a trace of short numbers."""
         trace, holds = self._replayed(ticks)
         if holds:
             names = [name for one in self.unrolling.cut.inputs if one.type == "float"
@@ -218,7 +218,7 @@ class _Question:
 
 
 def _always(formula: Formula) -> Formula:
-    """`always a and always b` as `always (a and b)`."""
+    """Rewrite `always a and always b` as `always (a and b)`."""
     if isinstance(formula, stl.Join) and formula.word == "and":
         left, right = _always(formula.left), _always(formula.right)
         if all(isinstance(each, stl.Over) and each.word == "always" and each.window is None for each in (left, right)):

@@ -18,7 +18,7 @@ OTHER = "other-"
 
 
 def beside(one: Net, other: Net) -> Cut:
-    """Both as one net; the second's names begin with `other-`, save those of inputs that both have.
+    """Join both nets into one; the second's names begin with `other-`, except those of inputs that both have.
 
     Inputs are one where the same cell, pin of the loop or, for what nothing writes, name feeds them.
     """
@@ -49,7 +49,7 @@ def _renamed(link: Link) -> Link:
 
 
 def leaving(net: Net) -> tuple[str, ...]:
-    """The signals that do something outside, or that no op reads: alarms, flags, pins of the loop, read-outs."""
+    """Return the signals that act outside the net, or that no op reads: alarms, flags, pins of the loop, read-outs."""
     inner = {name: one for name, one in net.signals.items() if one.writer and _within(one.writer, net)}
     alarms = {signal.name for signal in net.alarms}
     return tuple(
@@ -64,7 +64,7 @@ def _within(link: Link, net: Net) -> bool:
 
 
 def same(one: Net, other: Net) -> str:
-    """The property that all that leaves both nets under one name is the same.
+    """Return the property that both nets' outputs of the same name are equal.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def same(one: Net, other: Net) -> str:
 
 
 def stuck(net: Net, signals: Iterable[str]) -> Net:
-    """The net with signals that hold for ever what they hold at the start."""
+    """Return the net with signals stuck at their first value."""
     initial: dict[str, float | bool] = dict(net.initial)
     changed: dict[str, Signal] = dict(net.signals)
     for name in signals:

@@ -31,7 +31,7 @@ def place(text: str, position: int) -> str:
 
 
 def build(text: str, tree: ParseTree) -> stl.Formula:
-    """The formula that a text's tree of words means."""
+    """Build the formula from a text's parse tree."""
     return _Build(text).transform(tree).formula
 
 
@@ -46,7 +46,7 @@ class Piece:
     depth: int = 1
 
     def refuse(self, problem: str, hint: str) -> ScenarioError:
-        """The error that this piece does not fit where it stands."""
+        """Return the error that this piece does not fit at its position."""
         return ScenarioError(problem, where=place(self.text, self.start), given=self.text[self.start : self.end], hint=hint)
 
     @property

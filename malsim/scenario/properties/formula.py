@@ -189,12 +189,12 @@ def is_bit(value: Formula | Value) -> bool:
 
 
 def negative(value: Value) -> Value:
-    """A value with its sign turned; of a number, the number."""
+    """Return a value with its sign changed; for a number, the number."""
     return Number(-value.value) if isinstance(value, Number) else Apply("negative", (value,))
 
 
 def inside(part: Formula | Value) -> tuple[Formula | Value, ...]:
-    """The formulas and values directly inside one."""
+    """Return the formulas and values directly inside a part."""
     match part:
         case Apply(_, arguments):
             return arguments

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = None) -> Trace:
-    """The trace of a run's frames; an address is looked up when it is first read.
+    """Return the trace of a run's frames; an address is looked up when it is first read.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ class Margins:
         self._cache: dict[stl.Formula, Array] | None = {} if keep else None
 
     def at_start(self, formula: stl.Formula) -> Array:
-        """The margin of each replication at the run's start: windows of time open on day 0, all else at the first tick."""
+        """Return each replication's margin at the run's start: windows of time open on day 0, all else at the first tick."""
         start: Array
         match formula:
             case stl.Not(operand):
@@ -100,7 +100,7 @@ class Margins:
         return start
 
     def of(self, formula: stl.Formula) -> Array:
-        """The margin at each tick of each replication; NaN where there is none."""
+        """Return the margin at each tick of each replication; NaN where there is none."""
         if self._cache is None:
             return self._of(formula)
         if formula not in self._cache:
@@ -152,7 +152,7 @@ class Margins:
         return between
 
     def value(self, value: stl.Value) -> NDArray[Any]:
-        """A value at each tick of each replication: numbers with NaN, or strings with None, where there is none."""
+        """Return a value at each tick of each replication: numbers or NaN, or strings or None."""
         values: NDArray[Any]
         match value:
             case stl.Number(number):
@@ -226,7 +226,7 @@ class Margins:
         return self._filled_in(2.0 * values - 1.0, wrong)
 
     def _filled_in(self, margins: Array, wrong: NDArray[np.bool_]) -> Array:
-        """Put the stand-in where a value was refused."""
+        """Use the fill value where a value was refused."""
         return margins if self._fill is None else np.where(wrong, self._fill, margins)
 
     def _refuse(self, wrong: NDArray[np.bool_], problem: str, hint: str) -> None:

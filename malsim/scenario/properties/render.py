@@ -26,7 +26,7 @@ def render(part: stl.Formula | stl.Value) -> str:
 
 
 def number(value: float) -> str:
-    """A number in the fewest digits that read back to it."""
+    """Return a number in the fewest digits that read back to it."""
     return repr(value).removesuffix(".0")
 
 

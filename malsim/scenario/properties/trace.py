@@ -50,7 +50,7 @@ class Trace:
         return int(np.median(np.diff(self.times, prepend=0 if len(self.times) == 1 else self.times[:0])))
 
     def only(self, column: int) -> Trace:
-        """The same trace with one of its replications."""
+        """Return the same trace with one of its replications."""
         return replace(
             self,
             replications=self.replications[column : column + 1],
@@ -60,7 +60,7 @@ class Trace:
 
     @staticmethod
     def of_arrays(days: Iterable[float], arrays: Mapping[str, NDArray[Any]]) -> Trace:
-        """A trace of arrays of ticks × replications, without events.
+        """Return a trace of arrays of ticks × replications, without events.
 
         NaN says that there is no value yet, or no more; NaN between two values is refused.
 
@@ -100,7 +100,7 @@ def _must_not_break_off(name: str, array: NDArray[Any]) -> None:
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> ScenarioError:
-    """The error that nothing is called so, with the nearest names that are."""
+    """Return the error for an unknown name, with the nearest known names."""
     names = sorted(set(names))
     near = get_close_matches(name, names, n=2, cutoff=0.6)
     few = near or names[:5]

@@ -96,7 +96,7 @@ class Property:
             raise ScenarioError("this formula cannot be written as text", given=self.text, hint="see property.lark")
 
     def margin(self, run: RunFrames | Trace) -> Margin:
-        """The margin of every replication at the run's start.
+        """Return the margin of every replication at the run's start.
 
         Parameters
         ----------

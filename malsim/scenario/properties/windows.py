@@ -15,7 +15,7 @@ Rows = NDArray[np.int64]
 
 
 def extrema(values: Array, first: Rows, last: Rows, *, largest: bool) -> Array:
-    """The smallest (or largest) of rows first[i] … last[i], for each i and column; an empty window gives ±∞.
+    """Return the smallest (or largest) of rows first[i] … last[i], for each i and column; an empty window gives ±∞.
 
     Two stacks: the rows from `first` up to a split carry extrema toward the split, those after it one running extremum.
     Each row enters and leaves once, so a window of any width costs three row operations a step.
@@ -58,7 +58,7 @@ def extrema(values: Array, first: Rows, last: Rows, *, largest: bool) -> Array:
 
 
 def spans(window: Window | None, times: Rows, *, origin: int | None = None) -> tuple[Rows, Rows]:
-    """The first and last tick a window spans, seen from each tick; or, from the one instant `origin` before them all.
+    """Return the first and last tick of a window, seen from each tick, or from one instant `origin` before all ticks.
 
     A tick j is spanned by [a:b] of tick i if times[i] + a ≤ times[j] ≤ times[i] + b, or, in ticks, i + a ≤ j ≤ i + b;
     what lies beyond the last tick is cut off.

@@ -44,7 +44,7 @@ class Witness:
     margin: float
 
     def __str__(self) -> str:
-        """Say it in one line."""
+        """Return the witness in one line."""
         when = "no tick" if self.day is None else f"day {self.day:.6g}"
         where = f"replication {self.replication}, {when}"
         return f"{where}: expected {self.expected}, got {self.got}; margin {margin_text(self.margin)}"
@@ -60,7 +60,7 @@ def margin_text(margin: float, digits: int = 6) -> str:
 
 
 def witness(formula: stl.Formula, trace: Trace, column: int, margin: float, fill: float | None = None) -> Witness:
-    """The comparison that decided the margin of one replication (a column of the trace) at the run's start."""
+    """Return the comparison that decided one replication's margin (a column of the trace) at the run's start."""
     descent = _Descent(trace.only(column), fill)
     clause, tick, wanted = descent.start(formula)
     text = render(clause)
@@ -87,7 +87,7 @@ class _Descent:
         return self._down(formula, 0, wanted=True, origin=0)
 
     def got(self, clause: stl.Formula, tick: int) -> str:
-        """The values a comparison had at a tick."""
+        """Return the values of a comparison at a tick, as text."""
         match clause:
             case stl.Compare(left, _, right):
                 sides = [side for side in (left, right) if stl.reads(side)]
@@ -163,7 +163,7 @@ class _Descent:
         return range(count - 1 - int(last[from_end]), count - int(first[from_end]))
 
     def _extreme(self, formula: stl.Formula, ticks: range, *, largest: bool) -> int | None:
-        """The first of the ticks with the largest or smallest margin; None if none has one."""
+        """Return the first of the ticks with the largest or smallest margin; None if none has one."""
         margins = self.margins.of(formula)[:, 0]
         candidates = [tick for tick in ticks if not np.isnan(margins[tick])]
         return (max if largest else min)(candidates, key=lambda tick: margins[tick], default=None)

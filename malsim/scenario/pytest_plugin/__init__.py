@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let a memory of your own be imported from pytest's root folder, wherever pytest was started."""
+    """Make a user's own memory importable from pytest's root folder, wherever pytest was started."""
     if str(config.rootpath) not in sys.path and (config.getoption("malsim_memory") or config.getini("malsim_memory")):
         sys.path.insert(0, str(config.rootpath))
 

@@ -74,11 +74,11 @@ class MemoryBench:
         return cls(base.replace(adapter=Adapter.of(adapter)) if adapter else base)
 
     def fact(self, name: str, *values: str) -> None:
-        """Declare what an object can be, the true value first; else the value that is claimed first is taken for true."""
+        """Declare the possible values of an object, the true one first; by default the first claimed value is true."""
         self.values[name] = list(values)
 
     def claim(self, writer: str, object_: str, value: str, *, confidence: float = 0.7, **fields: Any) -> str:
-        """Let a writer claim a value of an object now; return the claim's handle. `fields` are those of a `[[claim]]`."""
+        """Claim a value of an object now; return the claim's handle. `fields` are those of a `[[claim]]`."""
         handle = str(fields.pop("handle", f"obs_{len(self.claims):06x}"))
         values = self.values.setdefault(object_, [])
         if value not in values:
@@ -90,7 +90,7 @@ class MemoryBench:
         return handle
 
     def tick(self, days: int = 1) -> None:
-        """Let days pass, each with a tick at its end."""
+        """Advance by `days`, with a tick at the end of each."""
         self.ticks, self._run = self.ticks + days, None
 
     @property

@@ -150,12 +150,12 @@ class ScenarioFile(pytest.File):
         return self._scenario
 
     def near(self) -> Path:
-        """The path as a person would type it, who is to repeat the run."""
+        """Return the path relative to the current folder if possible, as a person would type it."""
         here = self.config.invocation_params.dir
         return self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
 
     def judged(self) -> Judged:
-        """The scenario, run and judged."""
+        """Run and judge the scenario, once."""
         from malsim.scenario.judge.judge import judge
 
         if self._judged is None:
@@ -199,7 +199,7 @@ class SandboxedItem(pytest.Item):
             pytest.fail(self.text, pytrace=False)
 
     def runtest(self) -> None:
-        """Fail as it was judged."""
+        """Fail with the judged message."""
         if self.code:
             raise Failed(self.text)
 
@@ -229,12 +229,12 @@ class CheckItem(pytest.Item):
             pytest.fail(headline(judged, outcome), pytrace=False)
 
     def judge(self) -> tuple[Judged, Outcome | None]:
-        """The outcome of this check, or none where the run broke off."""
+        """Return the outcome of this check, or None if the run failed."""
         judged = self.parent.judged()
         return judged, next((outcome for outcome in judged.outcomes if outcome.check.name == self.check.name), None)
 
     def runtest(self) -> None:
-        """Fail as it was judged."""
+        """Fail with the judged message."""
         from malsim.scenario.judge.suite_summary import details, headline
 
         judged, outcome = self.result
@@ -257,7 +257,7 @@ class GoalItem(CheckItem):
     """Test item of one goal of all the scenarios collected: they are run in turn until one meets it."""
 
     def judge(self) -> tuple[Judged, Outcome | None]:
-        """The outcome over every file that names it."""
+        """Return the outcome over all files that name the goal."""
         from malsim.scenario.judge.judge import goals
 
         suite = []

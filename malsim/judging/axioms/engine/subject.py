@@ -153,7 +153,7 @@ def looked(items: Iterable[Item], values: Sequence[str] = VALUES, *, answer: tup
 
 
 def _valued(items: Iterable[Item], values: Sequence[str]) -> Iterator[Item]:
-    """Return items with their values, read from the text if missing; items with no value or several are left out."""
+    """Yield items with their values, read from the text if missing; items with no value or several are left out."""
     for item in items:
         if item.get("value") is not None:
             yield item

@@ -72,7 +72,7 @@ class SmallGraph:
 
     @classmethod
     def of(cls, memory: Memory, rules: Rules | None = None) -> SmallGraph:
-        """The graph of a memory; its replications count as one.
+        """Return the graph of a memory; its replications count as one.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class SmallGraph:
         return after
 
     def signs(self, source: int) -> list[int | None]:
-        """The way each claim goes, for ever, by the signs of paths: 1, −1, 0 where none leads, None where two differ."""
+        """Return each claim's lasting direction by the signs of paths: 1, −1, 0 without a path, None where two differ."""
         signs: list[int | None] = [0] * len(self.handles)
         signs[source] = 1
         open_ = [source]
@@ -179,7 +179,7 @@ def _inductive(graph: SmallGraph, source: int, signs: Sequence[int | None], time
 
 
 def _followed(graph: SmallGraph, source: int, target: int, ticks: int, timeout: float) -> tuple[str, int | None]:
-    """The effect on a claim that paths of both signs lead to, and after how many ticks it was seen or looked for."""
+    """Return the effect on a claim that paths of both signs reach, and the ticks after which it was seen or sought."""
     sightings = _sightings(graph, source, ticks)[target]
     up, down = (
         one or _first(graph, source, target, way, ticks, timeout) for one, way in zip(sightings, (1, -1), strict=True)
@@ -216,7 +216,7 @@ def _sightings(graph: SmallGraph, source: int, ticks: int) -> list[tuple[int | N
 
 
 def _first(graph: SmallGraph, source: int, target: int, way: int, ticks: int, timeout: float) -> str | None:
-    """None where a proof says that a claim never goes one way so far; a text where that is not decided."""
+    """Return None if a claim provably never goes one way within `ticks`, or a text if that is not decided."""
     pair, end = _Pair(graph, source, timeout), time.monotonic() + timeout
     pair.solver.add([one == other for one, other in zip(*pair.before, strict=True)])
     states = pair.before
@@ -246,7 +246,7 @@ class _Pair:
         self.before = self._unit("e", len(graph.handles)), self._unit("f", len(graph.handles))
 
     def after(self, one: Sequence[Any], other: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """Both after a tick; the same claim's masses in the two are in the order of their tanh."""
+        """Return both states after a tick; a claim's two masses are ordered as their tanh."""
         pairs: tuple[list[Any], list[Any]] = ([], [])
         states = tuple(
             self.graph.step(anchor, before, partial(self._tanh, masses), _clip)

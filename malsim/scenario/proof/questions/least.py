@@ -47,7 +47,7 @@ def least(
     net: Net, text: str, name: str, ends: tuple[str, str], *, assume: Sequence[str] = (), ticks: int = 40,
     timeout: float = 60.0, tick: float = DAY,
 ) -> Least:  # fmt: skip
-    """Look for it between two values.
+    """Find the least proved setting between two values.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def least(
 def _halved(
     at: Callable[[float], Proof], name: str, unit: str, below: tuple[float, Proof], above: tuple[float, Proof], step: float
 ) -> Least:
-    """Halve in whole steps, until one is left."""
+    """Bisect in whole steps until one step is left."""
     start, steps = below[0], round((above[0] - below[0]) / step)
     low, high = 0, steps
     while high - low > 1:

@@ -41,7 +41,7 @@ def is_bit(one: Element) -> bool:
 
 
 def term(one: Element) -> Any:
-    """It as a term; a float is the fraction that it is exactly."""
+    """Return an element as a term; a float becomes its exact fraction."""
     if isinstance(one, bool):
         return z3().BoolVal(one)
     if isinstance(one, int):
@@ -54,12 +54,12 @@ def term(one: Element) -> Any:
 
 
 def number(one: Element) -> Any:
-    """It as a term of a number, a bit as 0 or 1."""
+    """Return an element as a term of a number, a bit as 0 or 1."""
     return choose(one, 1, 0) if is_bit(one) and not is_constant(one) else term(int(one) if isinstance(one, bool) else one)
 
 
 def to_kind(one: Element, kind: str) -> Element:
-    """It as numpy's `astype` gives it: kind `b`, `i` or `f`."""
+    """Convert an element as numpy's `astype` does: kind `b`, `i` or `f`."""
     if is_constant(one):
         return {"b": bool, "i": int, "u": int, "f": float}[kind](one)
     if kind == "b":
@@ -71,7 +71,7 @@ def to_kind(one: Element, kind: str) -> Element:
 
 
 def choose(condition: Element, one: Element, other: Element) -> Element:
-    """`one` where the condition holds, else `other`."""
+    """Return `one` where the condition holds, else `other`."""
     condition = to_kind(condition, "b")
     if is_constant(condition):
         return one if condition else other
@@ -114,7 +114,7 @@ def apply(function: np.ufunc, *arguments: Element) -> Element:
 
 
 def _related(function: np.ufunc, one: Element, other: Element) -> Element:
-    """A comparison; beside NaN or infinity any number stands for all."""
+    """Compare two elements; beside NaN or infinity any number gives the same result."""
     if any(isinstance(each, float) and not math.isfinite(each) for each in (one, other)):
         return function(*[each if is_constant(each) else 0.0 for each in (one, other)]).item()
     relation = RELATIONS[function.__name__]
@@ -152,7 +152,7 @@ def _greater(one: Element, other: Element) -> Element:
 
 
 def _product(one: Element, other: Element) -> Element:
-    """A product; of a bit and a number, a choice."""
+    """Multiply two elements; a bit times a number is a choice."""
     for bit, factor in ((one, other), (other, one)):
         if is_bit(bit) and not is_constant(bit):
             return choose(bit, factor, to_kind(0, "f" if isinstance(factor, float) else "i"))
@@ -160,7 +160,7 @@ def _product(one: Element, other: Element) -> Element:
 
 
 def _whole(one: Element, other: Element) -> Element:
-    """A whole quotient by a known number above 0, rounded down."""
+    """Divide by a known positive number and round down."""
     if not is_constant(other) or not 0 < other < math.inf:
         raise OutsideError("a rest or a whole quotient by what is no known number above 0")
     value = number(one)

@@ -15,7 +15,7 @@ class OutsideError(DataError):
 
 @cache
 def z3() -> Any:
-    """The solver's module.
+    """Import and return the solver's module.
 
     Raises
     ------

@@ -180,7 +180,7 @@ def _called(function: np.ufunc, inputs: Sequence[Any], options: dict[str, Any]) 
         raise OutsideError(f"numpy's {function.__name__} into an array of floats")
 
     def of(wanted: Any, other: Any, *elements: Any) -> Any:
-        """Only where it is wanted, so that a quotient by 0 elsewhere is none."""
+        """Apply the function only where wanted, so that a division by 0 elsewhere is not evaluated."""
         return other if wanted is False else choose(wanted, apply(function, *elements), other)
 
     result = _each(of, where, rest, *inputs)

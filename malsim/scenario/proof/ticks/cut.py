@@ -51,7 +51,7 @@ class Cut:
 
 
 def cut(net: Net) -> Cut:
-    """The net with its ends in the memory and in the loop taken off.
+    """Return the net without its connections to the memory and the loop.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def cut(net: Net) -> Cut:
 
 
 def place(statement: Statement) -> str:
-    """`file:line` of a statement."""
+    """Return `file:line` of a statement."""
     return f"{statement.file or 'netlist'}:{statement.line}"
 
 

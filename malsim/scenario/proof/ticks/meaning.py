@@ -59,7 +59,7 @@ class Meaning:
         self._cache: dict[tuple[Any, int], Truth] = {}
 
     def at_start(self, formula: stl.Formula) -> Truth:
-        """At the run's start: windows of time open on day 0, all else at the first tick."""
+        """Return the truth at the run's start: windows of time open on day 0, all else at the first tick."""
         match formula:
             case stl.Not(operand):
                 return _opposite(self.at_start(operand))
@@ -72,7 +72,7 @@ class Meaning:
                 return self.at(formula, 0)
 
     def at(self, formula: stl.Formula, tick: int) -> Truth:
-        """At a tick."""
+        """Return the truth at a tick."""
         key = (formula, tick)
         if key not in self._cache:
             self._cache[key] = self._at(formula, tick)
@@ -127,7 +127,7 @@ class Meaning:
         return Truth(any_of([all_of([now.given, now.holds]), before]))
 
     def _windowed(self, formula: stl.Over | stl.Between, tick: int, first: int, last: int) -> Truth:
-        """Over the ticks from `first` to `last`, backwards where the window lies in the past."""
+        """Return the truth over the ticks from `first` to `last`, backwards if the window lies in the past."""
         step = -1 if formula.word in PAST else 1
         if isinstance(formula, stl.Over):
             each_tick = [self.at(formula.operand, each) for each in range(first, last + step, step)]
@@ -144,7 +144,7 @@ class Meaning:
         return Truth(any_of(ways))
 
     def _value(self, value: stl.Value, tick: int) -> Element:
-        """A number or a bit; None where there is none."""
+        """Return a number or a bit, or None if there is none."""
         match value:
             case stl.Number(number):
                 return int(number) if number == int(number) else number
@@ -190,12 +190,12 @@ def _bit(one: Element, address: str) -> Element:
 
 
 def number_of(one: Element) -> Element:
-    """A bit as 0 or 1, as frames have it."""
+    """Return a bit as 0 or 1, as frames have it, and a number unchanged."""
     return to_kind(one, "i") if is_bit(one) else one
 
 
 def negation(one: Element) -> Element:
-    """The opposite of a bit."""
+    """Return the negation of a bit."""
     return apply(np.logical_not, one)
 
 
@@ -217,7 +217,7 @@ def _opposite(one: Truth) -> Truth:
 
 
 def _joined(word: str, left: Truth, right: Truth) -> Truth:
-    """Two at one tick; where one has no value, the other decides if it can alone, else there is none."""
+    """Join two truths at one tick; if one has no value, the other decides if it can alone, else there is no value."""
     if word == "implies":
         left = _opposite(left)
     if word != "and":

@@ -62,7 +62,7 @@ class Stretch:
         return values[0] if row is None else values[row][0]
 
     def limits(self, tick: int) -> list[Any]:
-        """The bounds of inputs, and the assumptions, at a tick."""
+        """Return the bounds of inputs, and the assumptions, at a tick."""
         terms = list(self.at(tick).bounds)
         whole = [one for one in self.assumptions if not self.anywhere or tick >= behind(one, self.period)]
         terms += [negation(self.meaning.at(one, tick).broken) for one in whole]

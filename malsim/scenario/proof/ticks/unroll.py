@@ -60,7 +60,7 @@ class Unrolling:
                 raise OutsideError("a series over cells has no exact translation", where=place(step.instance.statement))
 
     def start(self) -> NetState:
-        """Before the first tick: every pin at its start or setting."""
+        """Return the state before the first tick: each pin at its start or setting."""
         pins = {name: {key: value if self._is_setting(step, key) else TermArray(value)
                        for key, value in step.start(1).items()} for name, step in self.steps.items()}  # fmt: skip
         kinds = {name: DTYPES[signal.type] for name, signal in self.net.signals.items()}
@@ -68,7 +68,7 @@ class Unrolling:
         return NetState(pins, signals)
 
     def anything(self, tag: str = "any") -> NetState:
-        """Any state at all that pins and signals could be in, each under a name of its own."""
+        """Return an arbitrary state of pins and signals, with a separate name for each."""
         begin = self.start()
         pins = {name: {key: self._names(step, key, value, f"{name}.{key}@{tag}") for key, value in begin.ops[name].items()}
                 for name, step in self.steps.items()}  # fmt: skip
@@ -90,7 +90,7 @@ class Unrolling:
         return TermArray(names)
 
     def after(self, moment: NetState, number: int, *, base: Any = 0, tag: str = "") -> NetState:
-        """The next tick, of this number plus `base`, whatever comes in.
+        """Return the state after the next tick, of this number plus `base`, for any inputs.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class Unrolling:
         return NetState(pins, signals, tuple(bounds))
 
     def input(self, one: FreeInput, tag: str) -> tuple[Any, list[Any]]:
-        """The name of an input at a tick, and its bounds."""
+        """Return the name of an input at a tick, and its bounds."""
         name = getattr(z3(), SORTS[one.type])(f"{one.name}@{tag}")
         ends = [(name >= term(float(one.low))) if one.low is not None else None,
                 (name <= term(float(one.high))) if one.high is not None else None]  # fmt: skip
