@@ -248,12 +248,17 @@ def _value(args: argparse.Namespace) -> int:
 
 
 def _prove(args: argparse.Namespace) -> int:
+    from malsim.base.errors import UsageError
     from malsim.netlist import load
+    from malsim.netlist.load import check
 
     text, path = _exactly(args, 2, "a property and a netlist")
     if text == "law":
         return prove_law(_graph(path, args))
     document = _document(path)
+    if not args.into and (needed := check(document).needed):
+        hint = f'name a store that holds them, --into memory.sqlite, or declare each: {needed[0]} "its title" conf(.7!)'
+        raise UsageError("this netlist needs cells that it does not declare", given=" ".join(needed), hint=hint)
     return prove_each(load(document, _memory(args)).net, document, [text, *args.prove], args)
 
 
