@@ -7,7 +7,7 @@ from typing import Any
 
 
 class MalsimError(Exception):
-    """The base of every error malsim raises on purpose.
+    """Base of all errors that malsim raises on purpose.
 
     Parameters
     ----------
@@ -57,41 +57,41 @@ LONGEST_SHOWN, MOST_COMPARED = 120, 300
 
 
 class RulesError(MalsimError, ValueError):
-    """A rule that does not exist or a value outside its bounds."""
+    """Unknown rule, or a value outside its bounds."""
 
 
 class DataError(MalsimError, ValueError):
-    """A frame or a data file that cannot be read as claims, cells or edges."""
+    """Frame or data file that cannot be read as claims, cells or edges."""
 
 
 class AdapterError(MalsimError, ValueError):
-    """Code of others, such as a memory behind an adapter, that raises, takes too long, or answers what it may not."""
+    """Foreign code, such as a memory behind an adapter, that raises, takes too long, or returns an invalid answer."""
 
 
 class LawError(MalsimError, ValueError):
-    """A law that is unknown, or whose file or numbers are not what a law's must be."""
+    """Unknown law, or a law with an invalid file or invalid numbers."""
 
 
 class ProcessError(MalsimError, RuntimeError):
-    """A process of the user's own that raises, yields what is no event, or posts after the end; `run` is the run so far."""
+    """User process that raises, yields something other than an event, or posts after the end; `run` is the run so far."""
 
     run: Any = None
 
 
 class ScenarioError(MalsimError, ValueError):
-    """A scenario file that does not say what it must."""
+    """Invalid scenario file."""
 
 
 class AddressError(MalsimError, LookupError):
-    """A handle, an address or a time that names nothing in this memory or run."""
+    """Handle, address or time that does not exist in this memory or run."""
 
 
 class StoreError(MalsimError):
-    """A store file that cannot be opened or written as one."""
+    """Store file that cannot be opened or written."""
 
 
 class UsageError(MalsimError, ValueError):
-    """A call or a command line that does not fit."""
+    """Invalid call or command line."""
 
 
 def nearest(word: str, names: Iterable[str], otherwise: str = "") -> str:

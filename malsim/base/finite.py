@@ -1,4 +1,4 @@
-"""Times, weights and shares that callers give: numbers, finite ones, and durations with their unit."""
+"""Checks of times, weights and shares given by callers: finite numbers, and durations with their unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals: of means by what the figure is, of shares, counts and lifetimes, and of whatever was drawn again."""
+"""Confidence intervals: of means, shares, counts and lifetimes, and of resampled values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits on what input may ask of the machine before it is refused; the variable `MALSIM_LIMITS` raises them.
+"""Limits on the resources that input may use before it is refused; the variable `MALSIM_LIMITS` raises them.
 
 Every command holds the limits while it works, and so do the processes it starts: whatever runs a scenario, draws up points
 or reads a file asks `within`. Calls from Python are not limited unless the caller holds some: `with Limits().hold(): …`.

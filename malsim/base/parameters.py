@@ -12,7 +12,7 @@ from malsim.base.finite import in_days
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A number with its default, its unit ("1" for a pure number, "d" for days), what it means, and its bounds.
+    """Number with its default, its unit ("1" for a pure number, "d" for days), its meaning, and its bounds.
 
     A parameter whose default is a text names a file. Days may be given as text with a unit, such as "36h".
     """
@@ -25,7 +25,7 @@ class Param:
 
     @property
     def bounds(self) -> str:
-        """The bounds in words."""
+        """Bounds in words."""
         if math.isinf(self.high):
             return f"{self.low:g} or more" if math.isfinite(self.low) else "any number"
         return f"{self.low:g} to {self.high:g}"

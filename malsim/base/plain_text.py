@@ -1,4 +1,4 @@
-"""Text of others as people may read it: control characters quoted, credentials withheld."""
+"""Foreign text made safe to display: control characters quoted, credentials withheld."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 class PlainStream:
-    """A stream that writes all text as `plain_text` does; everything else is the stream's own."""
+    """Stream that writes all text as `plain_text` does; all else is passed to the wrapped stream."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""A progress bar in a terminal, and nothing anywhere else: in a notebook a bar would stay in the saved output."""
+"""Progress bar, shown in terminals only: in a notebook a bar would stay in the saved output."""
 
 from __future__ import annotations
 

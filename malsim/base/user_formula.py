@@ -1,4 +1,4 @@
-"""A formula of one's own: a function of four arrays, its own parameters with bounds, its source, and consent to run it."""
+"""User formula: a function of four arrays, its parameters with bounds, its source, and consent to run it."""
 
 from __future__ import annotations
 

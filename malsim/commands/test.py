@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "really happened in it",
     )  # fmt: skip
     add("--seed", type=int, metavar="N", help="another seed")
-    add("--seeds", type=int, metavar="N", help="also judge on the N next seeds; say which checks hang on theirs")
+    add("--seeds", type=int, metavar="N", help="also judge on the N next seeds; list the checks that depend on theirs")
     add("--replications", type=int, metavar="N", help="how many independent replications to judge")
     add("--replication", type=int, metavar="K", help="judge this one replication alone")
     add("--strict", action="store_true", help="exit 1 if the gate refused a claim")

@@ -1,1 +1,1 @@
-"""Other memories' data, read as it stands and never written."""
+"""Importers of other memories' data, which is only read and never written."""

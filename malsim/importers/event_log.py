@@ -1,4 +1,4 @@
-"""A log of JSON lines, one an event, as `malsim agent record` writes it: what was written, by whom and when, and deleted."""
+"""Log of JSON lines, one per event, as `malsim agent record` writes it: writes with writer and time, and deletions."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def _threads(source: Source) -> Records:
 
 
 class _Message:
-    """A message of a thread, as its own fields say it."""
+    """Message of a thread, from its own fields."""
 
     def __init__(self, kind: str, fields: dict[str, Any]) -> None:
         content = fields.get("content")

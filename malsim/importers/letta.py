@@ -57,7 +57,7 @@ def _blocks(document: dict[str, Any], agents: list[dict[str, Any]]) -> list[tupl
 
 
 class _Stream(Collector):
-    """The writes of agents to their blocks, in order."""
+    """Writes of agents to their blocks, in order."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Folders of Markdown notes, such as basic-memory's: a claim an observation, dated by its front matter."""
+"""Folders of Markdown notes, such as basic-memory's: one claim per observation, dated by its front matter."""
 
 from __future__ import annotations
 

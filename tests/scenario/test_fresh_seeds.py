@@ -1,4 +1,4 @@
-"""Checks on fresh seeds: what chance decides hangs on its seed, what it does not decide holds."""
+"""Checks on fresh seeds: a check decided by chance depends on its seed, any other holds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_command_names_the_checks_that_hang_on_their_seed(tmp_path: Path, ca
     capsys.readouterr()
     assert main(["test", str(path), "--seeds", "5"]) == 1
     said = capsys.readouterr().out
-    assert f"hangs on its seed: at the end it is right: passes on {passed} of 5 seeds" in said
+    assert f"depends on its seed: at the end it is right: passes on {passed} of 5 seeds" in said
     assert said.endswith("1 checks hold on every fresh seed, 1 do not\n")
     assert main(["test", str(path), "--check", "it is worth something", "--seeds", "2"]) == 0
     assert main(["test", str(path), "--seeds", "0"]) == 2

@@ -1,4 +1,4 @@
-"""An SQLite file of ours: whose it is by its header, one transaction a call, and errors that say what to do."""
+"""SQLite files of malsim: identified by their header, one transaction per call, and errors that say what to do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST_PAGE = 65_536  # written as 1, in two bytes
 
 
 class FileConnection(sqlite3.Connection):
-    """A connection to a file of ours, whose header nobody in this process reads anew while it is open.
+    """Connection to a malsim file; while it is open, nothing in this process reads the file's header again.
 
     POSIX drops every lock of a process on a file as soon as the process closes any descriptor of it: another process could
     then take the log away from under the connection, with all that is written to it from then on.

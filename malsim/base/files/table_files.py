@@ -1,4 +1,4 @@
-"""Tables that others made, read from a file: CSV, Parquet or NDJSON, also gzipped, no larger than the limits in force."""
+"""Tables from other programs, read from CSV, Parquet or NDJSON files, also gzipped, within the limits in force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line on which each key of a TOML file stands, for messages that point at it."""
+"""Line numbers of the keys of a TOML file, for messages that point at them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credentials in a text: formats that say what they are, assigned secrets, seed phrases; found, named, taken out."""
+"""Credentials in a text: known formats, assigned secrets, seed phrases; found, named, removed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ IDENTIFIER = r"^(?:[0-9a-f]{1,40}|[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-
 
 
 class Credential(NamedTuple):
-    """A credential: its kind, and where it stands in the text."""
+    """Credential: its kind, and its start and end in the text."""
 
     kind: str
     start: int

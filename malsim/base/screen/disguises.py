@@ -1,4 +1,4 @@
-"""Other views of a text in which a credential may stand: dressed letters undressed, broken lines joined, one layer decoded."""
+"""Views of a text that may reveal a credential: look-alike letters replaced, broken lines joined, one layer decoded."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _INVISIBLE = ("Cf", "Mn")  # formatting, and marks that stand on nothing
 
 
 class TextView(NamedTuple):
-    """A text, and for each of its letters where it begins and ends in the text that it was read from."""
+    """Text, with the start and end of each of its letters in the text that it was read from."""
 
     text: str
     starts: list[int]

@@ -1,4 +1,4 @@
-"""Frames whose texts came from others, as they may be kept and shown."""
+"""Foreign texts in frames, made safe to keep and show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A text of a format, made from its pattern: stand-ins for credentials, and the corpus that tests the screen."""
+"""Sample texts generated from a format's pattern: stand-ins for credentials, and the corpus that tests the screen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PREFERRED = "xX0pa"
 
 
 class Node(NamedTuple):
-    """A class of letters, or the branches of a group, and how often it stands."""
+    """Class of letters, or the branches of a group, and the number of repetitions."""
 
     content: str | list[list[Node]]
     least: int = 1

@@ -1,4 +1,4 @@
-"""Records as a memory, with a report of what came, what did not and why."""
+"""Assembly of records into a memory, with a report of what was imported, what was left out and why."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EPOCH = date(1970, 1, 1)
 
 @dataclass(frozen=True, kw_only=True)
 class ImportedMemory:
-    """A memory, the date of its day 0 as `start`, and what came and what did not as `report` (item, count).
+    """Memory, the date of its day 0 as `start`, and the counts of what was imported and left out as `report` (item, count).
 
     `start` is None where nothing is dated. `extras` (cell, name, value as JSON) has no column in a memory, and
     `wiring` stands beside it.

@@ -1,4 +1,4 @@
-"""A file or folder of another memory, brought in: its format found, read, built."""
+"""Import of a file or folder of another memory: its format is detected, read and built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory as a stream of claims, to be replayed: what its cells say of their objects, in the order in which they came."""
+"""Memory as a stream of claims to replay: its cells' values of their objects, in order of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of cells with every column of `put.ROW`, and the handles of those that bear none."""
+"""Rows of cells with all columns of `put.ROW`, and handles for those without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of an import: lines of what came, what did not and why, with their counts."""
+"""Report of an import: counts of what was imported, what was left out and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that hold a credential, or that their owner marked secret, do not come."""
+"""Removal of texts that hold a credential or that their owner marked secret."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from malsim.importers.reading.records import EXTRAS, Records
 
 
 class Collector:
-    """Cells by their keys, each with the columns that it names; what one does not name is absent.
+    """Cells by their keys, each with the columns that it names; other columns are absent.
 
     `edges` are (source, relation, target, weight), `extras` (key, name, value as JSON).
     """

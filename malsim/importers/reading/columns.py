@@ -1,4 +1,4 @@
-"""Columns of texts and of lists, made at once, and sums along groups of rows."""
+"""Columns of texts and lists built in bulk, and sums along groups of rows."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def singles(name: str, items: Iterable[str | None]) -> pl.Series:
 
 
 class RowGroups:
-    """Rows that bear the same two numbers, each group in the order of its rows: sorted once, asked often.
+    """Groups of rows with equal pairs of numbers, in the order of the rows: sorted once, used often.
 
     >>> groups = RowGroups(np.array([5, 3, 5, 5]), np.array([0, 0, 0, 0]))
     >>> groups.sums(np.array([1, 1, 0, 1])).tolist(), groups.following(np.array([False, True, True, False])).tolist()
@@ -74,7 +74,7 @@ class RowGroups:
 
     @property
     def number(self) -> NDArray[np.int64]:
-        """The number of each row's group."""
+        """Number of each row's group."""
         return self._scatter(np.repeat(np.arange(len(self._begins)), self._sizes))
 
     def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Dates as the reference reads them, in days."""
+"""Dates as the reference implementation reads them, in days."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events that add, replace or delete a version of something, as chains of versions: made of small columns, texts apart."""
+"""Chains of versions from events that add, replace or delete; built from small columns, without the texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from malsim.importers.reading.columns import RowGroups
 
 @dataclass(frozen=True)
 class EventChains:
-    """A row a version, in the order of the events, and counts of what they come to for the report.
+    """Frame with one row per version, in the order of the events, and counts for the report.
 
     `rows` has `event` (the row of the event that states it), `version` (its place in its chain, from 1), `implied` (stated
     only by what replaced it), `replaces` (the version before it), `after` (another replaced it), `annexed`, and the day it

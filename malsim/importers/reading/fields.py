@@ -1,4 +1,4 @@
-"""Fields of other people's JSON, taken only where they are what they should be."""
+"""Fields of foreign JSON, read only if they have the expected type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commit that a folder's git repository has checked out, read from its files alone: git is not run."""
+"""Commit that a folder's git repository has checked out, read from its files: git is not run."""
 
 from __future__ import annotations
 

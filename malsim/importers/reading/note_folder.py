@@ -1,4 +1,4 @@
-"""A folder of Markdown notes as cells: one cell for each observation."""
+"""Folder of Markdown notes as cells: one cell per observation."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class NoteObservation:
 
 @dataclass(frozen=True)
 class Note:
-    """A note: its front matter as `header`, its observations, its relations (word, target), and the text itself."""
+    """Note: its front matter as `header`, its observations, its relations (word, target), and the text itself."""
 
     name: str
     header: dict[str, str | list[str]]

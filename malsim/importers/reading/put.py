@@ -1,4 +1,4 @@
-"""Cells of another store put into a memory as they stand: keys, handles, scores, statuses, successors."""
+"""Insertion of another store's cells into a memory unchanged: keys, handles, scores, statuses, successors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ROW: dict[str, pl.DataType | type[pl.DataType]] = {
 
 @dataclass(frozen=True)
 class Placement:
-    """The memory with what was put in, and the edges (source, relation, target, weight) whose ends name no key in it."""
+    """Memory after the insertion, and the edges (source, relation, target, weight) whose ends match no key in it."""
 
     memory: Memory
     loose: pl.DataFrame

@@ -53,7 +53,7 @@ def open_source(path: str | Path) -> Iterator[Source]:
 
 
 class Source:
-    """A file or folder, and what it holds as far as anybody asked."""
+    """File or folder, and the parts of its content that were read so far."""
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
         self.path, self._stack = path, stack
@@ -61,7 +61,7 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes of a file; none of a folder."""
+        """First bytes of a file; empty for a folder."""
         if not self.path.is_file():
             return b""
         with self.path.open("rb") as file:
@@ -86,7 +86,7 @@ class Source:
 
     @cached_property
     def database(self) -> sqlite3.Connection:
-        """A connection that cannot write; a file with a log is copied together with it first, as somebody may be writing."""
+        """Read-only connection; a file with a log is copied with it first, as another process may be writing."""
         logs = [log for end in _LOGS if (log := Path(f"{self.path}{end}")).exists() and log.stat().st_size]
         path = self._copy(logs) if logs else self.path
         mode = "rw" if logs else "ro&immutable=1"  # a copy's log is played into the copy
@@ -110,7 +110,7 @@ class Source:
 
     @cached_property
     def tables(self) -> dict[str, frozenset[str]]:
-        """The columns of each table of a database; views and virtual tables are none."""
+        """Columns of each table of a database, without views and virtual tables."""
         if not self.is_database:
             return {}
         with refusing(self.path):
@@ -132,7 +132,7 @@ class Source:
 
     @cached_property
     def first(self) -> dict[str, Any]:
-        """The first line that is a record, also behind damaged lines; empty where there is none."""
+        """First line as a record; empty if it is not a record."""
         line, more = self._two_lines
         if records := _records_in(line):
             return records[0]
@@ -140,7 +140,7 @@ class Source:
 
     @cached_property
     def _two_lines(self) -> tuple[bytes, bytes]:
-        """The first two lines that are not blank; empty where there is none."""
+        """First two lines that are not blank; empty if there are none."""
         if not self.path.is_file() or self.is_database:
             return b"", b""
         with self.path.open("rb") as file:
@@ -149,7 +149,7 @@ class Source:
 
     @cached_property
     def document(self) -> Any:
-        """The whole file as one JSON value; None where it is not one value."""
+        """Whole file as one JSON value; None if it is not one value."""
         if not self._two_lines[0] or (self._two_lines[1] and _records_in(self._two_lines[0])):
             return None
         if self.path.stat().st_size > MOST_BYTES:
@@ -168,12 +168,12 @@ class Source:
 
     @property
     def object(self) -> dict[str, Any]:
-        """The document where it is a JSON object, else an empty one."""
+        """Document if it is a JSON object, else an empty object."""
         return self.document if isinstance(self.document, dict) else {}
 
     @property
     def list(self) -> list[Any]:
-        """The document where it is a JSON list, else an empty one."""
+        """Document if it is a JSON list, else an empty list."""
         return self.document if isinstance(self.document, list) else []
 
     def records(self) -> Iterator[dict[str, Any]]:

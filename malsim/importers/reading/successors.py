@@ -1,4 +1,4 @@
-"""Successors and versions, read off recorded lineage and `supersedes` edges."""
+"""Successors and versions, derived from recorded lineage and `supersedes` edges."""
 
 from __future__ import annotations
 

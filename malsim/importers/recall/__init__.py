@@ -1,1 +1,1 @@
-"""Recall: its databases and archives as memories, with their wiring."""
+"""Recall's databases and archives as memories, with their wiring."""

@@ -1,4 +1,4 @@
-"""The netlist that stands in a store, beside the cells of an archive or a database of Recall's form."""
+"""Netlist kept in a store, beside the cells of an archive or a database in Recall's format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recall's stored cells as rows of a memory, put in as they stand: keys, handles, scores, statuses, lineage."""
+"""Recall's stored cells as rows of a memory, inserted unchanged: keys, handles, scores, statuses, lineage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recall's own files: databases and JSON archives; opened for reading only, taken as they are."""
+"""Recall's own files, databases and JSON archives, opened read-only."""
 
 from __future__ import annotations
 

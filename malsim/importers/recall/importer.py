@@ -1,4 +1,4 @@
-"""A user's own Recall store as a memory, with a report of what came and what did not."""
+"""User's own Recall store as a memory, with a report of what was imported and what was left out."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Stores in other formats, so that nothing is locked in: one file a format, by the name that `malsim export --as` takes."""
+"""Export of stores to other formats, so that nothing is locked in: a module per name that `malsim export --as` takes."""

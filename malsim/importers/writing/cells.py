@@ -17,7 +17,7 @@ from malsim.memory.tables.standing_parts import Standing
 
 @dataclass(frozen=True)
 class Cells:
-    """A store's memory and what stands in it.
+    """Memory of a store and its content.
 
     `edges` has (relation, target key, weight) by source key, `extras` values by name by key. `scopes` names the replications
     that are scopes.

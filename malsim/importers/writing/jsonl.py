@@ -1,4 +1,4 @@
-"""JSON lines: a cell a line with every column that it has, its scope, its dates as dates, and its edges by key."""
+"""JSON lines: a cell per line with all its columns, its scope, its dates as dates, and its edges by key."""
 
 from __future__ import annotations
 

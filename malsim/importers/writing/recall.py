@@ -1,4 +1,4 @@
-"""Recall's own database or archive: what came from one goes back as it was, with the numbers that the memory has now."""
+"""Recall's own database or archive: imported fields are restored, with the memory's current numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeping apart: what is claims in one scope stays in it until it is shared."""
+"""Keeping apart: what is claimed in one scope stays in it until it is shared."""
 
 from __future__ import annotations
 

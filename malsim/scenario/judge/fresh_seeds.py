@@ -33,7 +33,7 @@ class SeedRow:
     def __str__(self) -> str:
         """Return the check's place and its outcome on each seed."""
         passes = sum(outcome.status == "pass" for outcome in self.outcomes)
-        verdict = "holds" if self.holds else "hangs on its seed"
+        verdict = "holds" if self.holds else "depends on its seed"
         path = one_line(self.scenario.path or self.scenario.name)
         lines = [f"{path}:{self.check.line}: {verdict}: {self.check.name}: passes on {passes} of {len(self.outcomes)} seeds"]
         for number, outcome in enumerate(self.outcomes, 1):
@@ -52,7 +52,7 @@ class SeedTable:
 
     @property
     def exit_code(self) -> int:
-        """0 all hold, 1 one hangs on its seed, 2 an error."""
+        """Exit code: 0 if all checks hold, 1 if one depends on its seed, 2 for an error."""
         failed = any(outcome.status == "error" for row in self.rows for outcome in row.outcomes)
         return 2 if self.errors or failed else int(not all(row.holds for row in self.rows))
 

@@ -40,7 +40,7 @@ class LawMemory:
         return copy(self)  # a state is never changed, only replaced
 
     def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002  # a law goes by a claim's own time
-        """Hand claims over in their order."""
+        """Write claims in their order."""
         self._state, _ = self._plant.admit(self._state, self._batch(claims))
 
     def _batch(self, claims: Sequence[Claim]) -> Claims:
@@ -89,7 +89,7 @@ class LawMemory:
         return view_now(self._plant, self._state, now)
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: no resource is held."""
 
 
 class GraphMemory(LawMemory):
@@ -104,7 +104,7 @@ class GraphMemory(LawMemory):
         self._verified = verified
 
     def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002  # the gate goes by a claim's own time
-        """Take claims through the gate."""
+        """Write claims through the gate."""
         if not claims:
             return
         batch = self._batch(claims)

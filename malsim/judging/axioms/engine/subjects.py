@@ -30,7 +30,7 @@ GRAPH_CASES = 4  # a graph takes longer over a claim than a law of items
 def subject_of(
     given: object, *, settings: Mapping[str, object] | None = None, limit: float = LIMIT, trusted: bool = False
 ) -> Subject:
-    """A law's name, `package.module:factory`, `Rules`, a `Law` or a factory of memories as what axioms are put to.
+    """Return the test subject for a law's name, `package.module:factory`, `Rules`, a `Law` or a factory of memories.
 
     `settings` are parameters of a law of items; a factory that is `trusted` makes its memories in this process, any other in
     a sandbox. Raises `LawError` for an unknown law, `ScenarioError` for a parameter that is unknown or out of bounds,

@@ -51,7 +51,7 @@ class SafetyAnswer:
 
     @property
     def how(self) -> str:
-        """How the answer is known, in a few words."""
+        """Reason for the answer, in a few words."""
         if self.proof is None:
             return self.reason
         words = self.proof.verdict

@@ -25,7 +25,7 @@ __all__ = ["Asking", "SafetyAnswer", "safety"]
 def safety(
     net: Net, *, alarm: str = "", assume: Sequence[str] = (), ticks: int = 40, timeout: float = 60.0
 ) -> tuple[SafetyAnswer, ...]:
-    """Ask all of them.
+    """Ask all safety questions of a net.
 
     Parameters
     ----------

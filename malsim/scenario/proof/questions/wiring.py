@@ -34,7 +34,7 @@ def of_parts(asking: Asking) -> Iterator[SafetyAnswer]:
 
 
 def of_wiring(net: Net) -> Iterator[SafetyAnswer]:
-    """Say whether every watchdog can be kicked, and whether every acknowledgement reaches what it clears."""
+    """Report whether every watchdog can be kicked, and whether every acknowledgement reaches what it clears."""
     moving = {one.name for one in cut(net).inputs}
     moving |= {name for name, one in net.signals.items() if one.writer and _moves(net, one.writer)}
     for name, instance in net.instances.items():
