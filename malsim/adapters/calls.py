@@ -117,7 +117,7 @@ def takes_limit(call: Callable[..., Any]) -> bool:
 
 
 class Calls:
-    """A thread that makes calls for us.
+    """Thread that runs calls.
 
     >>> calls = Calls()
     >>> calls.make(lambda: 2 + 2)

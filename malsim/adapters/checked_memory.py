@@ -40,7 +40,7 @@ class CheckedMemories:
 
 
 class CheckedMemory:
-    """A user's memory whose every call is timed and whose every answer is checked.
+    """User's memory whose calls are all timed and whose answers are all checked.
 
     Calls that answer nothing are handed over with the next that does, or when it is closed.
 

@@ -38,8 +38,9 @@ class Edge:
 class Claim:
     """Claim of a writer: day, writer, object, value, the claim as a sentence, and the stated confidence (None: none).
 
-    `scope` is whose it is ("": everybody's), `source` the document it was taken from; it is true from `valid_from` on and
-    before `valid_to` (days; None: from its time on, with no end). Raises `DataError` for a scope or days that cannot be.
+    `scope` is the scope of the claim ("": everybody), and `source` the document that it was taken from. It is true from
+    `valid_from` on and before `valid_to` (days; None: from its time on, without end). Raises `DataError` for an invalid
+    scope or day.
     """
 
     time: float
@@ -69,10 +70,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Query:
-    """A question about an object, and the same as a sentence.
+    """Question about an object, also as a sentence.
 
-    It is asked within `scope` ("": what is everybody's), about what was true on day `at` (None: as_of, or now), as it was
-    known on day `as_of` (None: now). Raises `DataError` for a scope or days that cannot be.
+    It is asked within `scope` ("": facts of everybody), about the truth on day `at` (None: as_of, or now), as known on
+    day `as_of` (None: now). Raises `DataError` for an invalid scope or day.
     """
 
     object: str
@@ -89,7 +90,7 @@ class Query:
 
 
 class UserMemory(Protocol):
-    """A memory under test; times are days."""
+    """Memory under test. Times are days."""
 
     def write(self, claims: Sequence[Claim], now: float) -> object:
         """Store claims of one instant, in order."""

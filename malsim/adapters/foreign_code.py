@@ -25,7 +25,7 @@ NOTES, FORM, SIZE = "call-*", struct.Struct("dd"), 512  # files of notes; deadli
 
 
 class CallNote(NamedTuple):
-    """A call that is being made: whose it is, the seconds it may take, and when they are over (`time.monotonic`)."""
+    """Running call: its owner, its limit in seconds, and its deadline (`time.monotonic`)."""
 
     where: str
     limit: float
@@ -33,7 +33,7 @@ class CallNote(NamedTuple):
 
 
 class NeedsSandboxError(BaseException):  # `except Exception` on the way is not to catch it
-    """A command is about to load code of another package."""
+    """Error of a command that is about to load code of another package."""
 
 
 @contextmanager

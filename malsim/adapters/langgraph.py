@@ -19,7 +19,7 @@ MOST = 100_000  # entries that a search for all of them may list
 
 
 class LangGraphStore:
-    """A store with a key an object: it has neither belief nor edges, and no sense of time."""
+    """Store with one key an object. It has no belief, no edges and no time."""
 
     belief = edges = clocks = False
 

@@ -40,7 +40,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolMapping:
-    """The steps of each call, and what a server finds in its environment."""
+    """Steps of each call, and the environment of the server."""
 
     name: str
     write: tuple[Step, ...]

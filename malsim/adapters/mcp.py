@@ -49,7 +49,7 @@ SHELL = 'echo $$ > "$0"; "$@"; echo $? >> "$0"'  # the process, whose group is t
 
 
 class McpServer:
-    """A memory behind a server's tools: each sentence of an answer is an item, the earlier ones first."""
+    """Memory behind a server's tools. Each sentence of an answer is an item, earlier ones first."""
 
     belief = edges = scopes = clocks = False
 

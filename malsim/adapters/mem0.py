@@ -35,7 +35,7 @@ DIGITS = 6  # of a score: Qdrant's are float32, and equal ones differ by up to 1
 
 
 class Mem0Store:
-    """A user a scope, and an object a run_id, so that a question is about it alone."""
+    """Store of mem0 with a scope as user and an object as run_id, so that a question concerns one object."""
 
     belief = edges = clocks = False
 
@@ -92,7 +92,7 @@ class Mem0Store:
 
 
 class JudgedModel:
-    """A judge in place of the model: what it extracts from the claim that is being added."""
+    """Judge in place of the model, which extracts the fact of the claim that is being added."""
 
     claim: Claim
 
@@ -114,7 +114,7 @@ class JudgedModel:
 
 
 class Mem0Pipeline(Mem0Store):
-    """The package's own pipeline; what a memory says stands in its text alone, as the judge heard and worded it."""
+    """Pipeline of the package. A memory's value is only in its text, as the judge read and worded it."""
 
     def __init__(self, judge: Judge) -> None:
         self._model = JudgedModel(judge)

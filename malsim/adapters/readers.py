@@ -79,7 +79,7 @@ def read_by(factory: Callable[[], Any], reader: str) -> Callable[[], ReadBy]:
 
 
 class ReadBy:
-    """A memory whose answers a reader has read: its calls are the memory's, its ranks the reader's."""
+    """Memory with a reader. The calls are those of the memory, the ranks those of the reader."""
 
     belief = False
 

@@ -24,7 +24,7 @@ STATED = 0.7  # where a claim states nothing
 
 
 class OwnStore:
-    """A store behind the calls of the contract."""
+    """Store behind the calls of the contract."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules, self.store = rules, Store(None)

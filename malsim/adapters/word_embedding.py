@@ -10,7 +10,7 @@ from malsim.base.errors import AdapterError
 
 
 class WordEmbedding:
-    """A vector of word counts, of length 1; each word that is met has a dimension of its own, so none is taken for another.
+    """Unit vector of word counts. Each new word has its own dimension, so that no two words are confused.
 
     >>> embedding = WordEmbedding()
     >>> a, b = (np.array(embedding.embed(text)) for text in ("valve open", "pump shut"))

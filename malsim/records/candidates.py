@@ -24,7 +24,7 @@ DEFAULT = ("private", "project")
 class Scope:
     """Items that a reader may see: levels of privacy, the reader's own private items, and those of a named project.
 
-    Who does not say who he is sees the private items that are nobody's. Shared items are seen only when asked for. Raises
+    A reader without an `agent_id` sees the private items without an owner. Shared items are seen only on request. Raises
     `UsageError` for an unknown word.
     """
 

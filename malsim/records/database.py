@@ -53,7 +53,7 @@ STATEMENTS = (
 
 
 class Database:
-    """A connection, used by one thread at a time; what is not committed when a process is killed was never there.
+    """Connection to a file of records, used by one thread at a time. Uncommitted changes are lost if the process is killed.
 
     Raises `StoreError` for a file that is foreign, newer, cut short, damaged or busy, and leaves it untouched.
     """

@@ -75,7 +75,7 @@ def coherent_scores(seed: ArrayLike, weight: ArrayLike, recent: ArrayLike) -> ND
 
 @dataclass(frozen=True)
 class Fusion:
-    """The numbers of a search: limits of candidates, weights, `k`, boosts, and λ as `mmr`.
+    """Settings of a search: limits of candidates, weights, `k`, boosts, and λ as `mmr`.
 
     Raises `UsageError` for a number out of bounds.
     """

@@ -34,7 +34,7 @@ def wall_clock() -> int:
 
 @dataclass(frozen=True)
 class Hit:
-    """A record that was found: its score, its parts, and the links that led to it (source, relation, weight)."""
+    """Record found by a search: its score, its components, and the links that led to it (source, relation, weight)."""
 
     record: MemoryRecord
     score: float
@@ -43,9 +43,9 @@ class Hit:
 
 
 class RecordStore:
-    """Records in one SQLite file, or in working memory; every call is one transaction.
+    """Records in one SQLite file, or in memory. Every call is one transaction.
 
-    `clock` says what time it is (ms), `embedder` makes a vector of a text. Raises `StoreError` for another file.
+    `clock` returns the time in ms, and `embedder` the vector of a text. Raises `StoreError` for a file of another kind.
     """
 
     def __init__(

@@ -44,7 +44,7 @@ def _fixed(**values: float) -> Mapping[str, float]:
 class Upkeep:
     """Settings of a janitor, in seconds and counts of records.
 
-    `ttl_s` is by durability, `lane_ttl_s` by lane and goes first; a lane without a cap has none.
+    `ttl_s` is by durability. `lane_ttl_s` is by lane and takes precedence. A lane without a cap is unlimited.
     """
 
     ttl_s: Mapping[str, float] = field(default_factory=lambda: _fixed(ephemeral=300, short=21_600, long=7_776_000))
@@ -66,7 +66,7 @@ class Upkeep:
 
 
 class Removal(NamedTuple):
-    """A row to remove, and why: `ttl` or `cap`."""
+    """Row to remove, and the reason: `ttl` or `cap`."""
 
     row: int
     reason: str

@@ -78,14 +78,14 @@ class Decision:
 
     @property
     def trace(self) -> dict[str, Any]:
-        """The decision without the text, as JSON takes it; `mmr` is the verdict of diversity."""
+        """Decision without the text, as JSON values. `mmr` is the verdict of diversity."""
         values = {name: value for name, value in vars(self).items() if name != "text"}
         return values | {"mmr": "dropped" if (self.dropped or "").startswith("near") else "retained"}
 
 
 @dataclass(frozen=True)
 class Pack:
-    """A pack: its decisions in order, the texts in its slots, and what they cost."""
+    """Decisions in order, the texts in the slots, and their cost in tokens."""
 
     decisions: tuple[Decision, ...]
     hard: tuple[tuple[str, str], ...]
@@ -100,7 +100,7 @@ class Pack:
 
     @property
     def text(self) -> str:
-        """The hard slots and the items, a line each."""
+        """Hard slots and items, one line each."""
         return "".join(f"{text}\n" for text in [*(text for _, text in self.hard), *(item.text for item in self.items)])
 
 

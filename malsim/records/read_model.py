@@ -21,7 +21,7 @@ SECOND = ("id", "lane", "kind", "text", "agent_id", "project_id", "durability", 
 
 
 class ReadModel:
-    """The records of a store, or of one of its lanes, as they were at the last `refresh`.
+    """Records of a store, or of one lane, as of the last `refresh`.
 
     Raises `UsageError` for an unknown lane, and for a limit below 1.
 

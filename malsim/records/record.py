@@ -19,9 +19,10 @@ KINDS = ("fact", "obs", "result", "pref", "plan", "summary")
 
 @dataclass(frozen=True)
 class MemoryRecord:
-    """A record of the first form; `id`, `created` and `updated` (ms) are the store's to give.
+    """Record of the first form. The store sets `id`, `created` and `updated` (ms).
 
-    Raises `UsageError` for an unknown lane, what is no text, a value that JSON does not hold, a probability outside 0 to 1.
+    Raises `UsageError` for an unknown lane, a field that is not text, a value that JSON cannot hold, or a probability
+    outside 0 to 1.
     """
 
     lane: str

@@ -44,12 +44,12 @@ FRAMES = ("cells", "signals", "events", "writers", "bands")
 class Run:
     """Finished run: the recorded frames, and the final memory.
 
-    `reviews` counts the verdicts of each replication's people, `unseen` claims that came after the last tick, `dropped`
-    edges that the memory had no place for. `failures` has, by number, why replications broke off; they are in no
-    frame but the bands, and in no figure.
+    `reviews` counts the reviewers' verdicts in each replication, `unseen` the claims after the last tick, and `dropped`
+    the edges that the memory could not store. `failures` maps numbers of failed replications to errors; failed
+    replications are in no figure, and in no frame except the bands.
 
-    Frames: `cells` (t, rep, cell, scores, flags, status, truth), `signals` (t, rep, row, signal, value), `events` (t, rep,
-    kind, subject, detail, cause), `writers` (t, rep, writer, claims, contradicted, calibration); t in days.
+    Frames: `cells` (t, rep, cell, scores, flags, status, truth), `signals` (t, rep, row, signal, value), `events` (t,
+    rep, kind, subject, detail, cause), `writers` (t, rep, writer, claims, contradicted, calibration); t in days.
     """
 
     scenario: Scenario
@@ -139,8 +139,8 @@ class Run:
     def why(self, cell: str, t: float | None = None, rep: int | None = None) -> str:
         """Explain in one sentence why a cell's effective had its value at `t` days, and what moved it last.
 
-        For a signal of the netlist, or a pin it is on, a line a wire back to the claim that moved it; for a standing program
-        what it looks at, and why that moved. So the cause of every event of a netlist can be asked why.
+        For a signal of the netlist, or a pin with a signal, return one line for each wire back to the claim that moved
+        it. For a standing program, describe what it looks at and why that moved.
         """
         rep = self.scenario.first if rep is None else rep
         if is_signal(self, cell):

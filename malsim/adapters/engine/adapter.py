@@ -97,9 +97,9 @@ def _words_of(problem: Exception) -> str:
 class Adapter:
     """Source of a user's own memories: a name, `package.module:factory`, or a factory given from Python.
 
-    `allowed` says that its code may be run: a name that came with a file of somebody else's is not, until the user says so.
-    `limit` is in seconds a call. Memories live in a process of their own; `trusted` ones in this process, without a limit,
-    where a debugger reaches them.
+    `allowed` permits running its code. A name in somebody else's file is not allowed until the user permits it. `limit`
+    is in seconds a call. Memories run in a process of their own. Those that are `trusted` run in this process, without a
+    limit, where a debugger reaches them.
     """
 
     name: str
@@ -127,7 +127,7 @@ class Adapter:
 
     @property
     def source(self) -> str | Callable[[], UserMemory]:
-        """The factory, or the name of one that is loaded where its memories live."""
+        """Factory, or the name of a factory to load in the process of its memories."""
         return self.factory or self.name
 
     def check_allowed(self, where: str) -> None:

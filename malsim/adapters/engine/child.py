@@ -26,7 +26,7 @@ TAIL = 500  # characters of what it printed, in an error
 
 
 class EndedError(Exception):
-    """The process has ended, or was given up, in the call that is noted as `where`; the text says how."""
+    """Process that ended, or was given up, in the call noted as `where`; the text gives the reason."""
 
     def __init__(self, problem: str, where: str) -> None:
         super().__init__(problem)
@@ -34,7 +34,7 @@ class EndedError(Exception):
 
 
 class Child:
-    """A line of code in an interpreter like this one; what it prints goes into its folder, or where `streams` say."""
+    """Child interpreter, like this one, that runs a line of code. Its output goes into its folder, or to `streams`."""
 
     def __init__(self, code: str, *words: str, pass_fds: Sequence[int] = (), **streams: Any) -> None:
         self.folder = tempfile.mkdtemp(prefix="malsim-")

@@ -40,7 +40,7 @@ class Ask(NamedTuple):
 
 
 class Breakdown(NamedTuple):
-    """A call that went wrong: its place among the calls, and what to say of it."""
+    """Failed call: its index among the calls, and the parts of the error message."""
 
     place: int
     problem: str
@@ -50,16 +50,16 @@ class Breakdown(NamedTuple):
 
 
 class OverLimit(BaseException):  # `except Exception` in what is called is not to catch it
-    """A call has gone on for longer than it may."""
+    """Call that exceeded its time limit."""
 
     def __init__(self, limit: float) -> None:
         super().__init__(f"did not return within {limit:g} s")
 
 
 class Host:
-    """Memories by number. A call that raises, or answers what it may not, ends its own memory and no other.
+    """Memories by number. A call that raises, or gives an invalid answer, ends its own memory only.
 
-    `during` is entered around the call at a place; with one, whatever a call raises is an error of its memory.
+    `during` is entered around the call with its index; with it, every exception of a call is an error of its memory.
     """
 
     def __init__(

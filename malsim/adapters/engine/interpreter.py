@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class WrongItemError(Exception):
-    """An item that cannot be taken: the problem, and what was given; `kind` is what such items are counted as."""
+    """Invalid item: the problem and the given value. `kind` is the count that the item is added to."""
 
     def __init__(self, problem: str, given: object, allowed: str | None = None, *, kind: str = "") -> None:
         super().__init__(problem)
@@ -34,7 +34,7 @@ class _Origin(NamedTuple):
 
 
 class Interpreter:
-    """Facts as sentences, answers as values: what passes between numbers and a memory's plain words."""
+    """Conversion of facts to sentences, and of answers to values, between indexes and plain words."""
 
     def __init__(self, vocabulary: Vocabulary, phrases: Phrases) -> None:
         self.objects, self._phrases, self._writers = list(vocabulary.objects), phrases, list(vocabulary.writers)

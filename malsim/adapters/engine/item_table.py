@@ -20,7 +20,7 @@ ANSWERS = ("abstained", "invented", "ambiguous", "off_topic")
 
 
 class ItemTable:
-    """Rows in the order in which items were first shown; an item is its replication, object and id."""
+    """Table of items in the order in which they were first shown. An item is identified by replication, object and id."""
 
     def __init__(self, interpreter: Interpreter, replications: int) -> None:
         self._interpreter = interpreter

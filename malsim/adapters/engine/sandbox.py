@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Sandbox:
-    """Memories by number in one process, which is started when it is first asked, and anew after it has ended."""
+    """Memories by number in one process, which is started at the first call and restarted after it has ended."""
 
     def __init__(self, source: Source, name: str, *, limit: float) -> None:
         code = source if isinstance(source, str) else cloudpickle.dumps(source)
@@ -74,7 +74,7 @@ class Sandbox:
 
 
 class _Process:
-    """The process and its pipe: calls go there, and what they answered comes back as JSON."""
+    """Process with its pipe: calls go in, and their answers come back as JSON."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._pipe, theirs = Pipe()

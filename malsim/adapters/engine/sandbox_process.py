@@ -38,7 +38,7 @@ def main(channel: int) -> None:
 
 
 class _Alarm:
-    """Notes each call, and interrupts one that goes on for too long, where Python lets it."""
+    """Alarm that notes each call, and interrupts a call that exceeds its limit if Python allows it."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit

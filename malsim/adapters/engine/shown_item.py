@@ -11,7 +11,7 @@ NUMBERS = ("rank", "belief", "valid_from", "valid_to")
 
 
 class ShownItem(NamedTuple):
-    """An item as a bench takes it: its value is None where only its text says it."""
+    """Item as the bench reads it. Its value is None if only its text states it."""
 
     id: str
     object: str
@@ -26,7 +26,7 @@ class ShownItem(NamedTuple):
 
 
 class WrongAnswerError(Exception):
-    """An answer that cannot be: the problem, what was given, what is allowed."""
+    """Invalid answer: the problem, the given value, and what is allowed."""
 
     def __init__(self, problem: str, given: object = None, allowed: str | None = None) -> None:
         super().__init__(problem)

@@ -41,10 +41,10 @@ class UserState:
 
 
 class UserPlant:
-    """Memories of a user's own behind `write`, `tick`, `read` and `peek`; `where` names the scenario.
+    """User's memories behind `write`, `tick`, `read` and `peek`; `where` names the scenario.
 
-    A replication whose memory raises, hangs, or answers what it may not is asked no more; `failures` says why. Where none
-    is left, `AdapterError` is raised.
+    A replication whose memory raises, hangs or gives an invalid answer is not called again; `failures` holds the reason.
+    Raises `AdapterError` when no replication is left.
     """
 
     def __init__(self, adapter: Adapter, phrases: Phrases, *, where: str = "memory") -> None:
@@ -152,7 +152,7 @@ class UserPlant:
 
 
 class _Instances:
-    """The memories of a run, their claims, what they showed, and which of them have failed."""
+    """Memories of a run, with their claims, shown items and failures."""
 
     def __init__(
         self, adapter: Adapter, phrases: Phrases, where: str, replications: Sequence[int], words: Vocabulary

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 class ReviewerPool:
     """Escalated cells of every replication, first come first served.
 
-    A cell is escalated once: at the first tick after which an active cell contradicts it. A reviewer looks at the world and
-    writes a claim of kind ver, verification external: it supports the cell if it agrees, else it contradicts it. A netlist
-    may queue its alarms too; `acknowledged` says where one of these was looked at since the scan before.
+    A cell is escalated once, at the first tick after which an active cell contradicts it. A reviewer observes the fact
+    and writes a claim of kind ver, verification external, that supports the cell if it agrees and contradicts it
+    otherwise. A netlist may queue its alarms too. `acknowledged` marks the replications in which an alarm was reviewed
+    since the previous scan.
     """
 
     def __init__(self, reviewers: Reviewers, context: RunContext, *, who: int, form: int) -> None:

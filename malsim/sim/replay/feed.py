@@ -39,9 +39,9 @@ _CONTRADICTIONS = ("mutual", "forward")
 class Replay:
     """Result of replaying a stream.
 
-    `answers` has object, said, probability, and asked (days, null for an undated truth); with truth also right (1/k where k
-    values are tied). `score` and `baselines` are None without truth. `cells` and `events` hold the most contested objects'
-    heads, tick by tick.
+    `answers` has object, said, probability, and asked (days, null for an undated truth); with truth also right (1/k for
+    a tie of k values). `score` and `baselines` are None without truth. `cells` and `events` hold the heads of the most
+    contested objects, tick by tick.
     """
 
     memory: Memory

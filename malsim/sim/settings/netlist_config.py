@@ -79,10 +79,10 @@ class Input:
 
 @dataclass(frozen=True, kw_only=True)
 class NetlistConfig:
-    """A netlist that runs inside the tick of a scenario.
+    """Netlist that runs inside the tick of a scenario.
 
-    `derive` has what its standing programs find proposed to the gate. `inputs` hold until the next of the same signal. All
-    that is wrong with the netlist is raised when it is made, as a `NetlistError`.
+    With `derive`, findings of its standing programs are proposed to the gate. `inputs` hold until the next input of the
+    same signal. The constructor raises all errors of the netlist as one `NetlistError`.
     """
 
     document: Document

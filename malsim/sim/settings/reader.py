@@ -16,9 +16,9 @@ Trust = Literal["effective", "effective*currency"]
 class Policy:
     """Habits of a reader.
 
-    It `opens` rows marked ^, `verifies` a marked row before it acts on it, `uses_scores` of a line instead of its title
-    alone, `writes` back what it learned, and `wires` an op to a cell that it opens again and again, of a kind that the cell
-    calls for (`READER_OPS`).
+    It `opens` rows marked ^, `verifies` a marked row before acting on it, `uses_scores` of a line and not only its
+    title, `writes` back its lessons, and `wires` an op to a cell that it opens repeatedly, of the kind in `READER_OPS`
+    that fits the cell.
     """
 
     says: str
@@ -72,9 +72,9 @@ PARAMS = {
 class Reader:
     """Reader agent: its behaviour and its numbers. Units, bounds and meanings are in `PARAMS`.
 
-    `banned` has the values, apart by blanks, that no action may have; `rank_by` a derived value of cells, such as
-    `cell-derived-triage`, that is added to what ranks the lines of its push. It asks within `scope`: it is shown what is
-    everybody's, of that scope, or shared with it.
+    `banned` lists values that no action may have, separated by blanks. `rank_by` names a derived value of cells, such as
+    `cell-derived-triage`, that is added to the rank of lines in its push. The reader asks within `scope`: it is shown
+    facts of everybody, of that scope, and shared with that scope.
     """
 
     behaviour: Behaviour = "obedient"

@@ -18,10 +18,10 @@ TRIAGE: tuple[str, ...] = get_args(Triage)[1:]
 class Reviewers:
     """Reviewers of each replication: `count` people, each busy `each` ms with a dispute; `accuracy` of their look.
 
-    With no `triage` every disputed cell is escalated once, first come first served. Under a policy they choose at each tick
-    among the facts in dispute: `weekly` is how many they take up a week, 0 for as many as they can; `tires` the share of
-    their accuracy that each look of a day costs; `late` the time from a look to its verdict. `each` and
-    `late` are milliseconds, or text with a unit ("30min").
+    Without `triage`, every disputed cell is escalated once, first come first served. Under a policy the reviewers choose
+    among the disputed facts at each tick. `weekly` is the largest number of disputes a week, 0 for no limit. `tires` is
+    the share of accuracy lost with each look of a day. `late` is the time from a look to its verdict. `each` and `late`
+    are milliseconds, or text with a unit ("30min").
     """
 
     count: int = 1

@@ -66,17 +66,18 @@ class Episode:
 class Scenario:
     """Scenario of a run.
 
-    `claims` are scripted: a list of mappings, or a frame with one row a claim (columns of `memory.schema.CLAIMS`, times in
-    days; those left out take their defaults). They happen in every replication. `turn_every` is the time between ticks in
-    milliseconds; it and `days` may be text with a unit ("2w").
-    `record` is "all", "bands", or the handles to keep; every `record_every`-th tick is kept, and the last. Replications
-    are numbered from `first`, and one of a number is the same whichever run it is part of. `law` is what the memory makes
-    of claims: mal, recall_v5, or one of `malsim.laws` with its parameters. An `adapter` is a memory of the user's own in
-    the place of any law, whose name it lends to `law`; `phrases` are the sentences it is spoken to in. `netlist` runs
-    inside the tick. `attack` says what attack scores are counted by. `corrections` are what people put right, and each
-    `resettles` (ms; 0: never) a background job claims anew what they took back, as its sources still say.
-    `processes` are the user's own. `path` is the file it was read from. `forked` is the day on which a run was continued
-    under these settings.
+    `claims` are scripted: a list of mappings, or a frame with one row a claim (columns of `memory.schema.CLAIMS`, times
+    in days; omitted columns take their defaults). They are made in every replication. `turn_every` is the time between
+    ticks in milliseconds; it and `days` may be text with a unit ("2w"). `record` is "all", "bands", or the handles to
+    keep; every `record_every`-th tick is kept, and the last. Replications are numbered from `first`; a replication
+    depends on its number only, not on the run that it is part of.
+
+    `law` is the rule by which the memory scores claims: mal, recall_v5, or one of `malsim.laws` with its parameters. An
+    `adapter` is a user's own memory, used in place of a law; its name becomes `law`, and `phrases` are the sentences of
+    its calls. `netlist` runs inside the tick. `attack` defines the facts and times of the attack scores. `corrections`
+    are the corrections by people; each `resettles` (ms; 0: never) a background job claims the corrected values again
+    from its sources. `processes` are the user's own. `path` is the file of the scenario. `forked` is the day on which a
+    run was continued under these settings.
     """
 
     name: str = "scenario"

@@ -17,8 +17,6 @@ def check_size(scenario: Scenario) -> None:
     """Raise `ScenarioError` if the scenario has more replications, ticks or cells than the limits allow.
 
     The error states the size asked for, the size allowed, and how to raise the limit.
-
-    Raises `ScenarioError` saying what was asked for, what is allowed, and how to allow it.
     """
     ticks = scenario.turns * scenario.replications
     cells = _cells(scenario) * ticks

@@ -92,8 +92,8 @@ class Sight:
 class World:
     """Truth of every fact in every replication, from the start of a run to its end.
 
-    The nth change of a fact is drawn at the address (seed, replication, "world", the fact's name, n), so adding a fact
-    moves no other. Values are places in `Fact.values`; times are whole milliseconds.
+    The nth change of a fact is drawn at the address (seed, replication, "world", the fact's name, n), so that adding a
+    fact does not change the others. Values are indexes in `Fact.values`. Times are whole milliseconds.
     """
 
     def __init__(self, facts: Sequence[Fact], *, seed: int, reps: Ints, end: int) -> None:
@@ -142,8 +142,6 @@ class World:
         """Return the readings of sensors at a time. `uniforms` are numbers from 0 to 1 for the purposes `SENSES`.
 
         Writers learn about the world only through this function.
-
-        This is the one door between the world and those who write.
         """
         choices, truth = self.choices[fact], self.at(rep, fact, t)
         errs, error = uniforms

@@ -29,9 +29,9 @@ UNVERIFIED = VERIFICATION.index("unverified")
 class OutputCheck:
     """Patterns of one turn: the actions that may not be released, with reasons.
 
-    An action is refused where its value is a banned word, where fewer writers than `least_sources` say what it says, or
-    where the claim it rests on states more than `sure_above` and nobody verified it. A reader who then looks for itself has
-    `looked`, and what agrees with its look passes, but for a banned word.
+    An action is refused if its value is a banned word, if fewer than `least_sources` writers state the value, or if the
+    unverified claim behind it states more than `sure_above`. A reader that then observes the fact itself is marked in
+    `looked`. An action that agrees with this observation passes, unless its value is banned.
     """
 
     def __init__(self, reader: Reader, snapshot: Snapshot, world: World) -> None:

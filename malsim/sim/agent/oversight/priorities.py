@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class TriageContext:
     """Input of a triage policy. Tables have the shape (facts, replications).
 
-    `acted` counts the reader's actions on each fact, `luck` are numbers from 0 to 1, `accuracy` is of a person's look,
-    `lasts` is for how many ticks each fact stays as it was, by its class. `signal` is what `triage-rank` reads of each row
-    of the memory; it is empty under another policy.
+    `acted` counts the reader's actions on each fact. `luck` holds numbers from 0 to 1. `accuracy` is that of a
+    reviewer's look. `lasts` is the number of ticks for which each fact persists, by its class. `signal` is the value of
+    `triage-rank` for each row of the memory; it is empty under another policy.
     """
 
     disputes: DisputesByFact

@@ -26,13 +26,13 @@ WEEK = 7 * DAY
 
 
 class TriageDesk(ReviewerPool):
-    """Disputes of every replication, those first that the policy of `Reviewers.triage` puts first.
+    """Disputes of every replication, ordered by the policy of `Reviewers.triage`.
 
-    A dispute is a fact of which active claims say different things; a person who took it up does so again only after a new
-    claim. The verdict contradicts the leading claim or its rival, or both, and supports the one that is right. The kth look
-    at a fact has the same luck under every policy. `acted`, shape (facts, replications), counts actions by fact and is
-    the reader's own to bring up to date; `lasts` is for how many ticks each fact stays as it was, by its class; `signal`
-    is there for the policy that goes by it.
+    A dispute is a fact about which active claims state different values. A reviewed dispute opens again only after a new
+    claim. The verdict contradicts the leading claim, its rival, or both, and supports the claim that is right. The kth
+    look at a fact has the same random draw under every policy. `acted`, shape (facts, replications), counts actions by
+    fact and is updated by the reader. `lasts` is the number of ticks for which each fact persists, by its class.
+    `signal` is used by the policy that reads it.
     """
 
     def __init__(

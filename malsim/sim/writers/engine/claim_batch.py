@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 class ClaimBatch:
     """Claims, one row each, and their edges, one row each.
 
-    Of a claim: `rep` (place among the run's replications), `t` (milliseconds, when it reaches the gate), `who` (place among
-    the run's writers), `turn` (the writer's own count), `fact`, `value` (places), `stated`, `form` (place among the run's
-    forms). Of an edge, claim by claim: `claim` (row above), `relation` (number), `target` (row of the memory's cells),
-    `mutual`.
+    Columns of claims: `rep` (index of the replication in the run), `t` (arrival at the gate, ms), `who` (index of the
+    writer in the run), `turn` (the writer's own count), `fact` and `value` (indexes), `stated`, `form` (index among the
+    run's forms). Columns of edges, grouped by claim: `claim` (row above), `relation` (number), `target` (row of the
+    memory's cells), `mutual`.
     """
 
     rep: Ints

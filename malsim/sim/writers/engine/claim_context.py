@@ -104,11 +104,11 @@ class LatestClaims:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimContext:
-    """Claims about to be made by members of one population, one row each.
+    """Claims due from members of one population, one row each.
 
-    `rep` is the replication's number, `member` the writer among the population's, `turn` the writer's own count of claims
-    before this one, `fact` which fact, and `choices` how many values it has. `state` has what the behaviour declares as its
-    own, of each claim's writer as its claim before left it.
+    `rep` is the number of the replication, `member` the index of the writer in its population, `turn` the number of its
+    earlier claims, `fact` the index of the fact, and `choices` the number of its values. `state` holds the declared
+    state of the behaviour for each claim's writer, as left by its previous claim.
     """
 
     rep: Ints

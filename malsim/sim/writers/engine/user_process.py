@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class UserProcess:
-    """`run` is `module:function`; `name` is the writer of what it posts, the function's own name by default.
+    """User's process: `run` is `module:function`, and `name` the writer of its posts (default: the function's name).
 
-    `allowed` says that its code may be run: what a file of somebody else's names is not, until the user says so.
+    `allowed` permits running its code. Code named in somebody else's file is not allowed until the user permits it.
     """
 
     run: str
