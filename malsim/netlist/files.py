@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Reader:
-    """What has been read so far: each file once, and how much they hold together."""
+    """State of reading a netlist and the files it sources: each file is read once, and their total size is limited."""
 
     faults: list[Fault] = field(default_factory=list)
     names: dict[Path, str] = field(default_factory=dict)
@@ -98,7 +98,7 @@ def read(path: str | Path) -> Document:
 
 
 def read_what_can_be(path: str | Path) -> tuple[Document, list[Fault]]:
-    """What can be read of a netlist file and all it sources, and every fault of the rest."""
+    """Read a netlist file and all it sources; return the readable part and every fault of the rest."""
     reader, whole = _Reader(), Path(path).resolve()
     statements = tuple(reader.statements(whole, str(path), None))
     blocks = dict(_blocks(reader, statements, whole, str(path)))

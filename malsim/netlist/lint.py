@@ -1,4 +1,4 @@
-"""What links but may not be meant: signals nobody reads, reads a tick late, loops, functions that never run."""
+"""Warnings about a net that links: unread signals, signals read a tick late, loops, functions that never run."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def load(
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What checking a netlist gives: its net, faults, notes, and the cells it needs that it does not say."""
+    """Result of a netlist check: net, faults, notes, and the cells that it needs but does not declare."""
 
     net: Net
     faults: list[Fault]
@@ -107,7 +107,7 @@ class CheckResult:
 
 
 def check(document: Document, memory: Memory | None = None) -> CheckResult:
-    """Whether a netlist would load into a memory, or without one into any that holds the cells it needs.
+    """Check whether a netlist would load into a memory, or, without one, into any that holds the cells it needs.
 
     >>> check(parse("dec_a3ee supports> dec_ffff(+1)")).needed
     ('dec_a3ee', 'dec_ffff')
@@ -152,7 +152,7 @@ def _strangers(memory: Memory, net: Net, rep: int, expected: Collection[str]) ->
 
 
 def _several(memory: Memory, handles: Iterable[str], rep: int, expected: Collection[str]) -> dict[str, str]:
-    """Of handles cut short, those that more than one cell begins with, and the cells."""
+    """Return the ambiguous shortened handles, each with the cells that it could mean."""
     short = {name for name in handles if is_short(name)}
     if not short:
         return {}

@@ -1,4 +1,4 @@
-"""Why a signal is what it is: back through the wires to what moved it."""
+"""Causes of a signal's value, traced back through the wires."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Because:
-    """One step back: a signal, its value and since when, what it was before, and what writes it."""
+    """Step back along a cause: signal, value and time of its last change, previous value, and writer."""
 
     signal: str
     value: float

@@ -1,4 +1,4 @@
-"""What a net does to the memory and to the loop: flags of cells, the push's budget, webhooks, escalations; its alarms."""
+"""Outputs of a net to the memory and the loop: cell flags, push budget, webhooks, escalations and alarms."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RISES = {"webhook": "webhook", "escalation": "escalated"}
 
 
 class Happening(NamedTuple):
-    """One kind of event at one scan: in which replications, to what and by which signal (one name, or one each).
+    """Event of one kind at one scan: replications, subject and causing signal (one name, or one name per row).
 
     A signal that has a value for each row of a domain is named with the row, `low(dec_a3ee)`.
     """
@@ -43,7 +43,7 @@ class Happening(NamedTuple):
     cause: str | pl.Series
 
     def frame(self) -> pl.DataFrame:
-        """Its rows, columns of EVENTS."""
+        """Return the events as a frame with the columns of EVENTS."""
         words = {"kind": self.kind, "subject": self.subject, "detail": self.detail, "cause": self.cause}
         columns = [(one if isinstance(one, pl.Series) else pl.lit(one)).alias(name) for name, one in words.items()]
         return pl.DataFrame({"rep": self.reps.astype(np.int32)}).with_columns(columns)
@@ -73,7 +73,7 @@ class Actuators:
         self.alarms = net.alarms
 
     def outputs(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """What the net wrote on the loop's pins, an array over replications each."""
+        """Return the values that the net wrote to the loop's pins, an array over replications per pin."""
         return {pin: values[signal.name] for pin, signal in self.loop}
 
     def drive(
@@ -114,7 +114,7 @@ class Actuators:
         return memory, events
 
     def _requests(self, flag: str, values: Mapping[str, Array], rows: Rows) -> tuple[Array, Array]:
-        """Which cells some signal wants this flag on, and the place of the first of these signals."""
+        """Return the mask of cells on which a signal requests the flag, and the index of the first such signal."""
         bits = np.zeros(rows.count("cell"), dtype=bool)
         by = np.full(len(bits), NONE)
         for place, (signal, where) in enumerate(self.flags[flag]):
@@ -187,7 +187,7 @@ def _fit(before: Array | None, length: int) -> Array:
 
 
 def _new(bits: Array, last: Mapping[str, Array], now: dict[str, Array], name: str) -> Array:
-    """Where something holds that did not at the last scan; and keep it for the next."""
+    """Return the rising edges of `bits` since the last scan, and store `bits` in `now` for the next scan."""
     now[name] = bits
     return bits & ~_fit(last.get(name), len(bits))
 

@@ -39,7 +39,7 @@ DTYPES = {"float": np.float64, "int": np.int64, "bit": np.bool_}
 
 @dataclass(frozen=True)
 class State:
-    """All that a net remembers: every pin, every signal, the last drives of actuators, the last outputs of programs.
+    """State of a net between scans: pins, signals, last actuator drives and last program outputs.
 
     `programs` are those that prg cells hold, `search_from` is the first row not yet searched for them. `aliases` has for
     handles that are no cell's own the cell that each stands for, one row a replication.
@@ -59,7 +59,7 @@ class State:
 
 @dataclass(frozen=True)
 class Scan:
-    """What one scan gives: the new state and memory, what the net wrote on the loop's pins, and what happened.
+    """Result of one scan: new state and memory, values written to the loop's pins, and events.
 
     `outputs` has an array over replications for each pin of the loop that the net writes, `ran` the result of each
     standing program, `derived` the derived values by name, `cell-trust`.
@@ -74,7 +74,7 @@ class Scan:
 
     @property
     def events(self) -> pl.DataFrame:
-        """What happened: columns rep, kind, subject, detail, cause."""
+        """Return the events of the scan: columns rep, kind, subject, detail, cause."""
         return pl.concat([pl.DataFrame(schema=EVENTS), *(one.frame() for one in self.happenings)])
 
 
@@ -215,7 +215,7 @@ class Engine:
             values[signal.name] = many(where.reducer, output[members], groups, rows.count(signal.domain))
 
     def _loop(self, inputs: Mapping[str, Any]) -> dict[str, Array]:
-        """What the loop's own pins, and whoever sets a signal that no pin writes, put on signals."""
+        """Return the signal values set by the loop's pins or by the caller for signals without a writer."""
         values = {}
         for name in (*self.loop_reads, *(self.free & inputs.keys())):
             kind = DTYPES[self.net.signals[name].type]
@@ -243,7 +243,7 @@ class Engine:
         return replace(state, ops=states, signals=values, heights=heights, topics=topics)
 
     def _first(self, signal: Signal) -> float | bool:
-        """What a signal holds before anything wrote it: what it was set to, its writer's start, or its first reader's."""
+        """Return the initial value of a signal: as set, else the start of its writer, else of its first reader."""
         if signal.name in self.net.initial:
             return self.net.initial[signal.name]
         links = [signal.writer] if signal.writer else list(signal.readers)

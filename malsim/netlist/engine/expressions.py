@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """What stays from scan to scan: the ops, who owns each derived value, where cells are looked up."""
+    """Objects shared by all scans: ops, owners of derived values and the cell finder."""
 
     steps: Mapping[str, Step]
     owners: Mapping[str, Signal]
@@ -39,7 +39,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Board:
-    """All that may be read at one moment of a scan."""
+    """Rows, signal values and op states that can be read at one moment of a scan."""
 
     rows: Rows
     values: Mapping[str, Any]
@@ -62,7 +62,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def is_expression(where: Address | None) -> bool:
-    """Whether an address is read here, and not as a plain field or reducer."""
+    """Return True if an address is evaluated here, not as a plain field or reducer."""
     if isinstance(where, Reduced):
         inner = where.inner
         return isinstance(inner, Call) or where.reducer == "distinct" or (isinstance(inner, Row) and _special(inner))
@@ -75,7 +75,7 @@ def _special(row: Row) -> bool:
 
 
 def formulas(signals: Mapping[str, Signal], names: Iterable[str], place: Place) -> dict[str, Formula]:
-    """How each of these signals is worked out, which expressions write."""
+    """Return the formula of each named signal; every one must be written by an expression."""
     by_name = {name: signals[name] for name in names}
     return {name: formula(one.writer.address, one.domain, place) for name, one in by_name.items() if one.writer}
 

@@ -1,4 +1,4 @@
-"""Who is joined to whom: the pairs that hops lead to, and fields of cells that follow from edges and statuses alone."""
+"""Neighbours of cells: pairs reached by hops, and cell fields that depend on edges and statuses only."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Neighbours:
         return Neighbours(memory)
 
     def keep(self, name: object, compute: Callable[[], T], *on: object) -> T:
-        """What follows from edges, statuses and these objects alone, worked out once as long as they are the same."""
+        """Return a cached result, computed again when an object in `on` is replaced."""
         entry = self._cache.get(name)
         if entry is None or any(map(is_not, entry[0], on)):
             entry = self._cache[name] = on, compute()
@@ -79,12 +79,12 @@ class Neighbours:
 
     @property
     def active(self) -> Bools:
-        """Which cells are active."""
+        """Mask of the active cells."""
         return self.memory.is_active
 
     @property
     def adjacency(self) -> sparse.csr_array:
-        """Which active cells an edge of any relation joins, either way; no cell is joined to itself."""
+        """Symmetric adjacency of active cells over edges of all relations, without self-loops."""
         return self.keep("adjacency", self._adjacency)
 
     def _adjacency(self) -> sparse.csr_array:
@@ -96,7 +96,7 @@ class Neighbours:
 
     @property
     def triangles(self) -> Array:
-        """How many pairs of its neighbours are joined to each other, counted both ways."""
+        """Number of joined pairs among the neighbours of each cell, counted in both directions."""
         return self.keep("triangles", self._triangles)
 
     def _triangles(self) -> Array:
@@ -117,7 +117,7 @@ class Neighbours:
 
 
 def numbers_in(entities: pl.Series) -> pl.DataFrame:
-    """What cells say of themselves as `name=number`: row, name, value.
+    """Parse the `name=number` entities of cells into columns row, name, value.
 
     >>> numbers_in(pl.Series([["impact=.8", "pump"], ["cost=much"]])).rows()
     [(0, 'impact', 0.8)]
@@ -130,7 +130,7 @@ def numbers_in(entities: pl.Series) -> pl.DataFrame:
 
 
 def numbers_of(numbers: pl.DataFrame, name: str, count: int) -> Array:
-    """One of these numbers of so many cells: the last of several, else the default of `lexicon.toml`."""
+    """Return one named number for `count` cells: the last if repeated, else the default of `lexicon.toml`."""
     values: Array = np.full(count, WORK[name])
     own = numbers.filter(pl.col("name") == name)
     values[own["row"].to_numpy()] = own["value"].to_numpy()
@@ -161,7 +161,7 @@ def _is_orphan(graph: Neighbours) -> Array:
 
 
 def _depth(graph: Neighbours) -> Array:
-    """How many versions lie behind a cell, at most `FAR`."""
+    """Count the earlier versions of each cell, at most `FAR`."""
     after = graph.memory.column("successor")
     depth, old = np.zeros(len(after), dtype=np.int64), np.flatnonzero(after != schema.NONE)
     for _ in range(FAR):

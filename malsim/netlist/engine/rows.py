@@ -1,4 +1,4 @@
-"""What a row of each domain is at one scan: replications, cells, writers, topics, and which rows belong to which."""
+"""Rows of each domain at one scan (replications, cells, writers, topics) and the mapping between domains."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Rows:
 
     @cached_property
     def neighbours(self) -> Neighbours:
-        """Who is joined to whom."""
+        """Neighbours of the cells of the memory."""
         return self._before.of(self.memory)
 
     def once(self, name: object, compute: Callable[[], T]) -> T:
@@ -79,12 +79,12 @@ class Rows:
         return self.neighbours.keep(name, compute, self.memory.table("cells").rows)
 
     def work(self, name: str) -> Array:
-        """What cells say of their work as `name=number`."""
+        """Return a work number of each cell, read from its `name=number` entities."""
         numbers = self.keep("numbers", lambda: numbers_in(self.memory.cells["entities"]))
         return self.keep(("work", name), lambda: numbers_of(numbers, name, self.memory.height))
 
     def count(self, domain: str) -> int:
-        """How many rows a domain has."""
+        """Return the number of rows of a domain."""
         if domain == "run":
             return self.replications
         if domain == "topic":
@@ -106,7 +106,7 @@ class Rows:
         return frame["rep"].to_numpy().astype(np.int64) - self.first
 
     def labels(self, domain: str) -> pl.Series:
-        """What each row is called; null for the run itself."""
+        """Return the label of each row of a domain; null for the run itself."""
         if domain == "run":
             return pl.Series([None] * self.replications, dtype=pl.String)
         if domain == "topic":
@@ -120,7 +120,7 @@ class Rows:
 
     @cached_property
     def _topic_of(self) -> pl.DataFrame:
-        """One row a cell and topic of it: cell, rep, topic."""
+        """Frame with a row per cell and topic: cell, rep, topic."""
         return self.keep("topics", self._find_topics)
 
     def _find_topics(self) -> pl.DataFrame:
@@ -130,7 +130,7 @@ class Rows:
 
     @cached_property
     def topics(self) -> pl.DataFrame:
-        """Every (rep, topic) that has come up."""
+        """Frame of all (rep, topic) pairs seen so far."""
         return self.neighbours.keep("all topics", self._all_topics, self._topic_of, self.earlier_topics)
 
     def _all_topics(self) -> pl.DataFrame:
@@ -144,7 +144,7 @@ class Rows:
 
     @cached_property
     def _pairs(self) -> pl.DataFrame:
-        """One row a writer and a topic that active cells of the writer have: rep, author, topic, and their cells."""
+        """Frame with a row per writer and topic of the writer's active cells: rep, author, topic, cells."""
         return self.keep("pairs", self._find_pairs)
 
     def _find_pairs(self) -> pl.DataFrame:
@@ -191,14 +191,14 @@ class Rows:
         return members, belongs[members]
 
     def _origin(self, domain: str) -> object:
-        """What the rows of a domain come from: the same object as long as they are the same rows."""
+        """Return the object that identifies the rows of a domain: the same object as long as the rows are the same."""
         if domain in {"cell", "writer"}:
             return self.memory.table(f"{domain}s").rows
         return self.topics if domain == "topic" else self._pairs if domain == "writer_topic" else None
 
 
 def belongs(many: str, one: str) -> bool:
-    """Whether rows of one domain belong to rows of another.
+    """Return True if rows of domain `many` belong to rows of domain `one`.
 
     >>> belongs("cell", "writer"), belongs("writer", "cell")
     (True, False)

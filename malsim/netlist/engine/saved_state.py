@@ -1,4 +1,4 @@
-"""What a net remembers, as bytes and back: numbers as arrays, words as JSON, nothing that runs when it is read."""
+"""Serialisation of a net's state: numbers as arrays, text as JSON, and no code that runs when it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a net reads of the memory at the beginning of a scan: fields of cells, rows of domains, neighbours reduced."""
+"""Inputs of a net from the memory at the start of a scan: cell fields, domain rows, reduced neighbours."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Finder:
         self.rows_of: dict[str, Ints] = {}
 
     def rows(self, rows: Rows, handle: str) -> Ints:
-        """One row a replication, NONE where it has no such cell."""
+        """Return the row of the cell per replication, NONE where the replication has no such cell."""
         if handle in rows.aliases:
             return rows.aliases[handle]
         memory = rows.memory
@@ -65,7 +65,7 @@ def _version(memory: Memory, handle: str, rep: int) -> int:
 
 
 def reader(signal: Signal, finder: Finder) -> Reader | None:
-    """How a signal that a cell or a domain writes is read; none for one that a pin writes."""
+    """Return the reader of a signal that a cell or a domain writes; None for a signal that a pin writes."""
     where = signal.writer.address if signal.writer else None
     inner = where.inner if isinstance(where, Reduced) else where
     if not isinstance(inner, (Path, Row)):
@@ -74,7 +74,7 @@ def reader(signal: Signal, finder: Finder) -> Reader | None:
 
 
 def reader_of(where: Path | Row | Reduced, finder: Finder, domain: str = "run") -> Reader:
-    """How a field, or many of them reduced to a domain, are read."""
+    """Return the reader of a field, or of many fields reduced to a domain."""
     if isinstance(where, Path):
         return _path(where, finder)
     if isinstance(where, Row):

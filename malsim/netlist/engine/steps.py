@@ -1,4 +1,4 @@
-"""One instance as a step: its inputs taken from signals, its op called once on all rows, its outputs put on signals."""
+"""Step of one instance: read inputs from signals, call the op once on all rows, write outputs to signals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How one instance is called, everything looked up beforehand.
+    """Call of one instance, with all look-ups done in advance.
 
     `single` pairs an input's Python name with the signal it reads, `many` each family of inputs with the signals its rows
     read; a true third word says that the signal has one value a run, to be repeated for the rows of the domain. `puts` says
@@ -134,7 +134,7 @@ def compile_step(instance: Instance, signals: Mapping[str, Signal], *, tick: flo
 
 
 def _arguments(sheet: Sheet) -> tuple[Callable[[dict[str, Array]], tuple[Array, ...]], tuple[str, ...]]:
-    """How to take what the function is given by position, in its order; and what by keyword, which costs more a call."""
+    """Return a getter of the positional arguments in order, and the names of the keyword-only ones."""
     takes = [one for one in inspect.signature(sheet.function).parameters.values() if one.name in sheet.takes]
     keywords = tuple(one.name for one in takes if one.kind is one.KEYWORD_ONLY)
     positional = [one.name for one in takes if one.name not in keywords]

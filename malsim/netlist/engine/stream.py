@@ -73,7 +73,7 @@ def _as_values(values: pl.Series, name: str, net: Net, engine: Engine) -> list[o
 
 
 def difference(ours: pl.DataFrame, theirs: pl.DataFrame, *, tolerance: float = 1e-9) -> pl.DataFrame:
-    """Where two runs differ in the columns of the second: row, column, ours, theirs; empty where they agree.
+    """Return the rows where two runs differ in the columns of the second: row, column, ours, theirs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What addresses are looked up in, and what a text names there: a signal, or what the language of addresses says."""
+"""Frames in which addresses are looked up, and parsing of a text there as a signal or an address."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SignalRow:
 
 @dataclass(frozen=True)
 class Frames:
-    """What addresses are looked up in: a run's frames, or one memory's.
+    """Frames of a run, or of one memory, in which addresses are looked up.
 
     `cells` has one row per t, rep and cell (its handle) with the fields as columns; `edges` names source and target by
     handle, with relation, weight and the time t it was written, and rep where replications differ, None where they were not
@@ -69,7 +69,7 @@ def edges_by_handle(memory: Memory) -> pl.DataFrame:
 
 
 def read(text: str, frames: Frames) -> Address | SignalRow:
-    """What a text names here: a signal by its name or a pin it is on, or a row of it, and else what the language says.
+    """Parse a text as a signal (by name or by pin), as a row of a signal, or else as an address.
 
     Raises `AddressError` for what is neither.
     """
@@ -87,7 +87,7 @@ def read(text: str, frames: Frames) -> Address | SignalRow:
 
 
 def crosses(text: str) -> bool:
-    """Whether an address reads other cells than one that it names: across edges, by a version, or many at once.
+    """Return True if an address reads more than one named cell: across edges, by a version, or many at once.
 
     >>> crosses("mean(dec_a3ee.~supports.*-scores-eff)"), crosses("dec_a3ee@v2-scores-eff"), crosses("dec_a3ee-scores-eff")
     (True, True, False)
@@ -100,5 +100,5 @@ def crosses(text: str) -> bool:
 
 
 def needs_edges(point: Path) -> bool:
-    """Whether a path needs edges: by a hop, or by a version."""
+    """Return True if a path needs edges: it has a hop or a version."""
     return bool(point.hops) or point.version is not None

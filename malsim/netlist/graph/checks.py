@@ -1,4 +1,4 @@
-"""What may not enter a memory: values out of bounds, names taken, edges to nothing, secrets, cycles of supersession."""
+"""Checks before a memory changes: bounds, taken names, missing ends of edges, secrets, supersession cycles."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """One edge as written: ends by name or by the row of a cell of this text, and what `prop` says of it."""
+    """Edge as written: ends by name or by the row of a cell of this text, and the fields set by `prop`."""
 
     source: str | int
     relation: str
@@ -46,7 +46,7 @@ class GraphRows:
     notes: list[Fault] = field(default_factory=list)
 
     def names(self) -> set[str]:
-        """Every cell that edges and successors name, whether this text says it or not."""
+        """Return the cells named by edges and successors, declared in this text or not."""
         ends = {end for arc in self.arcs for end in (arc.source, arc.target) if isinstance(end, str)}
         return {str(name) for name in ends | {row["successor"] for row in self.rows if row.get("successor")}}
 
@@ -104,7 +104,7 @@ class _Gatherer:
             self.graph.arcs.append(Arc(ends[0], edge.relation, ends[1], edge.weight, statement, edge.target))
 
     def merge_repeats(self) -> None:
-        """Of an edge that a line of its own says again, with the same weight, only the first is one."""
+        """Drop an edge line that repeats an earlier edge with the same weight."""
         handles = [row["handle"] for row in self.graph.rows]
         edges: set[tuple[object, ...]] = set()
         arcs = []
@@ -183,7 +183,7 @@ def _only(values: tuple[str, ...]) -> float:
 
 
 def gather(statements: Iterable[Statement]) -> GraphRows:
-    """What statements say of the graph; wires, settings and threads are passed over."""
+    """Collect the cells and edges of the statements; ignore wires, settings and threads."""
     gatherer = _Gatherer()
     for statement in statements:
         if isinstance(statement, Cell):

@@ -1,4 +1,4 @@
-"""Which cell a handle means that is cut short, `dec_a3`, or asks for a version, `dec_a3ee@v2`."""
+"""Look-up of the cell for a shortened handle (`dec_a3`) or a version (`dec_a3ee@v2`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHORT = re.compile(rf"(?:{'|'.join(KINDS)})_(?:[a-z][a-z0-9]*_)*[0-9a-f]{{1,{LI
 
 
 def is_short(handle: str) -> bool:
-    """Whether a handle stops in its tag, so that it is no cell's own.
+    """Return True if a handle ends within its tag, so that it is not a full handle.
 
     >>> is_short("dec_a3"), is_short("dec_auth_a"), is_short("dec_a3ee")
     (True, True, False)

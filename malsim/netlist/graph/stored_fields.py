@@ -1,4 +1,4 @@
-"""Which stored fields a netlist can give, how each is read and written, and the default of each."""
+"""Stored fields that a netlist can set: their readers, writers and defaults."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def column_named(field: str) -> str:
 
 
 def read_field(column: str, values: Sequence[str]) -> object:
-    """What the words after `prop` say of a column, in its type; raises `DataError` where they do not.
+    """Convert the words after `prop` to the type of the column; raise `DataError` if they do not fit.
 
     >>> read_field("created", ["1.5"]), read_field("topics", ["plant", "cold room"]), read_field("pinned", ["yes"])
     (1.5, ['plant', 'cold room'], True)

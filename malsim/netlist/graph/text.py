@@ -95,7 +95,7 @@ def statements_of(memory: Memory, *, rep: int = 0, reading: bool = False) -> lis
 
 
 def _names(memory: Memory, rows: pl.DataFrame) -> pl.Series:
-    """What each row of the memory is called where another refers to it: its handle, or its key where that is shared."""
+    """Return the name by which edges refer to each row: its handle, or its key if the handle is shared."""
     repeats = rows.filter(pl.col("handle").is_duplicated())["handle"].unique().implode()
     return memory.cells.select(pl.when(pl.col("handle").is_in(repeats)).then("key").otherwise("handle")).to_series()
 
@@ -106,7 +106,7 @@ def _line(line: dict[str, Any]) -> Cell:
 
 
 def _rounds(value: float) -> bool:
-    """Whether six decimals lose something of a number; a bit is a number too."""
+    """Return True if six decimals lose part of a number or bit."""
     return float(short(value)) != value
 
 
@@ -134,7 +134,7 @@ def _differences(cells: pl.DataFrame) -> list[list[tuple[str, Any]]]:
 
 
 def _records(memory: Memory, cells: pl.DataFrame) -> dict[int, list[tuple[str, Any]]]:
-    """What is stored of each writer, by the place of its first cell; and how many edges the last tick saw, at the first."""
+    """Map the index of each writer's first cell to the writer's stored fields; the first also has the edge count."""
     first = cells.select("author").with_row_index("place").unique("author", keep="first", maintain_order=True)
     records: dict[int, list[tuple[str, Any]]] = {}
     in_order = first["author"].is_sorted()
@@ -152,7 +152,7 @@ def _records(memory: Memory, cells: pl.DataFrame) -> dict[int, list[tuple[str, A
 
 
 def _arcs(memory: Memory, rows: pl.DataFrame, name: pl.Series) -> dict[int, list[Statement]]:
-    """For each row, its out-edges, and what is stored of them besides: writer, time and place where these are not plain."""
+    """Return the out-edges of each row, with writer, time and position where these are not the default."""
     own = memory.edges.filter(pl.col("source").is_in(rows["row"].cast(pl.Int64).implode())).with_row_index("place")
     own = own.select(
         "source",

@@ -71,7 +71,7 @@ def _threads(text: HalText, arguments: dict[str, str]) -> None:
 
 
 def _names(component: Component, arguments: dict[str, str]) -> list[str]:
-    """What HAL calls the instances: as named, or numbered from 0."""
+    """Return the HAL instance names: as given, or numbered from 0."""
     if "names" in arguments:
         return arguments["names"].split(",")
     if component.single:

@@ -1,4 +1,4 @@
-"""One HAL instance as ours: mostly one op, but a sampler of four pins is four rings, and a mux of floats to bits two ops."""
+"""Ops for one HAL instance: usually one op; a four-pin sampler is four rings, a float-to-bit mux two ops."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def ran(text: HalText, function: str) -> tuple[str, ...]:
 
 
 def remaining(text: HalText) -> list[Statement]:
-    """What the whole text leaves standing: every statement that nothing after it took away."""
+    """Return the statements that no later removal in the text takes away."""
     statements: list[Statement] = []
     start = 0
     _refuse_many(text)

@@ -1,4 +1,4 @@
-"""One `.hal` text on its way: what is loaded, what is called otherwise, what runs where, and what was wrong."""
+"""Parser state for one `.hal` file: loaded components, aliases, functions per thread, and errors."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class HalText:
                     self.fault(hals, f"the signal was named a {kind}, and this pin is a {own}")
 
     def settings(self, hals: str, text: str) -> list[Statement]:
-        """What sets a HAL pin: a day for every second, what HAL rewrites rewritten."""
+        """Return the statements that set a HAL pin: seconds become days, and HAL's rewrites are applied."""
         name, word = self.split(hals)
         sets: list[Statement] = []
         for address in self.pins(hals):

@@ -1,4 +1,4 @@
-"""What changed between two netlists, whatever changed in how they are written."""
+"""Differences in content between two netlists, regardless of formatting."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference in what a netlist says of a subject; None where it says nothing."""
+    """Difference between two netlists in one subject; a side is None if that netlist lacks the subject."""
 
     kind: str
     subject: str

@@ -1,4 +1,4 @@
-"""What a netlist says, free of how it is written: kind by kind, subject by subject."""
+"""Content of a netlist independent of formatting, by kind and subject."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Facts:
 
 
 def facts(statements: Iterable[Statement]) -> Facts:
-    """What statements say; of two that speak of one subject the last stands."""
+    """Return the facts in the statements; the last statement about a subject wins."""
     statements = list(statements)
     values: dict[str, dict[str, str]] = defaultdict(dict)
     cell = ""
@@ -81,7 +81,7 @@ def instances(load: Load) -> tuple[str, ...]:
 
 
 def order(statements: Iterable[Statement]) -> dict[str, list[str]]:
-    """Each thread's functions in the order they run, positions applied as far as they fit."""
+    """Return the functions of each thread in run order, with positions applied as far as they fit."""
     threads: dict[str, list[str]] = {}
     for statement in statements:
         if isinstance(statement, Schedule):
@@ -91,7 +91,7 @@ def order(statements: Iterable[Statement]) -> dict[str, list[str]]:
 
 
 def place(position: int | None, length: int) -> int:
-    """Where `addf … position` puts a function among so many: +1 first, -1 last, none last.
+    """Return the index at which `addf … position` inserts: +1 first, -1 last, None last.
 
     >>> [place(position, 3) for position in (None, 1, 2, 4, -1, -2)]
     [3, 0, 1, 3, 3, 2]

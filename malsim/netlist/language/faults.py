@@ -1,4 +1,4 @@
-"""What is wrong with a netlist: every fault at once, each with its file, line, column and the words read there."""
+"""Faults of a netlist, all reported together, each with its file, line, column and the words read there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_SHOWN = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One thing that is wrong, or that lint would have you look at.
+    """Fault in a netlist, or a warning from lint.
 
     >>> print(Fault(problem="unknown relation", file="a.malnet", line=3, column=10, words="likes>", hint="try supports>"))
     a.malnet:3:10: unknown relation; given: 'likes>'; try supports>
@@ -67,13 +67,13 @@ class NetlistError(MalsimError, ValueError):
         self.args = (self.faults,)  # by which SimPy and pickle make it again
 
     def __str__(self) -> str:
-        """Every fault on a line of its own; of a great many the first fifty and how many more."""
+        """Return a line per fault: the first fifty, then the number of further faults."""
         lines = [str(fault) for fault in self.faults[:MOST_SHOWN]]
         more = len(self.faults) - len(lines)
         return "\n".join([*lines, f"… and {more} more"] if more else lines)
 
 
 def at_line(statement: Statement, other: Statement) -> str:
-    """Where a statement stands, to end a message about another with; nothing for one that was typed."""
+    """Return `at line N of FILE` to end a message about another statement; empty for a typed statement."""
     of = f" of {statement.file}" if statement.file != other.file else ""
     return f" at line {statement.line}{of}" if statement.line else ""

@@ -18,7 +18,7 @@ _CAPITAL = re.compile(r"[A-Z]")
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """What a handle says: the kind (or the first word of an immutable name), the tag, and whether it may change."""
+    """Parsed handle: kind (or first word of an immutable name), tag, and whether it is immutable."""
 
     kind: str
     tag: str
@@ -70,7 +70,7 @@ def _immutable(text: str, parts: list[str], *, immutable: bool) -> Handle:
 
 
 def reads_as_handle(name: str) -> bool:
-    """Whether a name looks like a handle, right or wrong, so that nothing else may be called so.
+    """Return True if a name looks like a handle, valid or not, so that nothing else may use it.
 
     >>> reads_as_handle("dec_zzz"), reads_as_handle("RECALL_v5"), reads_as_handle("is-weak"), reads_as_handle("my_op")
     (True, True, False, False)

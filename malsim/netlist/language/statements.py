@@ -1,4 +1,4 @@
-"""What a netlist says, sentence by sentence: frozen, and knowing words only, never ops."""
+"""Statements of a netlist, one per sentence: frozen, and made of words only, never ops."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Word(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One sentence; `comment` is what stands after its `#`, `file` and `line` say where it was read."""
+    """Statement of a netlist; `comment` is the text after `#`, `file` and `line` give the position in the source."""
 
     comment: str = ""
     file: str = field(default="", compare=False, repr=False)
@@ -115,7 +115,7 @@ class Set(Statement):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """One pin, field or address on a wire, and what it does to the signal as far as arrows say."""
+    """End of a wire: a pin, field or address, and its role as given by the arrow."""
 
     address: str
     role: Role = ""

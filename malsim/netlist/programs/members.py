@@ -41,7 +41,7 @@ class Members:
 
     @cached_property
     def count(self) -> Ints:
-        """How many members each replication has."""
+        """Number of members of each replication."""
         return np.bincount(self.reps, minlength=self.replications)
 
     def mean(self, values: Array) -> Array:

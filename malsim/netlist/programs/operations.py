@@ -1,4 +1,4 @@
-"""What each operation comes to, for all replications at once: numbers a replication, and what it says of each member.
+"""Operations of standing programs on all replications at once: values per replication and per member.
 
 Every number is rounded to thousandths, halves up, as the reference does; a program remembers its last output.
 """
@@ -46,7 +46,7 @@ class Output:
 
 
 def watch(program: Program, members: Members, last: Output | None) -> Output:
-    """Whether the mean effective moved by `delta` since the last run."""
+    """Trip if the mean effective confidence moved by at least `delta` since the last run."""
     current = thousandths(members.mean(members.column("effective")))
     previous = np.full(len(current), np.nan) if last is None else last.values["current"]
     change = np.where(np.isnan(previous), 0.0, thousandths(current - previous))
@@ -57,7 +57,7 @@ def watch(program: Program, members: Members, last: Output | None) -> Output:
 
 
 def drift(program: Program, members: Members, last: Output | None) -> Output:
-    """As `watch`, and which members moved, the farthest first, at most five."""
+    """Run `watch`, and list at most five members that moved, the farthest first."""
     result = watch(program, members, last)
     values = thousandths(members.column("effective"))
     before = _by_row(members, last)
@@ -74,7 +74,7 @@ def drift(program: Program, members: Members, last: Output | None) -> Output:
 
 
 def _by_row(members: Members, last: Output | None) -> Array:
-    """What each member's value was at the last run, NaN for a new one."""
+    """Return the value of each member at the last run, NaN for a new member."""
     before = np.full(members.memory.cells.height, np.nan)
     if last is not None:
         before[: len(last.state["values"])] = last.state["values"]
@@ -82,7 +82,7 @@ def _by_row(members: Members, last: Output | None) -> Array:
 
 
 def quorum(program: Program, members: Members, last: Output | None) -> Output:
-    """Whether members by `k` distinct writers reach `minEff`."""
+    """Trip if members by at least `k` distinct writers reach `minEff`."""
     del last
     k = max(1, int(program.positive("k", 2)))
     least = min(max(program.number("minEff", 0.7), 0.0), 1.0)
@@ -135,7 +135,7 @@ def _slope(series: Array) -> Array:
 
 
 def _streak(steps: Array) -> Array:
-    """How many of the last steps went the same way, signed; 0 if the last went nowhere."""
+    """Return the signed number of last steps in the same direction; 0 if the last step is zero."""
     signs = np.sign(steps).astype(np.int64)
     if not len(signs):
         return np.zeros(steps.shape[1], dtype=np.int64)
@@ -161,7 +161,7 @@ def _measure(measure: str, members: Members) -> Array:
 
 
 def score(program: Program, members: Members, last: Output | None) -> Output:
-    """One number: the mean effective and the least concern."""
+    """Combine the mean effective confidence and the largest concern into a single score."""
     del program, last
     effective, concern = members.mean(members.column("effective")), members.largest(members.column("concern"))
     values = {
@@ -174,7 +174,7 @@ def score(program: Program, members: Members, last: Output | None) -> Output:
 
 
 def reflex(program: Program, members: Members, last: Output | None) -> Output:
-    """Which members a 32-bit table of five questions picks: weak, stale, in review, pinned, annexed."""
+    """Select members by a 32-bit table over five flags: weak, stale, in review, pinned, annexed."""
     del last
     table = _unsigned(program.settings.get("personality", 0))
     bits = np.stack(

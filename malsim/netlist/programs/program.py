@@ -56,12 +56,12 @@ class Program:
 
     @property
     def title(self) -> str:
-        """What its cell and its witnesses call it."""
+        """Name of the program, as used by its cell and its witnesses."""
         return self.name or f"{self.operation} program"
 
     @property
     def turn(self) -> float:
-        """Where it comes in a pass: by position, negative ones from the end."""
+        """Sort key of the program within a pass: by position, negative positions from the end."""
         position = self.number("position", 0.0)
         return position if position >= 0 else LATE + position
 
@@ -107,7 +107,7 @@ def _value(text: str) -> object:
 
 
 class ProgramCell(NamedTuple):
-    """One prg cell that came in: its handle, the places of the replications that hold it, its programs, or what is wrong."""
+    """New prg cell: handle, indexes of the replications that hold it, its programs, or the fault in them."""
 
     handle: str
     places: tuple[int, ...]
@@ -125,7 +125,7 @@ def checked(claims: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def fault_of(body: str) -> str:
-    """What is wrong with the standing programs that a body holds; nothing where they are sound, or where it is prose.
+    """Return the first fault of the standing programs in a body; empty if they are sound or the body is prose.
 
     >>> fault_of("addf watch tick [keys: obs_9c1f]")
     ''

@@ -1,4 +1,4 @@
-"""One pass of the standing programs over a memory, and their witnesses as claims to its gate on request."""
+"""Pass of the standing programs over a memory; on request their witnesses go to the gate as claims."""
 
 from __future__ import annotations
 

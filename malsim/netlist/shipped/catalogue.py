@@ -1,4 +1,4 @@
-"""What the standing signals are: axis, rule, what each acts on, whether it is shown; read from their own text."""
+"""Catalogue of the standing signals: axis, rule, action and display, read from the text of each signal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AXES = ("evidence", "structure", "currency", "salience", "task", "writer", "meta
 
 @dataclass(frozen=True)
 class StandingSignal:
-    """One standing signal: `value` is the signal of its net that is watched, `fires` the one that says it fires.
+    """Standing signal: `value` names the watched signal of its net, `fires` the signal that marks it as firing.
 
     `lowest` says that of the rows on which it fires the one that reads least is the worst, and not the one farthest from 0.
     """
@@ -40,12 +40,12 @@ class StandingSignal:
 
     @property
     def surfaced(self) -> bool:
-        """Whether the next push shows it; a silent one acts between turns."""
+        """True if the next push shows the signal; a silent signal acts between turns."""
         return self.display == "surfaced"
 
     @property
     def asks(self) -> str:
-        """What it asks to be done, without the derived value that says so to rules.
+        """Action requested by the signal, without the derived value for rules.
 
         >>> signal_named("time-to-stale").asks
         'queue for a refresh before decay bites'
@@ -54,7 +54,7 @@ class StandingSignal:
         return asks if "-derived-" in derives else self.acts
 
     def badness(self, read: Array) -> Array:
-        """How bad each reading is, of rows on which it fires; what is unknown is not."""
+        """Return the severity of each reading on firing rows; NaN readings rank lowest."""
         size: Array = -read if self.lowest else np.abs(read)
         return np.where(np.isnan(size), -np.inf, size)
 
@@ -71,7 +71,7 @@ class StandingSignal:
 
 @cache
 def catalogue() -> Mapping[str, StandingSignal]:
-    """Every standing signal by name, axis by axis.
+    """Return the standing signals by name, in the order of their axes.
 
     >>> len(catalogue()), catalogue()["dependency-rot"].axis
     (36, 'task')

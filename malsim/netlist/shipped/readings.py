@@ -1,4 +1,4 @@
-"""What each standing signal reads on a memory: how many rows it fires on, and where it is highest."""
+"""Readings of the standing signals on a memory: number of firing rows, and the highest values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST = 3
 
 @dataclass(frozen=True)
 class SignalReading:
-    """One signal on one memory: rows of its domain, those it fires on, and the highest of them with their values."""
+    """Reading of one signal on one memory: number of rows, firing rows, and the highest of them with their values."""
 
     signal: StandingSignal
     domain: str
@@ -36,7 +36,7 @@ class SignalReading:
     highest: tuple[tuple[str, float], ...]
 
     def __str__(self) -> str:
-        """One line, and where it fires what it asks to be done."""
+        """Return a line with the reading, and the requested action if the signal fires."""
         worst = ", ".join(f"{one_line(label)} {value:.3g}" for label, value in self.highest)
         where = f"fires on {self.firing} of {self.rows} {self.domain}{'s' * (self.rows != 1)}"
         line = f"{self.signal.name:<27} {self.signal.display:<9} {where}{': ' if worst else ''}{worst}"
@@ -46,7 +46,7 @@ class SignalReading:
 def readings(
     memory: Memory, names: Iterable[str], *, now: float, ticks: int = 1, every: float = 1.0, rules: Rules | None = None
 ) -> list[SignalReading]:
-    """What these signals come to on a memory, without changing it.
+    """Return the readings of the named signals on a memory, without changing it.
 
     Parameters
     ----------

@@ -134,6 +134,6 @@ def _events(result: Scan, now: float, first: int) -> pl.DataFrame:
 
 
 def event_lines(events: pl.DataFrame) -> list[str]:
-    """What happened, a line each: `tripped alarm: alarm, by severity.out`."""
+    """Return a line per event: `tripped alarm: alarm, by severity.out`."""
     rows = events.select(WORDS).rows()
     return [one_line(f"{kind} {about}: {detail}" + f", by {by}" * (by != about)) for kind, about, detail, by in rows]

@@ -1,4 +1,4 @@
-"""What surfaced signals tell in the next push: one line each, of where they fire, what they read there, what to do."""
+"""Lines of surfaced signals for the next push: where each fires, its reading there, and the requested action."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ class SurfacedLines:
 
     @property
     def text(self) -> pl.Series:
-        """What each says."""
+        """Text of each line."""
         rows = self.read.select("signal", "label", "value", "others").iter_rows()
         return pl.Series([_line_text(self.signals[place], *one) for place, *one in rows], dtype=pl.String)
 
     @property
     def subject(self) -> pl.Series:
-        """What each is about."""
+        """Label of the row that each line is about."""
         return self.read["label"].fill_null("the run")
 
     @property
@@ -81,11 +81,11 @@ class SurfacedLines:
         return (names + "(" + self.read["label"] + ")").zip_with(self.read["label"].is_not_null(), names)
 
     def of(self, rep: int) -> list[str]:
-        """One replication's lines, and how many more signals fire."""
+        """Return the lines of a replication, and the number of further firing signals."""
         return _with_rest(self.text.filter(pl.Series(self.rep == rep)).to_list(), int(self.more[rep]))
 
     def name(self, row: Ints) -> NDArray[np.bool_]:
-        """Which cells of a table of rows, one line a replication, are named by that replication's lines."""
+        """Return the mask of cells in `row` (a line per replication) that the lines of that replication name."""
         is_named = np.zeros(row.shape, dtype=bool)
         np.logical_or.at(is_named, self.rep, (row[self.rep] == self.cell[:, None]) & (self.cell != NONE)[:, None])
         return is_named
@@ -101,7 +101,7 @@ def surfaced_of(document: Document, net: Net) -> tuple[StandingSignal, ...]:
 
 
 def surfaced_on(signals: tuple[StandingSignal, ...], values: Mapping[str, Any], net: Net, rows: Rows) -> SurfacedLines:
-    """What these signals tell of a memory that has just been scanned; the lines that there is room for.
+    """Return the lines of surfaced signals for a memory that has just been scanned, at most MOST_LINES each replication.
 
     Of each signal the row is named on which it reads worst, and how many more it fires on.
     """

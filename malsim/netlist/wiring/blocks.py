@@ -67,7 +67,7 @@ def inlined(document: Document, palette: Callable[[str], Sheet] | None = None) -
 
 @cache
 def providers() -> dict[str, str]:
-    """Every derived value that a shipped signal owns, as `-derived-` writes it, and the signal's name."""
+    """Map each derived value owned by a shipped signal, as `-derived-` writes it, to the signal's name."""
     folder = resources.files("malsim.netlist") / "shipped"
     names = sorted(file.name.removesuffix(".malnet") for file in folder.iterdir() if file.name.endswith(".malnet"))
     blocks = {name: block for name in names if (block := shipped(name))}
@@ -184,5 +184,5 @@ def _behind(where: Address | Constant, block: str, names: set[str]) -> Any:
 
 
 def _after(position: int | None, before: int) -> int | None:
-    """Where the next function of a block goes: a place from the front moves on, one from the end stays."""
+    """Return the position of the next function of a block: a positive position advances, a negative one stays."""
     return position + before if position is not None and position > 0 else position

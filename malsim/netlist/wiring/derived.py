@@ -40,7 +40,7 @@ def derived_faults(net: Net) -> Iterator[Fault]:
 
 
 def _moves(net: Net) -> dict[str, set[str]]:
-    """Which signals each derived value, and each signal that reads one, follows from; loops of ops alone are let be."""
+    """Map each derived value, and each signal that reads one, to its source signals; omit loops of ops alone."""
     owners = net.derived
     sources: dict[str, set[str]] = {}
     for signal in net.signals.values():

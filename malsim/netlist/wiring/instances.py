@@ -44,7 +44,7 @@ class _Sheets:
 def instances(
     statements: Iterable[Statement], palette: Callable[[str], Sheet], faults: list[Fault]
 ) -> dict[str, Instance | None]:
-    """Every instance by name; none for one whose `loadrt` is at fault, so that its pins are not faults too."""
+    """Return the instances by name; None for a faulty `loadrt`, so that its pins are not reported as well."""
     sheets = _Sheets(palette)
     by_name: dict[str, Instance | None] = {}
     schedules: list[Schedule] = []
@@ -60,7 +60,7 @@ def instances(
 
 
 def is_program(statement: Schedule) -> bool:
-    """Whether an `addf` makes a standing program: it has brackets, or names one that no op could be."""
+    """Return True if an `addf` declares a standing program: it has brackets, or a name that no op can have."""
     return bool(statement.options) or (statement.op in PROGRAMS and ("_" in statement.op or statement.op == "allocate"))
 
 

@@ -30,14 +30,14 @@ _BELONGS = (
 
 
 def documents(wire: Wire) -> bool:
-    """Whether a wire only says what the tick does: `net eff dec_a3ee < conf supports.*` on a score the tick owns."""
+    """Return True if a wire only documents the tick: `net eff dec_a3ee < conf supports.*` on a tick-owned score."""
     return wire.signal in SCORES and "-" not in wire.ends[0].address and "." not in wire.ends[0].address
 
 
 def signals(
     statements: Iterable[Statement], instances: dict[str, Instance | None], faults: list[Fault]
 ) -> dict[str, Signal]:
-    """Every signal by name; pins of any type take the type they are wired to."""
+    """Return the signals by name; pins of any type take the type that they are wired to."""
     links: dict[str, list[Link]] = defaultdict(list)
     for statement in statements:
         if isinstance(statement, Wire) and not documents(statement):

@@ -24,7 +24,7 @@ _TIMES: dict[Polarity, int] = {"+": 1, "−": -1, "±": 1, "0": 0}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """From an output of one instance over a signal to an input of the next."""
+    """Connection from an output of one instance over a signal to an input of the next."""
 
     signal: str
     writes: Pin
@@ -44,7 +44,7 @@ class Loop:
 
 
 def loops(net: Net) -> list[Loop]:
-    """One shortest loop through each group of instances that feed each other; every loop of the net is in such a group."""
+    """Return a shortest loop for each group of instances that feed each other; all loops lie in such groups."""
     steps: dict[str, list[Step]] = defaultdict(list)
     inputs: dict[str, list[str]] = defaultdict(list)
     for step in _steps(net):

@@ -1,4 +1,4 @@
-"""What a netlist wires: instances of ops, the signals that join their pins, their settings, the threads that call them."""
+"""Linked net: instances of ops, signals between their pins, settings, and threads that call them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One op as loaded: its data sheet sized, the domain it lives on, its `loadrt` or `addf`, what `setp` set."""
+    """Loaded op: its sized data sheet, domain, `loadrt` or `addf` statement, and settings from `setp`."""
 
     name: str
     sheet: Sheet
@@ -29,7 +29,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One end of a signal: what it is, whether it writes the signal, its type, and the domain its values live on.
+    """End of a signal: address, direction, type, and the domain of its values.
 
     The domain of a reduced end is empty, for it takes that of the instances that read it; `of` is then the domain reduced.
     """
@@ -77,7 +77,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What runs at every so many ticks, in order; `schedules` has the `addf` of each function."""
+    """Functions that run every `every` ticks, in order; `schedules` has the `addf` of each function."""
 
     name: str
     every: int
@@ -106,7 +106,7 @@ class Net:
         return tuple(signal for signal in self.signals.values() if signal.writer and signal.writer.address in pins)
 
     def fed_by(self, names: Iterable[str]) -> tuple[str, ...]:
-        """These signals and every one that they move through ops of the net, each once."""
+        """Return the named signals and all signals that they move through ops of the net, without repeats."""
         moving = dict.fromkeys(names)
         while True:
             pins = [link.pin for name in moving for link in self.signals[name].readers if link.pin]
@@ -125,7 +125,7 @@ class Net:
 
     @property
     def paths(self) -> tuple[tuple[Link, Path], ...]:
-        """Every end that begins at a cell, with the cell's path."""
+        """Pairs of each link that begins at a cell and the cell's path."""
         ends = ((link, leaf) for signal in self.signals.values() for link in signal.links for leaf in leaves(link.address))
         return tuple((link, leaf) for link, leaf in ends if isinstance(leaf, Path))
 
@@ -147,7 +147,7 @@ def derived_name(where: Address) -> str:
 
 
 def leaves(where: Address | Constant) -> Iterator[Path | Row | Pin | Name]:
-    """What an address reads in the end, reducers and functions taken off.
+    """Yield the addresses that an address finally reads, without reducers and functions.
 
     >>> from malsim.netlist.language.address import address
     >>> [str(leaf) for leaf in leaves(address("div(mean(cell-scores-eff),low.out)"))]

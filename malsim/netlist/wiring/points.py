@@ -1,4 +1,4 @@
-"""What an address on a wire is: a pin, a cell's field, a row of a domain, many values reduced to one; its type, its ways."""
+"""Resolution of addresses on wires: pin, cell field, domain row or reduction, with type and direction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BROAD = {("cell", "writer"), ("writer_topic", "writer")}  # of the first, each 
 
 
 class Point(NamedTuple):
-    """One place a wire can end: its type, the domain it lives on, whether it may write or read a signal, what it reduces."""
+    """Resolved end of a wire: its type, domain, whether it may write or read a signal, and the domain it reduces."""
 
     address: Address
     type: str
@@ -124,7 +124,7 @@ def _field(where: Path | Row, fields: tuple[str, ...], columns: Mapping[str, obj
 
 
 def is_worked_out(fields: tuple[str, ...]) -> bool:
-    """Whether a field of cells is no column: `age`, `work-impact`, `status-annexed`."""
+    """Return True if a cell field is computed, not a stored column: `age`, `work-impact`, `status-annexed`."""
     first, *rest = fields or ("",)
     if len(rest) == 1:
         return (first == "work" and rest[0] in WORK) or rest[0] in _WORDS.get(first, ())

@@ -1,4 +1,4 @@
-"""Which way an output goes when an input rises: tried on the op itself, not declared."""
+"""Direction in which an output moves when an input rises, measured on the op itself, not declared."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALLEST = 1e-12
 
 
 def polarity(instance: Instance, reads: str, writes: str, wired: Collection[str] = ()) -> Polarity:
-    """How an output answers a raised input: `+` never falls, `−` never rises, `±` both happen, `0` nothing does.
+    """Return the response of an output to a raised input: `+` never falls, `−` never rises, `±` both, `0` none.
 
     The op runs a few calls from its start, its wired inputs on fixed scattered values and the rest as set, twice: the
     second time with the one input higher in every call (a bit: true instead of false). What it shows is seen, not proven.

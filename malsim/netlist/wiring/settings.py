@@ -1,4 +1,4 @@
-"""What `setp` and `=` give: pins and parameters within their bounds, signals nobody writes, flags of cells."""
+"""Settings from `setp` and `=`: pins and parameters within bounds, unwritten signals, cell flags."""
 
 from __future__ import annotations
 

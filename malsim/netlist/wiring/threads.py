@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def threads(
     statements: Iterable[Statement], instances: Mapping[str, Instance | None], faults: list[Fault]
 ) -> tuple[Thread, ...]:
-    """Every thread with its functions, the fastest first; at a tick they share, it runs first."""
+    """Return the threads with their functions, the fastest first, which also runs first at a shared tick."""
     every = {"tick": 1}
     functions: dict[str, list[str]] = {"tick": []}
     schedules: dict[str, Schedule] = {}

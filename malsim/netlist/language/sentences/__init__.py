@@ -1,1 +1,1 @@
-"""One line of text to one statement."""
+"""Parser of one line of text into one statement."""

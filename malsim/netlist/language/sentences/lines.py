@@ -24,7 +24,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One sentence's text, joined, the number of its first line, and where in it further lines begin."""
+    """Joined text of one sentence, the number of its first line, and the offsets at which further lines begin."""
 
     text: str
     number: int
@@ -39,7 +39,7 @@ class Line:
 
 
 def read_lines(source: str | bytes, file: str) -> tuple[list[Line], list[Fault]]:
-    """Every sentence's line at once, and what is wrong with the lines; see `each_line`."""
+    """Return the lines of all sentences and the faults in them; see `each_line`."""
     faults: list[Fault] = []
     return list(each_line(source, file, faults)), faults
 
@@ -137,7 +137,7 @@ def _too_long(piece: str, number: int, file: str) -> list[Fault]:
 
 
 def comment_at(text: str) -> int:
-    """Where the comment begins: the first `#` outside quotes that names no field of a cell, or the end.
+    """Return the offset of the comment: the first `#` outside quotes that is not a cell field, else the end.
 
     >>> comment_at('body "a # b"  # c'), comment_at("net low weak.in < dec_a3ee#scores.eff # why")
     (14, 38)

@@ -23,7 +23,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 class Where(TypedDict):
-    """What every statement has: its comment and where it was read."""
+    """Fields common to all statements: the comment and the position in the source."""
 
     comment: str
     file: str
@@ -41,7 +41,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One line on its way to a statement; `faults` is the whole text's list, added to as they are found."""
+    """State of parsing one line; `faults` is the list of the whole text, which grows as faults are found."""
 
     line: Line
     file: str
@@ -95,5 +95,5 @@ class Reading:
 
 
 def plain(token: Token) -> str:
-    """What a word says, without its place, where no fault will point at it; of quoted text what is between the quotes."""
+    """Return the text of a word without its position; for quoted text, the part between the quotes."""
     return unquote(token) if token.type == "STRING" else str(token)

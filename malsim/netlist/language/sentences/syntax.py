@@ -1,4 +1,4 @@
-"""What to say of a line that is no sentence: where reading stopped, what may stand there, how such a sentence looks."""
+"""Error message for a line that does not parse: position, allowed words and an example sentence."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _layers(net: Net, wires: list[dict[str, object]], turn: dict[str, tuple[int,
 
 
 def _places(layer: dict[str, int], wires: list[dict[str, object]]) -> dict[str, float]:
-    """Where each box stands in its layer: near the middle of what it reads, none on top of another."""
+    """Return the position of each box in its layer: near the mean of its inputs, without overlap."""
     reads: dict[str, list[str]] = defaultdict(list)
     for wire in wires:
         reads[str(wire["target"])].append(str(wire["source"]))
