@@ -68,7 +68,11 @@ def _nothing_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for child in children:
         assert not Path(child.folder).exists()
-        assert any(not _marked(child.folder) or time.sleep(0.05) for _ in range(100))  # the killed may take a moment
+        for _ in range(100):  # the killed may take a moment
+            if not _marked(child.folder):
+                break
+            time.sleep(0.05)
+        assert not _marked(child.folder)
 
 
 def _marked(folder: str) -> list[str]:

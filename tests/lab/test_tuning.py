@@ -75,6 +75,8 @@ def test_planted_constants_lie_in_their_interval_and_are_recommended() -> None:
         inside += [low <= value <= high for (low, high), value in zip(ends, PLANTED.values(), strict=True)]
         assert max(high - low for low, high in ends) < 0.4
         assert result.recommended
+        assert result.held_gain is not None
+        assert result.held_out is not None
         assert result.held_gain[1] > 0.0
         assert result.loss[1] <= result.loss[0] <= result.loss[2]
         assert result.gap == result.held_out[0] - result.loss[0]

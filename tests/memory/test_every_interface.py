@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,11 +17,14 @@ from hypothesis import strategies as st
 from malsim import Rules, Store
 from malsim.agents.service import MemoryService
 from malsim.cli import main
-from malsim.memory import settle, tick
+from malsim.memory import Memory, settle, tick
 from malsim.memory.explain import explain
 from malsim.netlist import evaluate, load, render
 from malsim.scenario.history.store_history import store_history
 from malsim.sim.settings.scenario import Scenario
+
+if TYPE_CHECKING:
+    from malsim.memory.tables.standing_parts import Standing
 
 COLUMNS = ("stated", "calibration", "support_mass", "challenge_mass", "effective")
 PLACES = st.integers(0, 7)
@@ -57,6 +61,10 @@ def numbers(line: str) -> float:
     return float(found[1])
 
 
+def settled(memory: Memory, wires: Standing, *, now: float, rules: Rules) -> tuple[Memory, Standing]:
+    return settle(memory, now, rules).memory, wires
+
+
 @settings(max_examples=12, deadline=None)
 @given(drawn=CLAIMS, calibration=st.sampled_from([0, 3]))
 def test_every_interface_shows_what_a_tick_would_give(drawn: list[Any], calibration: int) -> None:
@@ -66,7 +74,7 @@ def test_every_interface_shows_what_a_tick_would_give(drawn: list[Any], calibrat
         with Store(path) as store:
             for number, (writer, stated, edges) in enumerate(drawn):
                 now = float(number)
-                store.wire(lambda memory, wires, now=now: (settle(memory, now, rules).memory, wires), t=now)
+                store.wire(partial(settled, now=now, rules=rules), t=now)
                 store.admit([claim(number, writer, stated, edges)], rules)
             expected = tick(store.recorded, day, rules).cells
             before = store.recorded.cells
