@@ -1,8 +1,8 @@
 """ARW's records behind the contract of adapters: `records` (the first form, hybrid) and `overlay` (the second: rank fusion).
 
-Both are asked by text; what a question finds about other objects is left out. Neither has a belief, and no score reads a
-contradiction. A claim's confidence is the record's utility (`records`) or the item's trust (`overlay`), a scope is a project
-of the overlay; ARW corrects and forgets nothing on request.
+Both are asked by text, and items found about other objects are left out. Neither has a belief, and no score uses
+contradictions. A claim's confidence becomes the record's utility (`records`) or the item's trust (`overlay`). A scope
+becomes a project of the overlay. ARW neither corrects nor forgets on request.
 
 >>> from malsim.adapters.contract import Claim, Query
 >>> memory = records()

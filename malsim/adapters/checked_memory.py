@@ -42,7 +42,7 @@ class CheckedMemories:
 class CheckedMemory:
     """User's memory whose calls are all timed and whose answers are all checked.
 
-    Calls that answer nothing are handed over with the next that does, or when it is closed.
+    Calls without an answer are sent with the next call that has one, or on closing.
 
     Raises
     ------

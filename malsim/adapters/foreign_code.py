@@ -1,8 +1,8 @@
-"""Code of other packages: whether it may be loaded in this process, and which call of it is being made.
+"""Permission to load code of other packages in this process, and the notes of running calls.
 
-The environment variable `MALSIM_SANDBOX` says where a process is. Unset: in a program of the user's, which loads what it
-names. Empty: in a command, which loads nothing and is begun again in a sandbox. A folder: in a sandbox, where each call is
-noted in a file of that folder.
+The environment variable `MALSIM_SANDBOX` tells the kind of process. Unset: a user's program, which loads the code that
+it names. Empty: a command, which loads no foreign code and is restarted in a sandbox. A folder: a sandbox, in which each
+call is noted in a file of that folder.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A stated oracle in place of a product's language model: what it says of two facts, and how often it is wrong.
+"""Substitute for a product's language model: its verdicts on pairs of facts, with stated error rates.
 
-`RATES/NAME` names a memory judged so: `miss=0.2,invention=0.05/malsim.adapters.mem0:pipeline`. The factory takes
-a `judge`. Every error is drawn at an address (seed, both sentences, their days), so that a run made again errs alike.
+`RATES/NAME` names a memory with a judge: `miss=0.2,invention=0.05/malsim.adapters.mem0:pipeline`. The factory takes
+a `judge`. Every error is drawn at an address (seed, both sentences, their days), so that a repeated run errs alike.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class Judge:
     Parameters
     ----------
     miss
-        How often what is the same, or contradicts, is taken for something new.
+        Share of equal or contradicting facts that are taken for new ones.
     false_alarm
-        How often two facts that have nothing to do with each other are taken for a contradiction.
+        Share of unrelated pairs of facts that are taken for a contradiction.
     invention
-        How often a claim is heard as a value that nobody claimed.
+        Share of claims that are read as a value that nobody claimed.
     wording
-        `plain`: every claim of a value reads alike; `varied`: none does.
+        `plain`: all claims of a value have the same wording; `varied`: each has its own.
     seed
-        Of the draws.
+        Seed of the draws.
 
-    Raises `AdapterError` for a rate outside 0 to 1 and for a wording that is none.
+    Raises `AdapterError` for a rate outside 0 to 1 and for an unknown wording.
     """
 
     miss: float = 0.0

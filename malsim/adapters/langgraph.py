@@ -1,7 +1,7 @@
 """LangGraph's stores: `in_memory` and `sqlite`; an object is a key, a scope a namespace, and what is put last is got.
 
-A correction puts what is right in place of what was wrong, and deletes where nothing is; forgetting deletes. Neither store
-knows valid times, sharing or a log.
+A correction replaces the wrong value by the right one, or deletes the entry if the right one is unknown. Forgetting
+deletes the entry. Neither store supports valid times, sharing or a log.
 Install: pip install -c constraints.txt -e ".[memories]". Needs no network. Versions run: langgraph 1.2.22,
 langgraph-checkpoint-sqlite 3.1.2.
 """

@@ -20,9 +20,8 @@ CALLS = ("write", "tick", "read", "peek")
 def load_factory(name: str) -> Callable[[], UserMemory]:
     """Load the factory of a memory. The current folder is importable. Runs the named code, or COMMAND for `mcp:COMMAND`.
 
-    A reader may stand before it, and a judge:
-    `newest/miss=0.2/package.module:factory`. Raises `AdapterError` for a module or name that is not
-    there, or that cannot be called.
+    The name may be preceded by a reader and a judge: `newest/miss=0.2/package.module:factory`. Raises `AdapterError` for
+    a module or name that is missing or cannot be called.
     """
     module, _, attribute = name.partition(":")
     if "/" in module:

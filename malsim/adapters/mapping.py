@@ -1,9 +1,9 @@
 """Mappings from claims and questions to the tools of an MCP server and their arguments; one TOML file a server.
 
-A file has `[[write]]` and `[[read]]` steps, each with `tool` and `arguments`, in whose texts {object}, {value}, {text},
-{writer} and {folder} stand for the claim's or question's own; `may_fail = true` passes over an answer that it failed.
-`[[forget]]` takes a text back, as it was written, and `[[texts]]` lists all that the server holds; both may be left out.
-`[environment]` has variables that the server is started with.
+A file has `[[write]]` and `[[read]]` steps, each with `tool` and `arguments`. In the texts of arguments, {object},
+{value}, {text}, {writer} and {folder} are replaced by those of the claim or question. `may_fail = true` ignores a
+failure of the tool. `[[forget]]` removes a text as it was written, and `[[texts]]` lists all texts that the server
+holds; both are optional. `[environment]` holds the environment variables of the server.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Readers of a memory's answer: which of the items shown is taken for the answer, whatever the memory ranks them by.
+"""Readers of a memory's answer: rules that choose the answer among the shown items, whatever their ranks.
 
-`READER/NAME` names a memory read so: `newest/malsim.adapters.mem0:without_model`. What it does not take is
-shown to nobody, and a memory's belief is not asked, as the reader decides.
+`READER/NAME` names a memory with a reader: `newest/malsim.adapters.mem0:without_model`. Items that the reader does not
+take are hidden. The memory's belief is ignored, because the reader decides.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """malsim's own store, in working memory: `plain` under its default rules, `governed` under the preset of that name.
 
-A claim's day is when the store learns it, its own time the day it is true from; a writer's new value of an object
-supersedes the one before. Whoever has no say in a correction is refused, and nothing changes.
+The day of a claim is the day on which the store learns it; the claim's own time is the start of its validity. A writer's
+new value of an object supersedes its previous one. A correction by somebody without the right to correct is refused, and
+nothing changes.
 """
 
 from __future__ import annotations

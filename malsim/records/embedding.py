@@ -1,10 +1,10 @@
-"""A text as a vector, offline: a hashed count of its character n-grams; any callable may stand in its place.
+"""Embedding of texts, offline: a hashed count of character n-grams. Any callable may replace it.
 
     v_j = Σ over grams g of s(g) [h(g) mod dim = j],   then v / ‖v‖
 
 h is the CRC-32 of a gram, s the sign that its top bit gives.
 
-It finds texts that are spelt alike, and knows nothing of meaning.
+The embedding finds texts of similar spelling and ignores meaning.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ _WHOLE = 2.0**53  # whole numbers up to here are exact as floats
 def canonical(value: object, *, where: str = "value") -> str:
     """Return a value as JSON with sorted keys and no blanks; 2.0 is written as 2.
 
-    Raises `UsageError` for what JSON does not hold: NaN, infinities, other objects, circles.
+    Raises `UsageError` for values that JSON cannot hold: NaN, infinities, other objects, cycles.
 
     >>> canonical({"b": 2.0, "a": [True, None, "é"]})
     '{"a":[true,null,"é"],"b":2}'

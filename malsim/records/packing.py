@@ -1,7 +1,7 @@
 """Fill a prompt within a budget: hard slots first, then items by their order and caps, with a reason for each.
 
-A pack that stays thin is searched for again with wider limits; where its items are much alike, λ steps towards diversity.
-ARW's code steps the other way (`Coverage(shipped=True)`), which takes diversity away where it is missing.
+A thin pack is searched again with wider limits. If its items are similar, λ is moved towards diversity. ARW's code moves
+λ the other way (`Coverage(shipped=True)`), which reduces diversity where it is missing.
 """
 
 from __future__ import annotations

@@ -65,10 +65,11 @@ class MemoryRecord:
 
 @dataclass(frozen=True)
 class OverlayItem:
-    """An item of the second form; `id`, `ts` (ms), lane and durability may be left to the store.
+    """Item of the second form. `id`, `ts` (ms), lane and durability may be left to the store.
 
-    A durability follows from the lane, a lane from the durability, and both are long without either; a lane may also stand
-    in `extra`, as ARW's callers write it: `extra={"lane": "episodic"}`. Raises `UsageError`.
+    A missing durability follows from the lane, a missing lane from the durability; without either, both are long. The
+    lane may also be given in `extra`, as ARW's callers do: `extra={"lane": "episodic"}`. Raises `UsageError` for an
+    invalid field.
     """
 
     text: str

@@ -54,11 +54,11 @@ Later: TypeAlias = "tuple[int, Scenario]"
 def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter, later: Later | None = None) -> Run:
     """Run a scenario from its start to its last tick, all replications at once; `timing` if the clock is not to be regular.
 
-    `watch` is handed the times of the ticks and gives them back as they are made, as a progress bar does. `later` is a time
+    `watch` receives the times of the ticks and yields them as the ticks are made, like a progress bar. `later` is a time
     (ms) and the scenario whose rules hold at the ticks after it; see `malsim.sim.replay.fork`.
-    The clock counts whole milliseconds. Each turn takes what is stamped before its own instant through the gate, lets the
-    reader work, admits its claims, ticks, and records; under `reads` last tick the reader works first.
-    Raises `ScenarioError` for more than the limits in force, and `ProcessError`, with the run so far, where a process fails.
+    The clock counts whole milliseconds. Each turn passes the claims stamped before its instant through the gate,
+    lets the reader work, admits its claims, ticks, and records; under `reads` last tick the reader works first.
+    Raises `ScenarioError` above the limits in force, and `ProcessError`, with the run so far, if a process fails.
     """
     if Limits.in_force():
         check_size(scenario)

@@ -46,8 +46,8 @@ class ItemTable:
     def show(self, rep: int, object_: int, items: Sequence[ShownItem]) -> tuple[list[int], list[int]]:
         """Enter the items shown of an object; return the rows now present, and the rows that disappeared.
 
-        An item that says no value of the object is shown to nobody, and counted in `tally`. Raises `WrongItemError` for a
-        belief in some items only.
+        An item without a value of the object is hidden, and counted in `tally`. Raises `WrongItemError` if only some
+        items have a belief.
         """
         before = self._rows.get((rep, object_), [])
         pairs, kinds = [], set[str]()

@@ -1,7 +1,7 @@
-"""A command begun again in a sandbox, as it runs code of another package: what that ends is an error, exit code 2.
+"""Commands restarted in a sandbox to run code of another package. A failure there is an error with exit code 2.
 
-A process that ends during a call was ended by that call. One whose call goes on for too long, a held interpreter lock
-included, is ended.
+If a process ends during a call, the call is reported as the cause. A process whose call exceeds its limit is ended, even
+if the call holds the interpreter lock.
 """
 
 from __future__ import annotations

@@ -59,8 +59,8 @@ def push(
 ) -> Turn:  # fmt: skip
     """Compile each reader's mini-index about its fact before work, within the budget, and mark lines that must be opened.
 
-    The netlist may say how many words each may be shown; where it does not, or says NaN, the reader's own number stands.
-    What the lines leave of them goes to those that surfaced signals raise.
+    The netlist may set the word budget of each reader. Where it sets none, or NaN, the reader's own budget applies.
+    Words left over by the lines go to the lines raised by surfaced signals.
     """
     budget, surfaced = (netlist.budget, netlist.surfaced) if netlist else (None, None)
     words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
@@ -80,9 +80,8 @@ def stop(
 ) -> ClaimBatch:  # fmt: skip
     """Release the turns in which every marked row was opened, every lesson written and no pattern broken.
 
-    A turn that is refused is tried `again` (which replications, which try), at most `attempts` times; one that is still
-    refused is given up, and nothing it did counts. Where the work broke off, or the tries or the writing break off now, no
-    turn is released.
+    A refused turn is retried with `again(mask, attempt)` at most `attempts` times. A turn that is still refused is given
+    up, and its actions do not count. No turn is released if the work, a retry or the writing fails.
     """
     log.opened(turn, turn.name)
     done, turn.worked = turn.worked, False

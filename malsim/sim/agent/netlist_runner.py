@@ -59,7 +59,7 @@ class NetlistRunner:
     def of(cls, scenario: Scenario, context: RunContext, ops: WrittenOps | None = None) -> NetlistRunner | None:
         """Return the runner of a scenario, or None if it has no netlist and nobody writes programs into the memory.
 
-        `ops` are those that its readers wire.
+        `ops` are the ops that its readers wire.
         """
         wires, claims = scenario.netlist, scenario.claims
         if wires is None and (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any():

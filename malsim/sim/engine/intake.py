@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Intake:
     """Numbering of facts and values: those of the world first, then those that only scripted claims name.
 
-    A scripted claim without an object is about itself: its handle, key or title; one without a value says its title.
-    Users' processes write under their own names; of what these speak for the first time only a graph knows.
+    A scripted claim without an object is about itself: its handle, key or title. A scripted claim without a value states
+    its title. Users' processes write under their own names. Values that only processes state are known only to a graph.
     """
 
     def __init__(self, scenario: Scenario, populations: Populations) -> None:
@@ -63,7 +63,7 @@ class Intake:
     def claims(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, *, checked: bool) -> tuple[Claims, Ints]:
         """Return drafts (in the order of the gate) merged with scripted claims, and the draft row of each or NONE.
 
-        With `checked`, what the gate has read of drafts' words before is handed along.
+        With `checked`, the gate's earlier checks of the drafts' words are passed on.
         """
         about = self._about[drafts.form]
         columns: dict[str, Any] = {

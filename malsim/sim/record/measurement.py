@@ -107,9 +107,10 @@ class Times(Measurement):
 class CalibrationErrors(Measurement):
     """Distance of beliefs from the shares of true claims, in 15 equal bins over the claims of all replications.
 
-    ece = Σ_b |g_b| / Σ_b c_b,  rmse = √(Σ_b g_b² / c_b / Σ_b c_b): g_b is the sum of true − belief in bin b, c_b its claims,
-    both of shape (replications, 15). The interval is the widest on each side of that of the mean of pseudo-values and of a
-    bootstrap over replications, as an error of few claims is too large and each of these alone covers .04 to .9 there.
+    ece = Σ_b |g_b| / Σ_b c_b,  rmse = √(Σ_b g_b² / c_b / Σ_b c_b): g_b is the sum of true − belief in bin b, c_b its
+    number of claims, both of shape (replications, 15). Each end of the interval is the wider of two: that of the mean of
+    pseudo-values, and that of a bootstrap over replications. With few claims the error is biased upward, and either
+    interval alone covers only 0.04 to 0.9.
     """
 
     gaps: Array = ()  # type: ignore[assignment]

@@ -182,9 +182,9 @@ def measurements(run: RunData) -> dict[str, Measurement]:
 def metrics(run: RunData) -> pl.DataFrame:
     """Return one row a figure: metric, value, low and high (95 %), number of replications with a value, and meaning.
 
-    Value and interval are those of `measurements`; one replication gives none. Of times the meaning says how many spells
-    were cut off, and how long the longest was; a time that more than a half outlast has no value, and the
-    meaning says "> 70 d".
+    Value and interval are those of `measurements`; a single replication has no interval. For times, the meaning gives
+    the number of censored spells and the longest spell. A time that more than half of the spells outlast has no value,
+    and its meaning is "> 70 d".
     """
     rows = [
         (name, *one.mean(), one.count, f"{METRICS[name]}: {one.time}" if one.time else METRICS[name])

@@ -71,7 +71,7 @@ def replay(
     Every claim is a cell (verification external). Untimed claims arrive in an order drawn from the seed, timed ones by
     time, writer and line; a batch of 1 % of them a tick, then the graph settles. With a dated truth (object, value, asked)
     it settles at each question, with the claims before it. The answer for an object is the head with the highest effective.
-    `watch` is handed the batches and gives them back as they are taken, as a progress bar does.
+    `watch` receives the batches and yields them as they are fed, like a progress bar.
     """
     if contradictions not in _CONTRADICTIONS:
         raise UsageError("unknown wiring", where="contradictions", given=contradictions, allowed=", ".join(_CONTRADICTIONS))

@@ -30,8 +30,8 @@ ALLOWED = ("rules", "law", "writers", "faults", "replications", "first", "record
 def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any) -> Run:
     """Continue a run from a day under other rules, law, writers or faults.
 
-    The ticks up to the day, and that day's own, are the run's; all later ones are made under the changes. With no change the
-    frames are those of the uninterrupted run, bit for bit.
+    The ticks up to and including the day are those of the run; all later ticks are made under the changes. Without
+    changes the frames equal those of the uninterrupted run, bit for bit.
 
     Parameters
     ----------

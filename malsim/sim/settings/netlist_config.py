@@ -27,7 +27,7 @@ READER_OP = "reader-op-"
 class ReaderOp(NamedTuple):
     """Kind of op that a reader writes: the cells that call for it, its level with the setting for it, and its wiring.
 
-    `fires` is the signal, behind the op's name, that says it fires.
+    `fires` is the suffix, after the op's name, of the signal that is true while the op fires.
     """
 
     says: str
@@ -146,8 +146,8 @@ def op_cell(place: int, kind: str = "watch") -> str:
 def with_reader_ops(wires: NetlistConfig | None, reader: Reader | None) -> NetlistConfig | None:
     """Return the netlist with the ops that a reader may wire to cells.
 
-    One of each kind of `READER_OPS` at each place, which asks for a review of its cell while it fires. They are loaded and
-    scheduled, and read nothing until a reader wires them.
+    Each slot has one op of each kind of `READER_OPS`, which asks for a review of its cell while it fires. The ops are
+    loaded and scheduled, and read nothing until a reader wires them.
     """
     before = wires.document.statements if wires else ()
     own = tuple(one for one in before if not _is_readers(one))

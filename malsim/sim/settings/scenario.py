@@ -51,7 +51,7 @@ class Check:
 class Episode:
     """Span of truth for scoring tripwires: while `when` holds, or from `start` on and before `end` (ms).
 
-    `test` marks one that trips the wire on purpose, to show that it is alive.
+    `test` marks an episode that trips the wire on purpose, to show that it works.
     """
 
     name: str
@@ -178,7 +178,7 @@ class Scenario:
     def replace(self, **changes: Any) -> Scenario:
         """Return the scenario with `changes`. `rules` may be a dict of changed rules, `netlist` a text.
 
-        Under another `law` its parameters start from their defaults, and those of recall_v5 from its own rules.
+        Under another `law` the parameters start from its defaults, and those of recall_v5 from its own rules.
         """
         if self.adapter and changes.get("adapter", self.adapter) is None:
             changes.setdefault("law", "mal")

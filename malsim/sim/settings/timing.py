@@ -33,7 +33,8 @@ class Timing:
     def jittered(cls, scenario: Scenario, *, late: float = 0.0, missed: float = 0.0, doubled: float = 0.0) -> Timing:
         """Return regular times of which given shares are late, missed or doubled, drawn from the scenario's seed.
 
-        A late tick comes up to a turn late, still before the next, all delays alike. The last is made, and at its time.
+        A late tick is delayed by up to one turn, drawn uniformly, but stays before the next tick. The last tick is
+        always made on time.
 
         >>> from malsim.sim.settings.scenario import Scenario
         >>> timing = Timing.jittered(Scenario(days=100.0), missed=0.3)

@@ -1,7 +1,8 @@
 """Addressed draws: every random number is a pure function of who draws it, when, and for what.
 
-A draw's address is (seed, replication, population, member, turn, purpose). No generator is kept, shared or advanced, so
-adding a population, reordering them, or running more replications or in other processes changes nobody else's draws.
+A draw's address is (seed, replication, population, member, turn, purpose). There is no generator state to keep, share or
+advance. Adding or reordering populations, running more replications or using other processes therefore changes no other
+draw.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Behaviours of writers, one file each; being in this folder is being registered.
 
-A behaviour is a module: its docstring says in a sentence what the writer is like and then the equation that generates its
-claims; its `Param`s declare what can be set; `write` turns a `ClaimContext` into a `ClaimDraft`. It may also have `gap`,
-days from one claim to the next where they do not come at random, and `habits`, common settings it starts from. `state`
-names what each writer keeps from claim to claim, with its start: `state = {"mood": 0.5}`; `write` reads
+A behaviour is a module. Its docstring describes the writer in one sentence, followed by the equation that generates its
+claims. Its `Param`s declare the settings. `write` turns a `ClaimContext` into a `ClaimDraft`. Optional: `gap` returns
+the days between claims if they are not exponential, and `habits` holds common settings to start from. `state` names the
+values that each writer keeps from claim to claim, with their start: `state = {"mood": 0.5}`; `write` reads
 `context.state["mood"]` and returns `ClaimDraft(…, state={"mood": …})`.
 """
 
