@@ -1,4 +1,4 @@
-"""malsim: a test bench for agent memories that many writers share.
+"""malsim: a simulator and op workbench for memories that many agents write into.
 
 import malsim as ms
 run = ms.run("scenarios/mutual_dispute.toml")

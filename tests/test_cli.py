@@ -15,7 +15,7 @@ from malsim.parsers import HEADINGS, command_parsers
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 
 
-MOST_NAMES = 28
+MOST_NAMES = 26
 
 
 def test_a_run_says_what_happened_and_writes_frames_and_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

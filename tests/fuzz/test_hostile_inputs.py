@@ -225,7 +225,7 @@ def test_found_before_a_manifest_with_such_an_entry_is_refused(
     run.write(tmp_path)
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {entry: value}), encoding="utf-8")
-    assert main(["rerun", str(path)]) == 2
+    assert main(["run", "--manifest", str(path)]) == 2
     assert "bug" not in capsys.readouterr().err
 
 

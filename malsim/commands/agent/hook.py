@@ -22,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("event", metavar="EVENT", help="session-start, prompt, tool or stop; any other is passed over")
     add("--store", type=Path, required=True, metavar="STORE", help="the store's file, from the project's folder")
-    add("--writer", default="agent", metavar="NAME", help="who claims, as malsim serve has it (agent)")
+    add("--writer", default="agent", metavar="NAME", help="who claims, as malsim agent serve has it (agent)")
     add("--rules", metavar="FILE", help="under these rules: a TOML file, default, recall_v5 or governed")
     add("--require", default="expand,write", metavar="A,B", help="what a turn is held to: expand, write, both, none (both)")
     add("--most-blocks", type=int, default=3, metavar="N", help="times that a turn is held back at most (3)")

@@ -75,7 +75,7 @@ def _of_claims(path: Path) -> Scenario:
     """Return a scenario in which the claims of a file arrive at their own times, or 1 % of them a day."""
     claims = read_claims(path).claims
     if claims.height > MOST_CLAIMS:
-        hint = "malsim replay reads longer files"
+        hint = "malsim compare reads longer files"
         allowed = f"at most {MOST_CLAIMS}"
         raise UsageError("too many claims for a live page", where=str(path), given=claims.height, allowed=allowed, hint=hint)
     stream = arranged(claims, seed=0)
