@@ -1,4 +1,4 @@
-"""What an op's file imports: the declarations, and the arrays its function takes and gives."""
+"""Names that an op's file imports: the declarations, and the types of its arrays."""
 
 from ops.pin.declare import Array, In, Out, Param, Size, Tick
 

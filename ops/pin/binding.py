@@ -27,7 +27,7 @@ BITS = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": F
 
 
 def bind(sheet: Sheet, settings: Mapping[str, object]) -> dict[tuple[str, int | None], Array]:
-    """Every setting as an array, one value or one a row, by where it stands in a state.
+    """Convert settings to arrays (one value, or one per row), keyed by slot in the state.
 
     A family's own name (`weight`) sets all of its pins; `weight-1` one of them. `_` reads as `-`.
 
@@ -51,7 +51,7 @@ def bind(sheet: Sheet, settings: Mapping[str, object]) -> dict[tuple[str, int | 
 
 
 def value(pin: Pin, given: object, *, where: str) -> Array:
-    """One value, or a sequence of one a row, as an array of the pin's type within its bounds."""
+    """Convert a value, or a sequence with a value per row, to an array of the pin's type within its bounds."""
     if isinstance(given, (np.ndarray, pl.Series)) and not is_time(pin.unit):
         array = _numeric(pin, np.asarray(given), where)
     elif isinstance(given, (list, tuple, np.ndarray, pl.Series)):

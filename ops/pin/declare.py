@@ -1,4 +1,4 @@
-"""What an op's file declares, one a line: `In`, `Out`, `Param`, `Size` and `Tick`."""
+"""Declarations in an op's file: `In`, `Out`, `Param`, `Size` and `Tick`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAN: dict[Nan, str] = {
 
 
 class Pin:
-    """What every pin and parameter has: a unit, a meaning, a value before the first call, how many there are."""
+    """Properties of all pins and parameters: unit, meaning, start value, and number of pins in the family."""
 
     unit: str
     meaning: str
@@ -45,7 +45,7 @@ class Pin:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What its arrays hold; an `any` pin holds floats unless its op was loaded for another type."""
+        """Dtype of the pin's arrays; an `any` pin holds floats unless its op was loaded for another type."""
         return np.dtype({"bit": np.bool_, "int": np.int64}.get(self.type, np.float64))
 
     @property
@@ -100,7 +100,7 @@ class Param(Pin):
 
 @dataclass(frozen=True)
 class Size:
-    """How many pins a family of like pins has; chosen where the op is loaded, the same for all its rows.
+    """Number of pins in a family of like pins; chosen where the op is loaded, the same for all its rows.
 
     The function may take it, as a plain int; mostly the shape of a family's array tells it.
     """

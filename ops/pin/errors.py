@@ -1,4 +1,4 @@
-"""What the palette raises; it knows no simulator, so it carries the same five facts in a type of its own."""
+"""Error type of the palette; the palette does not import the simulator, so it carries the same five facts itself."""
 
 from __future__ import annotations
 

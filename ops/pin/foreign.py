@@ -22,7 +22,7 @@ SECONDS, LONGEST = 10.0, 2000  # a call; characters of an error's text
 
 
 class Listener:
-    """Who is told before a stranger's op is loaded, and while it is called: here, nobody."""
+    """Hooks called before a third-party op is loaded and while it is called; by default they do nothing."""
 
     def before_loading(self, where: str) -> None:
         """It is about to be loaded; may raise."""
@@ -49,7 +49,7 @@ class Foreign:
         self.function, self.name, self.pins = function, name, frozenset(pins)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> dict[str, np.ndarray[Any, Any]]:
-        """Its answer."""
+        """Call the third-party op and check the arrays that it returns."""
         answer = within_time(lambda: _quiet(self.function, arguments, keywords), self.name)
         if not isinstance(answer, dict) or not all(isinstance(one, np.ndarray) for one in answer.values()):
             raise OpError("answers with no arrays by pin", where=self.name, given=type(answer).__name__)
@@ -65,7 +65,7 @@ class Foreign:
 
 
 def within_time(call: Callable[[], Any], name: str) -> Any:
-    """What a call gives, made on a thread of its own, which is left behind if it does not come back; else `OpError`."""
+    """Return the result of a call made on its own thread; raise `OpError` and abandon the thread on a timeout."""
     calls, answers = _worker()
     try:
         with watch.noted(f"op {name}"):
@@ -82,7 +82,7 @@ def within_time(call: Callable[[], Any], name: str) -> Any:
 
 
 def _words(problem: BaseException) -> str:
-    """Its text, of bounded length."""
+    """Return the message of an exception, truncated."""
     try:
         return str(problem)[:LONGEST]
     except Exception:  # noqa: BLE001  # a stranger's

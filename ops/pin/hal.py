@@ -29,7 +29,7 @@ NANOSECONDS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 
 @dataclass(frozen=True)
 class Instance:
-    """One HAL component on one row; `word_values` has the words that stand for no pin of their own."""
+    """HAL component on one row; `word_values` has the words that correspond to no pin."""
 
     component: Component
     sheet: Sheet
@@ -59,7 +59,7 @@ class Instance:
         return replace(self, state={**self.state, key: array})
 
     def read(self, word: str) -> float:
-        """What HAL's pin of this name shows."""
+        """Return the value of HAL's pin of this name."""
         if factors := self.component.sum.get(word):
             return sum(factor * self.value(pin) for pin, factor in factors.items())
         value = self.value(self._pin(word))
@@ -70,7 +70,7 @@ class Instance:
         return float(step(turn, {**start(turn), "in_": np.array([value])})["out"][0])
 
     def value(self, pin: str) -> float:
-        """What our own pin holds."""
+        """Return the value of a pin of the op."""
         key, row, _ = self.sheet.slots[pin]
         return float(self.state[key][0 if row is None else (row, 0)])
 

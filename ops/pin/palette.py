@@ -30,7 +30,7 @@ GROUP = "malsim.ops"
 
 
 def names() -> list[str]:
-    """Every op's name, presets and entry points included; nothing is loaded."""
+    """Return the names of all ops, presets and entry points included, without loading any."""
     return sorted({*_modules(), *_presets(), *(spell(point.name) for point in _points())})
 
 
@@ -54,7 +54,7 @@ def load(name: str, **choices: object) -> Sheet:
 
 
 def sheets() -> dict[str, Sheet | OpError]:
-    """Every op's data sheet by name, or what keeps it from loading; a third party's op of a taken name by its place too."""
+    """Return the data sheet of each op by name, or its load error; a third-party op with a taken name is an error."""
     clashes = [point for point in _points() if spell(point.name) in {**_modules(), **_presets()}]
     places = [f"{point.name} ({point.value})" for point in clashes]
     faults = {place: OpError("its name is taken by an op of the palette", where=place) for place in places}
@@ -69,7 +69,7 @@ def _sheet_or_error(name: str) -> Sheet | OpError:
 
 
 def _hint(name: str) -> str:
-    """What LinuxCNC calls so, else names like it."""
+    """Suggest the op for LinuxCNC's name, or similar names."""
     if component := words().get(name.replace("-", "_")):
         return f"LinuxCNC's {component.name} is {component.op} here"
     near = get_close_matches(name, names(), n=3)

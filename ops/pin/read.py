@@ -53,7 +53,7 @@ def _of_kind(names: Mapping[str, Any], kind: type) -> dict[str, Any]:
 def _arguments(
     name: str, function: Callable[..., dict[str, Array]], declared: tuple[set[str], set[str], set[str], set[str]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Which outputs and which sizes the function takes."""
+    """Return the outputs and the sizes that the function takes."""
     ins, outs, settings, sizes = declared
     arguments = inspect.signature(function).parameters.values()
     positional = [one.name for one in arguments if one.kind is one.POSITIONAL_OR_KEYWORD]

@@ -31,7 +31,7 @@ def spell(name: str) -> str:
 
 
 class Slot(NamedTuple):
-    """Where a pin's array stands in a state: the Python name, and the row of a family of like pins."""
+    """Location of a pin's array in a state: the Python name, and the row in a family of like pins."""
 
     key: str
     row: int | None
@@ -40,7 +40,7 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True)
 class Sheet:
-    """One op as loaded: its declarations by Python name, its sizes chosen, its function."""
+    """Data sheet of a loaded op: declarations by Python name, chosen sizes, function."""
 
     name: str
     text: str
@@ -65,7 +65,7 @@ class Sheet:
 
     @property
     def cadence(self) -> str:
-        """What ticking more often does, as the declarations imply it."""
+        """Effect of ticking more often, as implied by the declarations."""
         if self.tick:
             return "by the clock: it takes the tick's length, so halving the tick keeps its times and rates"
         if self.state:
@@ -79,12 +79,12 @@ class Sheet:
 
     @cached_property
     def takes(self) -> tuple[str, ...]:
-        """What the function is given: inputs, state, parameters."""
+        """Arguments of the function: inputs, state, parameters."""
         return (*self.ins, *self.state, *self.params)
 
     @cached_property
     def slots(self) -> dict[str, Slot]:
-        """Every pin and parameter by the name a user types, `in-0 …` one by one."""
+        """Pins and parameters by the name that a user types; families are expanded to `in-0 …`."""
         slots: dict[str, Slot] = {}
         for key, pin in self.declared.items():
             name = spell(key)
@@ -95,7 +95,7 @@ class Sheet:
         return slots
 
     def count(self, pin: Pin) -> int:
-        """How many pins of this family the op was loaded with; 0 for a single pin."""
+        """Return the number of pins of this family in the loaded op; 0 for a single pin."""
         return self.counts[size_name(pin)] if pin.many else 0
 
     def length(self, tick: object) -> float:
@@ -137,14 +137,14 @@ class Sheet:
 
 
 def size_name(pin: Pin) -> str:
-    """What sizes this family of pins."""
+    """Return the name of the size that sets how many pins this family has."""
     if isinstance(pin.many, str):
         return pin.many
     return "outputs" if isinstance(pin, Out) else "inputs"
 
 
 def _text(sheet: Sheet) -> str:
-    """What `malsim op NAME` prints: documentation, pins with types, units, starts and bounds, sizes, cadence, NaN."""
+    """Return the text of `malsim op NAME`: documentation, pins (type, unit, start, bounds), sizes, cadence, NaN."""
     about, _, example = sheet.text.partition("\n>>>")
     parts = [f"{sheet.name}: {about.strip()}"]
     for title, pins in (("Inputs", sheet.ins), ("Parameters", sheet.params), ("Outputs", sheet.outs)):

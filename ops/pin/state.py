@@ -65,7 +65,7 @@ def step(sheet: Sheet, state: State, tick: float = 0.0) -> State:
 
 
 def call(sheet: Sheet, state: State, tick: float = 0.0) -> State:
-    """As `step`, for a thread of many ops that keeps numpy quiet around all of them at once."""
+    """Step the op as `step` does, but without silencing numpy, which the caller does for all ops at once."""
     arguments: dict[str, Any] = {key: state[key] for key in sheet.takes}
     for size in sheet.size_arguments:
         arguments[size] = sheet.counts[size]

@@ -15,7 +15,7 @@ PLAIN = re.compile(rf"{NUMBER}|[+-]?inf")
 
 
 def is_time(unit: str) -> bool:
-    """Whether a pin of this unit is a length of time, so that a bare number cannot stand for it."""
+    """Return True if the unit is a length of time, for which a bare number is not accepted."""
     return unit in MILLISECONDS
 
 
@@ -29,7 +29,7 @@ def convert(length: float, *, given: str, to: str) -> float:
 
 
 def number(given: object, *, unit: str, where: str) -> float:
-    """What a user gave for a float of this unit, as a number in it.
+    """Convert a user's value for a float pin to a number in the pin's unit.
 
     A length of time takes text with its unit; a rate (`1/d`) takes text with its unit or a number already in it;
     everything else takes a number.

@@ -20,7 +20,7 @@ _SIZE = 0xFF  # of a personality, the bits that say how many pins
 
 @dataclass(frozen=True)
 class Component:
-    """One HAL component in our words; `words.toml` says at its head what each field means."""
+    """HAL component in terms of ops; the head of `words.toml` documents the fields."""
 
     name: str
     op: str
@@ -89,7 +89,7 @@ class Component:
 
 @cache
 def words() -> dict[str, Component]:
-    """Every HAL component that has a counterpart here, by HAL's name.
+    """Return the HAL components that have a counterpart here, by HAL's name.
 
     >>> words()["lowpass"].op
     'smooth'
@@ -99,7 +99,7 @@ def words() -> dict[str, Component]:
 
 
 def _matching(table: Mapping[str, V], word: str) -> tuple[V, str] | None:
-    """What the table holds for a word, and the number in it where the table's word has `#`."""
+    """Return the table entry for a word, and the number that matches `#` in the entry's pattern."""
     if word in table:
         return table[word], ""
     for pattern, entry in table.items():

@@ -1,4 +1,4 @@
-"""How long claims stay true, from histories, with those that still stand counted as such."""
+"""Fits of how long claims stay true, from histories; claims still true are counted as censored."""
 
 from malsim.lab.decay.fit import fit_decay
 from malsim.lab.decay.histories import histories, restatements

@@ -67,7 +67,7 @@ class Chain:
 
     @property
     def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Where log τ and log ε are looked for: beyond, the log cannot tell τ from 0 or infinity."""
+        """Search bounds of log τ and log ε; beyond them the log cannot tell τ from 0 or infinity."""
         gaps = self.gaps[self.gaps > 0.0]
         most = MOST_ERROR * float((1.0 - 1.0 / self.choices).min())
         return (np.log(SHORT * gaps.min()), np.log(LONG * gaps.sum())), (np.log(LEAST_ERROR), np.log(most))

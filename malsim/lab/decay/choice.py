@@ -1,4 +1,4 @@
-"""Which law predicts best: each fitted on what was known, scored on the lifetimes that began next, block by block."""
+"""Choice of a law by prediction: fit on the past, score the lifetimes that begin next, block by block."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def _one(
 
 
 def _goodness(log: pl.DataFrame, lifetimes: Log, estimate: Rates | None) -> Goodness:
-    """Whether the exponential fits: of who said what when where the log has it, else of the lifetimes."""
+    """Test the exponential law: on the claims (writer, value, time) if the log has them, else on the lifetimes."""
     return of_claims(Chain.of(log), estimate) if estimate else of_lifetimes(lifetimes)
 
 

@@ -1,4 +1,4 @@
-"""Whether lifetimes are exponential at all, and where they are not, the mean of a law that fits."""
+"""Test for exponential lifetimes, and the mean of a better law if the exponential is rejected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HALF_LOG_TWO_PI = 0.9189385332046727
 
 @dataclass(frozen=True, kw_only=True)
 class Goodness:
-    """How well an exponential law fits: `p` of its test (NaN: not tested), and the law that fits better.
+    """Goodness of fit of the exponential law: `p` of the test (NaN: not tested), and the law that fits better.
 
     `law` is weibull, lognormal or renewal, `shape` its k, its σ, or the coefficient of variation; `mean` its mean in days
     with the 95 % interval.
@@ -45,7 +45,7 @@ class Goodness:
 
     @property
     def rejected(self) -> bool:
-        """Whether the exponential is rejected, at 3 %."""
+        """True if the exponential law is rejected at the 3 % level."""
         return self.p < LEVEL
 
     def __str__(self) -> str:

@@ -73,7 +73,7 @@ def histories(source: Any, *, ended_by: str = "anyone", until: float | None = No
 
 
 def restatements(log: pl.DataFrame) -> pl.DataFrame:
-    """How long it took until somebody said the same again: rep, object, value, interval (days); a row a restatement."""
+    """Return the time until each restatement of a value: rep, object, value, interval (days), a row per restatement."""
     return log.select("rep", "object", "value", interval="restated").explode("interval").drop_nulls("interval")
 
 

@@ -42,7 +42,7 @@ class Likelihood:
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Where log τ and the second parameter are looked for: log τ within ±9 of log(exposure / events)."""
+        """Search bounds of log τ and the second parameter: log τ within ±9 of log(exposure / events)."""
         exposure = self.log.duration.sum() - self.log.entered.sum()
         middle = float(np.log(exposure / max(int(self.log.ended.sum()), 1)))
         second = (self.law.low, self.law.high) if self.floor is None else (self.floor, self.floor)
@@ -104,11 +104,11 @@ class Likelihood:
         return sign * np.inf if self._runs_away(1 - place, self._profile(place, end)[1]) else end
 
     def _own(self, other: int) -> bool:
-        """Whether a bound is the parameter's own (a floor is 0 to 1), not just where the search ends."""
+        """Return True if the bound is the parameter's own (a floor is 0 to 1), not just the end of the search."""
         return other == 0 and not self.law.logarithmic
 
     def _runs_away(self, place: int, value: float) -> bool:
-        """Whether a parameter goes to where the search ends, so that the other is held by nothing but that."""
+        """Return True if a parameter lies at the end of the search range, so that the data do not bound the other."""
         if place == 1 and not self.law.logarithmic:
             return False
         return min(abs(value - limit) for limit in self.bounds[place]) < EDGE
@@ -123,7 +123,7 @@ class Likelihood:
 
 
 def _least(loss: Callable[[float], float], bounds: tuple[float, float]) -> float:
-    """Where a loss of one valley is least, its bounds themselves among what is tried."""
+    """Return the minimiser of a unimodal loss within its bounds, the bounds included."""
     low, high = bounds
     if low == high:
         return low

@@ -37,19 +37,19 @@ class Log:
 
     @property
     def ended(self) -> Bools:
-        """Which ended."""
+        """Mask of the lifetimes that ended."""
         return np.isfinite(self.before)
 
     @property
     def duration(self) -> Array:
-        """How long each was true, as far as it was seen; the middle where the end lay between two ages."""
+        """Observed duration of each lifetime; the midpoint if the end lay between two ages."""
         return np.where(self.ended, (self.after + np.where(self.ended, self.before, 0.0)) / 2.0, self.after)
 
     def __len__(self) -> int:
         return len(self.after)
 
     def rows(self, selection: Ints | Bools | slice) -> Log:
-        """Some of the lifetimes."""
+        """Return the selected lifetimes."""
         start = None if self.start is None else self.start[selection]
         return Log(self.after[selection], self.before[selection], self.entered[selection], start)
 

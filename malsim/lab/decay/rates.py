@@ -37,7 +37,7 @@ class Rates:
 
     @property
     def lifetimes(self) -> bool:
-        """Whether a stretch is a lifetime of a truth: no claim need be wrong, and few changes went unseen."""
+        """True if a stretch is the lifetime of a truth: no claim need be wrong, and few changes went unseen."""
         return self.error[1] == 0.0 and self.invisible[0] <= HIDDEN
 
     @property

@@ -1,4 +1,4 @@
-"""What a fit found: constants with intervals, whether the laws can be told apart, and the curves to draw."""
+"""Result of a decay fit: constants with intervals, significance of the choice of law, and curves to plot."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class Decay:
 
     @property
     def apart(self) -> bool:
-        """Whether the best law predicted better than every other by more than chance."""
+        """True if the best law predicted significantly better than all others."""
         others = self.scores.filter(pl.col("law") != self.best)["more_low"]
         return bool(((others > 0.0) & others.is_not_nan()).all())
 
     @property
     def cannot_tell(self) -> bool:
-        """Whether the interval of the best law's time constant is open at both ends, or spans more than a factor of ten."""
+        """True if the interval of the best law's time constant is open at both ends, or spans more than a factor of ten."""
         return _is_wide(self._tau(self.best)) and not self.goodness.rejected
 
     def _tau(self, law: str) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class Decay:
 
     @property
     def curves(self) -> pl.DataFrame:
-        """What was observed (Kaplan-Meier, with low and high) and what each law says: law, t (days), survival, low, high."""
+        """Survival as observed (Kaplan-Meier, with low and high) and by law: law, t (days), survival, low, high."""
         t, share, low, high = kaplan_meier(self.log.duration, self.log.ended)
         observed = pl.DataFrame({"law": ["observed"] * len(t), "t": t, "survival": share, "low": low, "high": high})
         grid = np.linspace(0.0, self.log.duration.max(), POINTS)
@@ -137,13 +137,13 @@ class Decay:
 
     @property
     def at_risk(self) -> pl.DataFrame:
-        """How many claims were neither over nor out of sight at each age: t (days), standing."""
+        """Number of claims at risk (neither ended nor censored) at each age: t (days), standing."""
         ages, leaving = np.unique(self.log.duration, return_counts=True)
         standing = len(self.log) - np.cumsum(leaving)
         return pl.DataFrame({"t": np.append(0.0, ages), "standing": np.append(len(self.log), standing)})
 
     def figure(self, *, title: str = "How long claims stay true") -> Sheet:
-        """What was observed, what each law says, and how many claims were in sight."""
+        """Plot the observed survival, the curve of each law, and the number of claims at risk."""
         from malsim.showing.plots.studies.decay import decay
 
         return decay(self.curves, self.labels, self.at_risk, title=title)
@@ -182,7 +182,7 @@ class Decay:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Each law with its constants and their intervals, in words."""
+        """Legend label of each law, with its constants and their intervals."""
         laws = self.constants.group_by("law", maintain_order=True)
         words = {str(name): f"{name}: {self._law_words(str(name), rows.to_dicts())}" for (name,), rows in laws}
         return words | (

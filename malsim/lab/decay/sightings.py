@@ -1,4 +1,4 @@
-"""Who said what about which object, and when: every claim a source shows, restated ones included."""
+"""Frame of the claims that a source shows, restatements included: writer, object, value and time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROW = pl.col("row")
 
 
 def sightings(source: Any) -> pl.DataFrame:
-    """One row a claim, by replication, object, time and row; `first` is the row of the cell that it made or restated.
+    """Return a row per claim, by replication, object, time and row; `first` is the row of the cell made or restated.
 
     Columns: rep, object, first, cell, stability, topics, t (days), writer, said, verified, superseded, contradicted: whether
     it superseded, or contradicts another writer's, earlier claim. Claims without an object are about the same thing where
@@ -76,7 +76,7 @@ def _cells(memory: Memory) -> pl.DataFrame:
 
 
 def _groups(cells: pl.DataFrame, edges: pl.DataFrame) -> np.ndarray[Any, Any]:
-    """For each cell a number that it shares with all it supersedes or contradicts, one after the other."""
+    """Return a group number per cell, shared by cells linked through supersession or contradiction."""
     old = cells.filter(pl.col("successor") >= 0)
     source, target = pl.concat([old["row"], edges["source"]]), pl.concat([old["successor"], edges["target"]])
     ends = source.to_numpy(), target.to_numpy()

@@ -36,7 +36,7 @@ PILOT = 8  # runs that the predicates' scales are taken from
 
 @dataclass(frozen=True)
 class Falsification:
-    """What became of the search.
+    """Result of a search for a disturbance that breaks a property.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Falsification:
 
     @property
     def broken(self) -> bool:
-        """Whether a break was found."""
+        """True if a break was found."""
         return self.disturbance is not None
 
     def __str__(self) -> str:

@@ -27,16 +27,16 @@ STALE = 6  # generations without gain, after which the worse half begins anew
 
 
 class FirstBreak(Protocol):
-    """What a run showed; `broken` ends the search."""
+    """Outcome of a run; `broken` ends the search."""
 
     @property
     def broken(self) -> bool:
-        """Whether the property is broken."""
+        """True if the property is broken."""
 
 
 @dataclass
 class Trail(Generic[Result]):
-    """Every distinct run in the order asked: the point, the phase, what it showed; `broken` is the first break."""
+    """Distinct runs in the order made: point, phase and outcome; `broken` is the index of the first break."""
 
     budget: int
     points: list[Point] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Trail(Generic[Result]):
 
     @property
     def open(self) -> bool:
-        """Whether another run may be made."""
+        """True if another run may be made."""
         return self.broken is None and len(self.runs) < self.budget
 
 
@@ -163,7 +163,7 @@ def _with_repeats(draws: Draws, parents: Point, trials: list[Point], block: int,
 
 
 def _trials(draws: Draws, parents: Point, generation: int) -> list[Point]:
-    """One child of each parent: toward one of the best, along a difference of two others, some places changed."""
+    """Return a child of each parent: moved toward a leader and along a difference of two others, in some coordinates."""
     count, size = parents.shape
     rows = np.arange(count)
     picks = [draws.below(count, name, rep=rows, turn=generation) for name in ("first", "second")]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PropertyRun:
-    """What a run showed of a property: whether it broke and in which replication, its predicates' margins at every tick.
+    """Outcome of a run for a property: broken or not, in which replication, and predicate margins at each tick.
 
     `problem` says why it could not be judged; such a run breaks nothing.
     """
@@ -64,7 +64,7 @@ def property_run(text: str, run: Run) -> PropertyRun:
 
 
 def scales(formula: Formula, runs: Sequence[PropertyRun]) -> list[float]:
-    """For each predicate the spread of its margin over runs; 1 where it has a scale of its own, or never moves."""
+    """Return the spread of each predicate's margin over runs; 1 if it has its own scale or never moves."""
     each = []
     for place, one in enumerate(predicates(formula)):
         values = np.concatenate([run.margins[place].ravel() for run in runs]) if runs else np.zeros(0)

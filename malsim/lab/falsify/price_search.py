@@ -49,11 +49,11 @@ class CheaperLie:
 
     @property
     def claims(self) -> int | None:
-        """Its claims; None where nothing cheaper was found."""
+        """Number of claims in the witness; None if nothing cheaper was found."""
         return len(self.witness) or None
 
     def __repr__(self) -> str:
-        """What was found, with its stream."""
+        """Return a summary of the result, with the witness stream."""
         bound = "over the most" if self.bound is None else self.bound
         if not self.witness:
             return f"{self.memory}: nothing cheaper than {bound} in {self.runs} runs"

@@ -1,4 +1,4 @@
-"""What is searched: who writes what, when, how surely, and settings by their dotted names, as points of a unit cube."""
+"""Search space of disturbances (writes and settings) as points of a unit cube."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heron", 
 
 @dataclass(frozen=True, order=True)
 class Write:
-    """One claim put in: in which turn, by whom, what it does to which cell, how surely."""
+    """Claim added by the search: turn, writer, relation, target cell and confidence."""
 
     turn: int
     writer: str
@@ -59,7 +59,7 @@ class Disturbance:
 
 @dataclass(frozen=True)
 class WriteSchedule:
-    """What may be written: so many writes, each in one of `turns`, by one of `writers`, of one relation to one target.
+    """Search space of `writes` writes, each in one of `turns`, by one of `writers`, of one relation to one target.
 
     Parameters
     ----------
@@ -106,17 +106,17 @@ class WriteSchedule:
     def with_settings(
         cls, scenario: Scenario, parameters: Mapping[str, Sequence[Any]] | None = None, **options: Any
     ) -> WriteSchedule:
-        """As `of`, with settings searched beside: `parameters`, and the seed of the draws where populations write."""
+        """Return the schedule of `of` that also searches `parameters`, and the seed if populations write."""
         ranges = ({"seed": (0, LAST_SEED)} if scenario.writers else {}) | dict(parameters or {})
         return cls.of(scenario, space=Space.of(ranges, scenario) if ranges else None, **options)
 
     @property
     def size(self) -> int:
-        """How many places a point has."""
+        """Number of coordinates of a point."""
         return self.writes * PLACES + (len(self.space.names) if self.space else 0)
 
     def at(self, point: Point) -> Disturbance:
-        """What a point says."""
+        """Decode a point into a disturbance."""
         writes = [self._write(point[place * PLACES : (place + 1) * PLACES]) for place in range(self.writes)]
         settings = self.space.values(point[self.writes * PLACES :]) if self.space else {}
         return Disturbance(tuple(sorted(one for one in writes if one)), settings)

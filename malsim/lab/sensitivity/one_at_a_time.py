@@ -1,4 +1,4 @@
-"""One setting moved at a time, the others where they are: how far a metric swings, and which two swings are one."""
+"""One-at-a-time sensitivity: the swing of a metric per setting, and pairs of settings with equal effect."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ LEAST = 3
 
 @dataclass(frozen=True)
 class Move:
-    """One setting put to another value."""
+    """Change of a single setting to another value."""
 
     setting: str
     to: Any
 
 
 def of_rules(scenario: Scenario, step: float) -> Space:
-    """Every rule from (1 − step) to (1 + step) times its present value, within its bounds, and every choice it has."""
+    """Return the space of all rules from (1 − step) to (1 + step) times their values, within bounds, and all choices."""
     if not 0.0 < step <= 1.0:
         raise UsageError("not a step", where="step", given=step, allowed="above 0 to 1")
     ranges = [_around(one, step) for one in settings_of(scenario.rules).values()]
@@ -62,7 +62,7 @@ def nudges(space: Space, flat: Collection[str] = ()) -> list[Move]:
 
 
 def swings(every: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.DataFrame:
-    """What each move does to a metric, widest swing of a setting first.
+    """Return the effect of each move on a metric, the setting with the widest swing first.
 
     Columns: setting, to (as text), value (mean over replications), difference from the base with low and high (95 %, of
     paired differences; null with one replication or where all differ alike), swing (the setting's highest less its lowest

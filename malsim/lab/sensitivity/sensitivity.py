@@ -1,4 +1,4 @@
-"""What a metric depends on: single moves, Sobol indices over a space, what is flat, and what is confounded."""
+"""Sensitivity analysis of a metric: single moves, Sobol indices, flat settings and confounded pairs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SensitivityFigures:
     sobol: pl.DataFrame | None
 
     def tornado(self, title: str = "") -> Sheet:
-        """How far each setting, moved alone, takes the metric."""
+        """Plot the swing of the metric for each setting moved alone."""
         from malsim.showing.plots.studies.tornado import tornado
 
         return tornado(self.moves, base=self.base, label=label_of(self.metric), title=title)
@@ -61,7 +61,7 @@ class SensitivityFigures:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Sensitivity:
-    """What sensitivity() found.
+    """Result of `sensitivity()`.
 
     `base` is the metric's mean as the scenario stands; `tornado` what single moves do to it (see `one_at_a_time.swings`);
     `frame` the Sobol indices (see `sobol.sobol`), None where no space was given; `pairs` the settings that cannot be told

@@ -207,7 +207,7 @@ class Commands(cmd.Cmd):
     do_exit = do_quit
 
     def do_help(self, line: str) -> None:
-        """One line a command: help [COMMAND]."""
+        """List the commands, a line each: help [COMMAND]."""
         for name in [line.strip()] if line.strip() else self.names():
             method = getattr(self, f"do_{name}", None)
             if method is None:

@@ -1,4 +1,4 @@
-"""What could stand next on a line of the shell."""
+"""Completion of words on a line of the shell."""
 
 from __future__ import annotations
 

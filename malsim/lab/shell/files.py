@@ -1,4 +1,4 @@
-"""Where a session comes from and goes to: a store, a netlist, or the end of a run; saved only when asked."""
+"""Loading and saving of a session: a store, a netlist, or the end of a run; saved only on request."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def document(path: str | Path) -> tuple[Document, float]:
 
 
 def readable(path: str | Path) -> tuple[Document, list[Fault]]:
-    """What can be read of a netlist, and every fault of the rest; of `.hal` text or a scenario all or nothing."""
+    """Return the readable part of a netlist and its faults; `.hal` text or a scenario is read whole or not at all."""
     if Path(path).suffix not in {".hal", ".toml"}:
         return read_what_can_be(path)
     try:

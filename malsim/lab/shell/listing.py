@@ -1,4 +1,4 @@
-"""What a session shows: instances, pins, parameters, signals, functions, threads and cells, laid out as halcmd does."""
+"""Listings of a session in halcmd's layout: instances, pins, parameters, signals, functions, threads, cells."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class Session:
         return replace(self, memory=memory, state=state, day=day, past=tuple(past[-LONGEST_PAST:]))
 
     def values(self, name: str) -> np.ndarray[Any, Any]:
-        """What a pin, a parameter or a signal holds: one value, or one a row of its domain."""
+        """Return the values of a pin, a parameter or a signal: one, or one per row of its domain."""
         signal = self.net.signals.get(name) or signals_by_pin(self.net).get(name)
         if signal is not None:
             return _signal_values(self.state, signal)
@@ -143,7 +143,7 @@ class Session:
 
 
 def signals_by_pin(net: Net) -> dict[str, Signal]:
-    """Every pin that is on a signal, and the signal."""
+    """Map each connected pin to its signal."""
     return {str(link.address): signal for signal in net.signals.values() for link in signal.links}
 
 

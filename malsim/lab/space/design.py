@@ -1,4 +1,4 @@
-"""Which points are run: a grid of settings, a table of points, or points spread evenly over a space."""
+"""Design of a study: a grid of settings, a table of points, or points spread evenly over a space."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Design:
 
     @property
     def size(self) -> int:
-        """How many points; of a grid it may be more than len() can tell."""
+        """Number of points; for a grid it may exceed the range of len()."""
         return math.prod(map(len, self.axes.values())) if self.table is None else self.table.height
 
     def __len__(self) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
-    """Every number of a netlist's ops that can be set, as `netlist.INSTANCE.PIN`, times in the op's own unit.
+    """Yield the numeric settings of a netlist's ops, named `netlist.INSTANCE.PIN`; times are in the op's own unit.
 
     These are the ops' parameters, and the inputs that the netlist itself sets, such as the level of a watch.
     """

@@ -1,4 +1,4 @@
-"""One number or choice that can be set: what it is now, and within what bounds."""
+"""Setting that a study can change: a number with bounds, or a choice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from malsim.base.errors import UsageError
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One number or choice: its value now, its unit, and its bounds (low itself left out if `above`) or its choices."""
+    """Number or choice with its current value, unit, and bounds (low excluded if `above`) or choices."""
 
     name: str
     value: Any
@@ -44,5 +44,5 @@ class Setting:
         return plain if self.choices else int(plain) if self.whole else float(plain)
 
     def holds(self, value: float) -> bool:
-        """Whether a number lies within the bounds."""
+        """Return True if a number lies within the bounds."""
         return (self.low < value if self.above else self.low <= value) and value <= self.high

@@ -1,4 +1,4 @@
-"""Every number and choice of a scenario by its dotted name: what it is now, within what bounds, and how to change it."""
+"""Settings of a scenario by dotted name: current value, bounds, and how to change each."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def _faults(scenario: Scenario) -> Iterator[Setting]:
 
 
 def _with_labels(scenario: Scenario) -> Iterator[tuple[str, Any]]:
-    """Each fault with its label: its population, numbered from the second on."""
+    """Yield each fault with its label: its population, numbered from the second on."""
     counts: dict[str, int] = {}
     for one in scenario.faults:
         counts[one.population] = counts.get(one.population, 0) + 1
@@ -211,7 +211,7 @@ def _with_labels(scenario: Scenario) -> Iterator[tuple[str, Any]]:
 
 
 def _of_params(table: str, params: Mapping[str, Param], values: Mapping[str, Any]) -> Iterator[Setting]:
-    """What a behaviour declares of itself; a parameter that names a file is no setting."""
+    """Yield the settings that a behaviour declares; a parameter that names a file is not a setting."""
     for name, param in params.items():
         if not isinstance(param.default, str):
             bounds: dict[str, Any] = {"unit": param.unit, "low": param.low, "high": param.high}

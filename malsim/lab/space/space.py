@@ -1,4 +1,4 @@
-"""What is searched: settings by their dotted names, each with a range or with choices, inside the documented bounds."""
+"""Search space: settings by dotted name, each with a range or choices within the documented bounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BOTH_ENDS = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Dimension:
-    """One setting with the range (low, high) it is searched in, or with choices; `value` is what it is now.
+    """Setting with the search range (low, high) or choices; `value` is the current value.
 
     A range wider than a factor of 100 is searched by its logarithm, whole numbers each with the same share.
     """
@@ -40,7 +40,7 @@ class Dimension:
 
     @property
     def logarithmic(self) -> bool:
-        """Whether equal steps are equal factors."""
+        """True if the dimension is searched on a logarithmic scale."""
         return not self.choices and not self.whole and self.low > 0.0 and self.high / self.low > WIDE
 
     def at(self, share: float) -> Any:

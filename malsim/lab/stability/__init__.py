@@ -1,4 +1,4 @@
-"""Why a memory rings: the tick as a loop, its fixed point, its margins, and the cures."""
+"""Stability of a memory: the tick as a loop, its fixed point, its margins, and cures for oscillation."""
 
 from malsim.lab.stability.analysis import Stability, stability
 from malsim.lab.stability.cures import Cures, cures

@@ -61,7 +61,7 @@ class Stability:
 
     @property
     def criterion(self) -> str:
-        """What says where it begins to ring: linear (eigenvalues), simulated, or none (there is no ceiling to vary)."""
+        """Criterion for the onset of oscillation: linear (eigenvalues), simulated, or none (no ceiling to vary)."""
         if self.loop.formula is not None or self.loop.from_stated:
             return "none"
         linear, simulated = self.eigenvalue_ceiling, self.simulated_ceiling
@@ -69,7 +69,7 @@ class Stability:
 
     @cached_property
     def eigenvalues(self) -> np.ndarray[Any, np.dtype[np.complex128]]:
-        """Of the undamped tick at the fixed point, those that bound its margins; see `frequency.eigenvalues`."""
+        """Eigenvalues of the undamped tick at the fixed point that bound its margins; see `frequency.eigenvalues`."""
         return eigenvalues(self.loop.jacobian(self.fixed_point))
 
     @property
@@ -79,7 +79,7 @@ class Stability:
 
     @property
     def phase_margin(self) -> float | None:
-        """How many degrees the loop may lag more at the fixed point; None where its gain nowhere passes 1."""
+        """Phase margin of the loop at the fixed point in degrees; None if the gain never exceeds 1."""
         return phase_margin(self.eigenvalues, self.loop.damping)
 
     @property
@@ -91,7 +91,7 @@ class Stability:
 
     @cached_property
     def ends(self) -> pl.DataFrame:
-        """How each cell ends (rep, cell, final, period, amplitude); period 1 is settled, −1 never repeats.
+        """Final behaviour of each cell (rep, cell, final, period, amplitude); period 1 is settled, −1 never repeats.
 
         A record too short to tell (a cell that still moves, without a period) is not asked: the loop is run instead.
         """
@@ -101,7 +101,7 @@ class Stability:
 
     @property
     def verdict(self) -> str:
-        """What was seen: settled, period-2, or longer (a longer period, or none)."""
+        """Observed behaviour: settled, period-2, or longer (a longer period, or none)."""
         return word(self.ends)
 
     @cached_property

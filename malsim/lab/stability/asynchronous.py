@@ -1,4 +1,4 @@
-"""One cell after another instead of all at once: a tick of the loop with no snapshot."""
+"""Asynchronous tick: cells are updated one after another, without a snapshot."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def asynchronous(loop: TickLoop) -> Callable[[Array], Array]:
 
 
 class _Part:
-    """Some cells of a loop that do not hear each other."""
+    """Cells of a loop that have no edges between each other."""
 
     def __init__(self, loop: TickLoop, rows: NDArray[np.int64]) -> None:
         self.rows, self.sources = rows, loop.stated if loop.from_stated else None
@@ -56,7 +56,7 @@ class _Part:
         )
 
     def fresh(self, worth: Array) -> Array:
-        """What these cells become, given what all are worth now."""
+        """Return the new values of these cells, given the current values of all cells."""
         sources = worth if self.sources is None else self.sources
         here = worth[self.rows]
         new = np.where(self.loop.active, self.loop.worth(self.loop.support @ sources, self.loop.challenge @ sources), here)
@@ -75,7 +75,7 @@ def settle_one_by_one(memory: Memory, rules: Rules) -> Memory:
 
 
 def levels(graph: sparse.csr_array) -> NDArray[np.int64]:
-    """When each cell's turn comes: after all its neighbours that stand before it in a fixed scatter of the rows.
+    """Return the update level of each cell: after all its neighbours that precede it in a fixed permutation of the rows.
 
     >>> levels(sparse.csr_array(np.array([[0, 1], [1, 0]]))).tolist()
     [0, 1]

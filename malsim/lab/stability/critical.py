@@ -1,4 +1,4 @@
-"""How far the challenge ceiling may rise before the loop's fixed point loses its stability, followed as it rises."""
+"""Critical challenge ceiling: the fixed point is followed as the ceiling rises until it becomes unstable."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _first(path: Continuation) -> CeilingPoint:
 
 
 def _ahead(path: Continuation, here: CeilingPoint) -> float:
-    """Where ρ would be 1 if it grew in proportion; not too far ahead, as it may grow faster, and drop as cells clamp."""
+    """Return the ceiling at which ρ would be 1 if it grew in proportion, limited because ρ may grow faster or drop."""
     far, nearby = LEAPS if path.large else STRIDES
     factor = min(1.0 / max(here.radius, 1e-9), far if here.radius < HALF else nearby)
     return min(here.ceiling * max(factor, 1.0 + _close(path)) or LOW, HIGHEST)

@@ -46,7 +46,7 @@ class Cure:
     one_by_one: bool = False
 
     def tick(self, loop: TickLoop) -> Callable[[Array], Array]:
-        """One tick of a loop under this cure."""
+        """Return the tick function of a loop under this cure."""
         return asynchronous(loop) if self.one_by_one else loop.tick
 
 
@@ -67,7 +67,7 @@ class Cures:
     real: pl.DataFrame
 
     def figure(self, *, title: str = "What can be done about a loop that rings") -> Sheet:
-        """How a cell answers under each cure, what goes on moving, and the accuracy on real claims if there are any."""
+        """Plot the response of a cell under each cure, the cells still moving, and the accuracy on real claims if any."""
         from malsim.showing.plots.studies.cure_comparison import cures as draw
 
         return draw(self.table, self.response, self.real, cell=self.cell, title=title)
@@ -192,7 +192,7 @@ def _with_claim(result: Stability, cell: str, rep: int, push: str) -> Memory:
 
 
 def _answer(cure: Cure, before: TickLoop, after: TickLoop, row: int) -> Array:
-    """What the cell is worth at rest, and tick by tick after the contradiction; last, where it should come to rest."""
+    """Return the cell's value at rest, at each tick after the contradiction, and finally at its new fixed point."""
     undamped = replace(before, damping=1.0), replace(after, damping=1.0)
     rest, end = (polished(loop, *fixed_point(loop))[0] for loop in undamped)
     tick, worth = cure.tick(after), np.append(rest, after.start[len(rest) :])

@@ -104,7 +104,7 @@ def any_fixed_point(
 
 
 def _rest(loop: TickLoop, worth: Array) -> tuple[Array, float] | None:
-    """Where plain ticks come to rest, to 1e-6; None where they do not within 2,000."""
+    """Return the fixed point reached by plain ticks, to 1e-6; None if 2,000 ticks do not reach it."""
     for _ in range(TICKS):
         fresh = loop.tick(worth)
         gap = float(np.abs(fresh - worth).max(initial=0.0))

@@ -73,7 +73,7 @@ def gain_margin(values: NDArray[np.complex128], damping: float) -> float | None:
 
 
 def phase_margin(values: NDArray[np.complex128], damping: float) -> float | None:
-    """How many degrees a mode may lag or lead more until it no longer dies out; None where no |L| passes 1.
+    """Return the smallest phase shift in degrees at which a mode no longer decays; None if no |L| exceeds 1.
 
     At the frequency where |L| = 1, cos ω = (1 + (1 − α)² − α² |λ|²) / (2 (1 − α)), the angle between L and −1; with a sign,
     below 0 where the mode grows.

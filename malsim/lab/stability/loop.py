@@ -23,7 +23,7 @@ LARGE = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class TickLoop:
-    """What one tick does to the effective of every cell, with all else constant.
+    """Map of one tick on the effective confidence of all cells, with all else constant.
 
     e' = e + damping · (f(e) − e), f(e) = clamp01(stated · factor + a · tanh(S e) − b · tanh(C e)) on active cells.
 
@@ -95,11 +95,11 @@ class TickLoop:
         )
 
     def step(self, worth: Array) -> Array:
-        """One tick without damping: f(e)."""
+        """Return the result of one tick without damping: f(e)."""
         return self._where_active(self.worth(*self.masses(worth)), worth)
 
     def tick(self, worth: Array) -> Array:
-        """One tick: e + damping · (f(e) − e)."""
+        """Return the result of one tick: e + damping · (f(e) − e)."""
         fresh = self.step(worth)
         return fresh if self.damping == 1.0 else worth + self.damping * (fresh - worth)
 
@@ -131,7 +131,7 @@ class TickLoop:
 
 
 def along(value: NDArray[Any], like: Array) -> NDArray[Any]:
-    """One value a cell, shaped to go with worths of one column or of many."""
+    """Reshape a value per cell to broadcast with `like`, which has one column or many."""
     return value if like.ndim == 1 else value[:, None]
 
 

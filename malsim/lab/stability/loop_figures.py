@@ -46,7 +46,7 @@ class LoopFigures:
     margins: tuple[float | None, float | None]
 
     def return_map(self, cell: str | None = None, *, rep: int = 0) -> Sheet:
-        """One tick against the next for a cell (the one that swings most, if None), with the path as a cobweb."""
+        """Plot the next value of a cell (None: the cell that swings most) against its current value, with a cobweb path."""
         from malsim.showing.plots.studies import loop_portraits as draw
 
         row = self._row(cell, rep)
@@ -55,7 +55,7 @@ class LoopFigures:
         return draw.return_map(section, fixed, name=name, radius=radius, title=self._title(name))
 
     def bifurcation(self, cell: str | None = None, *, rep: int = 0, ceiling: str = CEILINGS[0]) -> Sheet:
-        """What a cell visits in the long run as a ceiling rises from 0 to 1."""
+        """Plot the long-run values of a cell as a ceiling rises from 0 to 1."""
         from malsim.showing.plots.studies import loop_portraits as draw
 
         if ceiling not in CEILINGS:

@@ -1,4 +1,4 @@
-"""How trajectories end: settled, period-2, longer."""
+"""Classification of how trajectories end: settled, period-2, longer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FADING = 0.99
 
 
 def of_trail(loop: TickLoop, memory: Memory, tick: Callable[[Array], Array] | None = None) -> pl.DataFrame:
-    """How each cell ends when the loop is ticked from its start: rep, cell, final, period, amplitude.
+    """Tick the loop from its start and classify how each cell ends: rep, cell, final, period, amplitude.
 
     The tick is the loop's own, if None. 1,000 ticks, or until all is still; where cells then have no period, up to 20,000
     more (on up to 10,000 cells), until what is left either rests or no longer fades. Period 1 is at rest or fading towards
@@ -69,7 +69,7 @@ def _periods(rows: Array) -> NDArray[np.int64]:
 
 
 def word(ends: pl.DataFrame) -> str:
-    """One word for all cells: the longest period any of them shows; one that never repeats is "longer".
+    """Return the verdict for all cells: the longest period of any cell; "longer" if a cell never repeats.
 
     >>> word(pl.DataFrame({"period": [1, 2, 1]}))
     'period-2'

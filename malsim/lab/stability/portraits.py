@@ -24,7 +24,7 @@ STARTS = ((0.05, 0.05), (0.95, 0.9), (0.9, 0.1), (0.15, 0.8))
 
 
 def return_map(loop: TickLoop, at: Array, modes: Spectrum, row: int) -> pl.DataFrame:
-    """One tick of a cell against the next: part ("map" or "path"), x, y.
+    """Return the next value of a cell against the current one: part ("map" or "path"), x, y.
 
     The map is the section of the tick along the mode of the cell's own loop, through the fixed point `at`; the path is the
     loop run from stated · calibration.
@@ -39,7 +39,7 @@ def return_map(loop: TickLoop, at: Array, modes: Spectrum, row: int) -> pl.DataF
 
 
 def bifurcation(loop: TickLoop, row: int, ceiling: str) -> pl.DataFrame:
-    """Where a cell goes in the long run as a ceiling rises from 0 to 1: ceiling, part ("visited" or "fixed"), effective.
+    """Return a cell's long-run values as a ceiling rises from 0 to 1: ceiling, part ("visited" or "fixed"), effective.
 
     Visited are the last 32 of 632 ticks from stated · calibration, duplicates left out. `ceiling` is the name of a rule,
     challenge_ceiling or support_ceiling.
@@ -94,7 +94,7 @@ def phase(loop: TickLoop, at: Array, rows: list[int]) -> tuple[pl.DataFrame, pl.
 
 
 def _tick_of_two(loop: TickLoop, at: Array, rows: list[int], spots: Array) -> Array:
-    """Where a tick takes two cells from many places, shape (2, places)."""
+    """Return the values of two cells after a tick from each starting point, shape (2, points)."""
     worth = np.repeat(at[:, None], spots.shape[1], axis=1)
     worth[rows] = spots
     after: Array = loop.tick(worth)[rows]

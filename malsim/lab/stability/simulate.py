@@ -30,7 +30,7 @@ def trail(loop: TickLoop, ticks: int) -> Array:
 
 
 def rings(loop: TickLoop, *, ticks: int = TICKS) -> NDArray[np.bool_]:
-    """Which loops still move after some ticks from `start`, and do not fade: one answer a challenge ceiling of the loop.
+    """Return the mask of challenge ceilings at which the loop still moves after `ticks` ticks without fading.
 
     Over the last two quarters of the ticks the largest move of each is taken, so that an orbit that never repeats is seen;
     it fades where the later is below 0.98 of the earlier. Loops at rest are left out of the ticks that follow.

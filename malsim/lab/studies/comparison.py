@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PairedComparison:
-    """What b has over a: `difference` (mean of b − a over pairs, 95 %), each side's own mean, and what pairing saves.
+    """Comparison of two paired runs: mean of b − a (95 %), the mean of each side, and the gain from pairing.
 
     `each` has a row a replication: rep, a, b, difference. `unpaired` is the interval that as many runs on separate random
     numbers would have given (Welch's).
@@ -38,24 +38,24 @@ class PairedComparison:
 
     @property
     def differs(self) -> bool:
-        """Whether the interval leaves 0 out."""
+        """True if the interval excludes 0."""
         return self.difference.low > 0.0 or self.difference.high < 0.0
 
     @property
     def alike(self) -> bool:
-        """Whether b − a is the same in every pair, so that nothing is left to chance."""
+        """True if b − a is the same in all pairs, so that no randomness is left."""
         return self.each["difference"].drop_nulls().n_unique() == 1
 
     @property
     def saved(self) -> float:
-        """How many times the replications unpaired runs would need for an interval as narrow: (s²a + s²b) / s²(b − a)."""
+        """Factor of replications that unpaired runs need for an equally narrow interval: (s²a + s²b) / s²(b − a)."""
         pairs = self.each.drop_nulls()
         variance = [float(np.var(pairs[name].to_numpy(), ddof=1)) for name in ("a", "b", "difference")]
         return (variance[0] + variance[1]) / variance[2] if variance[2] else np.inf
 
     @property
     def frame(self) -> pl.DataFrame:
-        """One row each for a, b, their difference as paired, and as it would be unpaired: what, value, low, high."""
+        """Frame with a row for a, b, their paired difference and the unpaired difference: what, value, low, high."""
         sides = (("a", self.a), ("b", self.b))
         rows = [
             (name, one.value if one else self.each[name].mean(), one and one.low, one and one.high) for name, one in sides

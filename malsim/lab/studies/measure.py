@@ -1,4 +1,4 @@
-"""One number of a run for each replication, by a figure's name, a property's margin, a series' metric, or a function."""
+"""Measures of a run per replication: a metric's name, a property's margin, a series' metric, or a function."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def measurement(run: Run, metric: Measure) -> Measurement:
 
 
 def measured_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[Array]:
-    """What each replication adds to the mean of each measure, of a run made for them; see `measurements_by_running`."""
+    """Run the scenario and return each measure per replication; see `measurements_by_running`."""
     return [one.parts for one in measurements_by_running(scenario, metrics)]
 
 
@@ -114,14 +114,14 @@ def measurements_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> l
 
 
 def is_better_high(metric: Measure) -> bool:
-    """Whether more of a measure is better: of accuracy and the like and of margins; not of losses, series and functions."""
+    """Return True if higher is better: accuracy and similar metrics, margins; not losses, series and functions."""
     if callable(metric):
         return False
     return metric in HIGH or bool(OF_FACTS.fullmatch(metric.strip())) or not (metric in METRICS or _is_named(metric))
 
 
 def name_of(metric: Measure) -> str:
-    """What a measure is called in frames and figures."""
+    """Return the name of a measure for frames and figures."""
     return metric if isinstance(metric, str) else getattr(metric, "__name__", "measure")
 
 
@@ -155,7 +155,7 @@ class Estimate:
 
     @classmethod
     def of(cls, measurement: Paired | Measurement, metric: str, *, stopped: bool = False) -> Estimate:
-        """From a measurement; `stopped` as in `mean_interval`."""
+        """Build an estimate from a measurement; `stopped` as in `mean_interval`."""
         value, low, high = measurement.mean(stopped=stopped)
         return cls(metric=metric, value=value, low=low, high=high, replications=measurement.count, time=measurement.time)
 
@@ -165,7 +165,7 @@ class Estimate:
         return (self.high - self.low) / 2.0
 
     def __str__(self) -> str:
-        """One line."""
+        """Return the estimate as one line."""
         unknown = self.time is not None and np.isnan(self.time.value)
         number = "" if unknown else f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] "
         spells = f": {self.time}" if self.time else ""
@@ -221,7 +221,7 @@ def _figure(run: Run, name: str) -> Measurement:
 
 
 def _is_named(text: str) -> bool:
-    """Whether a text is a measure by its form: a price, the accuracy of some facts, or a metric of a series."""
+    """Return True if a text has the form of a measure: a price, the accuracy of facts, or a metric of a series."""
     return bool(text in PRICES or OF_FACTS.fullmatch(text.strip()) or OF_SERIES.fullmatch(text.strip()))
 
 

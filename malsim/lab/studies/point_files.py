@@ -36,7 +36,7 @@ OF_TIMES: dict[str, type[pl.DataType]] = {"horizon": pl.Float64, "censored": pl.
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """What one worker does: run a scenario under some settings, measure, and write the file."""
+    """Job of a worker: run a scenario under some settings, measure, and write the file."""
 
     scenario: Scenario
     settings: dict[str, Any]
@@ -115,7 +115,7 @@ def open_folder(folder: Path, about: Mapping[str, Any], *, what: str) -> None:
 
 
 def _difference(key: str, before: object, now: object) -> str:
-    """What differs of an entry: of a function's code, which function's body."""
+    """Name the part of an entry that differs; for code, the functions whose body differs."""
     if key != "code" or not isinstance(before, dict) or not isinstance(now, dict) or set(before) != set(now):
         return key
     return f"body of {', '.join(name for name in now if now[name] != before[name])}"

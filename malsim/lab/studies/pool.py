@@ -1,4 +1,4 @@
-"""Who does the work of many points: processes started afresh, any executor, or a Dask cluster."""
+"""Workers for many points: new processes, any executor, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def must_travel(*functions: object) -> None:
 
 
 def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Result]:
-    """What the jobs give, each as soon as it is done; at most 64 are under way, so that memory does not grow.
+    """Yield the result of each job as soon as it is done; at most 64 jobs are pending, to bound memory.
 
     If one raises, the rest are called off and it is raised here. Raises `UsageError` when a process of the pool dies.
     """
@@ -111,7 +111,7 @@ def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Re
 def in_order(
     jobs: Iterable[Callable[[], Result]], pool: Executor | None, *, title: str, unit: str, progress: bool
 ) -> list[Result]:
-    """What the jobs give, in their order; made one after the other here where there is no pool. With a bar."""
+    """Return the results of the jobs in order, with a progress bar; without a pool, run them here one by one."""
     from tqdm.auto import tqdm
 
     numbered = [partial(_with_number, number, job) for number, job in enumerate(jobs)]
@@ -160,7 +160,7 @@ def code_of(measure: Callable[..., object]) -> str:
 
 
 def _description(value: object, outer: tuple[int, ...]) -> object:
-    """What a value is, the same in every process: of a function what it does, `outer` being those it is part of."""
+    """Describe a value the same way in all processes: a function by its code; `outer` holds the enclosing objects."""
     if id(value) in outer:
         return "itself"
     inner = (*outer, id(value))

@@ -68,7 +68,7 @@ class RealClaims:
         return pl.concat(parts)
 
     def score(self, rules: Rules, objects: pl.Series | None = None) -> dict[str, float]:
-        """Every metric of `sim.scoring` over some objects under rules."""
+        """Compute the metrics of `sim.scoring` over some objects under the rules."""
         answers = self.answers(rules, objects)
         if answers.is_empty():
             raise UsageError("no truth given for any of these objects", where="score")
@@ -84,7 +84,7 @@ class RealClaims:
         return {"accuracy": share, "low": float(low), "high": float(high)}
 
     def majority(self, objects: pl.Series | None = None) -> pl.DataFrame:
-        """What the majority answers: the value most claims gave, the earliest of equals, with its share as probability."""
+        """Return the majority answer: the value claimed most often, the earliest in a tie, with its share as probability."""
         return pl.concat([_right(_about(truth, objects), _votes(memory)) for memory, truth in self.parts])
 
 

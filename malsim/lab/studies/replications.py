@@ -1,4 +1,4 @@
-"""As many replications as an answer needs, and no more."""
+"""Replication of a scenario until its estimates are as precise as requested."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FEWEST = 100
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ReplicationResult:
-    """What replicate() found: an estimate a metric, and whether every half-width asked was reached.
+    """Result of `replicate()`: an estimate per metric, and the half-widths that were reached.
 
     `each` has a row a replication (rep, then a column a metric); `rounds` a row a look and metric: replications, metric,
     value, low, high, asked.
@@ -48,12 +48,12 @@ class ReplicationResult:
 
     @property
     def reached(self) -> bool:
-        """Whether every interval is as narrow as asked."""
+        """True if all intervals are as narrow as requested."""
         return all(self._reached(name) for name in self.estimates)
 
     @property
     def doubts(self) -> dict[str, str]:
-        """Why the interval of a metric may cover less often than 95 %, by metric; those that keep it are left out."""
+        """Reason why a metric's interval may cover less than 95 %, by metric; sound metrics are left out."""
         each = {name: self._values(name) for name in self.estimates}
         return {
             name: f"skewed (skewness {skewness(values):.2g}): below {needed(values)} replications the interval may cover "
@@ -70,12 +70,12 @@ class ReplicationResult:
 
     @property
     def replications(self) -> int:
-        """How many were run."""
+        """Number of replications run."""
         return self.each.height
 
     @property
     def frame(self) -> pl.DataFrame:
-        """One row a metric: metric, value, low, high, replications (with a value), asked (half-width), reached."""
+        """Row per metric: metric, value, low, high, replications (with a value), asked (half-width), reached."""
         rows = [
             (one.metric, one.value, one.low, one.high, one.replications, self.targets[name], self._reached(name))
             for name, one in self.estimates.items()
@@ -94,7 +94,7 @@ class ReplicationResult:
         return self.estimates[metric]
 
     def __repr__(self) -> str:
-        """One line a metric."""
+        """Return a line per metric."""
         lines, doubts = [], self.doubts
         for name, one in self.estimates.items():
             wide = "" if one.half_width <= self.targets[name] else f"; ± {self.targets[name]:g} was asked and not reached"
@@ -208,12 +208,12 @@ def half_widths(names: Sequence[str], half_width: float | Mapping[str, float]) -
 
 
 def enough(values: Array) -> bool:
-    """Whether there are as many values as their skewness wants."""
+    """Return True if there are enough values for their skewness."""
     return bool((~np.isnan(values)).sum() >= needed(values))
 
 
 def needed(values: Array) -> int:
-    """How many values bring their mean near enough to normal: 25 γ², and of skewed values 100 or more, NaN left out.
+    """Return the number of values for a nearly normal mean: 25 γ², at least 100 if skewed; NaN values are left out.
 
     A few values of a long tail often miss the tail: they show little skewness, a low mean and a narrow interval. So stopping
     waits, and no run is doubted for a skewness that it has waited for: those left would be the ones that missed the tail.

@@ -1,4 +1,4 @@
-"""One scenario over many settings, in many processes: a file a point, so that what is finished stays finished."""
+"""Sweep of a scenario over many settings in many processes, with a file per point so that it can resume."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class SweepResult:
 
     @property
     def lazy(self) -> pl.LazyFrame:
-        """Every point, lazily: a column a setting, then metric, value, low, high, replications; of times more."""
+        """Lazy frame of all points: a column per setting, then metric, value, low, high, replications; more for times."""
         return pl.scan_parquet(self.folder / "points" / "**" / "*.parquet", hive_partitioning=False)
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """Every point, in the order of their settings."""
+        """Frame of all points, sorted by their settings."""
         return self.lazy.sort(*self.names, maintain_order=True).collect()
 
     def plot(self, metric: str | None = None, *, x: str | None = None, by: str | None = None, y: str | None = None) -> Sheet:
@@ -155,7 +155,7 @@ def _due(points: Design, folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
 
 
 def _card(scenario: Scenario, points: Design, metrics: Sequence[Measure]) -> dict[str, Any]:
-    """What points of one folder have in common: scenario, settings, metrics and versions."""
+    """Return the identity shared by the points of a folder: scenario, settings, metrics and versions."""
     clash = [name for name in points.names if name in COLUMNS | OF_TIMES]
     if clash:
         raise UsageError("a setting named as a column of the answer", where="design", given=clash[0])

@@ -1,4 +1,4 @@
-"""Which disputes to give to the people there are: policies side by side, on the same replications and as many reviews."""
+"""Comparison of triage policies on the same replications with the same number of reviews."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class TriageTable:
         return cls(frame=pl.concat(part.frame for part in parts))
 
     def figure(self) -> Sheet:
-        """What a review avoids by policy, and the load on people against the reader's autonomy."""
+        """Plot the errors avoided per review by policy, and the review load against the reader's autonomy."""
         from malsim.showing.plots.runs.review_load import review_load
 
         return review_load(self.frame, avoided=AVOIDED, load=LOAD, autonomy=AUTONOMY)
@@ -136,7 +136,7 @@ def compare_policies(
 
 
 def _metrics(run: Run, without: Run) -> dict[str, Array]:
-    """Each metric of each replication; NaN where nothing was reviewed."""
+    """Return each metric per replication; NaN where nothing was reviewed."""
     reviews = np.zeros(run.scenario.replications) if run.reviews is None else run.reviews.astype(np.float64)
     metrics = {AVOIDED: ratio(_wrong(without) - _wrong(run), reviews)}
     if run.counters is not None and without.counters is not None:

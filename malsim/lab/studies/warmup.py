@@ -1,4 +1,4 @@
-"""How much of a series is warm-up, and what it settles round: MSER-5."""
+"""Warm-up length and steady mean of a series: MSER-5."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAST = 4
 
 
 def mser5(series: Array) -> NDArray[np.int64]:
-    """How many values to drop from the start of each series as warm-up, a multiple of five and at most half.
+    """Return the number of warm-up values to drop from each series, a multiple of five and at most half.
 
     Over means z of five, argmin_d Σ_{i ≥ d} (z_i − mean of the rest)² / (n − d)²: the standard error of what is left. A
     series that drops half may not have settled at all. Source: White, An effective truncation heuristic for bias reduction

@@ -1,4 +1,4 @@
-"""Which point is best, within what interval, and whether the difference may be chance."""
+"""Choice of the best point, its interval, and the significance of the difference on held-out data."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NAN = float("nan")
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """What was searched: the space, what is held out (None: nothing), and how losses are read.
+    """Definition of a search: the space, the held-out job (None: none), and how losses are read.
 
     `subjects` are the scenarios and claims files that can be drawn.
     `worst` marks requirements, each over its scale; `holds_others` that the problems held out are other problems, not
@@ -178,7 +178,7 @@ def _at_ends(space: Space, best: dict[str, Any]) -> tuple[str, ...]:
 
 
 def pareto_front(losses: Array) -> NDArray[np.bool_]:
-    """Which points no other beats: as good in every objective and better in one. Losses of shape (points, objectives).
+    """Return the mask of non-dominated points. Losses have shape (points, objectives).
 
     >>> pareto_front(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])).tolist()
     [True, True, False]
@@ -209,7 +209,7 @@ def _candidates(
 
 
 def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, best: int) -> dict[str, tuple[Any, Any]]:
-    """Of each setting, the range over the points that cannot be told from the best, and where resamples put the least.
+    """Return, per setting, the range over points not significantly worse than the best and over resampled minima.
 
     A point can be told from the best where the 95 % interval of the paired difference leaves 0 out. What lies between the
     points tried is seen by a quadratic through those of the same choices, whose least is found anew in each resample.

@@ -41,7 +41,7 @@ class PriceBound:
         return cls(match[1], match[2], float(match[3]))
 
     def holds(self, subject: Scenario | Rules) -> bool:
-        """Whether a scenario or rules keep it."""
+        """Return True if a scenario or rules keep the bound."""
         figure = price_figure(subject, self.name)
         return figure >= self.value if self.relation == ">=" else figure <= self.value
 
@@ -51,7 +51,7 @@ class PriceBound:
 
 @dataclass(frozen=True)
 class Within:
-    """Whether every problem keeps some bounds under some settings; it can be sent to another process."""
+    """Test that all problems keep the price bounds under given settings; it can be pickled."""
 
     bounds: tuple[PriceBound, ...]
     problems: tuple[Problem, ...]

@@ -1,4 +1,4 @@
-"""What is tuned on: scenarios and real claims, each giving a loss for every unit that chance deals out."""
+"""Problems to tune on: scenarios and real claims, each with a loss per random unit."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ class Problem(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Name of the problem."""
 
     @property
     def subject(self) -> Rules | Scenario:
-        """What is set: rules, or a scenario with its rules, as they are now."""
+        """Rules to tune, or a scenario with its rules, at their current settings."""
 
     @property
     def identity(self) -> str:
-        """What two problems of the same losses have alike, and others have not; a study is kept under it."""
+        """Key of the problem, equal for problems with the same losses; studies are stored under it."""
 
     def under(self, values: Mapping[str, Any]) -> Rules | Scenario:
         """The subject under some settings."""
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
-        """For each measure one loss a unit (a replication, a question) under some settings; lower is better."""
+        """Return, per measure, the loss of each unit (a replication, a question) under some settings; lower is better."""
 
     def halved(self, seed: int) -> tuple[Problem, Problem | None]:
         """Two problems of other units: one to tune on, one to hold out; None where nothing is random."""
@@ -75,7 +75,7 @@ class OfScenario:
         return changed(self.subject, values, where="space")
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
-        """Each measure of each replication, its sign turned where more is better."""
+        """Return each measure per replication, with the sign flipped if higher is better."""
         columns = measured_by_running(self.under(values), measures)
         return [-each if is_better_high(one) else each for one, each in zip(measures, columns, strict=True)]
 

@@ -74,7 +74,7 @@ class Search:
 
     @property
     def waiting(self) -> int:
-        """How many points of this generation can still be asked without telling."""
+        """Number of points of this generation that can be asked for before the next `tell`."""
         return len(self.points) - self._count or (self.size if len(self.values) == len(self.points) else 0)
 
     @property

@@ -15,7 +15,7 @@ LEVEL = SAME = 1e-9
 
 
 def lowest(points: Array, losses: Array) -> Array | None:
-    """Where a quadratic fitted to losses is least, within the cube, one row a resample; None with too few points.
+    """Minimise a quadratic fitted to losses within the cube, a row per resample; return None with too few points.
 
     c + g·x + ½ x·H·x by least squares over the better half of the points (by their mean loss); its least is −H⁻¹ g, or,
     where H is not positive definite, on the cube's edge in the directions that go on falling. With fewer points than twice
@@ -43,7 +43,7 @@ def lowest(points: Array, losses: Array) -> Array | None:
 
 
 def least_near(points: Array, worth: Array, *, radius: float, share: float) -> Array:
-    """Where a quadratic through the points nearest the best is least, within the cube and `radius` of the best.
+    """Minimise a quadratic fitted to the points nearest the best, within the cube and `radius` of the best.
 
     c + g·s + ½ s·H·s by least squares through `share` times as many points as it has coefficients; the shortest solution
     where there are fewer. Points without a worth (infinite) are left out.
@@ -76,7 +76,7 @@ def least_near(points: Array, worth: Array, *, radius: float, share: float) -> A
 
 
 def _terms(steps: Array) -> Array:
-    """One row a step: 1, its coordinates, and their products."""
+    """Return a row per step: 1, its coordinates, and their products."""
     upper = np.triu_indices(steps.shape[1])
     return np.concatenate([np.ones((len(steps), 1)), steps, steps[:, upper[0]] * steps[:, upper[1]]], axis=1)
 

@@ -37,7 +37,7 @@ class Job:
     measures: tuple[Measure, ...]
 
     def __call__(self, values: Mapping[str, Any]) -> list[list[Array]]:
-        """For each problem, for each measure, one loss a unit."""
+        """Return the losses per problem, measure and unit."""
         return [problem.losses(values, self.measures) for problem in self.problems]
 
 
@@ -49,7 +49,7 @@ class FolderJob:
     folder: Path
 
     def __call__(self, values: Mapping[str, Any]) -> list[list[Array]]:
-        """For each problem, for each measure, one loss a unit, as the job gives them."""
+        """Return the losses of the job per problem, measure and unit, cached on disk."""
         path = self.folder / "points" / place_of(dict(values))
         if not path.exists():
             losses = self.job(values)

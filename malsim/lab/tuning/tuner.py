@@ -35,7 +35,7 @@ SCALE = re.compile(r"\bscale\b")
 
 
 class Tuner:
-    """What any optimiser can drive: it proposes settings, `evaluate` says what they are worth, `result` judges them all.
+    """Ask-and-tell interface for any optimiser: propose settings, `evaluate` them, and judge all with `result`.
 
     study.optimize(lambda trial: tuner.evaluate([{"rules.damping": trial.suggest_float("rules.damping", 0.1, 1)}])[0])
     """
@@ -227,7 +227,7 @@ def _refuse_unmoved(losses: Sequence[Array], tuner: Tuner, *, bounded: bool) -> 
 
 
 def _weighted_loss(first: Array, last: Array) -> Array:
-    """One number a point: its loss; of several losses the largest, each by a weight of its own place in the generation.
+    """Return a scalar loss per point; several objectives are combined with weights by position in the generation.
 
     max over objectives of w (loss − least of the first generation) / its range (Chebyshev), so that places share the front.
     """

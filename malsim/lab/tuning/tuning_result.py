@@ -1,4 +1,4 @@
-"""What tuning found, how sure that is, and whether it may be recommended."""
+"""Result of tuning: best settings, their uncertainty, and the recommendation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PREFIX, FORMULA = "rules.", "formula."
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TuningResult:
-    """What tuning found.
+    """Result of a tuning study.
 
     Triples are (value, low, high) with 95 % bootstrap intervals over units (replications, questions); low and high are NaN
     where nothing is random. Losses are such that lower is better: accuracy, margins and the like have their sign turned.
@@ -68,7 +68,7 @@ class TuningResult:
 
     @property
     def gap(self) -> float | None:
-        """How much worse the best point does on what was held out."""
+        """Excess of the best point's held-out loss over its tuning loss; None without held-out data."""
         return None if self.held_out is None else self.held_out[0] - self.loss[0]
 
     @property

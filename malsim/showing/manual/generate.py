@@ -12,7 +12,7 @@ from malsim.showing.manual.scenario_keys import scenario
 
 
 def rules() -> str:
-    """Every rule of the graph memory."""
+    """Return the table of the graph memory's rules."""
     import dataclasses
 
     from malsim.memory import Rules
@@ -42,7 +42,7 @@ def _bounds(meta: Mapping[str, Any]) -> str:
 
 
 def ops() -> str:
-    """Every op with its sentence, and its data sheet's pins and parameters."""
+    """Return the data sheets of all ops."""
     from ops import sheets
 
     parts = ["`malsim op NAME` prints one data sheet; `malsim op NAME --step` draws its answer to a step.\n"]
@@ -63,7 +63,7 @@ def writers() -> str:
 
 
 def commands() -> str:
-    """Every command with its help."""
+    """Return the help of all commands."""
     from malsim.parsers import command_parsers
 
     parts = ["Exit codes: 0 done or yes, 1 the answer is no, 2 bad input.\n"]
@@ -72,7 +72,7 @@ def commands() -> str:
 
 
 def limits() -> str:
-    """What may be asked for before it is refused, and what raises each limit."""
+    """Return the table of input limits and how to raise each."""
     from dataclasses import fields
 
     from malsim.base.limits import Limits

@@ -25,7 +25,7 @@ SECTIONS = {
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its `topic` (section/name), its `title`, and `read`, which returns its Markdown."""
+    """Manual page: its `topic` (section/name), its `title`, and `read`, which returns its Markdown."""
 
     topic: str
     title: str
@@ -43,7 +43,7 @@ class Page:
 
 
 def pages() -> list[Page]:
-    """Every page, by section and name."""
+    """Return all pages, by section and name."""
     files_pages = [
         _file_page(f"{section}/{entry.name.removesuffix('.md')}", entry)
         for section in SECTIONS

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Grade:
-    """What was asked of an answer, and whether it holds."""
+    """Grade of an answer: the properties required, and if each holds."""
 
     properties: Mapping[str, bool]
 
     @property
     def passed(self) -> bool:
-        """Whether all of it holds."""
+        """True if all properties hold."""
         return all(self.properties.values())
 
     def __repr__(self) -> str:
@@ -31,7 +31,7 @@ class Grade:
 
 
 def held(run: RunFrames, *properties: str) -> dict[str, bool]:
-    """Each property of a run, and whether it holds; one that does not says where it broke."""
+    """Map each property of a run to its verdict; a failed property also names where it broke."""
     results = {}
     for text in properties:
         verdict = check(text, run)

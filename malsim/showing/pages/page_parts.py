@@ -1,4 +1,4 @@
-"""What every page is made of: text that is safe to show, figures as PNG inside the page."""
+"""Parts shared by all pages: escaped text, and figures embedded as PNG."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def _labels(run: Run, rep: int) -> dict[str, str]:
 def _reasons(
     run: Run, rep: int, times: list[float], panels: list[dict[str, Any]], notes: list[str]
 ) -> dict[str, list[tuple[int, str]]]:
-    """Why each line is where it is: a place among the times and a sentence, wherever it moved."""
+    """Return, per line, the reasons for its moves: pairs of a time index and a sentence."""
     lines: Lines = {
         name: values for panel in reversed(panels) if "low" not in panel for name, values in panel["lines"].items()
     }

@@ -1,4 +1,4 @@
-"""One style for every figure: colours the colour-blind tell apart, dashes that survive a grey print, units on axes."""
+"""Style of all figures: colour-blind-safe colours, dashes that survive a grey print, units on axes."""
 
 from __future__ import annotations
 

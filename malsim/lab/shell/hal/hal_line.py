@@ -1,4 +1,4 @@
-"""One typed line in LinuxCNC's words: which lines the `.hal` translator reads, and what they change."""
+"""Typed line in LinuxCNC's syntax: the lines passed to the `.hal` translator, and the resulting changes."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class HalBench:
         self.session = replace(self.session, state=replace(self.session.state, ops=state))
 
     def drain(self, channel: int, *, tagged: bool) -> list[str]:
-        """What a sampler holds, a line a row as halsampler prints it; it is empty afterwards."""
+        """Return and clear the samples of a sampler, a line per row, in the format of halsampler."""
         parts = self.parts("sampler", channel)
         state = {**self.session.state.ops}
         first = state[parts[0].name]

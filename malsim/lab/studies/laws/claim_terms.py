@@ -1,4 +1,4 @@
-"""Why a law of items believes one claim of a stream as it does."""
+"""Terms behind an item law's belief in a claim of a stream."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def _answers(name: str | Rules, in_order: pl.DataFrame, claims: pl.DataFrame, qu
 
 
 def graph_answers(rules: Rules, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
-    """One row a question, right and probability, of the graph's law under some rules, wired as `replay` wires it."""
+    """Return right and probability per question for the graph's law under some rules, wired as in `replay`."""
     answers = replay(claims, questions.select("object", "value", "asked"), rules=rules).answers
     key = ["object"] if questions["asked"].null_count() == questions.height else ["object", "asked"]
     both = questions.join(answers, on=key, how="left", maintain_order="left")

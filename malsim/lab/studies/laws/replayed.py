@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LawReplay:
-    """What a law answers: object, asked (days, null for an undated truth), said and probability; with truth also right.
+    """Answers of a law: object, asked (days, null for an undated truth), said, probability, and right if truth is given.
 
     `score` is None without truth, and `baselines` empty.
     """

@@ -28,7 +28,7 @@ def arrived(claims: pl.DataFrame) -> pl.DataFrame:
 
 
 def questions_of(truth: pl.DataFrame, *, ask: float = 0.0) -> pl.DataFrame:
-    """One row a question: object, asked (days; null for an undated truth), value, returned.
+    """Return a row per question: object, asked (days; null for an undated truth), value, returned.
 
     A dated truth is asked `ask` days after each *change*: a row whose value differs from the row before it of the same
     object; an object's first value is no change. `returned` marks changes to a value that the object had before. An undated
@@ -69,7 +69,7 @@ class Stream:
 
     @classmethod
     def of(cls, claims: pl.DataFrame, questions: pl.DataFrame | None = None, *, alone: bool = False) -> Stream:
-        """From claims (t, writer, object, value, confidence, in order) and questions (object, asked, value), if any."""
+        """Build a stream from claims (t, writer, object, value, confidence, in order) and optional questions."""
         questions = pl.DataFrame(schema=QUESTIONS) if questions is None else questions
         writers = claims["writer"].unique(maintain_order=True)
         pairs = claims.select("object", "value").unique(maintain_order=True)
@@ -118,7 +118,7 @@ class Stream:
 
 
 def ask(plant: Plant[Any], stream: Stream, *, ticks: bool) -> pl.DataFrame:
-    """One row a question: said, right and probability.
+    """Return the answer to each question: said, right and probability.
 
     `said` is the place of the value that leads, the earliest of equals, null where nothing is known; `right` is 0, 1, or 1/k
     where k values lead together; `probability` is null without belief.

@@ -113,7 +113,7 @@ def _legend(panels: Iterable[Axes]) -> None:
 
 
 def _right(axes: Axes, right: pl.DataFrame) -> None:
-    """Of one replication, when its answer was false; of many, the share whose answer was the truth."""
+    """Draw the share of true answers over replications, or for one replication the times of false answers."""
     if _replications(right) > 1:
         look: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (1, 1)), "drawstyle": "steps-post"}
         axes.plot(right["t"], right["mean"], label="share of replications whose answer is true", **look)

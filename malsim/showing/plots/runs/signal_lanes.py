@@ -94,7 +94,7 @@ def _analog(axes: Axes, samples: pl.DataFrame, channels: list[dict[str, Any]], l
 
 
 def _lanes(axes: Axes, samples: pl.DataFrame, channels: list[dict[str, Any]], looks: dict[str, Any]) -> None:
-    """One lane a bit, the first on top; up is one."""
+    """Draw each bit in its own lane, the first on top; high is true."""
     until = float(samples["t"].max())  # type: ignore[arg-type]  # polars types the most of any column
     for lane, channel in enumerate(reversed(channels)):
         own = samples.filter(pl.col("channel") == channel["channel"])

@@ -1,4 +1,4 @@
-"""What goes stale when: one bar a cell, from the first day recorded until its currency has run out."""
+"""Staleness chart: a bar per cell, from the first day recorded until its currency has run out."""
 
 from __future__ import annotations
 

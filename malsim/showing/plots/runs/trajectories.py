@@ -1,4 +1,4 @@
-"""What a memory believes over time: one panel an object, one line a cell, event marks above."""
+"""Trajectories of a memory's beliefs: a panel per object, a line per cell, event marks above."""
 
 from __future__ import annotations
 

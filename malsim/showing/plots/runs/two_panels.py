@@ -1,4 +1,4 @@
-"""One stream of claims under two laws, on one scale."""
+"""Two panels with the same stream of claims under two laws, on a common scale."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ LINE = 0.11  # height of a label as a share of a panel
 
 @dataclass(frozen=True, kw_only=True)
 class RunLine:
-    """One run of several: label, cells (t, rep, cell, status, and the column drawn), and value on the colour scale."""
+    """Run among several: label, cells (t, rep, cell, status, and the column drawn), and value on the colour scale."""
 
     label: str
     cells: pl.DataFrame

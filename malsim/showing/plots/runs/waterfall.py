@@ -1,4 +1,4 @@
-"""One number, term by term, as a waterfall."""
+"""Waterfall chart of the terms of a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long claims stay true: what was observed, what each law says, and how sure its constants are."""
+"""Survival of claims: observed, by each fitted law, and the intervals of the constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the truth costs to the right, what a lie costs upwards: below the diagonal a lie is cheaper than news."""
+"""Price plane: cost of the truth (x) against cost of a lie (y); below the diagonal a lie is cheaper than news."""
 
 from __future__ import annotations
 

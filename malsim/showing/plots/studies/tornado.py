@@ -1,4 +1,4 @@
-"""What a metric depends on: a tornado of single moves, and Sobol indices."""
+"""Sensitivity of a metric: a tornado of single moves, and Sobol indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tuning tried: the loss over each setting, and the front where there are two objectives."""
+"""Points of a tuning study: the loss over each setting, and the Pareto front of two objectives."""
 
 from __future__ import annotations
 

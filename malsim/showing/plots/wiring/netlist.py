@@ -127,7 +127,7 @@ def _box_width(boxes: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> flo
 
 
 def _stack(boxes: pl.DataFrame, wide: float) -> dict[str, dict[str, Any]]:
-    """Every box with its corner and size; boxes of a layer stand one above the other, in order of place."""
+    """Return the corner and size of each box; boxes of a layer are stacked in order of place."""
     layout: dict[str, dict[str, Any]] = {}
     for _, layer in boxes.sort("layer", "place").group_by("layer", maintain_order=True):
         rows = layer.to_dicts()
