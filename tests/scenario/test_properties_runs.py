@@ -128,7 +128,7 @@ def test_a_cell_that_is_not_yet_there_is_neither_kept_nor_broken() -> None:
         ("always eff(obs_a1a1)", None),
         ("always (either.in-0(obs_a1a1))", "neither true nor false, on day 2"),
         ("always (status(obs_a1a1) > 1)", "do not compare"),
-        ("always (status(obs_a1a1) + 1 > 1)", "a string is no number"),
+        ("always (status(obs_a1a1) + 1 > 1)", "a string is not a number"),
         ("always (1 / (eff(obs_a1a1) - eff(obs_a1a1)) > 1)", "no finite result on day 1 of replication 0"),
         ("eventually[20d:60d] bad", "beyond the end of the run.*day 60.*day 10"),
         ("eventually[9d:11d] bad", "beyond the end"),

@@ -125,9 +125,9 @@ def test_a_goal_is_met_by_any_scenario_of_the_suite() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('[[check]]\nname = "n"\n', "asks one thing"),
-        (STANDS + 'metric = "mean"\n', "asks one thing"),
-        (STANDS + "within = [0, 1]\n", "'within' says nothing to a property"),
+        ('[[check]]\nname = "n"\n', "has exactly one kind"),
+        (STANDS + 'metric = "mean"\n', "has exactly one kind"),
+        (STANDS + "within = [0, 1]\n", "'within' is not a key of a property"),
         (METRIC.replace("mean", "meen"), "no such metric"),
         (METRIC.replace("0.6, inf", "1, 0"), "bounds that keep"),
         (METRIC.replace("0.6, inf", "-inf, inf"), "bounds that keep"),

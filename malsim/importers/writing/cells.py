@@ -57,5 +57,5 @@ def iso(day: float, start: str | None) -> str:
     try:
         at = begin + timedelta(milliseconds=round(day * 86_400_000))
     except OverflowError as error:
-        raise DataError("a day that is no date", given=day, allowed="the years 1 to 9999") from error
+        raise DataError("this day has no date", given=day, allowed="the years 1 to 9999") from error
     return f"{at.isoformat(timespec='milliseconds')}Z"

@@ -35,7 +35,7 @@ def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = 
         raise UsageError("the store claims nothing of it", where="--fact", given=fact, hint=hint)
     own = [one.value for one in objects[fact].claims]
     if lie in own:
-        raise UsageError("somebody says so already", where="--lie", given=lie, hint="name another value")
+        raise UsageError("a writer already claims this value", where="--lie", given=lie, hint="name another value")
     past = sorted(
         (
             Event(one.t, "write", name, one.value, one.writer, one.stated)

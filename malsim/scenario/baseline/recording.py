@@ -30,7 +30,7 @@ def place(run: Run) -> tuple[Path, str]:
     """Return the folder and the name under which a run's baseline is recorded: beside its scenario's file."""
     path = Path(run.scenario.path)
     if path.suffix != ".toml":
-        raise ScenarioError("a baseline stands beside a scenario's file", given=run.scenario.path, hint="save it to a file")
+        raise ScenarioError("a baseline is kept beside a scenario's file", given=run.scenario.path, hint="save the scenario")
     return path.parent, path.stem
 
 

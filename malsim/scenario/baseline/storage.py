@@ -125,7 +125,7 @@ def _from_text(path: Path) -> pl.DataFrame:
     schema = {name: _TYPES[kind] for name, kind in kinds.items()}
     rows = pl.read_csv(io.StringIO(text[head.end() :]), schema_overrides=schema)
     if rows.columns != list(kinds):
-        problem = "its columns are not those it says"
+        problem = "its columns differ from those that its first line names"
         raise ScenarioError(problem, where=f"{path}:2", given=rows.columns, hint="record it again")
     return rows
 

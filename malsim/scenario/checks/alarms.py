@@ -91,7 +91,7 @@ def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
     """
     for name, values in (("alarm", alarm), ("condition", condition)):
         if values is not None and not np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
-            raise ScenarioError(f"the {name} is no bit", hint="name a pin that reads 1 or 0, such as latch.out")
+            raise ScenarioError(f"the {name} is not a bit", hint="name a pin that reads 1 or 0, such as latch.out")
     on = alarm == 1
     holds = on if condition is None else condition == 1
     ever = np.logical_or.accumulate(on, axis=0)

@@ -133,8 +133,10 @@ class AxiomCheck(KindCheck):
     def result(self, run: object, trace: Trace) -> Verdict:  # noqa: ARG002  # it asks the writes themselves
         """Return the verdict on the axiom from the history's writes."""
         if not isinstance(run, Recorded):
-            hint = "malsim test --on STORE; a law is put to the test by malsim judge"
-            raise ScenarioError("an axiom is asked of what really happened", given=self.axiom, hint=hint)
+            hint = "run malsim test --on STORE; malsim judge tests a law"
+            raise ScenarioError(
+                "an axiom applies to a recorded history, not to a simulated run", given=self.axiom, hint=hint
+            )
         return check_axiom(self.axiom, run)
 
 
@@ -191,19 +193,19 @@ def value_of(text: str) -> Value:
         return Read(text)
     formula = parse(f"{text} == 0")
     if not (isinstance(formula, Compare) and formula.right == Number(0.0) and formula.scale is None):
-        raise ScenarioError("this is no value", given=text, hint="write what stands on one side of >=: eff(obs_a1a1)")
+        raise ScenarioError("this is not a value", given=text, hint="write one side of a comparison: eff(obs_a1a1)")
     return formula.left
 
 
 def _check(given: dict[str, Any], kinds: list[str], line: int, where: str) -> Check:
     if len(kinds) != 1:
-        hint = f"say exactly one of property, {', '.join(KINDS)}"
-        raise ScenarioError("a check asks one thing", where=where, given=", ".join(kinds) or "none", hint=hint)
+        hint = f"write exactly one of property, {', '.join(KINDS)}"
+        raise ScenarioError("a check has exactly one kind", where=where, given=", ".join(kinds) or "none", hint=hint)
     kind = kinds[0]
     needed = _keys(KINDS[kind]) if kind in KINDS else {"share": False}
     keys = sorted(set(needed) - {kind})
     for key in sorted(set(given) - {*keys, "name", kind}):
-        raise ScenarioError(f"'{key}' says nothing to a {kind}", where=where, allowed=", ".join(keys))
+        raise ScenarioError(f"'{key}' is not a key of a {kind}", where=where, allowed=", ".join(keys))
     for key in keys:
         if needed[key] and key not in given:
             raise ScenarioError(f"'{key}' is missing", where=where, hint=f"add {key} = …; `malsim docs check` shows one")

@@ -99,5 +99,5 @@ def measure(metric: str, days: Array, values: Array, *, final: float | None = No
     last = values[len(days) - 1 - there[::-1].argmax(axis=0), np.arange(values.shape[1])]
     ends = np.full(values.shape[1], final) if final is not None else last
     if metric in STEPS and (ends == 0).any():
-        raise ScenarioError(f"{metric} is a share of the final value, which is 0", hint="say final, or measure 1 - x")
+        raise ScenarioError(f"{metric} is a share of the final value, which is 0", hint="set final, or measure 1 - x")
     return METRICS[metric](Series(days - days[0], values, ends))

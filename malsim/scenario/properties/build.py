@@ -55,8 +55,8 @@ class Piece:
         if stl.is_bit(self.node):
             return stl.Bit(cast("stl.Value", self.node))
         if isinstance(self.node, stl.Value):
-            hint = "compare it (`… >= 0.3`); only an address that reads 0 or 1 stands alone, or prev or next of one"
-            raise self.refuse("this is a value, where something that holds or not must stand", hint)
+            hint = "compare it (`… >= 0.3`); only an address that reads 0 or 1, or its prev or next, needs no comparison"
+            raise self.refuse("this is a value, where a condition is expected", hint)
         return self.node
 
     @property
@@ -64,13 +64,13 @@ class Piece:
         """The piece as a number or a string at each tick."""
         if isinstance(self.node, stl.Value):
             return self.node
-        raise self.refuse("this holds or does not, where a value must stand", "join comparisons with and, or, implies")
+        raise self.refuse("this is a condition, where a value is expected", "join comparisons with and, or, implies")
 
     @property
     def number(self) -> stl.Value:
         """The piece as a number at each tick."""
         if isinstance(self.node, stl.Text):
-            raise self.refuse("a string is no number", "strings are compared with == and != only")
+            raise self.refuse("a string is not a number", "strings are compared with == and != only")
         return self.value
 
 

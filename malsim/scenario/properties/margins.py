@@ -178,7 +178,7 @@ class Margins:
     def _number(self, value: stl.Value) -> Array:
         values: NDArray[Any] = self.value(value)
         if values.dtype == object:
-            raise ScenarioError("a string is no number", given=value, hint="strings are compared with == and != only")
+            raise ScenarioError("a string is not a number", given=value, hint="strings are compared with == and != only")
         return values
 
     def _applied(self, function: str, given: list[Array]) -> Array:

@@ -95,7 +95,7 @@ def _must_not_break_off(name: str, array: NDArray[Any]) -> None:
     inside = missing & begun & goes_on[::-1]
     if inside.any():
         tick, column = np.argwhere(inside)[0]
-        hint = "mend what gives NaN; it may stand before the first value and after the last"
+        hint = "correct the source of the NaN; NaN is allowed before the first value and after the last"
         raise ScenarioError(f"{name} is not a number at tick {tick} of replication {column}", hint=hint)
 
 

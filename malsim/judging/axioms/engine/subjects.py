@@ -50,8 +50,8 @@ def subject_of(
         return _graph(given, PRESETS[given]()) if given in PRESETS else _law(find_law(given, where="axioms"), settings)
     if callable(given):
         return _user(getattr(given, "__name__", type(given).__name__), given, limit, trusted=trusted)
-    hint = "name a law, or give Rules, or what makes a memory"
-    raise UsageError("nothing that axioms can be put to", where="axioms", given=type(given).__name__, hint=hint)
+    hint = "name a law, or give Rules or a factory of memories"
+    raise UsageError("axioms cannot test this object", where="axioms", given=type(given).__name__, hint=hint)
 
 
 def every_subject() -> list[Subject]:

@@ -162,7 +162,7 @@ def _product(one: Element, other: Element) -> Element:
 def _whole(one: Element, other: Element) -> Element:
     """Divide by a known positive number and round down."""
     if not is_constant(other) or not 0 < other < math.inf:
-        raise OutsideError("a rest or a whole quotient by what is no known number above 0")
+        raise OutsideError("a remainder or a whole quotient by anything but a known number above 0")
     value = number(one)
     if isinstance(other, int) and value.is_int():
         return value / other

@@ -99,7 +99,7 @@ class Meaning:
             case stl.Over() | stl.Between():
                 return self._over_time(formula, tick)
             case _:
-                raise OutsideError("an event of a run is nothing a net says of itself", given=render(formula))
+                raise OutsideError("an event of a run is not part of a net", given=render(formula))
 
     def _over_time(self, formula: stl.Over | stl.Between, tick: int) -> Truth:
         if formula.word not in PAST:
@@ -185,7 +185,7 @@ def behind(part: stl.Formula | stl.Value, period: int) -> int:
 
 def _bit(one: Element, address: str) -> Element:
     if not is_bit(one) and not (is_constant(one) and one in {0, 1}):
-        raise ScenarioError("this is no bit", given=address, hint="compare it")
+        raise ScenarioError("this is not a bit", given=address, hint="compare it")
     return to_kind(one, "b")
 
 
