@@ -1,4 +1,4 @@
-"""The result of judging memories: a section each for axioms, duties and prices, as text, JSON, JUnit XML or a page."""
+"""Result of judging memories: a section each for axioms, duties and prices, as text, JSON, JUnit XML or a page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Judgement:
 
     @property
     def exit_code(self) -> int:
-        """2 if something could not be found out, 1 if an axiom is broken or a duty fails, else 0."""
+        """Exit code: 2 if something could not be decided, 1 if an axiom is broken or a duty fails, else 0."""
         tables = [table for table in (self.axioms, self.duties) if table is not None]
         if self.refused or any(table.errors for table in tables):
             return 2

@@ -1,4 +1,4 @@
-"""Play streams of events to a memory: one call at a time, on days that never go back."""
+"""Player of event streams to a memory: one call at a time, on days that never go back."""
 
 from __future__ import annotations
 

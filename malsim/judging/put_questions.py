@@ -1,4 +1,4 @@
-"""Judge memories: the axioms that they keep, the duties that they owe, and the price of a lie and of the truth."""
+"""Judging of memories: the axioms that they keep, the duties that they owe, and the prices of a lie and of the truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A parametrised test of a memory, one case a question, for a repository of one's own."""
+"""Parametrised test of a memory, one case per question, for a user's repository."""
 
 from __future__ import annotations
 

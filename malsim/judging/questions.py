@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Questions:
-    """The questions put to every memory.
+    """Questions put to every memory.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Questions:
 
     @property
     def by_section(self) -> dict[str, list[str]]:
-        """The names to ask, section by section."""
+        """Names to judge, section by section."""
         by_section = _sections_of(self.cases, self.only)
         if self.on is not None and self.fact is None:
             by_section.pop("price", None)
@@ -68,7 +68,7 @@ class Questions:
 
     @property
     def world(self) -> ClaimWorld:
-        """The closed world of the prices."""
+        """Closed world of the prices."""
         return closed_world(self.honest, most=self.most)
 
 

@@ -1,4 +1,4 @@
-"""Show verdicts: as text for a terminal, as JUnit XML, and as a section of a page that opens offline."""
+"""Display of verdicts: as text for a terminal, as JUnit XML, and as a section of a page that opens offline."""
 
 from __future__ import annotations
 

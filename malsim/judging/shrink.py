@@ -14,11 +14,11 @@ Case = TypeVar("Case")
 
 
 class _Timed(Protocol):
-    """An event whose times can be changed."""
+    """Event whose times can be changed."""
 
     @property
     def t(self) -> float:
-        """The day."""
+        """Day of the event."""
 
     def moved(self, change: Callable[[float], float]) -> Self:
         """Return the event at other times."""

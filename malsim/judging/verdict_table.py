@@ -13,7 +13,7 @@ UNASKED = (NOT_OFFERED, N_A, RECORDED)
 
 @dataclass(frozen=True)
 class QuestionVerdict:
-    """The verdict on one memory in one question, an axiom or a duty.
+    """Verdict on one memory in one question, an axiom or a duty.
 
     `why` is a sentence: how it is broken, why it does not apply, what went wrong; empty where it holds. `calls` is the
     smallest stream found that breaks it, as a table, and `replay` Python that shows it again.
@@ -42,17 +42,17 @@ class VerdictTable(Generic[V]):
 
     @property
     def memories(self) -> list[str]:
-        """The memories, in order."""
+        """Memories, in order."""
         return list(dict.fromkeys(each.memory for each in self.verdicts))
 
     @property
     def names(self) -> list[str]:
-        """The questions, in order."""
+        """Questions, in order."""
         return list(dict.fromkeys(each.name for each in self.verdicts))
 
     @property
     def errors(self) -> tuple[V, ...]:
-        """Verdicts that could not be found out."""
+        """Verdicts that could not be decided."""
         return self.having(ERROR)
 
     @property

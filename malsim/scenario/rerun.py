@@ -1,4 +1,4 @@
-"""Making a recorded run again from its manifest, and telling whether it came out the same."""
+"""Repetition of a recorded run from its manifest, and comparison with the recorded frames."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ENTRIES: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Rerun:
-    """A run made again: what of the machine is `other` than recorded, and what differed, by frame.
+    """Repeated run: what of the machine is `other` than recorded, and what differed, by frame.
 
     Where nothing is other, frames are compared bit for bit, else as numbers.
     """

@@ -131,7 +131,7 @@ def test_expectations_that_cannot_be_met_or_broken_are_refused(expected: dict[st
 
 def test_an_alarm_is_a_bit_that_is_there() -> None:
     trace = Trace.of_arrays(range(2), {"level": column([0.5, 1.0])})
-    with pytest.raises(ScenarioError, match="no bit"):
+    with pytest.raises(ScenarioError, match="not a bit"):
         check_alarm({"0": "quiet"}, trace, alarm="level")
     with pytest.raises(ScenarioError, match="no series of this name"):
         check_alarm({"0": "quiet"}, trace, alarm="levle")

@@ -1,4 +1,4 @@
-"""Authority: who may put right or erase what others said."""
+"""Authority: the rights to correct or erase what others claimed."""
 
 from __future__ import annotations
 

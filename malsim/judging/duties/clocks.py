@@ -1,4 +1,4 @@
-"""Two clocks: when a thing was true, and when it was known."""
+"""Two clocks: when a fact was true, and when it was known."""
 
 from __future__ import annotations
 

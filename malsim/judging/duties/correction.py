@@ -1,4 +1,4 @@
-"""Correction: five shapes of "that is not so", and whether what was put right stays right."""
+"""Correction: five ways to retract a claim, and tests that the correction lasts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forgetting: what was erased is gone from answers, texts, copies and what was derived from it, and does not come back."""
+"""Forgetting: an erased value is gone from answers, texts, copies and derivations, and does not return."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ __all__ = ["STRATEGIES", "WAYS", "ClaimWorld", "Price", "PriceTable", "closed_wo
 
 
 class _Callable(ModuleType):
-    """A package that can be called: both `ms.price("majority")` and `from malsim.judging.prices import ClaimWorld` work."""
+    """Callable package: both `ms.price("majority")` and `from malsim.judging.prices import ClaimWorld` work."""
 
     def __call__(self, *memories: Any, **settings: Any) -> PriceTable:
         return price(*memories, **settings)

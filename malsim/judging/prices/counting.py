@@ -1,4 +1,4 @@
-"""The least number of steps after which a memory doubts what it answered, and after which it answers something else."""
+"""Least numbers of steps after which a memory doubts its answer, and after which it gives another answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Forkable(Playable, Protocol):
-    """A memory that can be had once more, as it stands."""
+    """Memory that can be copied in its current state."""
 
     def fork(self) -> Playable:
         """Return an independent copy of the memory."""
@@ -30,7 +30,7 @@ class Forkable(Playable, Protocol):
 
 @dataclass(frozen=True)
 class Count:
-    """The least steps to doubt and to belief, None for more than were tried, and the stream that brought belief about."""
+    """Least steps to doubt and to belief, None above the number tried, and the stream that caused belief."""
 
     doubt: int | None
     price: int | None
@@ -38,7 +38,7 @@ class Count:
 
 
 class Stage:
-    """A memory in a world, whose past is played to it; a stream that goes on from the one before goes on from its memory.
+    """Memory in a world, with the past played to it; a stream that extends the last one reuses its memory.
 
     Raises `UsageError` for a memory that never answers the truth before the lie begins.
     """

@@ -1,4 +1,4 @@
-"""The section of prices on a page: the figure, the table, and the shortest lie that each memory believes."""
+"""Prices section of a page: the figure, the table, and the shortest lie that each memory believes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prices of doubt, of the lie and of the truth of one memory, and the table of many."""
+"""Prices of doubt, of the lie and of the truth for one memory, and the table for many."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ class Price:
 
     @property
     def lie_claims(self) -> int | None:
-        """The least claims, over strategies; those that earn a record count."""
+        """Least claims, over strategies; claims that earn a track record count."""
         return min((_claims(one.witness) for one in self.lie.values() if one.price), default=None)
 
     @property
     def lie_identities(self) -> int | None:
-        """The least number of writers that a liar needs."""
+        """Least number of writers that a liar needs."""
         return min(
             (len({event.writer for event in _writes(one.witness)}) for one in self.lie.values() if one.price), default=None
         )
 
     @property
     def lie_days(self) -> float | None:
-        """The least days from a liar's first step to its last."""
+        """Least days from a liar's first step to its last."""
         return min((one.witness[-1].t - one.witness[0].t for one in self.lie.values() if one.price), default=None)
 
     @property
     def doubt_claims(self) -> int | None:
-        """The least steps after which the truth no longer leads."""
+        """Least steps after which the truth no longer leads."""
         return min((one.doubt for one in self.lie.values() if one.doubt), default=None)
 
     @property
     def truth_claims(self) -> int | None:
-        """The least claims of the honest, over ways."""
+        """Least claims of the honest writers, over ways."""
         return min((one.price for one in self.truth.values() if one.price), default=None)
 
     @property
@@ -66,7 +66,7 @@ class Price:
 
     @property
     def witness(self) -> tuple[Event, ...]:
-        """The shortest stream that makes the memory answer the lie."""
+        """Shortest stream that makes the memory answer the lie."""
         return min((one.witness for one in self.lie.values() if one.price), key=_claims, default=())
 
     def counts(self) -> dict[str, dict[str, list[int | None]]]:
@@ -79,7 +79,7 @@ class Price:
 
 @dataclass(frozen=True, repr=False)
 class PriceTable:
-    """The prices of several memories."""
+    """Prices of several memories."""
 
     prices: tuple[Price, ...]
 

@@ -1,4 +1,4 @@
-"""Count what it takes to make memories believe a lie, and the truth, in the closed world or from a store's claims."""
+"""Count of the steps that make memories believe a lie, and the truth, in the closed world or from a store's claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The world of a store: what would it take, from the claims that stand, to overturn what a memory believes of a fact."""
+"""World of a store: the steps from its current claims that would overturn a memory's belief about a fact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The world of a price: what honest writers said before, and who may speak from then on."""
+"""World of a price: the past claims of honest writers, and the writers who may speak from then on."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ClaimWorld:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The names of all who may speak, and all that they may say of each object."""
+        """Names of all writers, and all possible values of each object."""
         liars = ["liar", *(f"s{number}" for number in range(1, self.most + 1))]
         writers = dict.fromkeys([*self.honest, *(event.writer for event in self.past), *liars])
         values: dict[str, dict[str, None]] = {self.about: dict.fromkeys((self.truth, self.lie))}

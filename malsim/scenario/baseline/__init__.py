@@ -1,1 +1,1 @@
-"""Recorded frames, and how far a later run may be from them."""
+"""Baselines: recorded frames, and the permitted distance of a later run from them."""

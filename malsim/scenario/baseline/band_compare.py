@@ -1,4 +1,4 @@
-"""Frames of a run against recorded ones: each number within its band, words, bits and events equal."""
+"""Comparison of a run's frames with recorded frames: numbers within their bands; words, bits and events equal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """Return whether everything stayed inside."""
+        """True if all series stayed inside their bands."""
         return self.differences.is_empty()
 
     def __str__(self) -> str:

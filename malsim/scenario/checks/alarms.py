@@ -119,7 +119,7 @@ class AlarmVerdict:
 
     @property
     def replication(self) -> int | None:
-        """The replication of the first difference."""
+        """Replication of the first difference."""
         return None if self.passed else int(self.differences["rep"][0])
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The checks of a scenario file: properties, metrics within bounds, alarms' states, axioms, a baseline; goals of a suite."""
+"""Checks of a scenario file: properties, bounded metrics, alarm states, axioms, a baseline; goals of a suite."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ RUN_FIGURE = 'a figure of a whole run is no check; measure a value over time: me
 
 @dataclass(frozen=True, kw_only=True)
 class MetricCheck(KindCheck):
-    """A metric of a value, between two bounds with the whole interval of its mean over the replications.
+    """Check that the whole interval of a metric's mean over the replications lies between two bounds.
 
     `over` is a window in milliseconds; see `metric_bounds.MetricEstimate` for what one replication is asked.
     """
@@ -96,7 +96,7 @@ class MetricCheck(KindCheck):
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmCheck(KindCheck):
-    """The states an alarm must be in at some times; see `alarms.check_alarm`."""
+    """Check of an alarm's states at given times; see `alarms.check_alarm`."""
 
     alarm: str
     expect: Mapping[str, str]
@@ -150,7 +150,7 @@ def kind_of(check: Check) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineCheck(Check):
-    """Recorded columns, each within its band around what was recorded beside the file; see `band_compare.compare`."""
+    """Check that recorded columns stay within their bands around the baseline; see `band_compare.compare`."""
 
     columns: tuple[str, ...] = ("cells.effective",)
     bands: Mapping[str, Band] = field(default_factory=dict)

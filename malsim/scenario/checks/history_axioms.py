@@ -1,4 +1,4 @@
-"""Axioms that a history can be asked: they need no experiment, only what every write left behind.
+"""Axioms that apply to a history: they need no experiment, only the record of every write.
 
 The others of `malsim.judging.axioms` compare what happened with what would have happened; a history cannot be asked that.
 """
@@ -30,7 +30,7 @@ class Recorded(Protocol):
 
     @property
     def cells(self) -> pl.DataFrame:
-        """Items at every instant: t, rep, cell, object, says, score, status."""
+        """Items at each instant: t, rep, cell, object, says, score, status."""
 
     @property
     def changes(self) -> pl.DataFrame:

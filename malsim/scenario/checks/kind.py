@@ -1,4 +1,4 @@
-"""A kind of check: what a class of checks has to read from a file and to answer about a run."""
+"""Base of the kinds of check: what a class of checks reads from a file, and its result for a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class KindResult(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class KindCheck(Check):
-    """A check that is no property; its fields are the keys of its kind in a file, and one without a default is needed.
+    """Check other than a property; its fields are the keys of its kind in a file, required if they have no default.
 
     A kind is a class, its row in `KINDS`, and its keys in `malsim/scenario/file/data/check.schema.json`.
     """

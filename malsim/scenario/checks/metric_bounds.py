@@ -1,4 +1,4 @@
-"""A metric's mean over the replications, with its interval, and whether all of that lies between its bounds."""
+"""Mean of a metric over the replications, with its interval, compared with its bounds."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class MetricEstimate:
 
     @property
     def mean(self) -> float:
-        """The mean over the replications; infinite if one of them is, NaN where it is not known."""
+        """Mean over the replications; infinite if one of them is, NaN if it is not known."""
         return self.pooled.mean()[0] if self.pooled else float(self.each.mean())
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The mean's 95 % interval."""
+        """95 % interval of the mean."""
         if self.pooled:
             mean, low, high = self.pooled.mean()
             if np.isnan(low):
@@ -91,7 +91,7 @@ class MetricEstimate:
 
     @property
     def farthest(self) -> int:
-        """The replication whose number is farthest on the side where an end left its bounds the more."""
+        """Replication with the number farthest out, on the side where an end exceeds its bound the most."""
         low = _gap(self.within[0], self.ends[0]) <= _gap(self.ends[1], self.within[1])
         each = np.nan_to_num(self.each, nan=np.inf if not low else -np.inf)
         return int(self.replications[each.argmin() if low else each.argmax()])
@@ -107,7 +107,7 @@ class MetricEstimate:
 
     @property
     def _figure(self) -> str:
-        """Return the value as text, with the interval or the reason for its absence, and what is known of a time."""
+        """Value as text, with the interval or the reason for its absence, and what is known of a time."""
         if self._unknown:
             return f" {self.pooled.time if self.pooled else ''}"
         spells = f"; {self.pooled.time}" if self.pooled and self.pooled.time else ""

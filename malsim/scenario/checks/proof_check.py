@@ -1,4 +1,4 @@
-"""`[[proof]]` of a scenario file: a property of its netlist, settled for all inputs and judged beside its checks."""
+"""`[[proof]]` of a scenario file: a property of its netlist, proved for all inputs and judged beside its checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProofVerdict:
-    """A proof as the outcome of a check."""
+    """Proof as the outcome of a check."""
 
     proof: Proof
 
@@ -39,7 +39,7 @@ class ProofVerdict:
 
 @dataclass(frozen=True, kw_only=True)
 class ProofCheck(KindCheck):
-    """A property of the scenario's netlist for all inputs within their bounds that keep what is assumed."""
+    """Property of the scenario's netlist, for all inputs within their bounds that meet the assumptions."""
 
     assume: tuple[str, ...] = ()
     ticks: int = 40

@@ -1,4 +1,4 @@
-"""Numbers that sum a series up, one a replication: its mean, its extremes, and the numbers of a step response."""
+"""Metrics of a series, one number per replication: its mean, its extremes, and those of a step response."""
 
 from __future__ import annotations
 

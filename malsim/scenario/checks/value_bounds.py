@@ -1,4 +1,4 @@
-"""Between what numbers a value of a check must lie, by what it is made of, and so the metrics of its series."""
+"""Bounds of a check's value, derived from its parts, and of the metrics of its series."""
 
 from __future__ import annotations
 

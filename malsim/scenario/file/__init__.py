@@ -1,1 +1,1 @@
-"""A scenario file: its schema, its tables, and how it is read and written."""
+"""Scenario files: their schema, their tables, and how they are read and written."""

@@ -1,4 +1,4 @@
-"""The world of a scenario file and who acts in it: facts, writers, reader, faults, reviewers, gaps, processes."""
+"""World and actors of a scenario file: facts, writers, reader, faults, reviewers, gaps, processes."""
 
 from __future__ import annotations
 

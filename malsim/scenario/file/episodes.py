@@ -1,4 +1,4 @@
-"""The episodes of a scenario file, and at which ticks of a run each is: the truth that tripwires are scored against."""
+"""Episodes of a scenario file, and the ticks of a run within each: the truth that tripwires are scored against."""
 
 from __future__ import annotations
 

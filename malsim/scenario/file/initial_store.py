@@ -1,4 +1,4 @@
-"""The stores that a scenario's memory begins with: malsim's own, or any memory that can be imported, in its folder."""
+"""Initial memory of a scenario: a store of malsim's, or any memory that can be imported, in its folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of scenario files: one data file, with names, bounds and choices that rules and settings declare."""
+"""JSON Schema of scenario files: one data file, with names, bounds and choices that rules and settings declare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The netlist of a scenario: its own text, or a file in the scenario's folder, with faults at their place."""
+"""Netlist of a scenario: its own text, or a file in the scenario's folder, with errors at their line."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Checks, tripwires and axioms over what really happened: a store's own history, or a log of any memory's events."""
+"""Checks, tripwires and axioms on recorded events: a store's history, or a log of any memory's events."""

@@ -27,7 +27,7 @@ CHANGES = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class History:
-    """The frames of a run that nobody simulated; a tick is an instant at which something was written.
+    """Frames of a recorded history; each tick is an instant at which something was written.
 
     `scenario` holds the checks and the netlist. `changes` has a row for each score that a write replaced, `claims` one for
     each claim about an object, in order. `snapshots` gives the memory at each instant that its netlist scans, the day
@@ -46,7 +46,7 @@ class History:
 
     @property
     def day(self) -> float | None:
-        """The last instant that it knows of."""
+        """Last instant of the history."""
         return max((float(t) for t in self._instants()), default=None)
 
     def _instants(self) -> Iterator[float]:

@@ -1,4 +1,4 @@
-"""Checks judged over what really happened: a store's history, or a memory that can be imported."""
+"""Checks judged on a recorded history: of a store, or of a memory that can be imported."""
 
 from __future__ import annotations
 

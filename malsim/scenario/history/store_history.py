@@ -1,4 +1,4 @@
-"""A store's own history: what each write replaced is kept, so what every cell was at every write can be read back."""
+"""History of a store: replaced values are kept, so that each cell can be read back as of any write."""
 
 from __future__ import annotations
 

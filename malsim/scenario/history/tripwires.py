@@ -1,4 +1,4 @@
-"""A netlist over what really happened: it scans each instant and drives nothing."""
+"""Netlist on a recorded history: it scans each instant and drives nothing."""
 
 from __future__ import annotations
 

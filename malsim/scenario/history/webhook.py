@@ -49,7 +49,7 @@ class Webhook:
 
     @property
     def redacted(self) -> str:
-        """Return the address as it may be printed."""
+        """Address without its secrets, for display."""
         host = f"[{self.parts.hostname}]" if ":" in (self.parts.hostname or "") else self.parts.hostname
         rest = "/…" if self.parts.path not in ("", "/") or self.parts.query else ""
         return f"{self.parts.scheme}://{host}{f':{self.port}' if self.port else ''}{rest}"

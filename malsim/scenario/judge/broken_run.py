@@ -1,4 +1,4 @@
-"""The run that refutes a property, as a figure or as a scenario file that was read back, run, and failed again."""
+"""Run that refutes a property, as a figure, or as a scenario file that was read back, run, and failed again."""
 
 from __future__ import annotations
 

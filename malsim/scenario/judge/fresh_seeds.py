@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedRow:
-    """A check with its outcome on each fresh seed, in the order of the seeds."""
+    """Check with its outcome on each fresh seed, in the order of the seeds."""
 
     scenario: Scenario
     check: Check
@@ -45,7 +45,7 @@ class SeedRow:
 
 @dataclass(frozen=True, slots=True)
 class SeedTable:
-    """The checks of a suite on fresh seeds, and the scenarios that could not be run on one (path, seed and problem)."""
+    """Checks of a suite on fresh seeds, and the scenarios that could not be run on a seed (path, seed and problem)."""
 
     rows: tuple[SeedRow, ...]
     errors: tuple[str, ...] = ()

@@ -51,7 +51,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Judged:
-    """A scenario with what became of its checks; `error` says why it could not be run at all.
+    """Scenario with the outcomes of its checks; `error` is the reason why it could not be run.
 
     `source` is the option that names what really happened, where that was judged and nothing was simulated.
     `seconds` is how long it took from `started`, an ISO time.
@@ -67,7 +67,7 @@ class Judged:
 
     @property
     def status(self) -> Status:
-        """An error outweighs a failure, and a failure a pass."""
+        """Worst outcome: an error outweighs a failure, and a failure a pass."""
         statuses = {outcome.status for outcome in self.outcomes}
         return "error" if self.error or "error" in statuses else "fail" if "fail" in statuses else "pass"
 

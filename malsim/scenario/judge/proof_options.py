@@ -1,4 +1,4 @@
-"""The options of the commands that prove: `--prove`, `--assume`, `--ticks`, `--timeout`."""
+"""Options of the commands that prove: `--prove`, `--assume`, `--ticks`, `--timeout`."""
 
 from __future__ import annotations
 

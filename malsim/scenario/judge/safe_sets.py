@@ -17,7 +17,7 @@ NEGATION = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A value, as text and as read, that is to lie between `low` and `high` from `begins` to `ends` (milliseconds)."""
+    """Value, as text and as read, that must lie between `low` and `high` from `begins` to `ends` (milliseconds)."""
 
     panel: str
     value: stl.Value

@@ -1,4 +1,4 @@
-"""Verdicts of a suite as people, CI services and JUnit readers want them; failure and error are never mixed."""
+"""Verdicts of a suite for people, CI services and JUnit readers; failures and errors are kept apart."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TAGS = {"fail": "failure", "error": "error"}
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Judged scenarios, the files that could not be read (path and problem), and what options a reproduction needs.
+    """Judged scenarios, the files that could not be read (path and problem), and the options that a reproduction needs.
 
     With `strict`, a scenario in which the gate refused a claim fails.
     """
@@ -56,7 +56,7 @@ class Suite:
 
     @property
     def exit_code(self) -> int:
-        """0 all passed, 1 a check failed or, with `strict`, a claim was refused; 2 an error, or nothing was checked."""
+        """Exit code: 0 all passed; 1 a check failed or, with `strict`, a claim was refused; 2 an error, or no check."""
         if self.count("error") or not self.count("pass") + self.count("fail"):
             return BROKEN
         return FAILED if self.count("fail") or (self.strict and self.refused) else PASSED

@@ -1,1 +1,1 @@
-"""Proofs about a net for all inputs, by a solver: what simulation saw so far, settled."""
+"""Proofs about a net for all inputs, by a solver."""

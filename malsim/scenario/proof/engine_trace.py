@@ -1,4 +1,4 @@
-"""A refutation in the real engine: the inputs of a model as numbers, fed to the net tick by tick."""
+"""Replay of a refutation in the real engine: the model's inputs as numbers, fed to the net tick by tick."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ MOST = 600
 
 
 class StateFact(NamedTuple):
-    """A sentence about a state."""
+    """Statement about a state."""
 
     text: str
     of: Callable[[NetState], Any]

@@ -15,7 +15,7 @@ Result: TypeAlias = Literal["proved", "proved up to", "refuted", "not decided"]
 
 @dataclass(frozen=True)
 class Proof:
-    """An answer for all inputs.
+    """Answer for all inputs.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ SHORT = 1024  # steps of a unit
 
 
 class RoundingError(UsageError):
-    """A refutation in exact numbers that the engine, which rounds, does not reproduce."""
+    """Refutation in exact numbers that the engine, which rounds, does not reproduce."""
 
 
 def prove(

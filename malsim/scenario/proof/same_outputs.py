@@ -1,4 +1,4 @@
-"""Two nets on the same inputs: whether what leaves them is ever different."""
+"""Comparison of two nets on the same inputs, which can prove that their outputs never differ."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def build(text: str, tree: ParseTree) -> stl.Formula:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a property with the text it was read from."""
+    """Part of a property with the text it was read from."""
 
     node: stl.Formula | stl.Value
     text: str
@@ -51,7 +51,7 @@ class Piece:
 
     @property
     def formula(self) -> stl.Formula:
-        """The piece as something that holds or does not."""
+        """Piece as a condition."""
         if stl.is_bit(self.node):
             return stl.Bit(cast("stl.Value", self.node))
         if isinstance(self.node, stl.Value):
@@ -61,14 +61,14 @@ class Piece:
 
     @property
     def value(self) -> stl.Value:
-        """The piece as a number or a string at each tick."""
+        """Piece as a number or a string at each tick."""
         if isinstance(self.node, stl.Value):
             return self.node
         raise self.refuse("this is a condition, where a value is expected", "join comparisons with and, or, implies")
 
     @property
     def number(self) -> stl.Value:
-        """The piece as a number at each tick."""
+        """Piece as a number at each tick."""
         if isinstance(self.node, stl.Text):
             raise self.refuse("a string is not a number", "strings are compared with == and != only")
         return self.value

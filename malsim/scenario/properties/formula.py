@@ -68,7 +68,7 @@ class Bound:
 
     @property
     def size(self) -> int:
-        """The bound in whole milliseconds, or in ticks."""
+        """Bound in whole milliseconds, or in ticks."""
         return round(self.amount * UNITS.get(self.unit, 1))
 
 
@@ -136,7 +136,7 @@ class AtEvent:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The opposite."""
+    """Negation of a formula."""
 
     operand: Formula
 

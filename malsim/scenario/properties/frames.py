@@ -43,7 +43,7 @@ def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = Non
 
 
 class FrameReader:
-    """Reads a run's frames by address into arrays of ticks × replications, each once.
+    """Reader of a run's frames by address, into arrays of ticks × replications, each read once.
 
     A field is named in full or as in netlists, a signal by its name or a pin it is on; truth values read 1 and 0; words are
     strings. Where a cell, a signal or a writer has no row, or null, there is no value. A name that is nowhere in the run, a

@@ -1,4 +1,4 @@
-"""Quantitative semantics: how far from breaking a formula is at each tick of each replication.
+"""Quantitative semantics: the margin of a formula at each tick of each replication.
 
 ρ(a < b) = b − a,  ρ(a > b) = a − b,  ρ(a == b) = −|a − b|,  ρ(a != b) = |a − b|, each over its scale; a string, a bit and
 an event give 1 or −1; ρ(not φ) = −ρ(φ), and = min, or = max, implies = max(−left, right); always and historically are
@@ -45,7 +45,7 @@ FUNCTIONS = {
 
 
 class BrokenDayError(ScenarioError):
-    """A value that is no number or no bit on one day, which matters only where a window looks at that day."""
+    """Value that is not a number or bit on one day, which matters only if a window includes that day."""
 
 
 def margins_at_start(formula: stl.Formula, trace: Trace, *, truth: bool = False) -> tuple[Array, float | None]:
@@ -64,7 +64,7 @@ def margins_at_start(formula: stl.Formula, trace: Trace, *, truth: bool = False)
 
 
 class Margins:
-    """Evaluates formulas over one trace.
+    """Evaluator of formulas over one trace.
 
     Parameters
     ----------

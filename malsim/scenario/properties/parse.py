@@ -1,4 +1,4 @@
-"""Text to formula, by the grammar `property.lark`; what it cannot read is refused with column, words and a hint."""
+"""Parser from text to formula, by the grammar `property.lark`; errors name the column, the words and a hint."""
 
 from __future__ import annotations
 

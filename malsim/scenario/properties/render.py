@@ -1,4 +1,4 @@
-"""Formula to text: the one way a property is written, read back to the same formula."""
+"""Formula to text, in one normal form that parses back to the same formula."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ Events: TypeAlias = Callable[[str, str | None], NDArray[np.bool_]]
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The ticks of a run, and how to read it.
+    """Ticks of a run, and functions to read it.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Trace:
 
     @property
     def period(self) -> int:
-        """The usual distance of two ticks in milliseconds; of a single tick, its time."""
+        """Usual distance of two ticks in milliseconds; of a single tick, its time."""
         return int(np.median(np.diff(self.times, prepend=0 if len(self.times) == 1 else self.times[:0])))
 
     def only(self, column: int) -> Trace:

@@ -46,7 +46,7 @@ class Margin:
 
     @property
     def worst(self) -> float:
-        """The smallest margin."""
+        """Smallest margin."""
         return float(self.each.min())
 
     def __float__(self) -> float:

@@ -76,7 +76,7 @@ def witness(formula: stl.Formula, trace: Trace, column: int, margin: float, fill
 
 
 class _Descent:
-    """The way down, in one replication: each step goes to the part, and the tick, that gave the margin."""
+    """Descent in one replication: each step goes to the part, and the tick, that gave the margin."""
 
     def __init__(self, trace: Trace, fill: float | None) -> None:
         self.margins = Margins(trace, keep=True, fill=fill)

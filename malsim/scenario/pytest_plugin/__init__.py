@@ -1,4 +1,4 @@
-"""Scenario files as pytest tests, one test a check; and fixtures for tests of a memory in Python.
+"""Scenario files as pytest tests, one test per check; and fixtures for tests of a memory in Python.
 
 A `.toml` file that pytest visits is collected if it is a scenario: it is named on the command line, begins with `# malsim`,
 lies in a folder of the ini option `malsim_paths`, or holds `why` or a check beside other tables of a scenario. Everything

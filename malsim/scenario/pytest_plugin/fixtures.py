@@ -29,7 +29,7 @@ ELSE = "something else"
 
 @dataclass(frozen=True)
 class TestedFile:
-    """A scenario file under the settings of the session."""
+    """Scenario file under the settings of the session."""
 
     __test__ = False  # pytest would take the name for a class of tests
     scenario: Scenario
@@ -55,7 +55,7 @@ class TestedFile:
 
 @dataclass
 class MemoryBench:
-    """A memory under test: claims go in, ticks pass, answers and margins come out.
+    """Memory under test: claims go in, ticks pass, answers and margins come out.
 
     `base` holds the memory. Claims arrive between ticks, which are a day apart; what is asked is as of the last tick.
     """
@@ -95,7 +95,7 @@ class MemoryBench:
 
     @property
     def run(self) -> Run:
-        """The run so far, with its frames.
+        """Run so far, with its frames.
 
         Raises
         ------

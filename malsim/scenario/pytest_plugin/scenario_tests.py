@@ -1,4 +1,4 @@
-"""The tests that a scenario file makes under pytest: each check is one, each goal of the session another."""
+"""Tests that a scenario file yields under pytest: one per check, and one per goal of the session."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GOALS = pytest.StashKey[dict[str, list["ScenarioFile"]]]()
 
 
 class Failed(Exception):  # noqa: N818  # a failed check is no error
-    """A check that failed, in the words of `malsim test`."""
+    """Failed check, with the message of `malsim test`."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class PluginSettings:
 
     @property
     def words(self) -> str:
-        """The options of `malsim test` under which the same is judged."""
+        """Options of `malsim test` that give the same judgement."""
         named = (("--rules", self.rules), ("--memory", self.memory))
         options = "".join(f" {flag} {shlex.quote(value)}" for flag, value in named if value)
         return options + " --allow-code" * self.allow_code
@@ -91,7 +91,7 @@ def is_scenario(path: Path, config: pytest.Config) -> bool:
 
 
 class ScenarioFile(pytest.File):
-    """A scenario; it is run once, when its first check is."""
+    """Scenario file; it is run once, with its first check."""
 
     _judged: Judged | None = None
     _scenario: Scenario | None = None
@@ -165,7 +165,7 @@ class ScenarioFile(pytest.File):
 
 
 class SkippedItem(pytest.Item):
-    """A file that is not run, with the reason."""
+    """File that is not run, with the reason."""
 
     def __init__(self, *, reason: str, **options: Any) -> None:
         super().__init__(**options)

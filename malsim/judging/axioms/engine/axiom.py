@@ -60,12 +60,12 @@ class AxiomVerdict(QuestionVerdict):
 
     @property
     def law(self) -> str:
-        """The memory's name."""
+        """Memory's name."""
         return self.memory
 
     @property
     def axiom(self) -> str:
-        """The axiom's name."""
+        """Axiom's name."""
         return self.name
 
 

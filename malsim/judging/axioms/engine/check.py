@@ -1,4 +1,4 @@
-"""Put a memory to the axioms: from a notebook, and as a parametrised test in a repository of one's own."""
+"""Axiom tests of a memory: in a notebook, and as a parametrised test in a user's repository."""
 
 from __future__ import annotations
 

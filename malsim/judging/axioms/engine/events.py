@@ -39,13 +39,13 @@ class Event:
 
     @property
     def claim(self) -> Claim:
-        """The claim that is written."""
+        """Claim that is written."""
         text = f"{self.object} is {self.value}"
         return Claim(self.t, self.writer, self.object, self.value, text, self.stated, self.edges)
 
     @property
     def query(self) -> Query:
-        """The question that is asked."""
+        """Query of a read or a peek."""
         return Query(self.object, f"what is {self.object}?")
 
     def moved(self, change: Callable[[float], float]) -> Event:

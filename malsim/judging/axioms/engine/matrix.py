@@ -35,12 +35,12 @@ class Matrix(VerdictTable[AxiomVerdict]):
 
     @property
     def broken(self) -> tuple[AxiomVerdict, ...]:
-        """The verdicts that are broken."""
+        """Broken verdicts."""
         return self.having(BROKEN)
 
     @property
     def notes(self) -> list[str]:
-        """A sentence for each memory two looks at which differ in one state."""
+        """Sentence for each memory whose peeks at one state differ."""
         within = {each.law: each.tolerance for each in self.verdicts if each.tolerance > TOLERANCE}
         return [tolerance_text(law, apart) for law, apart in within.items()]
 

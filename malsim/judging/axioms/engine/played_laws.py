@@ -29,7 +29,7 @@ VOCABULARY = Vocabulary(WRITERS, OBJECTS, [VALUES] * len(OBJECTS))
 
 
 class LawMemory:
-    """A law of items behind the four calls, one replication, over the names of a vocabulary."""
+    """Law of items behind the four calls, one replication, over the names of a vocabulary."""
 
     def __init__(self, plant: Plant[Any], vocabulary: Vocabulary | None = None) -> None:
         self._plant, self._words, self._sequence = plant, vocabulary or VOCABULARY, 0
@@ -93,7 +93,7 @@ class LawMemory:
 
 
 class GraphMemory(LawMemory):
-    """The graph of claims under some rules, behind the same calls; an edge is about every active claim that says its text.
+    """Graph of claims under some rules, behind the same calls; an edge targets each active claim with its text.
 
     Claims are verified from outside and contradictions mutual, or, `verified` off, neither.
     """

@@ -1,4 +1,4 @@
-"""Python that shows a witness again: its events, and the axiom put to them."""
+"""Python code that reproduces a witness: its events, and the axiom applied to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look for a stream that breaks an axiom, then make it small: fewer events, rounder and shorter times."""
+"""Search for a stream that breaks an axiom, and its shrinking: fewer events, rounder and shorter times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory that axioms are put to: how one is made anew, what it declares, and how events are played to it."""
+"""Memory under test: its factory, what it declares, and how events are played to it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOLERANCE = 1e-9  # of scores, where two looks at one state show the same
 
 
 class Fresh(Protocol):
-    """Makes a memory anew, for the names that will be used (None: those of the axioms).
+    """Factory of empty memories for the names that will be used (None: those of the axioms).
 
     The claims of a graph are verified from outside and contradict mutually, unless `verified` is off.
     """
@@ -56,18 +56,18 @@ class PeekResult:
 
     @property
     def scores(self) -> dict[str, float]:
-        """The score of each value."""
+        """Score of each value."""
         return {str(item["value"]): self.score(item["value"]) for item in self.items}
 
     @property
     def beliefs(self) -> list[float]:
-        """The beliefs that it shows."""
+        """Beliefs that the items show."""
         return [float(item["belief"]) for item in self.items if item.get("belief") is not None]
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A memory under test: its name, what makes one, whether it has beliefs and edges, the half-life it declares (days).
+    """Memory under test: its name, its factory, whether it has beliefs and edges, its declared half-life (days).
 
     `offers` names what of the contract it has: the optional calls, and of belief, edges, scopes and clocks what it keeps;
     `user` says that it is an object of the user's own, which `source` makes. Scores nearer than `tolerance` are equal: see

@@ -1,4 +1,4 @@
-"""A witness as a picture: the score of each value after each event, as SVG."""
+"""Witness as a figure: the score of each value after each event, as SVG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams drawn from a store's claims instead of made up: the axioms put to a law on claims of one's own."""
+"""Streams drawn from a store's claims instead of made-up ones, to test axioms on a user's own claims."""
 
 from malsim.judging.axioms.own_claims.own_histories import ObjectClaims, histories
 from malsim.judging.axioms.own_claims.own_pick import on_claims

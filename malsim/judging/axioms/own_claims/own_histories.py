@@ -27,14 +27,14 @@ class OwnClaim:
 
 @dataclass(frozen=True)
 class ObjectClaims:
-    """The claims about one object, in order of time."""
+    """Claims about one object, in order of time."""
 
     object: str
     claims: tuple[OwnClaim, ...]
 
     @property
     def gaps(self) -> list[float]:
-        """Days from each claim to the next, those above 0."""
+        """Positive gaps in days from each claim to the next."""
         return [b.t - a.t for a, b in zip(self.claims, self.claims[1:], strict=False) if b.t > a.t]
 
 

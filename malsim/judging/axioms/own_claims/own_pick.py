@@ -1,4 +1,4 @@
-"""Draws that take claims, and the gaps between events, from a store."""
+"""Draws of claims, and of the gaps between events, from a store."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST = 6  # claims of a stream
 
 
 class OwnPick(Pick):
-    """Draws as `Pick`, but claims are a stretch of one object's history, and times are gaps that the store has.
+    """Draws as `Pick`, but claims are a section of one object's history, and times are gaps of the store.
 
     The first three values and writers of a stretch are called A, B, C and ann, bob, cid; claims of others are left out.
     """

@@ -1,4 +1,4 @@
-"""The defects: where each shipped, what brings it back, and the axiom that it breaks."""
+"""Defects: the project that shipped each, the settings that reproduce it, and the axiom that it breaks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOUR = 1.0 / 24.0
 
 @dataclass(frozen=True)
 class Defect:
-    """A defect: its scenario in `scenarios/zoo` (which a repaired law passes), the project that shipped it, and its law.
+    """Defect: its scenario in `scenarios/zoo` (which a repaired law passes), the project that shipped it, and its law.
 
     `settings` are the law's parameters as shipped, `rules` those of the graph's law.
     """
@@ -31,7 +31,7 @@ class Defect:
 
     @property
     def path(self) -> Path:
-        """The scenario's file."""
+        """File of the scenario."""
         return next(one.path for one in examples() if one.name == f"scenarios/zoo/{self.name}.toml")
 
     @property

@@ -1,4 +1,4 @@
-"""A defect's scenario under the repaired law and under the shipped one: the same claims, judged by the same checks."""
+"""Scenario of a defect under the repaired law and the shipped law: the same claims, judged by the same checks."""
 
 from __future__ import annotations
 

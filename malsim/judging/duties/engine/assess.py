@@ -1,4 +1,4 @@
-"""Put a memory to the suite: from a notebook, and as a parametrised test in a repository of one's own."""
+"""Duty tests of a memory: in a notebook, and as a parametrised test in a user's repository."""
 
 from __future__ import annotations
 

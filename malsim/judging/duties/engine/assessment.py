@@ -1,4 +1,4 @@
-"""Verdicts of memories on cells: play the draws, stop at the first that fails, and make its plot small."""
+"""Verdicts of memories on cells: play the draws, stop at the first that fails, and shrink its plot."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class CellVerdict(QuestionVerdict):
 
     @property
     def cell(self) -> str:
-        """The cell's name."""
+        """Cell's name."""
         return self.name
 
     @property
     def witness(self) -> str:
-        """The smallest plot found that fails."""
+        """Smallest plot found that fails."""
         return self.calls
 
 

@@ -1,4 +1,4 @@
-"""A plot as it is played: made-up words for its symbols, drawn gaps between its days, and unrelated claims in between."""
+"""Plot as played: made-up words for its symbols, drawn gaps between its days, and unrelated claims in between."""
 
 from __future__ import annotations
 

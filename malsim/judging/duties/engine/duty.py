@@ -1,4 +1,4 @@
-"""A cell of the matrix: what is asked, of which kind, by which plot; and every cell, family by family."""
+"""Cells of the matrix: the duty, its kind and its plot; and the list of all cells, family by family."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SPARED = ("settle", "share")  # 30 daily ticks stand for the one; what needs the
 
 @dataclass(frozen=True)
 class Duty:
-    """A duty: its name, its kind, what it asks in a sentence, its plot, and what it needs beside the calls of the plot.
+    """Duty: its name, its kind, its statement in a sentence, its plot, and what it needs beside the plot's calls.
 
     Of a duty that is not `judged`, what a memory does is recorded only.
     """

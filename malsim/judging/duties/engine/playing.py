@@ -1,4 +1,4 @@
-"""Play a plot to a memory, and judge each look by what the memory shows."""
+"""Playing of a plot to a memory, and judging of each look by what the memory shows."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ GROUPS = {FIRST: 0, NOT_FIRST: 0, CURRENT: 1, NOT_CURRENT: 1, SHOWN: 2, NOT_SHOW
 
 
 class BelieflessError(Exception):
-    """A look at a belief that the items do not carry."""
+    """Look at a belief that the items do not carry."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """A look: its step, whether it holds, and what was shown, in words."""
+    """Look: its step, its outcome, and what was shown, in words."""
 
     step: Step
     holds: bool
@@ -59,7 +59,7 @@ def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
 
 @dataclass
 class _Play(Player):
-    """A memory in the course of a plot: what it was told, and the beliefs to compare with."""
+    """Memory during a plot: what it was told, and the beliefs to compare with."""
 
     memory: Any
     last: Claim | None = None

@@ -54,14 +54,14 @@ class Step:
 
     @property
     def claim(self) -> Claim:
-        """The claim that is written."""
+        """Claim that is written."""
         time, edges = self.t if self.dated is None else self.dated, (Edge("derived_from", self.of),) if self.of else ()
         bounds = {"valid_from": self.valid_from, "valid_to": self.valid_to}
         return Claim(time, self.by, self.object, self.value, self.text, STATED, edges, self.scope, self.source, **bounds)
 
     @property
     def query(self) -> Query:
-        """The question that is asked."""
+        """Query of a look."""
         return Query(self.object, f"what is {self.object}?", self.scope, self.at, self.as_of)
 
     @property

@@ -1,4 +1,4 @@
-"""Memories that the suite itself is tried on: it must tell these four apart."""
+"""Reference memories that the suite itself is tested on: it must tell these four apart."""
 
 from malsim.judging.duties.references.governed import Governed
 from malsim.judging.duties.references.plain import Append, Nothing, Overwrite

@@ -1,4 +1,4 @@
-"""A memory that keeps every duty: the smallest that does, and what a witness is checked against."""
+"""Reference memory that keeps every duty: the smallest that does, against which witnesses are checked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Record:
-    """A claim, the day it came to be known, and the day it was rejected."""
+    """Claim, the day it became known, and the day it was rejected."""
 
     claim: Claim
     learned: float
@@ -26,7 +26,7 @@ class Record:
 
     @property
     def start(self) -> float:
-        """The day from which it is true."""
+        """First day on which the claim is true."""
         return self.claim.time if self.claim.valid_from is None else self.claim.valid_from
 
     def holds(self, at: float) -> bool:

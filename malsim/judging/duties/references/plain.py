@@ -11,29 +11,29 @@ if TYPE_CHECKING:
 
 
 class Nothing:
-    """Stores nothing."""
+    """Memory that stores nothing."""
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Forget at once."""
+        """Discard the claims."""
 
     def tick(self, now: float) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
-        """Know nothing."""
+        """Return no items."""
         return []
 
     read = peek
 
 
 class Append(Nothing):
-    """Keeps every claim and searches by object, the last one first."""
+    """Memory that keeps all claims and searches by object, the last first."""
 
     def __init__(self) -> None:
         self.claims: list[Claim] = []
 
     def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002
-        """Add."""
+        """Append the claims."""
         self.claims += claims
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:  # noqa: ARG002
@@ -49,9 +49,9 @@ class Append(Nothing):
 
 
 class Overwrite(Append):
-    """Keeps the last claim about each object."""
+    """Memory that keeps the last claim about each object."""
 
     def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002
-        """Put."""
+        """Replace the claim about each object."""
         for claim in claims:
             self.claims = [each for each in self.claims if each.object != claim.object] + [claim]

@@ -1,4 +1,4 @@
-"""The answer to one ready-made question about a tripwire."""
+"""Answer to one ready-made question about a tripwire."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Influence:
 
 @dataclass(frozen=True)
 class SmallGraph:
-    """The active claims of a memory, by handle, and `weights`, shape (claims, claims): of the edge from j to i at [i, j]."""
+    """Active claims of a memory, by handle, and `weights`, shape (claims, claims): of the edge from j to i at [i, j]."""
 
     handles: tuple[str, ...]
     weights: NDArray[np.float64]
@@ -228,7 +228,7 @@ def _first(graph: SmallGraph, source: int, target: int, way: int, ticks: int, ti
 
 
 class _Pair:
-    """Two runs of a graph, of which the second has more stated by one claim."""
+    """Two runs of a graph; in the second, one claim states more."""
 
     def __init__(self, graph: SmallGraph, source: int, timeout: float) -> None:
         self.graph, self.solver, self._names = graph, z3().Solver(), itertools.count()

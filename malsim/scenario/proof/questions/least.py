@@ -1,4 +1,4 @@
-"""The least value of a setting at which a property is proved: two neighbours, refuted at one and proved at the other."""
+"""Least value of a setting at which a property is proved: two neighbours, refuted at one and proved at the other."""
 
 from __future__ import annotations
 

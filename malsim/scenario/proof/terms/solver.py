@@ -1,4 +1,4 @@
-"""The solver, loaded on first use, as it is an extra; and the error of what it cannot be told exactly."""
+"""Solver, loaded on first use as it is an extra, and the error for what has no exact translation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from malsim.base.errors import DataError, UsageError
 
 
 class OutsideError(DataError):
-    """Something has no exact translation: the op, its line and what it does are said, and nothing is approximated."""
+    """Construct without an exact translation: the op and its line are named, and nothing is approximated."""
 
 
 @cache

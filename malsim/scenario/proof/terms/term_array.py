@@ -1,4 +1,4 @@
-"""Arrays of solver terms that an op's function takes for numpy's own, so that what is proved is the code that runs.
+"""Arrays of solver terms that an op's function takes for numpy arrays, so that the proved code is the code that runs.
 
 numpy hands its functions on to such an array (`__array_ufunc__`, `__array_function__`). No op is written twice, and none
 knows of the solver: what has no exact translation says so when it is called.
@@ -22,7 +22,7 @@ Objects = Any  # an array of numbers, bits and terms
 
 
 class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array whose elements are numbers, bits, or terms of the solver that stand for them.
+    """Array whose elements are numbers, bits, or solver terms for them.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Bits, whole numbers or floats: the widest kind among its elements."""
+        """Widest kind among the elements: bits, whole numbers or floats."""
         kinds = {_kind(one) for one in self.values.flat}
         return np.dtype(next(({"f": np.float64, "i": np.int64}[kind] for kind in "fi" if kind in kinds), np.bool_))
 

@@ -1,1 +1,1 @@
-"""A net cut out of its surroundings, tick by tick in terms, and what properties say of it."""
+"""Net cut out of its surroundings, tick by tick in terms, and the meaning of properties on it."""

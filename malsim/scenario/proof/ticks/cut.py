@@ -1,4 +1,4 @@
-"""A net cut out of its surroundings: whatever a cell, the loop or nobody writes is an input, free within its bounds."""
+"""Net cut out of its surroundings: signals written by a cell, the loop or nothing are inputs, free within bounds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEAST = {"reader.demand", "reader.pushed", "reader.expanded", "reviewer.waiting"
 
 @dataclass(frozen=True)
 class FreeInput:
-    """A signal that may hold anything from `low` to `high` (none: unbounded) at each tick, and what writes it."""
+    """Signal with any value from `low` to `high` (None: unbounded) at each tick, and its writer."""
 
     name: str
     type: str
@@ -39,14 +39,14 @@ class FreeInput:
 
 @dataclass(frozen=True)
 class Cut:
-    """A net of which every op stands on one row, and what comes into it from outside."""
+    """Net whose ops all work on one row, and its inputs from outside."""
 
     net: Net
     inputs: tuple[FreeInput, ...]
 
     @property
     def sources(self) -> dict[str, str]:
-        """The signal by what writes it from outside: `dec_a3ee-scores-eff`, `reviewer.ack`."""
+        """Signals by their writer outside: `dec_a3ee-scores-eff`, `reviewer.ack`."""
         return {one.source: one.name for one in self.inputs if one.source}
 
 

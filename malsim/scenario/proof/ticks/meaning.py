@@ -40,7 +40,7 @@ class Truth(NamedTuple):
 
 
 class Meaning:
-    """Reads formulas on a trace of terms.
+    """Evaluator of formulas on a trace of terms.
 
     Parameters
     ----------

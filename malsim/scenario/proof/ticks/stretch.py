@@ -1,4 +1,4 @@
-"""A stretch of ticks in terms: its moments, the bounds and assumptions on its inputs, and what formulas say of it."""
+"""Stretch of ticks in terms: its states, the bounds and assumptions on its inputs, and the meaning of formulas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Stretch:
-    """Ticks of an unrolled net, made as they are asked for.
+    """Ticks of an unrolled net, computed on demand.
 
     Parameters
     ----------

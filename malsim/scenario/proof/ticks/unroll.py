@@ -1,4 +1,4 @@
-"""A net's ticks in the solver's terms: each due thread's functions in order, as the engine calls them."""
+"""Ticks of a net in the solver's terms: the functions of each due thread in order, as the engine calls them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class NetState:
 
 
 class Unrolling:
-    """The ops of a cut net, ready to be called tick after tick on terms.
+    """Ops of a cut net, ready to be called tick after tick on terms.
 
     Parameters
     ----------
