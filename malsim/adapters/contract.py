@@ -137,7 +137,7 @@ def _check_scope(where: str, scope: str) -> None:
     if not isinstance(scope, str) or len(scope) > LONGEST_SCOPE:
         hint = "a scope is a name: a person, a team, a tenant"
         raise DataError(
-            "no scope",
+            "not a scope",
             where=f"{where}: scope",
             given=scope,
             allowed=f"text of at most {LONGEST_SCOPE} characters",
@@ -149,4 +149,4 @@ def _check_days(where: str, **days: float | None) -> None:
     for name, day in days.items():
         if day is not None and not is_number(day):
             hint = "leave it out where it is not known"
-            raise DataError("no day", where=f"{where}: {name}", given=day, allowed="a finite number", hint=hint)
+            raise DataError("not a day", where=f"{where}: {name}", given=day, allowed="a finite number", hint=hint)

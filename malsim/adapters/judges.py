@@ -52,9 +52,9 @@ class Judge:
             rate = getattr(self, name)
             if not 0.0 <= rate <= 1.0:
                 hint = "a rate is the share of verdicts that are wrong"
-                raise AdapterError("no rate", where=f"judge: {name}", given=rate, allowed="0 to 1", hint=hint)
+                raise AdapterError("not a rate", where=f"judge: {name}", given=rate, allowed="0 to 1", hint=hint)
         if self.wording not in WORDINGS:
-            raise AdapterError("no wording", where="judge: wording", given=self.wording, allowed=", ".join(WORDINGS))
+            raise AdapterError("unknown wording", where="judge: wording", given=self.wording, allowed=", ".join(WORDINGS))
 
     @classmethod
     def read(cls, text: str) -> Judge:
@@ -72,7 +72,7 @@ class Judge:
             try:
                 settings[name] = kinds[name](value)
             except ValueError as problem:
-                raise AdapterError("no number", where=f"judge: {name}", given=value, allowed="0 to 1") from problem
+                raise AdapterError("not a number", where=f"judge: {name}", given=value, allowed="0 to 1") from problem
         return cls(**settings)
 
     def verdict(self, truly: str, *about: object) -> str:
@@ -107,5 +107,5 @@ def judged_by(factory: Callable[..., Any], text: str, name: str) -> Callable[[],
         asks = False
     if not asks:
         hint = "its factory takes `judge`, and asks it where it would ask a language model"
-        raise AdapterError("asks no judge", where=name, given=text, hint=hint)
+        raise AdapterError("does not use a judge", where=name, given=text, hint=hint)
     return partial(factory, judge=judge)

@@ -82,7 +82,13 @@ class Run:
         if not isinstance(failures, Mapping) or any(not isinstance(number, int) for number in failures):
             hint = "run.failures is such a mapping"
             allowed = "a mapping from numbers of replications to the errors that ended them"
-            raise UsageError("these are no failures", where="Run.without", given=failures, allowed=allowed, hint=hint)
+            raise UsageError(
+                "the failures are not a mapping from replication numbers to errors",
+                where="Run.without",
+                given=failures,
+                allowed=allowed,
+                hint=hint,
+            )
         if not failures:
             return self
         whole = ~pl.col("rep").is_in(list(failures))

@@ -70,10 +70,10 @@ def test_an_extractor_invents_and_words_as_it_is_told() -> None:
 @pytest.mark.parametrize(
     ("judge", "said"),
     [
-        ("miss=1.5", "no rate"),
-        ("miss=much", "no number"),
+        ("miss=1.5", "not a rate"),
+        ("miss=much", "not a number"),
         ("mis=0.1", "no such setting"),
-        ("wording=odd", "no wording"),
+        ("wording=odd", "unknown wording"),
     ],
 )
 def test_a_judge_that_is_none_is_refused(judge: str, said: str) -> None:
@@ -82,7 +82,7 @@ def test_a_judge_that_is_none_is_refused(judge: str, said: str) -> None:
 
 
 def test_a_memory_that_asks_no_judge_says_so() -> None:
-    with pytest.raises(AdapterError, match="asks no judge"):
+    with pytest.raises(AdapterError, match="does not use a judge"):
         load_factory("miss=0.1/malsim.adapters.langgraph:in_memory")
 
 

@@ -88,9 +88,9 @@ def test_a_write_that_nobody_awaits_is_an_error(*, trusted: bool) -> None:
     ("make", "said"),
     [
         (lambda: Claim(5.0, "ann", "x", "A", valid_to=4.0), "valid_to: ends before it begins; given: 4.0; allowed: above 5"),
-        (lambda: Claim(5.0, "ann", "x", "A", valid_from=math.nan), "Claim: valid_from: no day"),
-        (lambda: Claim(5.0, "ann", "x", "A", scope="a" * 10_000), "Claim: scope: no scope"),
-        (lambda: Query("x", at=math.inf), "Query: at: no day"),
+        (lambda: Claim(5.0, "ann", "x", "A", valid_from=math.nan), "Claim: valid_from: not a day"),
+        (lambda: Claim(5.0, "ann", "x", "A", scope="a" * 10_000), "Claim: scope: not a scope"),
+        (lambda: Query("x", at=math.inf), "Query: at: not a day"),
         (lambda: Query("x", scope="a" * 10_000), "allowed: text of at most 200 characters; a scope is a name"),
     ],
 )

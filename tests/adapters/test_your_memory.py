@@ -228,7 +228,7 @@ def test_an_answer_is_found_by_a_pattern() -> None:
 
 
 def test_what_is_no_memory_is_refused() -> None:
-    with pytest.raises(UsageError, match="no factory"):
+    with pytest.raises(UsageError, match="not a factory"):
         ms.run(POISONER, memory=3)
     with pytest.raises(MalsimError, match="out of bounds"):
         Adapter.of(memories.Last, limit=0.0)

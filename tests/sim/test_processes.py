@@ -187,7 +187,7 @@ def fails(kind: str) -> Any:
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("number", "yields what is no event; given: 5; allowed: an event"), ("raise", "it raised ZeroDivisionError: by hand"),
+    [("number", "did not yield an event; given: 5; allowed: an event"), ("raise", "it raised ZeroDivisionError: by hand"),
      ("stop", "it raised StopSimulation"),
      ("inner", "no value of this object; given: 'ajar'; allowed: open, shut"), ("name", "another's name; given: 'another'"),
      ("object", "no such object; given: 'gaet'; allowed: gate; did you mean gate")],
@@ -228,9 +228,9 @@ def test_nothing_is_posted_after_the_end() -> None:
 
 
 def test_what_is_no_process_is_refused() -> None:
-    with pytest.raises(UsageError, match="no process"):
+    with pytest.raises(UsageError, match="not a process"):
         ms.run(parse(WORLD), processes=[3])
-    with pytest.raises(ProcessError, match="no generator"):
+    with pytest.raises(ProcessError, match="not return a generator"):
         ms.run(parse(WORLD), processes=[lambda *_: None])
     with pytest.raises(ProcessError, match="cannot begin: TypeError"):
         ms.run(parse(WORLD), processes=[lambda: None])

@@ -170,5 +170,5 @@ def _event(event: Mapping[str, Any]) -> dict[str, Any]:
     if missing:
         raise WrongAnswerError(f"returned an event without {', '.join(missing)}", event)
     if not is_number(event["at"]):
-        raise WrongAnswerError("returned an event whose day is no number", event["at"])
+        raise WrongAnswerError("returned an event whose day is not a number", event["at"])
     return {str(name): plain(value) for name, value in event.items()} | {"at": float(event["at"])}

@@ -110,7 +110,7 @@ class Interpreter:
             return values[item.value]
         matches = self._phrases.values_in(item.text or "", values)
         if len(matches) != 1:
-            problem = f"returned a text that says {' and '.join(matches) or 'no value'}"
+            problem = f"returned a text with {' and '.join(matches) or 'no value of the object'}"
             kind = "ambiguous" if matches else "abstained"
             raise WrongItemError(problem, item.text, f"one of {', '.join(values) or 'nothing'}", kind=kind)
         return values[matches[0]]

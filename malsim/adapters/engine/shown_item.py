@@ -55,7 +55,7 @@ def _item(item: Any, now: float) -> ShownItem:
     if value is None and text is None:
         raise WrongAnswerError("returned an item with neither value nor text", item)
     if (status := get("status", STATUSES[0])) not in STATUSES:
-        raise WrongAnswerError(f"returned a status that is none on day {now:g}", status, ", ".join(STATUSES))
+        raise WrongAnswerError(f"returned an unknown status on day {now:g}", status, ", ".join(STATUSES))
     numbers = {name: _number(name, rank if name == "rank" else get(name), now) for name in NUMBERS}
     start, end = numbers["valid_from"], numbers["valid_to"]
     if start is not None and end is not None and end < start:
@@ -72,7 +72,7 @@ def _number(name: str, number: Any, now: float) -> float | None:
     if name == "belief" and isinstance(number, (int, float)) and not 0.0 <= number <= 1.0:
         raise WrongAnswerError(f"returned a belief outside its bounds on day {now:g}", number, "0 to 1")
     if not is_number(number):
-        raise WrongAnswerError(f"returned a {name} that is no number on day {now:g}", number)
+        raise WrongAnswerError(f"returned a {name} that is not a number on day {now:g}", number)
     return float(number)
 
 

@@ -103,6 +103,6 @@ class _Checked:
             return given
         frame = self._generator.gi_frame
         raise ProcessError(
-            "it yields what is no event", where=f"{frame.f_code.co_filename}:{frame.f_lineno} in {self.__name__}",
+            "it did not yield an event", where=f"{frame.f_code.co_filename}:{frame.f_lineno} in {self.__name__}",
             given=given, allowed="an event: env.timeout(…), env.event(), desk.ticked, a request, a get or a put",
         )  # fmt: skip

@@ -66,7 +66,12 @@ class ProcessCrew:
             ) from problem
         if not hasattr(generator, "throw"):
             hint = "def my_writer(env, desk): … yield env.timeout(1)"
-            raise ProcessError("it is no generator", where=process.run, given=type(generator).__name__, hint=hint)
+            raise ProcessError(
+                "the process function did not return a generator",
+                where=process.run,
+                given=type(generator).__name__,
+                hint=hint,
+            )
         running = env.process(generator)
         for fault in faults:
             if fault.population == process.name:

@@ -83,8 +83,8 @@ def _writers(old: Sequence[Population], new: Sequence[Population], at: int) -> t
     names = {population.name: population for population in old}
     for population in new:
         if names.get(population.name, population) != population:
-            problem = "this population is there with other settings"
-            hint = 'let it end, and give the other one a name = "…" of its own'
+            problem = "a population of this name exists with other settings"
+            hint = 'give the new population another name, such as name = "…"'
             raise ScenarioError(problem, where="writers", given=population.name, hint=hint)
     before = [
         population if population in new or population.last <= at

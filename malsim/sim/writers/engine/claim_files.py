@@ -61,7 +61,7 @@ def read_claims(
     rows = frame.with_columns(problem.alias("problem"))
     bad = rows.filter(pl.col("problem").is_not_null()).select("line", "problem")
     if bad.height and on_bad_rows != "skip":
-        raise DataError(_bad_rows(bad), where=where, hint="mend them, or leave them out with --on-bad-rows skip")
+        raise DataError(_bad_rows(bad), where=where, hint="correct them, or leave them out with --on-bad-rows skip")
     good = rows.filter(pl.col("problem").is_null())
     if good.is_empty():
         raise DataError("holds no claim", where=where, given=f"{frame.height} rows", allowed="one row a claim")

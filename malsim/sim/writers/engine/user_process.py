@@ -42,7 +42,7 @@ class UserProcess:
         if not callable(given):
             hint = "def my_writer(env, desk): … yield env.timeout(1)"
             allowed = "a function or module:function"
-            raise UsageError("no process", where="processes", given=given, allowed=allowed, hint=hint)
+            raise UsageError("not a process", where="processes", given=given, allowed=allowed, hint=hint)
         name = getattr(given, "__name__", type(given).__name__)
         return cls(run=f"{getattr(given, '__module__', '')}:{name}", function=given, allowed=True)
 
