@@ -27,7 +27,7 @@ class _Reader:
     size: int = 0
 
     def statements(self, path: Path, name: str, source: Source | None, depth: int = 0) -> Iterator[Statement]:
-        """A file's statements, with those of sourced files where their `source` stood."""
+        """Yield a file's statements, with those of sourced files where their `source` stood."""
         content = self.content(path, name, source)
         if content is None:
             return
@@ -40,7 +40,7 @@ class _Reader:
                 yield statement
 
     def content(self, path: Path, name: str, source: Source | None) -> bytes | None:
-        """The file's bytes, or none and a fault."""
+        """Return the file's bytes, or none and a fault."""
         self.names[path] = name
         try:
             if path.is_file():
@@ -55,7 +55,7 @@ class _Reader:
         return None
 
     def included(self, source: Source, parent: Path, parent_name: str, depth: int) -> Iterator[Statement]:
-        """The statements of a file that another sources, unless it may not."""
+        """Yield the statements of a file that another sources, unless it may not."""
         name = str(PurePath(parent_name).parent / source.path)
         try:
             path = (parent.parent / source.path).resolve()

@@ -25,7 +25,7 @@ def lint(
     net: Net | None = None,
     inputs: Collection[str] = (),
 ) -> list[Fault]:
-    """Look over a netlist that links.
+    """Return the warnings about a netlist that links.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def load(
     admit: bool = False,
     expected: Collection[str] = (),
 ) -> Loaded:
-    """Put a netlist's cells and edges into a memory, screened and else as they stand, and link its wiring.
+    """Load a netlist's cells and edges into a memory unchanged, after the screen, and link its wiring.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _holding(handles: Iterable[str]) -> Memory:
 
 
 def _strangers(memory: Memory, net: Net, rep: int, expected: Collection[str]) -> list[Fault]:
-    """A fault for every wire that begins at a cell the memory does not hold, nor will."""
+    """Return a fault for every wire that begins at a cell the memory does not hold, nor will."""
     ends = net.paths
     rows = _rows(memory, [where.handle for _, where in ends], rep)
     several = _several(memory, {where.handle for _, where in ends}, rep, expected)
@@ -171,7 +171,7 @@ def _rows(memory: Memory, handles: list[str], rep: int) -> list[int]:
 
 
 def _with_flags(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memory, list[Fault]]:
-    """The memory with the flags that the text sets, the last of several, and a fault for each that may not be set."""
+    """Return the memory with the flags that the text sets, the last of several, and a fault for each that may not be set."""
     wheres = [path(statement.address) for statement in net.flags]
     rows = _rows(memory, [where.handle for where in wheres], rep)
     locked = memory.cells["locked"].to_numpy()

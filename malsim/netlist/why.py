@@ -29,7 +29,7 @@ class Because:
     cause: str = ""
 
     def __str__(self) -> str:
-        """Say it in one line."""
+        """Format the step as one line."""
         moved = "since the start" if self.before is None else f"since t = {short(self.since)}, before {short(self.before)}"
         cause = f": {self.cause}" if self.cause else ""
         return f"{self.signal} is {short(self.value)} {moved}, from {self.writer}{cause}"
@@ -112,7 +112,7 @@ def _last(signal: Signal, net: Net, history: pl.DataFrame, moved: Callable[[str,
 
 
 def _moved_by(signal: Signal, net: Net, histories: dict[object, pl.DataFrame], by: float) -> Signal | None:
-    """The input of the writing instance that changed last by a time; none where the memory or the loop writes."""
+    """Return the input of the writing instance that changed last by a time; none where the memory or the loop writes."""
     pin = signal.writer.pin if signal.writer else None
     if pin is None or pin.instance not in net.instances:
         return None

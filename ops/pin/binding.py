@@ -106,6 +106,6 @@ def _unknown(sheet: Sheet, name: str, where: str, *, is_output: bool) -> OpError
 
 
 def _elsewhere(name: str) -> str | None:
-    """The ops that have what this one has not, where they are few."""
+    """Return the ops that have what this one has not, where they are few."""
     having = [op for op, sheet in sheets().items() if not isinstance(sheet, OpError) and name in sheet.slots]
     return f"{' and '.join(having)} {'has' if len(having) == 1 else 'have'} it" if 0 < len(having) < 4 else None  # noqa: PLR2004

@@ -127,7 +127,7 @@ class Tick:
 
 
 def bound(pin: Pin, side: Literal["low", "high"]) -> float:
-    """The pin's lowest or highest value as a number in its unit, or NaN where it has none."""
+    """Return the pin's lowest or highest value as a number in its unit, or NaN where it has none."""
     given = getattr(pin, side, None)
     if given is None:
         return np.nan

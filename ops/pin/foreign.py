@@ -25,10 +25,10 @@ class Listener:
     """Hooks called before a third-party op is loaded and while it is called; by default they do nothing."""
 
     def before_loading(self, where: str) -> None:
-        """It is about to be loaded; may raise."""
+        """Run before a third-party op is loaded; may raise."""
 
     def noted(self, where: str) -> AbstractContextManager[None]:  # noqa: ARG002  # what others note
-        """It is being called."""
+        """Return a context manager that is active while the op is called."""
         return nullcontext()
 
 

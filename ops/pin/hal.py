@@ -37,7 +37,7 @@ class Instance:
     word_values: Mapping[str, float]
 
     def with_word(self, word: str, value: float) -> Instance:
-        """The instance with HAL's pin or parameter set; nothing is refused here that HAL takes.
+        """Return the instance with HAL's pin or parameter set; nothing is refused here that HAL takes.
 
         Raises
         ------
@@ -52,7 +52,7 @@ class Instance:
         return self.with_pin(pin, self._whole_nanoseconds(pin, self.component.rewritten(word, value)))
 
     def with_pin(self, pin: str, value: float) -> Instance:
-        """The instance with our own pin set to a number, unchecked."""
+        """Return the instance with our own pin set to a number, unchecked."""
         key, row, _ = self.sheet.slots[pin]
         array = self.state[key].copy()
         array[... if row is None else row] = value
@@ -75,7 +75,7 @@ class Instance:
         return float(self.state[key][0 if row is None else (row, 0)])
 
     def call(self, functions: Sequence[str], period_ns: float, period_s: float) -> Instance:
-        """The instance after these of HAL's functions, in order; together in HAL's own order they are our one call."""
+        """Return the instance after calls of these HAL functions; all of them in HAL's order are a single call of the op."""
         unit = self.component.counts or self.component.time
         tick = period_s if unit == "s" else period_ns / NANOSECONDS[unit]
         parts = [self.component.functions.get(function, "function") for function in functions]
@@ -101,7 +101,7 @@ class Instance:
         return int(value) * 1e9 + int((value - int(value)) * 1e9)
 
     def with_choices(self) -> Instance:
-        """The instance with the pins set that its word values add up to or choose."""
+        """Return the instance with the pins set that its word values add up to or choose."""
         op, settings = self.component.choose(self.word_values)
         if op != self.sheet.name:
             raise OpError("another op does this", where=self.component.name, given=self.sheet.name, allowed=op)
@@ -114,7 +114,7 @@ class Instance:
 
 
 def instance(component: Component, arguments: Mapping[str, object], values: Mapping[str, float]) -> Instance:
-    """A component as HAL loads it with these arguments and then sets these words.
+    """Return a component as HAL loads it with these arguments and then sets these words.
 
     >>> from ops.pin.words import words
     >>> lowpass = instance(words()["lowpass"], {}, {"gain": 0.5, "in": 1.0})

@@ -35,12 +35,12 @@ def names() -> list[str]:
 
 
 def others() -> list[str]:
-    """The ops of other packages, by name and place; nothing is loaded."""
+    """Return the ops of other packages, by name and place; nothing is loaded."""
     return [f"{point.name} ({point.value})" for point in _points()]
 
 
 def load(name: str, **choices: object) -> Sheet:
-    """The data sheet of an op, sized: `load("quorum", inputs=3)`, `load("snapshot", type="bit")`.
+    """Return the data sheet of an op, sized: `load("quorum", inputs=3)`, `load("snapshot", type="bit")`.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def _sheet(name: str) -> Sheet:
 
 
 def _points() -> tuple[EntryPoint, ...]:
-    """The ops that installed packages name."""
+    """Return the ops that installed packages name."""
     return _installed_ops(tuple((place, _modified(place)) for place in sys.path))
 
 

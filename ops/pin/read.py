@@ -19,7 +19,7 @@ __all__ = ["read"]
 
 
 def read(name: str, module: ModuleType) -> Sheet:
-    """The data sheet of an op's module.
+    """Return the data sheet of an op's module.
 
     Raises
     ------

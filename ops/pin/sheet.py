@@ -22,7 +22,7 @@ TYPED: dict[str, tuple[str, float | bool]] = {"float": ("1", 0.0), "int": ("1", 
 
 
 def spell(name: str) -> str:
-    """The name of an op or a pin from a Python name: a trailing `_` drops and `_` becomes `-`.
+    """Return the name of an op or a pin from a Python name: a trailing `_` drops and `_` becomes `-`.
 
     >>> spell("in_"), spell("time_left")
     ('in', 'time-left')
@@ -55,7 +55,7 @@ class Sheet:
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """The data sheet as text."""
+        """Return the data sheet as text."""
         return _text(self)
 
     @property
@@ -99,13 +99,13 @@ class Sheet:
         return self.counts[size_name(pin)] if pin.many else 0
 
     def length(self, tick: object) -> float:
-        """The tick's length (`10min`) in the op's own unit of time; 0 for an op that runs by the call."""
+        """Return the tick's length (`10min`) in the op's own unit of time; 0 for an op that runs by the call."""
         if self.tick is None:
             return 0.0
         return convert(number(tick, unit="ms", where="tick"), given="ms", to=self.tick.unit)
 
     def sized(self, **choices: object) -> Sheet:
-        """The same op with other sizes, or with one `type` for its `any` pins: `bit`, `int` or `float`.
+        """Return the same op with other sizes, or with one `type` for its `any` pins: `bit`, `int` or `float`.
 
         Raises
         ------

@@ -27,7 +27,7 @@ State: TypeAlias = "Mapping[str, Array]"
 
 
 def start(sheet: Sheet, rows: int = 1, settings: Mapping[str, object] | None = None) -> State:
-    """The state before the first call: starts and settings, for so many rows.
+    """Return the state before the first call: starts and settings, for so many rows.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def call(sheet: Sheet, state: State, tick: float = 0.0) -> State:
 
 
 def save(sheet: Sheet, state: State) -> pl.DataFrame:
-    """The state as a frame, one row a row and one column a pin by its name: exact, and readable."""
+    """Return the state as a frame with a row per row and a column per pin: exact, and readable."""
     rows = max(state[key].shape[-1] for key in sheet.declared)
     columns = {}
     for name, (key, row, _) in sheet.slots.items():
@@ -85,7 +85,7 @@ def save(sheet: Sheet, state: State) -> pl.DataFrame:
 
 
 def restore(sheet: Sheet, saved: pl.DataFrame) -> State:
-    """The state a frame of `save` holds.
+    """Return the state a frame of `save` holds.
 
     Raises
     ------

@@ -20,7 +20,7 @@ def is_time(unit: str) -> bool:
 
 
 def convert(length: float, *, given: str, to: str) -> float:
-    """A length of time in another unit: exact from a coarser unit to whole milliseconds.
+    """Return a length of time in another unit: exact from a coarser unit to whole milliseconds.
 
     >>> convert(10, given="min", to="ms")
     600000.0

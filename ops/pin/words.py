@@ -59,18 +59,18 @@ class Component:
         return None if match is None else match[0].replace("#", match[1])
 
     def rewritten(self, word: str, given: float) -> float:
-        """The value HAL makes of one it was given."""
+        """Return the value HAL makes of one it was given."""
         match = _matching(self.rewrites, word)
         outside = match is not None and not match[0]["from"] <= given <= match[0]["to"]
         return match[0]["becomes"] if match is not None and outside else given
 
     def output_op(self, word: str) -> str | None:
-        """The op that turns our output into the type of HAL's pin of this name."""
+        """Return the op that turns our output into the type of HAL's pin of this name."""
         match = _matching(self.through, word)
         return None if match is None else match[0]
 
     def choose(self, values: Mapping[str, float]) -> tuple[str, dict[str, float | bool]]:
-        """The op and the fixed settings for what HAL's words that choose between ops hold."""
+        """Return the op and the fixed settings for what HAL's words that choose between ops hold."""
         words = {**self.defaults, **{word: value for word, value in values.items() if word in self.defaults}}
         op, fixed = self.op, {**self.starts, **self.fixed}
         for case in self.case:

@@ -36,7 +36,7 @@ class Chain:
 
     @classmethod
     def of(cls, log: pl.DataFrame) -> Chain:
-        """The claims in a log of `histories`."""
+        """Return the claims in a log of `histories`."""
         stretches = log.select(
             key=pl.struct("rep", "object").rank("dense").cast(pl.Int64) - 1,
             said=pl.col("value").rank("dense").over("rep", "object").cast(pl.Int64) - 1,
@@ -99,7 +99,7 @@ class Chain:
         return -total
 
     def profile(self, fixed: Array, *, place: int) -> tuple[Array, Array]:
-        """The least loss over one of (log τ, log ε) for each value of the one at `place`, and the other there.
+        """Return the least loss over one of (log τ, log ε) for each value of the one at `place`, and the other there.
 
         The other is looked for on a grid that closes in.
         """

@@ -44,7 +44,7 @@ class Predictions:
 
     @classmethod
     def concat(cls, parts: Sequence[Predictions]) -> Predictions:
-        """The lifetimes of several blocks."""
+        """Return the lifetimes of several blocks."""
         columns = ([getattr(part, each.name) for part in parts] for each in fields(cls))
         return cls(*map(np.concatenate, columns))
 
@@ -58,7 +58,7 @@ class Predictions:
 
 
 def predictions_of(survival: Array, log: Log, horizons: Array) -> Predictions:
-    """The surprise of "still true after h days" for each lifetime, and what RMSE over bins needs.
+    """Return the surprise of "still true after h days" for each lifetime, and what RMSE over bins needs.
 
     `survival` is what a law gives to each of the `horizons`, both of shape (h,).
 

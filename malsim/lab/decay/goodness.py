@@ -49,7 +49,7 @@ class Goodness:
         return self.p < LEVEL
 
     def __str__(self) -> str:
-        """A sentence on what fits instead of the exponential."""
+        """Return a sentence on what fits instead of the exponential."""
         shape = {
             "weibull": "Weibull of shape",
             "lognormal": "lognormal of σ",
@@ -151,7 +151,7 @@ def of_claims(chain: Chain, rates: Rates) -> Goodness:
 
 
 def _of_mean(law: Law, shift: Callable[[float], float]) -> Law:
-    """The law with the mean in place of τ."""
+    """Return the law with the mean in place of τ."""
     return replace(
         law,
         log_survival=lambda t, mean, second: law.log_survival(t, mean - shift(second), second),
@@ -160,7 +160,7 @@ def _of_mean(law: Law, shift: Callable[[float], float]) -> Law:
 
 
 def _weibull_loss(null: Likelihood, best: Array) -> float:
-    """The least loss of S = f + (1 − f) e^(−(t/τ)^k): the exponential of the ages t^k."""
+    """Return the least loss of S = f + (1 − f) e^(−(t/τ)^k): the exponential of the ages t^k."""
     log = null.log
     exact = log.ended & (log.after == log.before)
     ages = np.log(np.maximum(log.after[exact], TINY)).sum()

@@ -19,7 +19,7 @@ _OBJECT = ["rep", "object"]
 
 
 def histories(source: Any, *, ended_by: str = "anyone", until: float | None = None) -> pl.DataFrame:
-    """A log for `fit_decay`, a row a stretch: a time in which the claims about an object agree.
+    """Return a log for `fit_decay`, a row a stretch: a time in which the claims about an object agree.
 
     A stretch ends with the first later claim about the object that says otherwise; a restatement ends nothing. Columns:
     rep, object, cell (that began it), stability, topics, value (what was said), start (day of its first claim), after (days
@@ -78,7 +78,7 @@ def restatements(log: pl.DataFrame) -> pl.DataFrame:
 
 
 def _stretches(claims: pl.DataFrame, ended_by: str) -> Ints:
-    """The number of each claim's stretch within its object, from 0; -1 for claims that are left out.
+    """Return the number of each claim's stretch within its object, from 0; -1 for claims that are left out.
 
     The k-th claims of all objects are looked at together, round by round.
     """

@@ -35,7 +35,7 @@ class Law:
     logarithmic: bool
 
     def outer(self, inner: float) -> float:
-        """The second parameter as one reads it."""
+        """Return the second parameter as one reads it."""
         return float(np.exp(inner)) if self.logarithmic else inner
 
     def survival(self, t: Array, tau: float, second: float) -> Array:

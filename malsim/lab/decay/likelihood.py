@@ -37,7 +37,7 @@ class Likelihood:
 
     @classmethod
     def of(cls, law: Law, log: Log, floor: float | None = None) -> Likelihood:
-        """The likelihood of some lifetimes; a floor binds the exponential law only."""
+        """Return the likelihood of some lifetimes; a floor binds the exponential law only."""
         return cls(law, log, None if law.logarithmic else floor)
 
     @property
@@ -74,12 +74,12 @@ class Likelihood:
         return -float(total + (at_last + np.log(np.maximum(fall, TINY))).sum())
 
     def best(self) -> Array:
-        """The most likely (log τ, second)."""
+        """Return the most likely (log τ, second)."""
         best = _least(lambda second: self._profile(1, second)[0], self.bounds[1])
         return np.array([self._profile(1, best)[1], best])
 
     def interval(self, best: Array, place: int) -> tuple[float, float]:
-        """The 95 % profile-likelihood interval of one parameter; an end that the data leave open is infinite.
+        """Return the 95 % profile-likelihood interval of one parameter; an end that the data leave open is infinite.
 
         All values v with 2 (ℓ(best) − max over the other of ℓ(v, ·)) ≤ 3.84.
         """

@@ -54,7 +54,7 @@ class Log:
         return Log(self.after[selection], self.before[selection], self.entered[selection], start)
 
     def split(self, share: float, end: float = 1.0) -> tuple[Log, Log]:
-        """The earlier lifetimes as they were known when the later began, and the later, up to a share of all."""
+        """Return the earlier lifetimes as they were known when the later began, and the later, up to a share of all."""
         cut, last = round(len(self) * share), round(len(self) * end)
         early, late = self.rows(slice(0, cut)), self.rows(slice(cut, last))
         if self.start is None or cut == len(self):
@@ -66,7 +66,7 @@ class Log:
 
 
 def read_log(log: pl.DataFrame, *, share: float, floor: float | None) -> Log:
-    """The lifetimes of a frame; see `fit_decay`. An `entered` of null is NaN.
+    """Return the lifetimes of a frame; see `fit_decay`. An `entered` of null is NaN.
 
     A lifetime that ended at once, at the age of 0, is read as ended after half of the shortest other duration, as a density
     at 0 says nothing. Raises `DataError` for what is not a log, `UsageError` for settings out of bounds.

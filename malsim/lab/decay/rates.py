@@ -48,7 +48,7 @@ class Rates:
 
 
 def rates(log: pl.DataFrame) -> Rates:
-    """The rates in a log of `histories`.
+    """Return the rates in a log of `histories`.
 
     Changes and errors are estimated together by a hidden Markov likelihood (`chain`), with 95 % profile intervals. Reports
     are claims an object and day since its first, with the exact interval of a Poisson count. A change is invisible where
@@ -76,7 +76,7 @@ def _reports(log: pl.DataFrame) -> Estimate:
 
 
 def _estimate(chain: Chain, place: int) -> Estimate:
-    """The most likely τ (place 0) or ε (1), with its 95 % profile interval."""
+    """Return the most likely τ (place 0) or ε (1), with its 95 % profile interval."""
     grid = np.linspace(*chain.bounds[place], GRID)
     losses = chain.profile(grid, place=place)[0]
     for _ in range(CLOSINGS[place]):
@@ -96,7 +96,7 @@ def _estimate(chain: Chain, place: int) -> Estimate:
 
 
 def _near(losses: Array) -> list[int]:
-    """The steps of a grid beside its best point, and where the loss passes the interval's."""
+    """Return the steps of a grid beside its best point, and where the loss passes the interval's."""
     best, last = int(losses.argmin()), len(losses) - 2
     inside = np.append(losses <= losses[best] + CHI_SQUARE / 2.0, False)
     crossings = np.flatnonzero(inside[:-2] != inside[1:-1])

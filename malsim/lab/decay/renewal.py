@@ -70,7 +70,7 @@ class Renewal:
         return -total
 
     def profile(self, spreads: Array, *, tau: float, error: float) -> tuple[Array, Array]:
-        """The least loss at each log c, shape (P,), and log m there; looked for around the exponential's τ and ε."""
+        """Return the least loss at each log c, shape (P,), and log m there; looked for around the exponential's τ and ε."""
         free, low, high = [0, 2], *(np.array(ends) for ends in zip(*self.chain.bounds, strict=True))
         middle = np.stack(np.broadcast_arrays(np.log(tau), spreads, np.log(max(error, LEAST_ERROR))), axis=1)
         half, steps = HALF, np.linspace(-1.0, 1.0, POINTS)
@@ -101,7 +101,7 @@ def phases(mean: Array, spread: Array) -> tuple[Array, Array]:
 
 
 def _skipped(spread: Array) -> Array:
-    """The share q of lifetimes that pass one phase only: (6 − 4q) / (2 − q)² = 1 + c, with c from a half to 1."""
+    """Return the share q of lifetimes that pass one phase only: (6 − 4q) / (2 − q)² = 1 + c, with c from a half to 1."""
     more = 1.0 + spread  # (1 + c) r² − 4 r + 2 = 0 of r = 2 − q
     return 2.0 - (2.0 + np.sqrt(np.maximum(4.0 - 2.0 * more, 0.0))) / more
 

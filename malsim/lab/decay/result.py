@@ -118,7 +118,7 @@ class Decay:
         return currency_band(pl.DataFrame({"age": ages, **lines}), labels, title=title)
 
     def survival(self, t: Array | Sequence[float], law: str | None = None) -> Array:
-        """The share of claims still true after t days by a law (the best, if None); NaN where the log cannot tell."""
+        """Return the share of claims still true after t days by a law (the best, if None); NaN where the log cannot tell."""
         name = law or self.best
         rows = self.constants.filter(pl.col("law") == name)
         if rows.is_empty():

@@ -95,7 +95,7 @@ def _contradicting(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.Series:
 
 
 def _restatements(source: Any, cells: pl.DataFrame) -> pl.DataFrame:
-    """The claims that the gate took for restatements: a store logs their verdicts, a run its events."""
+    """Return the claims that the gate took for restatements: a store logs their verdicts, a run its events."""
     if isinstance(source, Store):
         verdicts = source.verdicts.filter(pl.col("verdict") == "deduplicated").select("rep", "t", "writer", first="cell")
         again = verdicts.join(cells.drop("t", "writer", "rep"), on="first")

@@ -43,7 +43,7 @@ class Break:
 
 
 def shrink(start: Break, judge: Callable[[Scenario], PropertyRun], result: PropertyRun) -> tuple[Break, PropertyRun, int]:
-    """Take away whatever the break does not need, one thing at a time, until nothing more can go.
+    """Remove parts of the break that are not needed, one at a time, until none can be removed.
 
     Returns the smallest break found, what its run showed, and how many runs that took (at most 200); every step was run and
     still broke the property, so the last did.
@@ -88,7 +88,7 @@ def _simpler(one: Break, result: PropertyRun) -> Iterator[Break]:
 
 
 def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
-    """The break as a scenario file with that one check.
+    """Return the break as a scenario file with that one check.
 
     Raises
     ------

@@ -61,7 +61,7 @@ def search(
     seed: int = 0,
     method: Method = "search",
 ) -> Trail[Result]:
-    """Look for a break in a unit cube.
+    """Search a unit cube for a break.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class PropertyRun:
 
 
 def predicates(formula: Formula) -> list[Formula]:
-    """The comparisons, bits and events of a formula, each once."""
+    """Return the comparisons, bits and events of a formula, each once."""
     if isinstance(formula, (Compare, Bit, AtEvent)):
         return [formula]
     parts: list[Formula] = []
@@ -75,7 +75,7 @@ def scales(formula: Formula, runs: Sequence[PropertyRun]) -> list[float]:
 
 
 def margin(formula: Formula, run: PropertyRun, scale: Sequence[float]) -> float:
-    """The property's margin over a run with every predicate's margin over its scale: the worst replication's."""
+    """Return the property's margin over a run with every predicate's margin over its scale: the worst replication's."""
     arrays: dict[str, NDArray[Any]] = {
         f"p{place}": values / size for place, (values, size) in enumerate(zip(run.margins, scale, strict=True))
     }

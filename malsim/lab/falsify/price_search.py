@@ -62,7 +62,7 @@ class CheaperLie:
 
 
 def search_price(subject: Subject, world: ClaimWorld, price: Price, *, budget: int, seed: int = 0) -> CheaperLie:
-    """Look for streams of fewer claims than the price of the lie, of at most six; the strategies stay an upper bound.
+    """Search for streams of fewer claims than the price of the lie, at most six; strategies stay an upper bound.
 
     What is reported was played once more to a new memory. The same seed makes the same streams.
     """

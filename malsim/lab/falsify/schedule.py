@@ -85,7 +85,7 @@ class WriteSchedule:
         targets: Sequence[str] = (),
         space: Space | None = None,
     ) -> WriteSchedule:
-        """The schedule of a scenario: its scripted writers and two strangers, about the cells it scripts or loads.
+        """Return the schedule of a scenario: its scripted writers and two strangers, about the cells it scripts or loads.
 
         Raises
         ------
@@ -134,7 +134,7 @@ class WriteSchedule:
 
 
 def with_disturbance(scenario: Scenario, disturbance: Disturbance) -> Scenario:
-    """The scenario with the writes put in, in the middle of their turns, and the settings set."""
+    """Return the scenario with the writes put in, in the middle of their turns, and the settings set."""
     rows = []
     for number, one in enumerate(disturbance.writes):
         row = table(number, one, scenario.turn_every) | {"t": (one.turn + 0.5) * scenario.turn_every / DAY, "body": ""}

@@ -43,7 +43,7 @@ def of_rules(scenario: Scenario, step: float) -> Space:
 
 
 def moves(space: Space) -> list[Move]:
-    """Both ends of each range, and each choice other than the present."""
+    """Return moves to both ends of each range, and to each choice other than the present one."""
     every = []
     for one in space.dimensions:
         values = [value for value in one.choices if value != one.value] if one.choices else [one.at(0.0), one.at(1.0)]
@@ -52,7 +52,7 @@ def moves(space: Space) -> list[Move]:
 
 
 def nudges(space: Space, flat: Collection[str] = ()) -> list[Move]:
-    """A twentieth of each range down and up from the present value; not of what is flat, whole or a choice."""
+    """Return a twentieth of each range down and up from the present value; not of what is flat, whole or a choice."""
     every = []
     for one in space.dimensions:
         if not one.choices and not one.whole and one.name not in flat:

@@ -88,7 +88,7 @@ class Sensitivity:
         return SensitivityFigures(self.metric, self.base, self.tornado, self.frame)
 
     def __repr__(self) -> str:
-        """A few lines a person reads."""
+        """Return a readable summary."""
         lines = [f"{self.metric}: {self.base:.4g} as it stands, over {self.replications} replications"]
         if self.frame is not None:
             for row in self.frame.sort("total", descending=True).to_dicts()[:MOST_NAMED]:
@@ -115,7 +115,7 @@ def sensitivity(
     workers: int | None = None,
     progress: bool = True,
 ) -> Sensitivity:
-    """Say which settings a metric or margin depends on.
+    """Measure how much a metric or margin depends on each setting.
 
     Each setting is moved alone to both ends of its range (or to its other choices), on the same random numbers. With a
     space, Sobol indices are estimated over it too, which see settings that matter only together.

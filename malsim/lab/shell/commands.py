@@ -55,7 +55,7 @@ class Commands(cmd.Cmd):
         self.failed = 0
 
     def read(self, line: str) -> list[Statement]:
-        """A line's statements; what was typed has no place, and the session's threads are declared."""
+        """Return a line's statements; what was typed has no place, and the session's threads are declared."""
         threads = [thread.name for thread in self.session.net.threads]
         return [replace(statement, line=0) for statement in parse(line, file="line", threads=threads).statements]
 
@@ -221,7 +221,7 @@ class Commands(cmd.Cmd):
         return True
 
     def names(self) -> list[str]:
-        """The commands, in order."""
+        """Return the commands, in order."""
         return sorted(name.removeprefix("do_") for name in self.get_names() if name.startswith("do_") and name.islower())
 
     def _check_signal(self, name: str) -> None:

@@ -19,7 +19,7 @@ FILES = {".malnet", ".hal", ".sqlite"}
 
 
 def candidates(session: Session, before: list[str], text: str) -> list[str]:
-    """The words that begin with `text` and can stand after the words before it, in order."""
+    """Return the words that begin with `text` and can stand after the words before it, in order."""
     command, *words = before or [""]
     choices = _choices(session, command, len(words))
     return [name for name in dict.fromkeys(choices) if name.startswith(text)][:MOST]

@@ -105,7 +105,7 @@ class Console(HalCommands):
         self.say(problem)
 
     def parseline(self, line: str) -> tuple[str | None, str | None, str]:
-        """A line `NAME = VALUE` is a sentence, whatever the name begins like."""
+        """Parse `NAME = VALUE` as a sentence, even if the name is that of a command."""
         return (None, None, line) if line.split()[1:2] == ["="] else super().parseline(line)
 
     def emptyline(self) -> bool:
@@ -113,7 +113,7 @@ class Console(HalCommands):
         return False
 
     def default(self, line: str) -> None:
-        """A sentence of the netlist language, or an unknown word."""
+        """Run a sentence of the netlist language, or report an unknown word."""
         word = line.split(maxsplit=1)[0]
         if line.split()[1:2] != ["="] and not reads_as_handle(word.lstrip("^").partition("@")[0]):
             hint = nearest(word, self.names(), "help lists them")
@@ -121,7 +121,7 @@ class Console(HalCommands):
         self.session = self.session.with_statements(self.read(line))
 
     def preloop(self) -> None:
-        """Let completion see whole addresses."""
+        """Set the completion delimiters so that whole addresses are completed."""
         try:
             import readline
         except ImportError:  # not every system has it; the shell works without
@@ -129,13 +129,13 @@ class Console(HalCommands):
         readline.set_completer_delims(" \t\n")
 
     def completedefault(self, *args: Any) -> list[str]:
-        """The names that can stand here."""
+        """Return the names that can stand here."""
         text, line, begin, _ = args
         names = candidates(self.session, line[:begin].split(), text)
         return [f"{names[0]} "] if len(names) == 1 and not names[0].endswith("=") else names
 
     def _due(self) -> None:
-        """Make the ticks that are due since the last command."""
+        """Run the ticks that are due since the last command."""
         if self.running is not None:
             rate, since = self.running
             due = min(int((self.clock() - since) * rate), MOST_STEPS)
@@ -157,7 +157,7 @@ def _no_value(word: str) -> None:
 
 
 def _with_place(fault: Fault, where: str) -> str:
-    """A fault of a line that was typed needs no place; one of a script gets the script's."""
+    """Return the fault as text: without a position for a typed line, with the script's for a script."""
     text = str(fault)
     for own in (f"{fault.where}: ", "line:1: ", "line: "):
         if fault.file in {"line", "here"} and text.startswith(own):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def delf(session: Session, function: str, thread: str = "tick") -> Session:
-    """Take a function off a thread; the instance stays loaded."""
+    """Remove a function from a thread; the instance stays loaded."""
     threads = {name: one.name for one in session.net.threads for name in one.functions}
     if threads.get(function) != thread:
         on = f"it is on {threads[function]}" if function in threads else nearest(function, threads)
@@ -31,7 +31,7 @@ def delf(session: Session, function: str, thread: str = "tick") -> Session:
 
 
 def unlinkp(session: Session, *pins: str) -> Session:
-    """Take pins off their signals; an input keeps the value the signal had, as in HAL."""
+    """Disconnect pins from their signals; an input keeps the value of the signal, as in HAL."""
     signals = signals_by_pin(session.net)
     for pin in pins:
         if pin not in signals:
@@ -41,7 +41,7 @@ def unlinkp(session: Session, *pins: str) -> Session:
 
 
 def delsig(session: Session, signal: str) -> Session:
-    """Take every pin off a signal, or off all of them; with the last pin the signal goes."""
+    """Disconnect all pins from a signal, or from all signals; a signal without pins is removed."""
     signals = session.net.signals
     if signal != "all" and signal not in signals:
         raise UsageError("no such signal", given=signal, hint=nearest(signal, signals))
@@ -50,7 +50,7 @@ def delsig(session: Session, signal: str) -> Session:
 
 
 def unload(session: Session, name: str) -> Session:
-    """Take away an instance, all instances of an op, or with `all` everything, and what is wired to them."""
+    """Remove an instance, all instances of an op, or with `all` every instance, and their wires."""
     instances = session.net.instances
     names = {one for one, instance in instances.items() if name in {"all", one, instance.sheet.name}}
     if not names and name != "all":

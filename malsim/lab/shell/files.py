@@ -75,7 +75,7 @@ def readable(path: str | Path) -> tuple[Document, list[Fault]]:
 
 
 def open_session(path: str | None, *, rules: Rules | None = None, tick: float | None = None) -> SessionFile:
-    """A session on a netlist (`.malnet`, `.hal`) or a store (any other file); an empty one for no path.
+    """Return a session on a netlist (`.malnet`, `.hal`) or a store (any other file); an empty one for no path.
 
     Without a tick a day is one, or for `.hal` text its base period.
     """
@@ -96,7 +96,7 @@ def open_session(path: str | None, *, rules: Rules | None = None, tick: float | 
 
 
 def of_run(run: Run) -> SessionFile:
-    """A session that goes on where a run of one replication ended, under its rules; its netlist's ops begin anew."""
+    """Return a session that goes on where a run of one replication ended, under its rules; its netlist's ops begin anew."""
     scenario = run.scenario
     if scenario.replications != 1 or scenario.first != 0:
         raise UsageError(
@@ -110,7 +110,7 @@ def of_run(run: Run) -> SessionFile:
 
 
 def write(session: Session, path: Path) -> str:
-    """Put a session into a file: a netlist as text, a store as one transaction; returns what it wrote.
+    """Save a session to a file, a netlist as text or a store as one transaction; return what was written.
 
     A store keeps graph, wiring, the state of its instances and the inputs; a netlist keeps graph and wiring.
     """
@@ -138,13 +138,13 @@ def write(session: Session, path: Path) -> str:
 
 
 def text(session: Session) -> str:
-    """The session as a netlist that loads again and is then written the same: graph first, then wiring."""
+    """Return the session as a netlist that loads again and is then written the same: graph first, then wiring."""
     graph = save(session.memory) if session.memory.cells.height else ""
     return graph + render(_spaced(session.statements))
 
 
 def _spaced(statements: Iterable[Statement]) -> list[Statement]:
-    """The statements with no empty line before the first, and one at most between two: removed cells leave theirs."""
+    """Return the statements with no empty line before the first, and one at most between two: removed cells leave theirs."""
     spaced: list[Statement] = []
     for statement in statements:
         if not _empty(statement) or (spaced and not _empty(spaced[-1])):

@@ -40,7 +40,7 @@ class _Pin(NamedTuple):
 
 
 def names(session: Session, kind: str, pattern: str = "") -> list[str]:
-    """The names of a kind that a pattern (`weak*`, or a beginning) fits, in order."""
+    """Return the names of a kind that a pattern (`weak*`, or a beginning) fits, in order."""
     net = session.net
     if kind not in KINDS:
         raise UsageError("no such kind", given=kind, allowed=" ".join(KINDS), hint=nearest(kind, KINDS))
@@ -63,7 +63,7 @@ def _fits(name: str, pattern: str) -> bool:
 
 
 def show(session: Session, kind: str, pattern: str = "") -> str:
-    """A table of a kind."""
+    """Return a table of a kind."""
     selection = names(session, kind, pattern)
     if kind == "cell":
         return "\n".join(_cell(session, name) for name in selection)
@@ -77,7 +77,7 @@ def show(session: Session, kind: str, pattern: str = "") -> str:
 
 
 def read(session: Session, name: str) -> str:
-    """The value of a pin, a parameter, a signal, or an address of the graph."""
+    """Return the value of a pin, a parameter, a signal, or an address of the graph."""
     if name in session.net.signals or name in {pin.name for pin in _pins(session)}:
         return value_text(session.values(name))
     if name in LOOP_WRITES:
@@ -86,7 +86,7 @@ def read(session: Session, name: str) -> str:
 
 
 def type_of(session: Session, name: str) -> str:
-    """The type of a pin, a parameter, a signal, or an address of the graph: bit, int, float or text."""
+    """Return the type of a pin, a parameter, a signal, or an address of the graph: bit, int, float or text."""
     if name in session.net.signals:
         return session.net.signals[name].type
     kinds = {pin.name: pin.type for pin in _pins(session)}

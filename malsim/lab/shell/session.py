@@ -68,7 +68,7 @@ class Session:
         day: float = 0.0,
         tick: float = DAY,
     ) -> Session:
-        """A session on a memory, with a netlist's graph put into it and its wiring linked."""
+        """Return a session on a memory, with a netlist's graph put into it and its wiring linked."""
         from malsim.netlist.wiring import Net
 
         memory, rules = memory or Memory.empty(), rules or Rules()
@@ -82,7 +82,7 @@ class Session:
         return self.engine.net
 
     def with_statements(self, statements: Iterable[Statement]) -> Session:
-        """With more statements; raises `NetlistError`, and is as it was, where any of them is at fault.
+        """Return the session with more statements; raise `NetlistError` if any of them is at fault.
 
         A pin that is put on a signal forgets what it was set to, as a pin of HAL does.
         """
@@ -91,7 +91,7 @@ class Session:
         return self.with_wiring((*without_setting(self.statements, names), *new))
 
     def with_wiring(self, statements: Iterable[Statement]) -> Session:
-        """With this wiring, and its cells put into the memory; running values stay where they can."""
+        """Return the session with this wiring and its cells in the memory; running values are kept where they fit."""
         every = tuple(statements)
         result = load(Document(every, "here"), self.memory, rules=self.rules, now=self.day)
         engine = Engine(result.net, tick=self.tick, rules=self.rules)
@@ -101,18 +101,18 @@ class Session:
         return replace(self, engine=engine, state=state, memory=result.memory, statements=wiring)
 
     def hold(self, pin: str, value: float) -> Session:
-        """With a pin of the loop itself (`reviewer.ack`) holding a value."""
+        """Return the session with a pin of the loop (`reviewer.ack`) held at a value."""
         return replace(self, loop_pins={**self.loop_pins, pin: value})
 
     def put(self, signal: str, value: float) -> Session:
-        """With a signal that nothing writes holding a value."""
+        """Return the session with an unwritten signal held at a value."""
         kind = self.net.signals[signal].type
         values: dict[str, Any] = {**self.state.signals}
         values[signal] = np.full(np.shape(values[signal]), value, DTYPES[kind])
         return replace(self, state=replace(self.state, signals=values))
 
     def stepped(self, count: int = 1) -> Session:
-        """After so many ticks: each ticks the memory, scans the net, and drives what the net drives."""
+        """Return the session after `count` ticks: each ticks the memory, scans the net, and drives its outputs."""
         memory, state, day, past = self.memory, self.state, self.day, list(self.past)
         for _ in range(count):
             day += self.tick / DAY
@@ -134,7 +134,7 @@ class Session:
         return values if row is None else values[row]
 
     def frames(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """The past as a run records it: cells (t, rep, cell, scores) and signals (t, rep, row, signal, value)."""
+        """Return the history in a run's format: cells (t, rep, cell, scores), signals (t, rep, row, signal, value)."""
         cells = [moment.cells.with_columns(t=pl.lit(moment.day)) for moment in self.past]
         rows = [(moment.day, 0, None, name, value) for moment in self.past for name, value in moment.signals.items()]
         kinds = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.String, "value": pl.Float64}
@@ -148,7 +148,7 @@ def signals_by_pin(net: Net) -> dict[str, Signal]:
 
 
 def without_setting(statements: tuple[Statement, ...], names: set[str]) -> tuple[Statement, ...]:
-    """The statements but those that set one of these pins or signals."""
+    """Return the statements that do not set any of these pins or signals."""
     return tuple(one for one in statements if not (isinstance(one, Set) and one.address in names))
 
 
@@ -182,7 +182,7 @@ def _same_shape(one: Any, other: Any) -> bool:
 
 
 def _writer_value(signal: Signal, engine: Engine, ops: Mapping[str, Any], start: Any) -> Any:
-    """The value of a new signal: its writer's present one, as HAL copies it when a pin is linked."""
+    """Return the value of a new signal: its writer's present one, as HAL copies it when a pin is linked."""
     pin = signal.writer.address if signal.writer else None
     if not isinstance(pin, Pin) or pin.instance not in ops:
         return start
@@ -192,7 +192,7 @@ def _writer_value(signal: Signal, engine: Engine, ops: Mapping[str, Any], start:
 
 
 def _signal_values(state: State, signal: Signal) -> np.ndarray[Any, Any]:
-    """A signal's values; one that reads the memory has none before the first scan."""
+    """Return a signal's values; one that reads the memory has none before the first scan."""
     value: np.ndarray[Any, Any] = state.signals.get(signal.name, np.array([], DTYPES[signal.type]))
     return value if isinstance(value, np.ndarray) else np.array([])
 

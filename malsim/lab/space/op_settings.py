@@ -35,7 +35,7 @@ def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
 
 
 def with_op_settings(wires: NetlistConfig, tables: Mapping[str, Mapping[str, Any]]) -> NetlistConfig:
-    """The same netlist with other values, by instance and parameter; of a parameter set twice the last stands."""
+    """Return the same netlist with other values, by instance and parameter; of a parameter set twice the last stands."""
     lines = [
         f"setp {name}.{key} {_text(value, wires.net.instances[name].sheet.slots[key].pin.unit)}"
         for name, values in tables.items()
@@ -61,5 +61,5 @@ def _setting(name: str, key: str, instance: Instance, pin: Pin) -> Setting:
 
 
 def _text(value: float, unit: str) -> str:
-    """A number as a netlist's text takes it: no exponent, a time with its unit."""
+    """Return a number as a netlist's text takes it: no exponent, a time with its unit."""
     return format(Decimal(repr(value)), "f") + (unit if is_time(unit) else "")

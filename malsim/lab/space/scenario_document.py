@@ -10,7 +10,7 @@ DURATIONS = {"run.turn_every", "reviewers.each", "reviewers.late"}
 
 
 def set_in_document(document: dict[str, Any], name: str, value: Any) -> None:
-    """Put a setting where a scenario file says it: `rules.NAME`, `seed`, `law.NAME`, `writers.NAME.PARAMETER` and so on."""
+    """Set a setting in a scenario file's document: `rules.NAME`, `seed`, `law.NAME`, `writers.NAME.PARAMETER`, …."""
     head, _, rest = name.partition(".")
     plain = f"{round(value * DAY)}ms" if name in DURATIONS else value
     if not rest:

@@ -46,7 +46,7 @@ def memory_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
-    """The scenario with the memory of one's own that the options name, and their limits on it."""
+    """Return the scenario with the memory of one's own that the options name, and their limits on it."""
     given = [*args.memory, *([f"--law {args.law}"] if getattr(args, "law", None) else [])]
     if args.memory and len(given) > 1:
         raise UsageError(
@@ -61,7 +61,7 @@ def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
 
 
 def one_of_own(given: Adapter, args: argparse.Namespace) -> Adapter:
-    """A memory of one's own under the limits of the options."""
+    """Return a memory of one's own under the limits of the options."""
     adapter = given if args.call_limit is None else replace(given, limit=args.call_limit)
     if args.mapping and "mcp:" in adapter.name:
         start, _, command = adapter.name.partition("mcp:")
@@ -100,7 +100,7 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
 
 
 def _with_settings(scenario: Scenario, given: list[str]) -> Scenario:
-    """The scenario with settings of its run, its facts, its people and its ops changed by their dotted names."""
+    """Return the scenario with settings of its run, its facts, its people and its ops changed by their dotted names."""
     from malsim.lab.space.settings import changed  # heavy, and every command declares these options
 
     values: dict[str, object] = {}
@@ -113,7 +113,7 @@ def _with_settings(scenario: Scenario, given: list[str]) -> Scenario:
 
 
 def law_settings(given: list[str]) -> dict[str, float | str]:
-    """A law's parameters from `law.NAME=VALUE`; raises `UsageError` for what is none."""
+    """Return a law's parameters from `law.NAME=VALUE`; raise `UsageError` for what is none."""
     settings = {}
     for text in given:
         name, equals, value = text.partition("=")
@@ -124,7 +124,7 @@ def law_settings(given: list[str]) -> dict[str, float | str]:
 
 
 def _number(value: str) -> float | str:
-    """A number where it is one; whether the parameter takes a word is the law's to say."""
+    """Return a number if the text is one; the law decides if the parameter accepts a word."""
     try:
         return float(value)
     except ValueError:

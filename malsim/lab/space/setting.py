@@ -32,7 +32,7 @@ class Setting:
         return f"{'whole, ' if self.whole else ''}{'above ' if self.above else ''}{self.low:g} to {self.high:g}"
 
     def checked(self, value: object, *, where: str = "settings") -> Any:
-        """The value as the setting holds it. Raises `UsageError` for one of the wrong kind or beyond the bounds."""
+        """Return the value as the setting holds it. Raises `UsageError` for one of the wrong kind or beyond the bounds."""
         plain: Any = value.item() if isinstance(value, np.generic) else value
         if self.choices:
             good = plain in self.choices

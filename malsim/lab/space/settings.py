@@ -37,12 +37,12 @@ MOST_LISTED = 8
 
 
 def scenario_of(scenario: ScenarioOrPath) -> Scenario:
-    """The scenario itself, read from its file where a path is given."""
+    """Return the scenario itself, read from its file where a path is given."""
     return scenario if isinstance(scenario, Scenario) else read(scenario)
 
 
 def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
-    """The settings of rules, or of a scenario, by name.
+    """Return the settings of rules, or of a scenario, by name.
 
     `rules.NAME` (the push's weights are `rules.rank_…`), `formula.PARAMETER` of a formula of one's own; of a scenario also
     `law.PARAMETER`, `seed`, `run.days`,
@@ -64,7 +64,7 @@ def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
 
 
 def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") -> Setting:
-    """The setting of a name. Raises `UsageError` with the nearest names for one that is not there."""
+    """Return the setting of a name. Raises `UsageError` with the nearest names for one that is not there."""
     every = settings_of(subject)
     if name not in every:
         ending = [full for full in every if full.endswith(f".{name}")][:MOST_LISTED]
@@ -75,7 +75,7 @@ def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") ->
 
 
 def changed(subject: Subject, values: Mapping[str, object], *, where: str = "settings") -> Subject:
-    """The same rules or scenario but for these values, by name.
+    """Return the same rules or scenario but for these values, by name.
 
     Raises `UsageError` for an unknown name, a value of the wrong kind, or one beyond its bounds.
 

@@ -44,7 +44,7 @@ class Dimension:
         return not self.choices and not self.whole and self.low > 0.0 and self.high / self.low > WIDE
 
     def at(self, share: float) -> Any:
-        """The value at a share of the way, 0 to 1.
+        """Return the value at a share of the way, 0 to 1.
 
         >>> Dimension(name="rules.tau_volatile", low=0.1, high=1000.0).at(0.5)
         10.0
@@ -80,7 +80,7 @@ class Space:
 
     @classmethod
     def of(cls, table: Mapping[str, Sequence[Any]], *subjects: Rules | Scenario) -> Space:
-        """A space from names to (low, high), or of a setting that is a choice to a list of choices.
+        """Return a space from names to (low, high), or of a setting that is a choice to a list of choices.
 
         Each name must be a setting of every subject (of `Rules()` if none is given); see `settings.settings_of`.
 
@@ -104,7 +104,7 @@ class Space:
         return tuple(one.name for one in self.dimensions)
 
     def values(self, point: NDArray[np.float64]) -> dict[str, Any]:
-        """The value of each dimension at a point."""
+        """Return the value of each dimension at a point."""
         return {one.name: one.at(float(share)) for one, share in zip(self.dimensions, point, strict=True)}
 
     def point(self, values: Mapping[str, Any]) -> NDArray[np.float64]:

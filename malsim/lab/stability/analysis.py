@@ -144,7 +144,7 @@ class Stability:
         )  # fmt: skip
 
     def summary(self) -> dict[str, Any]:
-        """The numbers, ready for JSON: None where there is none."""
+        """Return the numbers, ready for JSON: None where there is none."""
         return {
             "verdict": self.verdict,
             "spectral_radius": self.spectral_radius,
@@ -163,7 +163,7 @@ class Stability:
         }
 
     def __repr__(self) -> str:
-        """A few lines a person reads."""
+        """Return a readable summary."""
         return "\n".join(_report(self))
 
 
@@ -203,14 +203,14 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
 
 
 def _simulated(loop: TickLoop, linear: float | None) -> float | None:
-    """The least ceiling at which ticks ring, below the eigenvalues' and a little beyond."""
+    """Return the least ceiling at which ticks ring, below the eigenvalues' and a little beyond."""
     if loop.formula is not None or loop.from_stated or linear == 0.0:
         return None
     return measured_ceiling(loop, high=min(HIGHEST, BEYOND * linear) if linear else HIGHEST)
 
 
 def _of_run(run_or_graph: object, rules: Rules | None) -> tuple[Memory, Rules, pl.DataFrame | None]:
-    """The memory, the constants, and how the record ends, None where there is no record under these constants."""
+    """Return the memory, the constants, and how the record ends, None where there is no record under these constants."""
     if isinstance(run_or_graph, Memory):
         return run_or_graph, rules or Rules(), None
     if not isinstance(run_or_graph, Run):
@@ -251,7 +251,7 @@ def _margin(result: Stability) -> str:
 
 
 def _phase(result: Stability) -> list[str]:
-    """By how much the slopes at the fixed point may grow, and the loop lag, where its gain passes 1 at all."""
+    """Return the lines on the gain and phase margins, if the gain exceeds 1 at all."""
     lag, slope = result.phase_margin, result.slope_margin
     if lag is None or slope is None:
         return []

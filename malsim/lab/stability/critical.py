@@ -70,7 +70,7 @@ class Continuation:
         return self.loop.arranged(self.order, np.float32) if self.large else self.loop
 
     def at(self, ceiling: float, *, sharp: bool = True) -> CeilingPoint:
-        """The point at a ceiling, from the two nearest ones that are not lost.
+        """Return the point at a ceiling, from the two nearest ones that are not lost.
 
         Where not `sharp`, the radius of a large loop is good to about 5 %: its soft modes are still on the way.
         """
@@ -114,7 +114,7 @@ class Continuation:
 
 
 def critical(path: Continuation) -> float | None:
-    """The least challenge ceiling at which the spectral radius reaches 1.
+    """Return the least challenge ceiling at which the spectral radius reaches 1.
 
     None where it never does up to a ceiling of 2 (rules allow 1), or where the formula has no ceiling. The fixed point is
     followed from a ceiling at which it is the only one, the loop's own if that will do. Steps go by b ← b / ρ(b), exact
@@ -152,7 +152,7 @@ def _ahead(path: Continuation, here: CeilingPoint) -> float:
 
 
 def norm_bound(loop: TickLoop) -> float:
-    """A bound that needs no fixed point: ‖a S + b C‖∞; below 1 the tick is a contraction, and settles from anywhere.
+    """Return a bound that needs no fixed point: ‖a S + b C‖∞; below 1 the tick is a contraction and always settles.
 
     The largest sum, over a cell's incoming edges, of weight × ceiling. With a formula of your own there is no such bound
     (nan).

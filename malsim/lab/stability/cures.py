@@ -73,7 +73,7 @@ class Cures:
         return draw(self.table, self.response, self.real, cell=self.cell, title=title)
 
     def __repr__(self) -> str:
-        """The table, as a person reads it."""
+        """Return the table as readable text."""
         with pl.Config(
             tbl_hide_column_data_types=True,
             tbl_rows=-1,
@@ -166,7 +166,7 @@ def _cures(result: Stability) -> list[Cure]:
 
 
 def _cell(result: Stability, cell: str | None, rep: int) -> str:
-    """The cell asked for, or the active one that swings most; the first of equals."""
+    """Return the cell asked for, or the active one that swings most; the first of equals."""
     if cell is not None:
         return result.memory.head(cell, rep=rep)
     active = result.cells.filter((pl.col("rep") == rep) & pl.Series(result.loop.active))
@@ -176,7 +176,7 @@ def _cell(result: Stability, cell: str | None, rep: int) -> str:
 
 
 def _with_claim(result: Stability, cell: str, rep: int, push: str) -> Memory:
-    """The memory after one new verified claim of confidence 0.9 about a cell."""
+    """Return the memory after one new verified claim of confidence 0.9 about a cell."""
     memory = result.memory
     claim = {
         "rep": rep, "kind": "obs", "t": float(memory.cells["touched"].to_numpy().max()), "writer": "one who knows better",

@@ -28,7 +28,7 @@ SHARE, DEPTH, ALIKE = 0.7, 2, 1e-5
 def fixed_point(
     loop: TickLoop, start: Array | None = None, *, near: float = NEAR, least: int = STEPS, work: int = WORK
 ) -> tuple[Array, float]:
-    """A worth e with e = f(e) to about `near`, and the largest |f(e) − e| that is left.
+    """Return a worth e with e = f(e) to about `near`, and the largest |f(e) − e| that is left.
 
     Each cell moves a part of its way, e += share / (1 + row sum of |∂f/∂e|) · (f(e) − e); the share grows while the cell
     keeps its direction and shrinks when it turns back, so it comes to rest where the tick rings. A fixed point always
@@ -53,7 +53,7 @@ def fixed_point(
 
 
 def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
-    """A worth f(e) where no move f(e) − e passes `near`, or the last of `most` steps.
+    """Return a worth f(e) where no move f(e) − e passes `near`, or the last of `most` steps.
 
     Anderson's mixing: of the last three points that combination whose move is least, and 0.7 of the move left there. It
     passes the soft modes (λ near 1) on which steps cell by cell are slow; one column only, and for ceilings at which few
@@ -90,7 +90,7 @@ def _parts(move: Array, changes: list[Array]) -> list[float]:
 def any_fixed_point(
     loop: TickLoop, start: Array, *, near: float = NEAR, least: int = STEPS, work: int = WORK, by_ticks: bool = False
 ) -> tuple[Array, float]:
-    """A fixed point and the largest |f(e) − e| left, by whatever reaches one; one column only.
+    """Return a fixed point and the largest |f(e) − e| left, by whatever reaches one; one column only.
 
     With `by_ticks`, the one that plain ticks from the loop's own start come to, if to any: what is seen is then what is
     analysed. Else `fixed_point` from `start` and damped Newton steps; else ticks from there.
@@ -138,7 +138,7 @@ def _residual(loop: TickLoop, worth: Array) -> float:
 
 
 def _newton(loop: TickLoop, worth: Array, move: Array) -> Array | None:
-    """The step d with (I − J) d = f(e) − e; None where a loop is too large to solve or the matrix is singular.
+    """Return the step d with (I − J) d = f(e) − e; None where a loop is too large to solve or the matrix is singular.
 
     Ordered by its strongly connected parts the matrix is block triangular, so that elimination fills in blocks only.
     """

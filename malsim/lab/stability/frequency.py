@@ -24,7 +24,7 @@ ZERO = 1e-12
 
 
 def eigenvalues(jacobian: sparse.csr_array) -> NDArray[np.complex128]:
-    """The eigenvalues of ∂f/∂e that bound its margins.
+    """Return the eigenvalues of ∂f/∂e that bound its margins.
 
     Of each strongly connected part all; of one above 1,500 rows the eight farthest from 1, by Arnoldi's method.
     """
@@ -46,7 +46,7 @@ def eigenvalues(jacobian: sparse.csr_array) -> NDArray[np.complex128]:
 
 
 def damping_bound(values: NDArray[np.complex128]) -> float:
-    """The damping α below which every mode dies out: |1 − α + α λ| < 1, so α < 2 (1 − Re λ) / |1 − λ|².
+    """Return the damping α below which every mode dies out: |1 − α + α λ| < 1, so α < 2 (1 − Re λ) / |1 − λ|².
 
     0 where an eigenvalue has a real part of 1 or more, which no damping cures; for a real λ = −L it is 2 / (1 + L).
 

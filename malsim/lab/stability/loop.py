@@ -46,7 +46,7 @@ class TickLoop:
 
     @classmethod
     def of(cls, memory: Memory, rules: Rules) -> TickLoop:
-        """The loop that a memory's tick closes; `UsageError` under `records`, which weighs whole pools."""
+        """Return the loop that a memory's tick closes; `UsageError` under `records`, which weighs whole pools."""
         if isinstance(rules.effective, str):
             raise UsageError("is no loop over edges", where="rules.effective", given=rules.effective, hint="leave it out")
         active = memory.column("status") == 0
@@ -68,7 +68,7 @@ class TickLoop:
         )
 
     def arranged(self, order: NDArray[np.int64], kind: type[np.floating[Any]]) -> TickLoop:
-        """The same loop with its cells in another order, in numbers of another precision."""
+        """Return the same loop with its cells in another order, in numbers of another precision."""
         return replace(
             self,
             stated=self.stated[order].astype(kind),
@@ -86,7 +86,7 @@ class TickLoop:
         return self.support @ worth, self.challenge @ worth
 
     def worth(self, support: Array, challenge: Array) -> Array:
-        """The formula, of all cells."""
+        """Compute f from the support and challenge masses, for active and inactive cells alike."""
         anchor = along(self.stated, support), along(self.factor, support)
         if self.formula is not None:
             return np.clip(np.asarray(self.formula(*anchor, support, challenge), dtype=np.float64), 0.0, 1.0)

@@ -72,7 +72,7 @@ class LoopFigures:
         )
 
     def stability_map(self, *, points: int = 31) -> Sheet:
-        """The spectral radius over both ceilings, hatched where simulated ticks ring."""
+        """Plot the spectral radius over both ceilings, hatched where simulated ticks oscillate."""
         from malsim.showing.plots.studies import loop_portraits as draw
 
         present = self.rules.support_ceiling, self.rules.challenge_ceiling
@@ -80,7 +80,7 @@ class LoopFigures:
         return draw.stability_map(portraits.stability_map(self.loop, points), present=present, title=title)
 
     def phase(self, one: str, other: str, *, rep: int = 0) -> Sheet:
-        """Two cells against each other, all others at the fixed point."""
+        """Plot two cells against each other, with all others at the fixed point."""
         from malsim.showing.plots.studies import loop_portraits as draw
 
         rows = [self._row(cell, rep) for cell in (one, other)]
@@ -92,7 +92,7 @@ class LoopFigures:
         return draw.phase(field, paths, self.fixed_point[rows], names=(x, y), title=title)
 
     def nyquist(self) -> Sheet:
-        """The open loop of the modes that the margins are of, in the complex plane; where one circles −1 it rings."""
+        """Plot the open loop of the margins' modes in the complex plane; a mode that encircles −1 oscillates."""
         from malsim.showing.plots.studies.loop_frequency import nyquist
 
         return nyquist(self._responses(), gain=self.margins[0], phase=self.margins[1], title=self.verdict)
@@ -129,7 +129,7 @@ class LoopFigures:
         return f'{name} "{row["title"][0]}": {word(row)}'
 
     def _row(self, cell: str | None, rep: int) -> int:
-        """The row of a cell by name; of the one that swings most, if None."""
+        """Return the row of a cell by name; of the one that swings most, if None."""
         if cell is not None:
             return self.memory.row(cell, rep=rep)
         amplitude, radius = (self.cells[name].fill_null(0.0).to_numpy() for name in ("amplitude", "radius"))

@@ -49,7 +49,7 @@ def of_trail(loop: TickLoop, memory: Memory, tick: Callable[[Array], Array] | No
 
 
 def _last_ticks(step: Callable[[Array], Array], worth: Array) -> Array:
-    """The last 256 of 1,000 ticks, shape (ticks, cells); fewer where all comes to rest."""
+    """Return the last 256 of 1,000 ticks, shape (ticks, cells); fewer where all comes to rest."""
     last = deque([worth], maxlen=QUARTER)
     for _ in range(TICKS):
         last.append(step(last[-1]))
@@ -59,7 +59,7 @@ def _last_ticks(step: Callable[[Array], Array], worth: Array) -> Array:
 
 
 def _periods(rows: Array) -> NDArray[np.int64]:
-    """The least period that each column shows twice over; 0 where it shows none."""
+    """Return the least period that each column shows twice over; 0 where it shows none."""
     period = np.zeros(rows.shape[1], dtype=np.int64)
     for length in range(min(LONGEST, len(rows) // 2), 0, -1):
         again = np.abs(rows[-length:] - rows[-2 * length : -length]).max(axis=0) <= STILL

@@ -22,7 +22,7 @@ APART, LEAST = 1.01, 0.01
 
 
 def trail(loop: TickLoop, ticks: int) -> Array:
-    """The worth of every cell at start and after each tick, shape (ticks + 1, cells)."""
+    """Return the worth of every cell at start and after each tick, shape (ticks + 1, cells)."""
     worth = [loop.start]
     for _ in range(ticks):
         worth.append(loop.tick(worth[-1]))
@@ -59,7 +59,7 @@ def rings(loop: TickLoop, *, ticks: int = TICKS) -> NDArray[np.bool_]:
 def measured_ceiling(
     loop: TickLoop, *, low: float = 0.0, high: float = 1.0, within: float = 1e-3, ticks: int = TICKS
 ) -> float | None:
-    """The least challenge ceiling between two at which simulated ticks go on ringing, to a relative `within`.
+    """Return the least challenge ceiling between two at which simulated ticks go on ringing, to a relative `within`.
 
     None where none of them rings. Below the contraction bound nothing can ring; from there ceilings 1 % apart are run
     (farther apart on more than 500 cells, and for fewer ticks), lowest first, and the first step from settling to ringing is

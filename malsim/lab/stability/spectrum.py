@@ -43,7 +43,7 @@ class Spectrum:
 
 
 def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float = TOLERANCE) -> Spectrum:
-    """The dominant eigenvalues of (1 − damping) I + damping · matrix, part by part.
+    """Return the dominant eigenvalues of (1 − damping) I + damping · matrix, part by part.
 
     A matrix is block triangular over its strongly connected parts, so its eigenvalues are theirs; taking parts apart keeps
     a long chain without a loop from showing eigenvalues that only rounding gave it. Parts of up to 300 rows are solved
@@ -162,7 +162,7 @@ TINY, AGAIN = 1e-6, 0.7
 
 
 def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWERS) -> tuple[float, NDArray[np.complex64]]:
-    """The spectral radius to about 1 %, and the vector of its mode, at the cost of so many products and twelve.
+    """Return the spectral radius to about 1 %, and the vector of its mode, at the cost of so many products and twelve.
 
     M = (1 − damping) I + damping · matrix. Two estimates, neither often too large, of which the larger counts: how fast
     powers grow, ρ = lim ‖Mᵏ v‖^(1/k) (Gelfand), over the latter half, right where eigenvalues fill a disc and none stands
@@ -194,13 +194,13 @@ def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWE
 
 
 def scatter(size: int) -> Array:
-    """A vector that is orthogonal to no mode."""
+    """Return a vector that is orthogonal to no mode."""
     uniform: Array = np.random.Generator(np.random.Philox(key=0)).random(size)
     return uniform - 0.5
 
 
 def _ritz(tick: Callable[[Single], Single], vector: Single) -> tuple[complex, NDArray[np.complex64]]:
-    """The largest eigenvalue of a map over the span of a vector and its next images, and its vector there.
+    """Return the largest eigenvalue of a map over the span of a vector and its next images, and its vector there.
 
     Sums without a matrix product: the threads of its library cost more here than they give.
     """

@@ -65,13 +65,13 @@ class PairedComparison:
         return pl.DataFrame(rows, orient="row", schema=["what", "value", "low", "high"])
 
     def plot(self, title: str = "") -> Sheet:
-        """The two, replication by replication, and the difference paired and unpaired."""
+        """Plot both sides by replication, and the paired and unpaired difference."""
         from malsim.showing.plots.studies.narrowing import paired
 
         return paired(self.each, self.frame, label=label_of(self.metric), title=title)
 
     def __repr__(self) -> str:
-        """A line a person reads, and one on the pairing."""
+        """Return a readable summary, with a line on the pairing."""
         mean = self.difference
         if self.alike:
             how = f"b − a = {mean.value:+.4g}" if mean.value else "no difference"
@@ -141,5 +141,5 @@ def compare(
 
 
 def _own_mean(side: Measurement, name: str) -> Estimate | None:
-    """A side's own mean with its interval; None where every replication is alike, and there is none."""
+    """Return a side's own mean with its interval; None where every replication is alike, and there is none."""
     return Estimate.of(side, name) if len(np.unique(side.parts[~np.isnan(side.parts)])) > 1 else None

@@ -50,7 +50,7 @@ OF_SERIES = re.compile(rf"({'|'.join((*SERIES, STEADY))}) of (.+)")
 
 
 def measured(run: Run, metric: Measure) -> Array:
-    """The measure of every replication of a run by itself, shape (replications,); NaN where a replication has none.
+    """Return the measure of every replication of a run by itself, shape (replications,); NaN where a replication has none.
 
     Times and calibration errors of a run are no means of these: see `measurement`, which has what is allowed and refused.
     """
@@ -58,7 +58,7 @@ def measured(run: Run, metric: Measure) -> Array:
 
 
 def measurement(run: Run, metric: Measure) -> Measurement:
-    """A measure of a run, with its estimator by what it is: `mean()` is what is printed of it everywhere.
+    """Return a measure of a run, with its estimator by what it is: `mean()` is what is printed of it everywhere.
 
     `metric` is one of
 
@@ -126,7 +126,7 @@ def name_of(metric: Measure) -> str:
 
 
 def label_of(metric: str) -> str:
-    """A metric's name with its unit, for an axis.
+    """Return a metric's name with its unit, for an axis.
 
     >>> label_of("brier"), label_of("settling_time of eff(obs_a1a1)"), label_of("mean of belief(pump)")
     ('brier (1)', 'settling_time of eff(obs_a1a1) (d)', "mean of belief(pump) (the value's unit)")
@@ -173,7 +173,7 @@ class Estimate:
 
 
 def estimate(each: Array | Measurement, metric: str, bounds: Bounds = ANY) -> Estimate:
-    """The mean of a measurement, or of one number a replication, with its interval.
+    """Return the mean of a measurement, or of one number a replication, with its interval.
 
     Raises
     ------

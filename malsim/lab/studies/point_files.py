@@ -70,7 +70,7 @@ class SweepPoint:
 
 
 def place_of(settings: dict[str, Any]) -> str:
-    """The file of a point, under a folder of its own first letters so that no folder grows too long.
+    """Return the file of a point, under a folder of its own first letters so that no folder grows too long.
 
     >>> place_of({"rules.damping": 0.5})
     '90/90968b484518cd8c9a45.parquet'
@@ -95,7 +95,7 @@ def write_whole(frame: pl.DataFrame, path: Path) -> None:
 
 
 def open_folder(folder: Path, about: Mapping[str, Any], *, what: str) -> None:
-    """Make a study's folder with its card, WHAT.json, or see that the card there says the same.
+    """Create a study's folder with its card, WHAT.json, or check that the existing card is the same.
 
     Raises `UsageError` naming what differs; the folder is left as it is.
     """
@@ -122,7 +122,7 @@ def _difference(key: str, before: object, now: object) -> str:
 
 
 def identity_of(scenario: Scenario) -> str:
-    """A hash of all that a scenario does; not of its checks, nor of where its file lies."""
+    """Return a hash of all that a scenario does; not of its checks, nor of where its file lies."""
     settings = {one.name: getattr(scenario, one.name) for one in fields(scenario)}
     for name in ("claims", "rules", "checks", "text", "path", "why", "initial_memory", "netlist"):
         settings.pop(name)

@@ -60,7 +60,7 @@ def executor_of(executor: Any = None, *, workers: int | None = None) -> Iterator
 
 
 def cluster_of(address: str) -> Any:
-    """A client of the Dask scheduler at an address, to be closed; raises `UsageError` where none answers."""
+    """Return a client of the Dask scheduler at an address, to be closed; raise `UsageError` where none answers."""
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
@@ -138,7 +138,7 @@ class _Processes(ProcessPoolExecutor):
 
 
 def _begin(limits: Limits | None) -> None:
-    """In a new worker: one thread for its frames, as there are other workers, its parent's limits and its parent's end."""
+    """Set up a new worker: limit its frames to one thread, and adopt the limits and lifetime of its parent."""
     Limits.put_in_force(limits)
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # read when polars is first imported, which is later
     parent = multiprocessing.parent_process()

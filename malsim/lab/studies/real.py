@@ -77,7 +77,7 @@ class RealClaims:
         return {name: float(values[name][0]) for name in METRICS}
 
     def accuracy(self, rules: Rules, *, afterwards: Callable[[Memory, Rules], Memory] | None = None) -> dict[str, float]:
-        """The share of questions answered rightly under rules, with its 95 % interval (Wilson)."""
+        """Return the share of questions answered rightly under rules, with its 95 % interval (Wilson)."""
         right = self.answers(rules, afterwards=afterwards)["right"]
         share = float(right.sum()) / len(right)
         low, high = wilson(share, len(right))
@@ -112,7 +112,7 @@ def read_real(folder: str | Path) -> RealClaims:
 
 
 def before(memory: Memory, day: float) -> Memory:
-    """The graph as it stood before a day: its first cells, their edges, and nobody replaced by a later one."""
+    """Return the graph as it stood before a day: its first cells, their edges, and nobody replaced by a later one."""
     count = int((memory.cells["created"] < day).sum())
     replaced = pl.col("successor") < count
     active = pl.lit("active", schema.CELLS["status"])
@@ -134,7 +134,7 @@ def _right(questions: pl.DataFrame, leading: pl.DataFrame) -> pl.DataFrame:
 
 
 def _votes(memory: Memory) -> pl.DataFrame:
-    """The majority's answer about each object; every claim is a cell, replaced ones included."""
+    """Return the majority's answer about each object; every claim is a cell, replaced ones included."""
     titles = memory.cells.select("object", answer="title").with_row_index("row")
     votes = titles.group_by("object", "answer").agg(pl.len().alias("votes"), pl.col("row").min())
     share = pl.col("votes") / pl.col("votes").sum().over("object")

@@ -85,7 +85,7 @@ class ReplicationResult:
         )
 
     def plot(self, title: str = "") -> Sheet:
-        """The interval at each look, beside the half-width asked."""
+        """Plot the interval at each look, beside the requested half-width."""
         from malsim.showing.plots.studies.narrowing import narrowing
 
         return narrowing(self.rounds, labels={name: label_of(name) for name in self.targets}, title=title)
@@ -197,7 +197,7 @@ def sequential(
 
 
 def half_widths(names: Sequence[str], half_width: float | Mapping[str, float]) -> dict[str, float]:
-    """The half-width asked of each metric by name; raises `UsageError` for one that is missing or not above 0."""
+    """Return the half-width asked of each metric by name; raise `UsageError` for one that is missing or not above 0."""
     widths = half_width if not isinstance(half_width, (int, float)) else dict.fromkeys(names, float(half_width))
     for name in names:
         if name not in widths:

@@ -58,7 +58,7 @@ class SweepResult:
         return self.lazy.sort(*self.names, maintain_order=True).collect()
 
     def plot(self, metric: str | None = None, *, x: str | None = None, by: str | None = None, y: str | None = None) -> Sheet:
-        """A metric (the first, if None) over the settings, which must all be named or have one value.
+        """Plot a metric (None: the first) over the settings, which must all be named or have a single value.
 
         Over one setting a line with its interval as a band; over two a line for each value of `by`, or shades over x and y.
         """

@@ -45,7 +45,7 @@ class Problem(Protocol):
         """Key of the problem, equal for problems with the same losses; studies are stored under it."""
 
     def under(self, values: Mapping[str, Any]) -> Rules | Scenario:
-        """The subject under some settings."""
+        """Return the subject under some settings."""
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """Return, per measure, the loss of each unit (a replication, a question) under some settings; lower is better."""
@@ -71,7 +71,7 @@ class OfScenario:
         return identity_of(self.subject)
 
     def under(self, values: Mapping[str, Any]) -> Scenario:
-        """The scenario under some settings."""
+        """Return the scenario under some settings."""
         return changed(self.subject, values, where="space")
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
@@ -113,7 +113,7 @@ class OfClaims:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def under(self, values: Mapping[str, Any]) -> Rules:
-        """The rules under some settings."""
+        """Return the rules under some settings."""
         return changed(self.subject, values, where="space")
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
@@ -153,7 +153,7 @@ def drawn_subject(problem: Problem) -> Scenario | Path | None:
 
 
 def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rules | None = None) -> Problem:
-    """A problem from a scenario or its file, or from real claims or their folder; any other that has losses as it is.
+    """Return a problem from a scenario or its file, or from real claims or their folder; any other that has losses as it is.
 
     A scenario of fewer replications gets as many as are asked for, at least two, as one has no spread to judge by. A
     scenario in which nothing is random has one.

@@ -67,7 +67,7 @@ class Search:
         return self._count - 1, self.points[self._count - 1]
 
     def tell(self, number: int, value: float) -> None:
-        """Say what a point was worth; lower is better."""
+        """Record the loss of a point; lower is better."""
         if not 0 <= number < self._count or number in self.values:
             raise UsageError("not a point that waits for its value", where="tell", given=number)
         self.values[number] = value

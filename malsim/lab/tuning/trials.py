@@ -62,7 +62,7 @@ class FolderJob:
 
 
 def in_folder(job: Job, folder: str | Path) -> FolderJob:
-    """The job with a folder to keep its points in; raises `UsageError` where the folder holds another study.
+    """Return the job with a folder to keep its points in; raise `UsageError` where the folder holds another study.
 
     A study is its problems (what is held out is none of them), its objectives, and the versions of what computes them. Seed,
     budget and space are not: another search of the same problem finds the points of the first.
@@ -120,7 +120,7 @@ def scales_of(tries: Sequence[Sequence[Sequence[Array]]]) -> list[float]:
 def bootstrap(
     tries: Sequence[Sequence[Sequence[Array]]], *, worst: bool, seed: int = 0, scales: Sequence[float] = ()
 ) -> Array:
-    """The loss of every try when the units of each problem are drawn anew: shape (400, tries, measures).
+    """Return the loss of every try when the units of each problem are drawn anew: shape (400, tries, measures).
 
     One draw of units serves all tries and measures, so that tries are compared on the same units.
     """
@@ -142,7 +142,7 @@ def bootstrap(
 
 
 def triple(value: float, resamples: NDArray[np.float64]) -> Triple:
-    """A value with the 2.5 % to 97.5 % range of its resamples."""
+    """Return a value with the 2.5 % to 97.5 % range of its resamples."""
     return value, *ends(resamples)
 
 

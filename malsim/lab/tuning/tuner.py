@@ -72,11 +72,11 @@ class Tuner:
         self.starts_within = self._within(self.values[0])
 
     def evaluate(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[float]:
-        """The loss of each of some settings: the objectives' mean, or the worst margin with its sign turned."""
+        """Return the loss of each of some settings: the objectives' mean, or the worst margin with its sign turned."""
         return [float(loss.mean()) for loss in self.losses(values, executor)]
 
     def losses(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[Array]:
-        """The loss of each of some settings, one number an objective. How many workers make them changes nothing.
+        """Return the loss of each of some settings, one number an objective. How many workers make them changes nothing.
 
         NaN for settings that do not keep the bounds on prices; they are not run.
         """
@@ -104,7 +104,7 @@ class Tuner:
         return [loss_of(units, worst=self.worst, scales=self.scales) for units in self.tries]
 
     def result(self) -> TuningResult:
-        """The best of what was tried, its intervals, and how it does on what was held out."""
+        """Return the best of what was tried, its intervals, and how it does on what was held out."""
         self.rescale()
         study = Study(
             space=self.space, holdout=self.holdout, holds_others=self.holds_others, measures=self.job.measures,

@@ -77,7 +77,7 @@ class TuningResult:
         return self.candidates.filter("front")
 
     def toml(self, *, anyway: bool = False) -> str:
-        """The rules as a file that run, test, replay and tune accept, each with its interval.
+        """Return the rules as a file that run, test, replay and tune accept, each with its interval.
 
         Raises `UsageError` where nothing is recommended, unless it is asked for `anyway`, or where a setting is none of the
         rules.
@@ -109,7 +109,7 @@ class TuningResult:
         save_text(path, self.toml(anyway=anyway))
 
     def figure(self, *, title: str = "") -> Sheet:
-        """The loss over each setting, with the best and its interval; of two objectives the front."""
+        """Plot the loss over each setting, with the best point and its interval; for two objectives also the front."""
         from malsim.showing.plots.studies.tuning import slices
 
         if len(self.objectives) > 1:
@@ -155,7 +155,7 @@ class TuningResult:
         return sheets
 
     def __repr__(self) -> str:
-        """A few lines a person reads."""
+        """Return a readable summary."""
         lines = [f"{' and '.join(self.objectives)}: {self.candidates.height} points tried; best loss {numbers(self.loss)}"]
         if self.held_out and self.held_gain:
             before = f"less than before by {numbers(self.held_gain)}"

@@ -79,7 +79,7 @@ class Actuators:
     def drive(
         self, memory: Memory, values: Mapping[str, Array], last: Mapping[str, Array], rows: Rows
     ) -> tuple[Memory, dict[str, Array], tuple[Happening, ...]]:
-        """The memory with the flags as driven now, the bits of each drive, and what happened."""
+        """Return the memory with the flags as driven now, the bits of each drive, and what happened."""
         now: dict[str, Array] = {}
         events = [*self._alarm_events(values, last, now, rows), *self._loop_events(values, last, now)]
         if self.flags:

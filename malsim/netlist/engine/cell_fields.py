@@ -21,7 +21,7 @@ _WORDS = {**schema.WORDS, "status": schema.STATUS}
 
 
 def field_of(fields: tuple[str, ...], rows: Rows) -> Array:
-    """A field of every cell, as floats: `("age",)`, `("work", "impact")`, `("status", "annexed")`."""
+    """Return a field of every cell, as floats: `("age",)`, `("work", "impact")`, `("status", "annexed")`."""
     first, *rest = fields
     if first == "work":
         return rows.work(rest[0])

@@ -127,7 +127,7 @@ class Engine:
         self._neighbours = Neighbours()  # what it keeps is a function of the memory, so it changes no answer
 
     def start(self, memory: Memory) -> State:
-        """The net before its first scan."""
+        """Return the state of the net before its first scan."""
         return self._fit(State(), Rows(memory, self.replications, first=self.first))
 
     def scan(
@@ -197,7 +197,7 @@ class Engine:
         return result
 
     def _express(self, names: Iterable[str], stale: set[str], values: dict[str, Any], board: Board) -> None:
-        """Put on signals what the expressions that write them come to now, where anything they read has moved since."""
+        """Evaluate the expressions whose inputs have changed, and write the results to their signals."""
         for name in names:
             if name in stale:
                 stale.discard(name)
@@ -206,7 +206,7 @@ class Engine:
                 values[name] = np.asarray(value).astype(kind, copy=False) if np.ndim(value) else np.full(count, value, kind)
 
     def _follow(self, name: str, state: OpState, values: dict[str, Any], rows: Rows) -> None:
-        """Put on every signal that reduces this instance's outputs what they come to now."""
+        """Update all signals that reduce this instance's outputs."""
         step = self.steps[name]
         for signal, where in self.followers[name]:
             key, row, _ = step.instance.sheet.slots[where.inner.name]  # type: ignore[union-attr]
@@ -256,7 +256,7 @@ class Engine:
 
 
 def _program_event(one: ProgramCell) -> Happening:
-    """A prg cell came in: its programs stand on the tick from now on, or cannot."""
+    """Return the event of a new prg cell: its programs run on the tick from now on, or are at fault."""
     kind = "refused" if one.fault else "scheduled"
     detail = one.fault or " ".join(program.operation for program in one.programs)
     return Happening(np.array(one.places, dtype=np.int64), kind, one.handle, detail, one.handle)

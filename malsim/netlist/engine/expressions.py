@@ -103,7 +103,7 @@ def formula(where: Address | Constant, domain: str, place: Place) -> Formula:
 
 
 def _domain(where: Address | Constant, place: Place) -> str:
-    """The domain that an address has rows of; the run's where it is one value, or takes the domain of who asks."""
+    """Return the domain that an address has rows of; the run's where it is one value, or takes the domain of who asks."""
     if isinstance(where, Row):
         return "run" if where.name else where.domain
     if isinstance(where, Pin):
@@ -171,7 +171,7 @@ def _around(where: Reduced, inner: Row, place: Place) -> Formula:
 
 
 def _member_values(reducer: str, inner: Row, place: Place) -> Formula:
-    """A field on its own rows; of words that are only compared, their numbers."""
+    """Return a field on its own rows; of words that are only compared, their numbers."""
     if reducer != "distinct" or inner.fields not in _WORDS:
         return _own(inner, place)
     if inner.fields == ("object",):

@@ -54,7 +54,7 @@ class Neighbours:
         return ends.row.astype(np.int64), ends.col.astype(np.int64)
 
     def sums(self, hops: tuple[Hop, ...], values: Array) -> Array:
-        """The sum of a field over what the hops lead to from each cell, added up in the order of cells."""
+        """Return the sum of a field over what the hops lead to from each cell, added up in the order of cells."""
         matrix = self.keep(("sums", hops), lambda: self._reach(hops).astype(np.float64))
         total: Array = matrix @ values
         return total
@@ -73,7 +73,7 @@ class Neighbours:
         return self.keep(name, lambda: _FIELDS[name](self))
 
     def edges(self) -> tuple[Ints, Ints, Ints, Array]:
-        """The ends of every edge, its relation by place, and its weight."""
+        """Return the ends of every edge, its relation by place, and its weight."""
         table = self.memory.table("edges")
         return table.column("source"), table.column("target"), table.column("relation"), table.column("weight")
 
@@ -144,7 +144,7 @@ def _clustering(graph: Neighbours) -> Array:
 
 
 def _is_lost(graph: Neighbours) -> Array:
-    """Not active, and no version after it is: the chain is followed at most `FAR` steps."""
+    """Return the mask of cells that are inactive and have no active later version within `FAR` steps."""
     after = graph.memory.column("successor")
     at, lives = np.arange(len(after)), graph.active.copy()
     for _ in range(FAR):
@@ -170,7 +170,7 @@ def _depth(graph: Neighbours) -> Array:
 
 
 def _root(graph: Neighbours) -> Array:
-    """The end of the derived_from edges from a cell, numbered after the writers; without such an edge its writer."""
+    """Return the end of the derived_from edges from a cell, numbered after the writers; without such an edge its writer."""
     source, target, relation, _ = graph.edges()
     author = graph.memory.column("author").astype(np.int64)
     derives = relation == schema.RELATIONS.index("derived_from")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def reduce_groups(reducer: str, values: Array, groups: NDArray[np.int64], count: int) -> Array:
-    """The mean, median, sum, greatest, least, number or true share of the values of each group.
+    """Return the mean, median, sum, greatest, least, number or true share of the values of each group.
 
     Of no values the sum and the count are 0 and the others NaN.
 
@@ -49,7 +49,7 @@ def reduce_groups(reducer: str, values: Array, groups: NDArray[np.int64], count:
 
 
 def _median(numbers: Array, groups: NDArray[np.int64], count: int) -> Array:
-    """The middle value of each group, of an even number the mean of the middle two; NaN is left out."""
+    """Return the middle value of each group, of an even number the mean of the middle two; NaN is left out."""
     is_number = ~np.isnan(numbers)
     numbers, groups = numbers[is_number], groups[is_number]
     if count == 1 and len(numbers):  # the middle two are found without putting all in order
@@ -64,7 +64,7 @@ def _median(numbers: Array, groups: NDArray[np.int64], count: int) -> Array:
 
 
 def series(values: Array, groups: NDArray[np.int64], count: int) -> tuple[Array, NDArray[np.int64]]:
-    """The values of each group in their order: (longest, count), short ones padded with NaN, and how many each has.
+    """Return the values of each group in their order: (longest, count), short ones padded with NaN, and how many each has.
 
     >>> table, length = series(np.array([1.0, 2.0, 3.0]), np.array([1, 0, 1]), 2)
     >>> table.tolist(), length.tolist()

@@ -69,7 +69,7 @@ class Rows:
         return self._before.of(self.memory)
 
     def once(self, name: object, compute: Callable[[], T]) -> T:
-        """A value that is worked out once a scan."""
+        """Return a value that is computed once per scan."""
         if name not in self._once:
             self._once[name] = compute()
         return cast("T", self._once[name])
@@ -94,7 +94,7 @@ class Rows:
         return self.memory.height if domain == "cell" else self.memory.table("writers").height
 
     def rep_of(self, domain: str) -> Ints:
-        """The place of each row's replication among the run's."""
+        """Return the place of each row's replication among the run's."""
         return self.neighbours.keep(("rep", domain), lambda: self._rep_of(domain), self._origin(domain))
 
     def _rep_of(self, domain: str) -> Ints:

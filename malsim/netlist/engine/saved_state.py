@@ -28,7 +28,7 @@ _ARRAY, _WORDS, _TREE = "array", "words", "tree"
 
 
 def saved(state: State, engine: Engine) -> bytes:
-    """The state of a net after a scan; what a scan reads anew from the memory is left out."""
+    """Return the state of a net after a scan; what a scan reads anew from the memory is left out."""
     of_run = {name for name, signal in engine.net.signals.items() if signal.domain == "run"}
     signals = {name: value for name, value in state.signals.items() if name not in engine.readers or name in of_run}
     outputs = {slot: {"values": one.values, "witness": one.witness, "state": one.state}
@@ -47,7 +47,7 @@ def saved(state: State, engine: Engine) -> bytes:
 
 
 def restored(data: bytes, engine: Engine, memory: Memory, *, first: int) -> State:
-    """The state that `saved` gave, for a net that may have more parts by now; they begin as at a first scan.
+    """Return the state that `saved` gave, for a net that may have more parts by now; they begin as at a first scan.
 
     Raises `DataError` for bytes that are no such state.
     """
@@ -71,7 +71,7 @@ def restored(data: bytes, engine: Engine, memory: Memory, *, first: int) -> Stat
 
 
 def _ops(ops: Mapping[str, OpState], engine: Engine, heights: Mapping[str, int]) -> dict[str, OpState]:
-    """The states of the net's instances; one that is new, or is another op by now, begins."""
+    """Return the states of the net's instances; one that is new, or is another op by now, begins."""
     states = {}
     for name, step in engine.steps.items():
         fresh = step.start(heights[step.domain])
@@ -80,7 +80,7 @@ def _ops(ops: Mapping[str, OpState], engine: Engine, heights: Mapping[str, int])
 
 
 def _programs(slots: list[list[str]], memory: Memory, state: State, first: int) -> tuple[Program, ...]:
-    """The standing programs of the cells that were searched, under the names that they remember by."""
+    """Return the standing programs of the cells that were searched, under the names that they remember by."""
     whole = program_cells(memory, after=0, upto=state.search_from, tick=state.ticks, first=first)
     programs = [program for one in whole for program in one.programs]
     slot_of = {(key, slot.split(" ")[-2]): slot for key, slot in slots}

@@ -113,7 +113,7 @@ def _row(where: Row) -> Reader:
 
 
 def _take(values: Array, rows: Ints) -> Array:
-    """The value of each row, and NaN, 0 or false where there is none."""
+    """Return the value of each row, and NaN, 0 or false where there is none."""
     absent = rows == NONE
     if not absent.any():
         return values[rows]
@@ -164,7 +164,7 @@ def _reduced_path(reducer: str, where: Path, finder: Finder) -> Reader:
 
 
 def many(reducer: str, values: Array, groups: Ints, count: int) -> Array | Series:
-    """Many values to one a group, or with `series` to all of them in their order."""
+    """Reduce many values to a value per group, or with `series` return all of them in order."""
     if reducer == "series":
         return series(values.astype(np.float64), groups, count)
     return reduce_groups(reducer, values, groups, count)

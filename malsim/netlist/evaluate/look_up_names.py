@@ -50,7 +50,7 @@ class Frames:
 
     @classmethod
     def of(cls, memory: Memory, *, t: float = 0.0) -> Frames:
-        """The frames of one memory as a reader sees it at time t, see `malsim.memory.law_steps.present`."""
+        """Return the frames of one memory as a reader sees it at time t, see `malsim.memory.law_steps.present`."""
         memory = present(memory).memory
         handle = memory.cells["handle"]
         cells = memory.cells.with_columns(
@@ -62,7 +62,7 @@ class Frames:
 
 
 def edges_by_handle(memory: Memory) -> pl.DataFrame:
-    """The edges of a memory as `Frames` take them."""
+    """Return the edges of a memory as `Frames` take them."""
     handle, source, target = memory.cells["handle"], memory.edges["source"], memory.edges["target"]
     rep = memory.cells["rep"].gather(source).alias("rep")
     return memory.edges.with_columns(rep, handle.gather(source).alias("source"), handle.gather(target).alias("target"))

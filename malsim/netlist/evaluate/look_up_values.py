@@ -26,7 +26,7 @@ Plain: TypeAlias = Path | Row | Reduced | Pin | Name | SignalRow
 
 
 def one_value(where: Address | SignalRow | str, frames: Frames) -> pl.DataFrame:
-    """Look an address up that reads one value an instant: t, rep, value; raises `AddressError` where there are many."""
+    """Evaluate an address with a value per instant: t, rep, value; raise `AddressError` if there are several."""
     values = evaluate(where, frames)
     if values["value"].dtype == pl.List or "row" in values.columns:
         rows = values["row"].drop_nulls().unique().sort().head(6).to_list() if "row" in values.columns else []
@@ -39,7 +39,7 @@ def one_value(where: Address | SignalRow | str, frames: Frames) -> pl.DataFrame:
 
 
 def _of_one(text: str, row: str, frames: Frames) -> str:
-    """The address of one row of many: of a signal, of a domain, of the cells that a wildcard reaches."""
+    """Return the address of one row of many: of a signal, of a domain, of the cells that a wildcard reaches."""
     head, dash, fields = text.partition("-")
     if isinstance(read(text, frames), SignalRow):
         return f"{text}({row})"
@@ -47,7 +47,7 @@ def _of_one(text: str, row: str, frames: Frames) -> str:
 
 
 def evaluate(where: Address | SignalRow | str, frames: Frames | Memory, *, at: float | None = None) -> pl.DataFrame:
-    """Look an address up.
+    """Evaluate an address.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _plain(point: Address | SignalRow) -> Plain:
 
 
 def cells_read(where: Address | str, frames: Frames) -> pl.DataFrame:
-    """The cells whose values an address reads: t, rep, cell; none for one that reads signals or writers.
+    """Return the cells whose values an address reads: t, rep, cell; none for one that reads signals or writers.
 
     Raises `AddressError` for a cell that the frames do not know.
 
@@ -151,7 +151,7 @@ def _start(point: Path, frames: Frames) -> pl.DataFrame:
 
 
 def _whole(point: Path, frames: Frames) -> str:
-    """The handle of the cell that a path begins at; its beginning will do where one cell alone begins so."""
+    """Return the handle of the cell that a path begins at; its beginning will do where one cell alone begins so."""
     names = frames.cells["cell"].cast(pl.String)
     if (names == point.handle).any():
         return point.handle
@@ -178,7 +178,7 @@ def _edges(point: Path, frames: Frames) -> pl.DataFrame:
 
 
 def _across(cells: pl.DataFrame, hop: Hop, frames: Frames, edges: pl.DataFrame) -> pl.DataFrame:
-    """The active cells at the other end of every edge of the hop's relation that was written by then."""
+    """Return the active cells at the other end of every edge of the hop's relation that was written by then."""
     near, far = ("target", "source") if hop.incoming else ("source", "target")
     rep = ["rep"] if "rep" in edges.columns else []
     edges = edges.select(

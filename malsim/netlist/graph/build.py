@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def build(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
-    """The memory with these rows as they stand, or the memory as it was and everything that is wrong."""
+    """Return the memory with these rows as they stand, or the memory as it was and everything that is wrong."""
     cells = complete(pl.DataFrame(graph.rows, schema=dict(GIVEN)).with_columns(pl.lit(rep, pl.Int32).alias("rep")), now=now)
     names = _Names(memory, cells, rep)
     edges = _edges(graph, names, memory, cells)
@@ -55,7 +55,7 @@ class _Names:
                 self.own.setdefault(name, row)
 
     def rows(self, names: list[str | None]) -> Ints:
-        """The row each name has, NONE for no name and for one that names nothing."""
+        """Return the row each name has, NONE for no name and for one that names nothing."""
         outside = self.memory.index.rows([self.rep] * len(names), names, height=self.base)
         return np.array(
             [self.own.get(name or "", row) for name, row in zip(names, outside.tolist(), strict=True)], dtype=np.int64
@@ -102,7 +102,7 @@ def _supersessions(edges: pl.DataFrame, heirs: Ints, base: int) -> pl.DataFrame:
 
 
 def _authors(memory: Memory, cells: pl.DataFrame, graph: GraphRows, rep: int) -> tuple[pl.Series, pl.DataFrame]:
-    """The row of each cell's writer, and the writers frame with those who are new and the records of the text."""
+    """Return the row of each cell's writer, and the writers frame with those who are new and the records of the text."""
     names = set(memory.writers.filter(pl.col("rep") == rep)["writer"].to_list())
     fresh = [name for name in cells["writer"].unique(maintain_order=True).to_list() if name not in names]
     fresh.sort(key=lambda name: graph.records.get(name, {}).get("writer-row", 0))

@@ -101,7 +101,7 @@ def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
 
 
 def cycle_faults(pairs: pl.DataFrame, height: int, graph: GraphRows, base: int) -> Iterator[Fault]:
-    """A fault at every cell of this text that supersedes itself in the end; pairs are (new, old) rows."""
+    """Yield a fault at every cell of this text that supersedes itself in the end; pairs are (new, old) rows."""
     new, old = pairs["new"].to_numpy(), pairs["old"].to_numpy()
     replaces = coo_array((np.ones(len(new)), (new, old)), shape=(height, height))
     _, label = connected_components(replaces, connection="strong")

@@ -79,7 +79,7 @@ class _Gatherer:
         self.edges(statement, "", statement.edges)
 
     def value(self, statement: Cell, value: Value) -> None:
-        """A field of a cell's line."""
+        """Store a field of a cell's line."""
         try:
             column = column_named(value.field)
             number = read_field(column, [exact(value.number)])
@@ -121,7 +121,7 @@ class _Gatherer:
         self.graph.arcs[:] = arcs
 
     def body(self, statement: Body) -> None:
-        """The text of the cell above."""
+        """Store the text of the preceding cell."""
         self.keep(statement, "body", statement.text, "body")
 
     def prop(self, statement: Prop) -> None:
@@ -138,7 +138,7 @@ class _Gatherer:
             self.keep(statement, column, value, statement.field)
 
     def keep(self, statement: Body | Prop, column: str, value: object, word: str) -> None:
-        """Put a value in the row; what `prop` says stands before what the line shows."""
+        """Store a value in the row; a `prop` takes precedence over the cell's line."""
         if self.row is None:
             self.fault(statement, word, "this stands under no cell", hint="write it below a cell's line")
         elif column in self.more:
@@ -162,7 +162,7 @@ class _Gatherer:
         self.more, self.own, self.work = {}, [], []
 
     def label_edges(self) -> None:
-        """Give each of the cell's own edges what `prop edge-…` says of it, in their order."""
+        """Assign the `prop edge-…` values to the cell's edges, in order."""
         for column in EDGE_FIELDS:
             values = self.more.get(column)
             if values is None:

@@ -32,7 +32,7 @@ def is_short(handle: str) -> bool:
 
 
 def starting(handle: str, names: pl.Series) -> list[str]:
-    """The names that begin with a handle cut short, each once, in their order."""
+    """Return the names that begin with a handle cut short, each once, in their order."""
     return names.filter(names.str.starts_with(handle)).unique(maintain_order=True).to_list()
 
 
@@ -48,7 +48,7 @@ def rows_named(memory: Memory, reps: Sequence[int], handles: Sequence[str]) -> N
 
 
 def at_version(handle: str, version: int, cells: pl.DataFrame, edges: pl.DataFrame) -> dict[int, str]:
-    """The handle of the Nth version in each replication, counted from the chain's first.
+    """Return the handle of the Nth version in each replication, counted from the chain's first.
 
     What replaced what is read from the `supersedes` edges and, where the cells have it, the column `successor`. Of a
     fork the branch of `handle` counts, and beyond it the newest.

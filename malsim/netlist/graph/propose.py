@@ -22,7 +22,7 @@ _SAME = [name for name in schema.CLAIMS if name in schema.CELLS and name not in 
 
 
 def propose(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
-    """The memory after the gate took every cell as a claim and every other edge as one written on its own.
+    """Return the memory after the gate took every cell as a claim and every other edge as one written on its own.
 
     Scores and records that the text shows are the memory's to compute and are passed over. If the gate refuses anything, the
     memory is as it was and the faults say what and why.

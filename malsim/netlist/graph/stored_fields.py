@@ -36,7 +36,7 @@ LARGEST = 2**53
 
 
 def column_named(field: str) -> str:
-    """The stored column that a field on a line or after `prop` names; raises `DataError` for none.
+    """Return the stored column that a field on a line or after `prop` names; raise `DataError` for none.
 
     >>> column_named("eff"), column_named("created")
     ('effective', 'created')
@@ -75,7 +75,7 @@ def _read(column: str, kind: object, text: str) -> object:
 
 
 def field_words(value: object) -> tuple[str, ...]:
-    """The words after `prop` that say a value."""
+    """Return the words after `prop` that say a value."""
     if isinstance(value, list):
         return tuple(word for one in value for word in field_words(one))
     if isinstance(value, bool):

@@ -49,7 +49,7 @@ def render(what: Document | Memory | Iterable[Statement], *, rep: int = 0) -> st
 
 
 def save(memory: Memory, *, rep: int = 0) -> str:
-    """The text that loads as this memory's cells and edges, every stored value included, shortest exact numbers.
+    """Return the text that loads as this memory's cells and edges, every stored value included, shortest exact numbers.
 
     >>> from malsim.netlist import load
     >>> print(save(load('dec_a3ee "ship v5" conf(.7!)').memory).splitlines()[0])
@@ -59,7 +59,7 @@ def save(memory: Memory, *, rep: int = 0) -> str:
 
 
 def statements_of(memory: Memory, *, rep: int = 0, reading: bool = False) -> list[Statement]:
-    """The sentences that load as this memory's cells and edges, every stored value included.
+    """Return the sentences that load as this memory's cells and edges, every stored value included.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class _Out(NamedTuple):
 
 
 def _out_edges(edges: list[_Out]) -> list[Statement]:
-    """A line of edges of one cell, and a `prop` for each thing stored of them that is not plain."""
+    """Return a line of edges of one cell, and a `prop` for each thing stored of them that is not plain."""
     statements: list[Statement] = [Edges("", tuple(Edge(edge.relation, edge.name, edge.weight) for edge in edges))]
     unlike = [name for name in ("writer", "t", "place") if not all(getattr(edge, f"plain_{name}") for edge in edges)]
     return [*statements, *(_prop(f"edge-{name}", [getattr(edge, name) for edge in edges]) for name in unlike)]

@@ -52,7 +52,7 @@ def loadrt(text: HalText, line: list[str]) -> None:
 
 
 def _threads(text: HalText, arguments: dict[str, str]) -> None:
-    """The first thread is the base, a tick each; the others run at every nth, by their period."""
+    """Declare the threads: the first is the base thread (every tick); the others run at every nth tick, by period."""
     for place in range(1, 4):
         period = number(arguments.get(f"period{place}", "")) or (PERIOD if place == 1 else None)
         if period is None:
@@ -80,7 +80,7 @@ def _names(component: Component, arguments: dict[str, str]) -> list[str]:
 
 
 def _count(component: Component, arguments: dict[str, str]) -> float:
-    """The number of instances where they have no names; infinite for a number of very many digits."""
+    """Return the number of instances where they have no names; infinite for a number of very many digits."""
     if component.single:
         return 1
     count = next((float(value) for name in _COUNTS if (value := arguments.get(name, "")).isdecimal()), None)

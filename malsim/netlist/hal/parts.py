@@ -55,7 +55,7 @@ class HalInstance:
         return (f"{main.name}.{ours}",) if ours in main.sheet.slots else ()
 
     def part(self, address: str) -> tuple[OpPart, str]:
-        """The part that one of our addresses names, and the pin of it."""
+        """Return the part that one of our addresses names, and the pin of it."""
         name, _, pin = address.rpartition(".")
         return next(part for part in self.parts if part.name == name), pin
 
@@ -73,7 +73,7 @@ def other_spelling(pin: str) -> str:
 
 
 def hal_instance(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:
-    """An instance by HAL's load arguments, those of this instance alone, and the settings that choose between ops.
+    """Return an instance by HAL's load arguments, those of this instance alone, and the settings that choose between ops.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def _part(component: Component, name: str, sizes: Mapping[str, int], presets: Ma
 
 
 def _ring(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:
-    """A ring for each pin; HAL's enable and clock go to all of them, its counters are the first one's."""
+    """Return a ring for each pin; HAL's enable and clock go to all of them, its counters are the first one's."""
     letters = arguments.get("cfg", "").lower()
     if not letters or set(letters) - set(TYPES):
         raise OpError("the pins' types are wrong", where=component.name, given=letters, allowed="cfg= of b f s u l k")
@@ -113,7 +113,7 @@ def _ring(component: Component, name: str, arguments: Mapping[str, str], presets
 
 
 def _converter(component: Component, name: str, config: str) -> HalInstance:
-    """A mux or demux of one type to another: beside it an op that turns the one into the other."""
+    """Return a mux or demux of one type to another: beside it an op that turns the one into the other."""
     into, out, count = _config(component, config)
     routes = component.name == "mux_generic"
     own, size = (into, "inputs") if routes else (out, "outputs")

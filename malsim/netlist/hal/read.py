@@ -223,7 +223,7 @@ def _unalias(text: HalText, words: list[str]) -> None:
 
 
 def _newsig(text: HalText, words: list[str]) -> None:
-    """A signal comes with its first net; one that no net ever makes is the shell's."""
+    """Ignore `newsig`: a signal is created by its first net; one without a net exists in the shell only."""
     signal, kind = words
     if kind not in SIGNAL_TYPES:
         text.fault(kind, "unknown signal type", allowed=" ".join(SIGNAL_TYPES))
@@ -237,7 +237,7 @@ def _newsig(text: HalText, words: list[str]) -> None:
 
 
 def _nothing(text: HalText, words: list[str]) -> None:
-    """A command that needs no counterpart: nobody else shares this session."""
+    """Ignore a command that needs no counterpart, because the session has a single user."""
     del text, words
 
 

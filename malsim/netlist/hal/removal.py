@@ -19,22 +19,22 @@ MOST = 1_000
 
 
 def without_pins(statements: Iterable[Statement], pins: Collection[str]) -> list[Statement]:
-    """The statements with these pins on no signal."""
+    """Return the statements with these pins on no signal."""
     return _without_ends(list(statements), lambda _, pin: pin in pins)
 
 
 def without_signals(statements: Iterable[Statement], signals: Collection[str]) -> list[Statement]:
-    """The statements with nothing on these signals, or on any where `all` is among them."""
+    """Return the statements with nothing on these signals, or on any where `all` is among them."""
     return _without_ends(list(statements), lambda wire, _: "all" in signals or wire.signal in signals)
 
 
 def without_functions(statements: Iterable[Statement], functions: Collection[str]) -> list[Statement]:
-    """The statements with these functions on no thread."""
+    """Return the statements with these functions on no thread."""
     return [one for one in statements if not (isinstance(one, Schedule) and one.op in functions)]
 
 
 def without_instances(statements: Iterable[Statement], names: Collection[str]) -> list[Statement]:
-    """The statements without these instances, their pins, settings and functions; every `loadrt` lists its names."""
+    """Return the statements without these instances, their pins, settings and functions; every `loadrt` lists its names."""
     rest: list[Statement] = []
     for one in without_functions(statements, names):
         if isinstance(one, Load) and set(one.names) & set(names):
@@ -70,13 +70,13 @@ REMOVALS: dict[str, Callable[[Iterable[Statement], Collection[str]], list[Statem
 
 
 def unlinkp(text: HalText, words: list[str]) -> None:
-    """Take a pin off its signal, if it is on one."""
+    """Disconnect a pin from its signal, if any."""
     (hals,) = words
     text.act("unlinkp", *text.pins(hals))
 
 
 def delsig(text: HalText, words: list[str]) -> None:
-    """Take every pin off a signal."""
+    """Disconnect all pins from a signal."""
     (signal,) = words
     if signal != "all" and signal not in text.signals:
         text.fault(signal, "no such signal", hint=nearest(signal, text.signals))
@@ -86,7 +86,7 @@ def delsig(text: HalText, words: list[str]) -> None:
 
 
 def delf(text: HalText, words: list[str]) -> None:
-    """Take a function off its thread."""
+    """Remove a function from its thread."""
     function, *thread = words
     on = [name for name, functions in text.threads.items() if function in functions and thread in ([], [name])]
     if not on:
@@ -97,7 +97,7 @@ def delf(text: HalText, words: list[str]) -> None:
 
 
 def unload(text: HalText, words: list[str]) -> None:
-    """Take away the instances of a component, or one of them by its name, or all."""
+    """Remove all instances of a component, a named instance, or all instances."""
     (name,) = words
     names = [one for one, instance in text.instances.items() if name in {"all", one, instance.component.name}]
     if not names and name != "all":
@@ -114,7 +114,7 @@ def unload(text: HalText, words: list[str]) -> None:
 
 
 def ran(text: HalText, function: str) -> tuple[str, ...]:
-    """The instances of ours that run where HAL runs a function: none for the first of a watchdog's two."""
+    """Return the instances of ours that run where HAL runs a function: none for the first of a watchdog's two."""
     name, word = text.split(function)
     several = list(text.instances[name].component.functions) if name else []
     return () if len(several) > 1 and word != several[-1] else text.functions[function]

@@ -57,7 +57,7 @@ def commands(
 
 
 def substitute(line: str, variables: Mapping[str, str], unknown: Callable[[str], None]) -> str:
-    """The line with `$NAME`, `$(NAME)` and `[SECTION]KEY` replaced by their values; `unknown` gets the others."""
+    """Return the line with `$NAME`, `$(NAME)` and `[SECTION]KEY` replaced by their values; `unknown` gets the others."""
 
     def value(match: re.Match[str]) -> str:
         name, section = match[1] or match[2], match[3]

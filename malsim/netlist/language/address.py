@@ -249,7 +249,7 @@ def _point(tree: Tree[Token], text: str) -> Path | Row | Pin | Name:
 
 
 def _row(tree: Tree[Token], text: str) -> Row:
-    """A row of a domain: the hops from it, then the fields."""
+    """Return a row of a domain: the hops from it, then the fields."""
     head, *words = map(str, tree.children)
     steps = _steps(words, text)
     hops = tuple(step for step in steps if isinstance(step, Hop))

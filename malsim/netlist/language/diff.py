@@ -21,7 +21,7 @@ class Change:
     after: str | None
 
     def __str__(self) -> str:
-        """Say it in one line, `+` new, `-` gone, `~` changed."""
+        """Format the change as one line: `+` new, `-` gone, `~` changed."""
         if self.before is None:
             return f"+ {self.kind} {self.subject}: {self.after}"
         if self.after is None:

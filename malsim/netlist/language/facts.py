@@ -74,7 +74,7 @@ def _wiring(values: dict[str, dict[str, str]], statement: Statement) -> None:
 
 
 def instances(load: Load) -> tuple[str, ...]:
-    """The names a `loadrt` makes: those given, `op.0` … where counted, else the op's own."""
+    """Return the names a `loadrt` makes: those given, `op.0` … where counted, else the op's own."""
     if load.names:
         return load.names
     return tuple(f"{load.op}.{number}" for number in range(load.count)) if load.count else (load.op,)

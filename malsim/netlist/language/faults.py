@@ -34,7 +34,7 @@ class Fault:
 
     @classmethod
     def at(cls, statement: Statement, word: str, problem: str, *, allowed: str = "", hint: str = "") -> Fault:
-        """A fault at a word of a statement, where the word remembers its place, else at the statement's line."""
+        """Return a fault at a word of a statement, where the word remembers its place, else at the statement's line."""
         line, column = getattr(word, "line", statement.line), getattr(word, "column", 0)
         if holds_secret(word):
             word, hint = "", "what stands here looks like a secret and is not repeated"
@@ -47,7 +47,7 @@ class Fault:
         return ":".join([self.file or "netlist", *numbers])
 
     def __str__(self) -> str:
-        """Say it in one line."""
+        """Format the fault as one line."""
         return str(
             MalsimError(
                 self.problem, where=self.where, given=self.words or None, allowed=self.allowed or None, hint=self.hint

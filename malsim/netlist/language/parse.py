@@ -98,7 +98,7 @@ def _parts(tree: Tree[Token]) -> Parts:
 
 
 def undeclared_threads(statements: Iterable[Statement], threads: Iterable[str] = ()) -> list[Fault]:
-    """A fault for every `addf` onto a thread that no line before it declares; `tick` always exists."""
+    """Return a fault for every `addf` onto a thread that no line before it declares; `tick` always exists."""
     names, faults = {"tick", *threads}, []
     for statement in statements:
         if isinstance(statement, Thread):

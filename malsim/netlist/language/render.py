@@ -70,14 +70,14 @@ def _broken(line: str) -> str:
 
 
 def _sentence(statement: Statement, *, reading: bool) -> str:
-    """The words of a statement; for `reading`, the numbers on a cell's line are rounded to six decimals."""
+    """Return the words of a statement; for `reading`, the numbers on a cell's line are rounded to six decimals."""
     if isinstance(statement, Cell):
         return _cell(statement, short if reading else exact)
     return _SENTENCES[type(statement)](statement)
 
 
 def _fit(shape: re.Pattern[str], *texts: str) -> list[str]:
-    """The texts, each refused where it has not the shape a line can hold."""
+    """Return the texts, each refused where it has not the shape a line can hold."""
     for text in texts:
         if not shape.fullmatch(text):
             problem = "no line can say this"

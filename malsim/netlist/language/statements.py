@@ -20,7 +20,7 @@ class Word(str):
 
     @classmethod
     def at(cls, text: str, line: int, column: int) -> Word:
-        """The text as read at a line and column, both counted from 1."""
+        """Return the text as read at a line and column, both counted from 1."""
         word = cls(text)
         word.line, word.column = line, column
         return word

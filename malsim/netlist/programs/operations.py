@@ -190,7 +190,7 @@ def reflex(program: Program, members: Members, last: Output | None) -> Output:
 
 
 def _unsigned(setting: object) -> int:
-    """A personality as 32 bits: numbers cut and wrapped, text read as a number, anything else 0."""
+    """Return a personality as 32 bits: numbers cut and wrapped, text read as a number, anything else 0."""
     value = number(setting) if isinstance(setting, str) else setting
     return int(value) % UNSIGNED if isinstance(value, (int, float)) else 0
 
@@ -202,7 +202,7 @@ def emit_witness(program: Program, members: Members, last: Output | None) -> Out
 
 
 def tag_projection(program: Program, members: Members, last: Output | None) -> Output:
-    """The distinct tags of the members, sorted."""
+    """Return the distinct tags of the members, sorted."""
     del last
     family = str(program.settings.get("family", "topics"))
     cells = members.memory.cells

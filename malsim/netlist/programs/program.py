@@ -66,18 +66,18 @@ class Program:
         return position if position >= 0 else LATE + position
 
     def number(self, name: str, default: float) -> float:
-        """A setting as a number, or its default where it is missing or none."""
+        """Return a setting as a number, or its default where it is missing or none."""
         value = self.settings.get(name)
         return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else default
 
     def positive(self, name: str, default: float) -> float:
-        """A setting as a number above 0, else its default."""
+        """Return a setting as a number above 0, else its default."""
         value = self.number(name, default)
         return value if value > 0 else default
 
 
 def programs(net: Net) -> tuple[Program, ...]:
-    """The programs of a net, in the order of a pass; one operation scheduled again replaces what it was."""
+    """Return the programs of a net, in the order of a pass; one operation scheduled again replaces what it was."""
     by_operation: dict[str, Program] = {}
     for statement in net.programs:
         settings: dict[str, object] = {}
@@ -176,7 +176,7 @@ def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto
 
 
 def _programs_only(body: str) -> str:
-    """The body, if it holds standing programs and nothing else; wiring of other kinds stands in the netlist."""
+    """Return the body, if it holds standing programs and nothing else; wiring of other kinds stands in the netlist."""
     for statement in parse(body).statements:
         if not isinstance(statement, Blank) and not (isinstance(statement, Schedule) and statement.options):
             problem, hint = "a prg cell holds standing programs", "addf watch tick [topics: a] [delta: 0.1]"

@@ -95,7 +95,7 @@ def run(
 
 
 def _where_it_stands(output: Output, program: Program, memory: Memory, replications: int, first: int) -> Output:
-    """The output, silent wherever the program's own cell is not, or is no longer active."""
+    """Return the output, silent wherever the program's own cell is not, or is no longer active."""
     places = np.array(program.places, dtype=np.int64)
     rows = memory.index.rows((places + first).tolist(), [program.key] * len(places), height=memory.cells.height)
     active = memory.column("status")[rows] == 0
@@ -155,7 +155,7 @@ def _witness(program: Program, selection: Members, output: Output, rep: int, now
 
 
 def _finding(selection: Members, output: Output, rep: int) -> dict[str, Any]:
-    """The output of one replication and of each of its members, as plain numbers and texts."""
+    """Return the output of one replication and of each of its members, as plain numbers and texts."""
     mine = selection.reps == rep
     keys = [key for key, own in zip(selection.keys(), mine.tolist(), strict=True) if own]
     return {

@@ -92,7 +92,7 @@ def of_block(name: str, statements: Iterable[Statement]) -> StandingSignal | Non
 
 
 def _read(name: str, lines: Iterable[str], text: str = "") -> StandingSignal:
-    """A signal's header: `# KEY: WORDS`, the first key its name."""
+    """Return a signal's header: `# KEY: WORDS`, the first key its name."""
     header = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
     value, fires, *worst = header["reads"].split()
     texts = header.get(name, ""), header["acts"]
@@ -100,7 +100,7 @@ def _read(name: str, lines: Iterable[str], text: str = "") -> StandingSignal:
 
 
 def signal_named(name: str) -> StandingSignal:
-    """A standing signal by its name; raises `UsageError` for none.
+    """Return a standing signal by its name; raise `UsageError` for none.
 
     >>> signal_named("contradiction-load").fires
     'disputed'
@@ -113,7 +113,7 @@ def signal_named(name: str) -> StandingSignal:
 
 
 def signals_text(names: Iterable[str]) -> str:
-    r"""The netlist that runs these signals each tick, one line each.
+    r"""Return the netlist that runs these signals each tick, one line each.
 
     >>> signals_text(["time-to-stale"])
     'addf time-to-stale tick\n'

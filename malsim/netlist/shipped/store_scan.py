@@ -40,7 +40,7 @@ WORDS = ("kind", "subject", "detail", "cause")
 
 
 def wiring_text(document: Document) -> str:
-    """A netlist without its cells and edges, the blocks beside it put in their places."""
+    """Return a netlist without its cells and edges, the blocks beside it put in their places."""
     if document.blocks:
         document = inlined(document)[0]
     wiring = [statement for statement in document.statements if not isinstance(statement, (*_GRAPH, Blank))]

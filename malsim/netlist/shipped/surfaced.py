@@ -92,7 +92,7 @@ class SurfacedLines:
 
 
 def surfaced_of(document: Document, net: Net) -> tuple[StandingSignal, ...]:
-    """The surfaced signals that a netlist schedules by name, shipped ones and files of its own, in its order."""
+    """Return the surfaced signals that a netlist schedules by name, shipped ones and files of its own, in its order."""
     names = dict.fromkeys(one.op for one in document.statements if isinstance(one, Schedule) and not one.options)
     own = ((name, document.blocks.get(name)) for name in names)
     signals = [of_block(name, block.statements) if block else catalogue().get(name) for name, block in own]
@@ -144,7 +144,7 @@ def _line_text(signal: StandingSignal, label: str | None, value: float, more: in
 
 
 def surfaced_names(text: str) -> list[str]:
-    """The surfaced signals of a comma-separated list, or with `all` every one; `UsageError` for one that is silent.
+    """Return the surfaced signals of a comma-separated list, or with `all` every one; `UsageError` for one that is silent.
 
     >>> surfaced_names("dependency-rot,risk-aging")
     ['dependency-rot', 'risk-aging']
@@ -162,7 +162,7 @@ def surfaced_names(text: str) -> list[str]:
 
 
 def lines_of_readings(readings: Iterable[SignalReading]) -> list[str]:
-    """The lines that readings of a store give a push: of surfaced signals that fire."""
+    """Return the lines that readings of a store give a push: of surfaced signals that fire."""
     firing = [one for one in readings if one.firing and one.signal.surfaced]
     lines = []
     for one in firing[:MOST_LINES]:

@@ -41,7 +41,7 @@ def added_names(statements: Iterable[Statement]) -> list[str]:
 
 @cache
 def shipped(name: str) -> Document | None:
-    """A block that comes with malsim.
+    """Return a block shipped with malsim; None if there is none of this name.
 
     >>> shipped("nobody-ships-this") is None
     True
@@ -51,7 +51,7 @@ def shipped(name: str) -> Document | None:
 
 
 def inlined(document: Document, palette: Callable[[str], Sheet] | None = None) -> tuple[Document, list[Fault]]:
-    """The document with every block's wiring in its place, and what is wrong with the blocks.
+    """Return the document with every block's wiring in its place, and what is wrong with the blocks.
 
     A name is an instance, else an op, else a block beside the file, else one that malsim ships. A block's instances and
     signals are called `NAME.instance` and `NAME.signal`; its functions run together, in its own order.
@@ -75,7 +75,7 @@ def providers() -> dict[str, str]:
 
 
 def owners_needed(statements: Iterable[Statement]) -> list[str]:
-    """The shipped signals that own what these read of derived values, and nobody among them writes."""
+    """Return the shipped signals that own what these read of derived values, and nobody among them writes."""
     statements = list(statements)
     read = _derived_values(statements, write=False)
     if not read:
@@ -131,7 +131,7 @@ def _block(name: str, top: Document, palette: Callable[[str], Sheet]) -> Documen
 def _rename(
     schedule: Schedule, statements: Sequence[Statement], faults: list[Fault]
 ) -> tuple[list[Statement], list[Statement]]:
-    """A block's wiring and its functions, every name of its own behind the block's; and what a block may not hold."""
+    """Return a block's wiring and its functions, every name of its own behind the block's; and what a block may not hold."""
     names = set(added_names(statements))
     names |= {name for one in statements if isinstance(one, Load) for name in names_of(one)}
     signals = {one.signal for one in statements if isinstance(one, Wire)}
@@ -159,7 +159,7 @@ def _rename(
 
 
 def _implicit_loads(block: str, statements: Sequence[Statement]) -> Iterator[Statement]:
-    """A `loadrt` for each op that the block adds without loading it, which now has another name."""
+    """Yield a `loadrt` for each op that the block adds without loading it, which now has another name."""
     for name in added_names(statements):
         yield Load(op=name, names=(f"{block}.{name}",))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def derived_faults(net: Net) -> Iterator[Fault]:
-    """A fault for every derived value that is read and has no owner, and for one that follows from itself."""
+    """Yield a fault for every derived value that is read and has no owner, and for one that follows from itself."""
     owners = net.derived
     for signal in net.signals.values():
         for name in signal.derived_reads:
@@ -53,7 +53,7 @@ def _moves(net: Net) -> dict[str, set[str]]:
 
 
 def _followers(net: Net, name: str) -> set[str]:
-    """The signals that one moves, through ops and through expressions that read pins."""
+    """Return the signals that one moves, through ops and through expressions that read pins."""
     names = set(net.fed_by([name]))
     while True:
         writers = [net.signals[one].writer for one in names]

@@ -81,7 +81,7 @@ def _groups(names: list[str], steps: dict[str, list[Step]]) -> dict[str, int]:
 
 
 def _ring(start: str, inside: set[str], steps: dict[str, list[Step]]) -> list[Step]:
-    """The shortest way from an instance back to itself without leaving its group; empty where there is none."""
+    """Return the shortest way from an instance back to itself without leaving its group; empty where there is none."""
     came: dict[str, Step] = {}
     waiting = deque([start])
     while waiting:
@@ -103,7 +103,7 @@ def _back(last: Step, start: str, came: dict[str, Step]) -> list[Step]:
 
 
 def _sign(net: Net, ring: list[Step], inputs: dict[str, list[str]]) -> Polarity:
-    """The product of what each instance makes of a rise at the input by which the ring enters it."""
+    """Return the product of what each instance makes of a rise at the input by which the ring enters it."""
     product = 1
     mixed = False
     for before, step in zip([ring[-1], *ring[:-1]], ring, strict=True):

@@ -37,7 +37,7 @@ class Point(NamedTuple):
 
 
 def point(text: str, instances: Mapping[str, Instance | None]) -> Point | None:
-    """The place an address names; none for a pin of an instance that is itself at fault.
+    """Return the place an address names; none for a pin of an instance that is itself at fault.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _row(where: Row) -> Point:
 
 
 def _field(where: Path | Row, fields: tuple[str, ...], columns: Mapping[str, object], domain: str, *, fixed: bool) -> Point:
-    """A field may be read where it is a number; of flags, those that are actuators may be written too."""
+    """Resolve a field: numeric fields can be read; flags that are actuators can also be written."""
     group, name = (fields[0], fields[-1]) if len(fields) > 1 else ("", fields[-1])
     column = FLAGS.get(name, name)
     actuator = group == "flags" and column in ACTUATORS
@@ -182,7 +182,7 @@ def _neighbours(where: Reduced, row: Row, kind: str) -> Point:
 
 
 def _call(where: Call, instances: Mapping[str, Instance | None]) -> Point | None:
-    """A function of numbers: on the domain of what it reads, if that is known; a run's value serves every row."""
+    """Resolve a function of numbers: its domain is that of its inputs, if known; a run's value serves all rows."""
     points = []
     for one in where.arguments:
         if not isinstance(one, Constant):

@@ -108,7 +108,7 @@ PUBLIC = ("malsim.memory", "malsim.adapters", "malsim.judging.axioms", "malsim.j
 
 
 def python() -> str:
-    """The names that stay: what `import malsim as ms` gives, and the packages beside it, from the docstrings."""
+    """Return the names that stay: what `import malsim as ms` gives, and the packages beside it, from the docstrings."""
     import importlib
     import inspect
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    r"""A Markdown table; a stroke within a cell is escaped.
+    r"""Return a Markdown table; a stroke within a cell is escaped.
 
     >>> print(table(("a", "b"), [(1, "x|y")]))
     | a | b |
@@ -28,7 +28,7 @@ def _line(cells: Iterable[object]) -> str:
 
 
 def parameters(params: Mapping[str, Param]) -> str:
-    """A table of declared parameters: name, default, unit, bounds, meaning."""
+    """Return a table of declared parameters: name, default, unit, bounds, meaning."""
     rows = [
         (
             f"`{name}`",

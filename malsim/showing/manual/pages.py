@@ -56,7 +56,7 @@ def pages() -> list[Page]:
 
 
 def page(topic: str) -> Page:
-    """The page of a topic, given in full (bench/tune) or by its name alone (tune).
+    """Return the page of a topic, given in full (bench/tune) or by its name alone (tune).
 
     Raises
     ------

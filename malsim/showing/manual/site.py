@@ -58,7 +58,7 @@ def _write(source: Path) -> None:
 
 
 def _with_pictures(text: str, source: Path) -> str:
-    """A page whose pictures lie in the source, from where Sphinx takes them; one that did not ship is left out."""
+    """Return a page whose pictures lie in the source, from where Sphinx takes them; one that did not ship is left out."""
 
     def moved(picture: re.Match[str]) -> str:
         if not (root() / picture[2]).is_file():

@@ -25,7 +25,7 @@ class Grade:
         return all(self.properties.values())
 
     def __repr__(self) -> str:
-        """The verdict, then a line a property."""
+        """Return the verdict, then a line a property."""
         lines = [f"  {'holds' if holds else 'fails'}: {text}" for text, holds in self.properties.items()]
         return "\n".join(["passed" if self.passed else "not yet", *lines])
 

@@ -27,7 +27,7 @@ COLUMNS = (
 
 
 def law_page(frame: pl.DataFrame, picture: bytes, *, title: str, left_out: Iterable[str] = ()) -> str:
-    """The page: the figure (a PNG), what was not asked, and every row of the table."""
+    """Return the page: the figure (a PNG), what was not asked, and every row of the table."""
     rows = ("<tr>" + "".join(_cell(row[name]) for name in COLUMNS) + "</tr>" for row in frame.to_dicts())
     notes = "".join(f"<p>Skipped: {text(line)}</p>" for line in left_out)
     body = (

@@ -27,14 +27,14 @@ def text(words: str) -> str:
 
 
 def png(figure: Sheet, *, dpi: int) -> bytes:
-    """The figure as PNG."""
+    """Return the figure as PNG."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=dpi)
     return buffer.getvalue()
 
 
 def image(picture: bytes, *, alt: str) -> str:
-    """The tag of a PNG that stands inside the page."""
+    """Return the tag of a PNG that stands inside the page."""
     return f'<img alt="{text(alt)}" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
 
 

@@ -115,7 +115,7 @@ def _panel(title: str, family: str, frame: pl.DataFrame, times: list[float], not
 
 
 def _values(frame: pl.DataFrame, names: pl.Series, column: str, times: list[float]) -> Lines:
-    """The values of each line at each of the times, None where it has none."""
+    """Return the values of each line at each of the times, None where it has none."""
     values = frame.filter(pl.col("name").is_in(names.implode())).pivot(
         on="name", index="t", values=column, aggregate_function="last"
     )
@@ -156,7 +156,7 @@ def _reasons(
 
 
 def _share(counts: list[int]) -> int:
-    """The most that each may have for all together to stay within the reasons that a page holds."""
+    """Return the most that each may have for all together to stay within the reasons that a page holds."""
     fits = (
         most for most in range(max(counts, default=1), 0, -1) if sum(min(most, count) for count in counts) <= MOST_REASONS
     )
@@ -164,7 +164,7 @@ def _share(counts: list[int]) -> int:
 
 
 def _moves(values: list[float | None]) -> list[int]:
-    """The places where a line has another value than it had last, its first among them."""
+    """Return the places where a line has another value than it had last, its first among them."""
     places, last = list[int](), math.inf
     for place, value in enumerate(values):
         if value is not None and abs(value - last) > STILL:

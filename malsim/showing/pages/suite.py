@@ -19,7 +19,7 @@ WORDS: dict[Status, str] = {"pass": "passed", "fail": "failed", "error": "error"
 
 
 def report(suite: Suite) -> str:
-    """The page. Figures are PNG inside it; beyond 4 MB of them, failing scenarios keep theirs and others go without."""
+    """Return the page. Figures are embedded as PNG; beyond 4 MB of figures, only failing scenarios keep theirs."""
     order = sorted(suite.judged, key=lambda one: ("error", "fail", "pass").index(one.status))
     figures, left = dict[str, bytes](), MOST_FIGURES
     for one in order:

@@ -63,7 +63,7 @@ class Sheet(Figure):
 
 
 def sheet(width: float = 8.0, height: float = 4.0) -> Sheet:
-    """An empty figure, sizes in inches."""
+    """Return an empty figure, sizes in inches."""
     figure = Sheet(figsize=(width, height), dpi=RESOLUTION, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
@@ -88,7 +88,7 @@ def line_styles(count: int) -> list[dict[str, Any]]:
 
 
 def event_lanes(axes: Axes, events: pl.DataFrame, kinds: list[str], *, most: int | None = None, **look: Any) -> None:
-    """A lane a kind of event, the first on top, a stroke at each time; of more than `most` times so many, evenly."""
+    """Draw a lane per kind of event, the first on top, with a stroke per event; at most `most` strokes, evenly spaced."""
     for lane, kind in enumerate(reversed(kinds)):
         times = events.filter(pl.col("kind") == kind)["t"].unique().sort().to_numpy()
         some = times[np.linspace(0, len(times) - 1, min(len(times), most or len(times))).astype(int)]

@@ -74,7 +74,7 @@ class HalBench:
         self.session = replace(self.session, memory=scan.memory, state=scan.state, day=now)
 
     def parts(self, component: str, channel: int) -> tuple[OpPart, ...]:
-        """The rings of a sampler or streamer."""
+        """Return the rings of a sampler or streamer."""
         name = f"{component}.{channel}"
         if name not in self.instances:
             raise UsageError(f"no {component} has this channel", given=channel, hint=f"loadrt {component} first")

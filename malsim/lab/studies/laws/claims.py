@@ -74,7 +74,7 @@ def _file(path: Path, on_bad_rows: str) -> ClaimSource:
 
 
 def file_of(folder: Path, stem: str) -> Path:
-    """The file of a folder that holds the claims, or the truth; raises `UsageError` where there is none."""
+    """Return the file of a folder that holds the claims, or the truth; raise `UsageError` where there is none."""
     for suffix in SUFFIXES:
         if (path := folder / f"{stem}{suffix}").is_file():
             return path
@@ -91,7 +91,7 @@ def compare_on_claims(
     data: str = "claims",
     seed: int = 0,
 ) -> LawTable:
-    """Ask every law the same questions of the same claims, and score its answers.
+    """Score the answers of several laws to the same questions on the same claims.
 
     Metrics: `accuracy`, over all questions; `returned`, over those whose true value the object had before; `brier`, where
     the law has a belief. A tie of k values is right by 1/k. A law of items has a memory an object, and no sweep runs in it:
@@ -125,7 +125,7 @@ def compare_on_claims(
 def answers_on_claims(
     claims: pl.DataFrame, truth: pl.DataFrame, laws: Sequence[Memory], *, ask_after: float = 0.0, data: str = "claims"
 ) -> tuple[pl.DataFrame, dict[Memory, pl.DataFrame]]:
-    """The questions, and what each law, or the graph's law under rules, makes of each: right and probability."""
+    """Return the questions, and what each law, or the graph's law under rules, makes of each: right and probability."""
     in_order, questions = arrived(claims), questions_of(truth, ask=ask_after)
     questions = questions.filter(pl.col("object").is_in(in_order["object"].unique().implode()))
     if questions.is_empty():

@@ -40,7 +40,7 @@ def replay_law(
     params: Mapping[str, object] | None = None,
     seed: int = 0,
 ) -> LawReplay:
-    """Ask a law of items about claims (as `claim_files.read_claims` gives them), and score its answers.
+    """Answer questions on claims (from `claim_files.read_claims`) with a law of items, and score the answers.
 
     Claims come by time, those of a file without times in its order. A law that learns of writers ticks once before each
     question, and has one memory for all objects. The answer is the value of the highest rank, the earliest of equals; its
@@ -76,7 +76,7 @@ def _first(truth: pl.DataFrame) -> pl.DataFrame:
 
 
 def _questions(claims: pl.DataFrame, truth: pl.DataFrame | None) -> pl.DataFrame:
-    """The questions (object, asked, value) about objects of the claims; without truth, each object once."""
+    """Return the questions (object, asked, value) about objects of the claims; without truth, each object once."""
     if truth is None:
         objects = claims.select("object").unique(maintain_order=True)
         return objects.with_columns(asked=pl.lit(None, pl.Float64), value=pl.lit(None, pl.String))

@@ -148,7 +148,7 @@ def _run(scenario: Scenario, metrics: Sequence[Measure], notes: Notes) -> Run | 
 
 
 def _values(run: Run | None, scenario: Scenario, metric: Measure, notes: Notes) -> Measurement:
-    """A figure of the replications; NaN where they have none."""
+    """Return a figure of the replications; NaN where they have none."""
     try:
         if run is not None:
             return measurement(run, metric)

@@ -48,7 +48,7 @@ class LawTable:
 
     @classmethod
     def concat(cls, parts: Sequence[LawTable]) -> LawTable:
-        """Several tables under one another."""
+        """Concatenate several tables vertically."""
         left_out = tuple(line for part in parts for line in part.left_out)
         titles = dict.fromkeys(part.title for part in parts)
         return cls(frame=pl.concat(part.frame for part in parts), title="; ".join(titles), left_out=left_out)
@@ -60,7 +60,7 @@ class LawTable:
         return law_table(self.frame, title=self.title)
 
     def json(self) -> str:
-        """The rows as one JSON list; a number that is not there is null."""
+        """Return the rows as a JSON list; a missing number is null."""
         numbers = pl.when(pl.col(pl.Float64).is_finite()).then(pl.col(pl.Float64))
         return json.dumps(self.frame.with_columns(numbers).to_dicts(), indent=1, allow_nan=False)
 
@@ -75,7 +75,7 @@ class LawTable:
         return save_files(folder, contents)
 
     def __repr__(self) -> str:
-        """A table a person reads."""
+        """Return the table as readable text."""
         lines, wide = [self.title], max(23, *map(len, self.frame["law"].to_list())) + 1
         for (data,), part in self.frame.group_by("data", maintain_order=True):
             lines.append(f"  {data}")
@@ -144,7 +144,7 @@ class Resamples:
         self._weight = resamples(count, RESAMPLES, seed=seed)
 
     def means(self, values: Array, of: Bools) -> Array:
-        """The mean of the marked values in each draw; NaN where a draw holds none."""
+        """Return the mean of the marked values in each draw; NaN where a draw holds none."""
         objects = self._weight.shape[1]
         total, count = (
             np.bincount(self._object[of], part[of], minlength=objects) for part in (values, np.ones(len(values)))

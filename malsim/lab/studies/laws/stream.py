@@ -111,7 +111,7 @@ class Stream:
         )
 
     def words_of(self, values: pl.Series) -> pl.Series:
-        """The words of the value that answers each question, null where none does."""
+        """Return the words of the value that answers each question, null where none does."""
         about = self.rep + self.object  # one of them is 0 throughout
         words = [None if value is None else self.words[thing][value] for thing, value in zip(about, values, strict=True)]
         return pl.Series("said", words, dtype=pl.String)

@@ -21,7 +21,7 @@ def _grammar() -> Lark:
 
 
 def parse_tree(text: str, start: Start) -> Tree[Token]:
-    """The tree of a sentence or an address, its tokens with their types and where they begin.
+    """Return the tree of a sentence or an address, its tokens with their types and where they begin.
 
     Raises
     ------

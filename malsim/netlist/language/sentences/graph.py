@@ -53,7 +53,7 @@ def prop(reading: Reading, parts: Parts, where: Where) -> Prop:
 
 
 def _edges(reading: Reading, parts: Parts) -> tuple[Edge, ...]:
-    """The edges of known relations: of another nothing more can be looked at."""
+    """Return the edges of known relations: of another nothing more can be looked at."""
     edges = [_edge(reading, words) for words in parts.edges]
     return tuple(edge for edge in edges if edge.relation in RELATIONS)
 

@@ -31,7 +31,7 @@ class Line:
     joints: tuple[int, ...] = ()
 
     def place(self, offset: int) -> tuple[int, int]:
-        """The line and column, from 1, of a character of the joined text."""
+        """Return the line and column, from 1, of a character of the joined text."""
         if not self.joints:
             return self.number, offset + 1
         later = bisect_right(self.joints, offset)
@@ -71,7 +71,7 @@ def each_line(source: str | bytes, file: str, faults: list[Fault]) -> Iterator[L
 
 
 def _physical(text: str) -> Iterator[str]:
-    """The lines as they stand, one at a time: of a long text no list of them is held."""
+    """Yield the lines as they stand, one at a time: of a long text no list of them is held."""
     begin = 0
     while begin < len(text):
         end = text.find("\n", begin)
@@ -103,7 +103,7 @@ def _decode(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
 
 
 def _join(piece: str, number: int, more: Iterator[tuple[int, str]], file: str) -> tuple[Line, list[Fault]]:
-    """The sentence that begins with this piece, with every line that a trailing backslash joins to it."""
+    """Return the sentence that begins with this piece, with every line that a trailing backslash joins to it."""
     faults = _too_long(piece, number, file)
     if not piece.endswith("\\"):
         return Line(piece, number), faults

@@ -53,7 +53,7 @@ class Reading:
         self.faults.append(self.fault_at(offset, problem, words=str(token)[skip:], allowed=allowed, hint=hint))
 
     def fault_at(self, offset: int, problem: str, *, words: str, allowed: str = "", hint: str = "") -> Fault:
-        """A fault at a character of the line; words near what looks like a secret are not repeated."""
+        """Return a fault at a character of the line; words near what looks like a secret are not repeated."""
         line, column = self.line.place(offset)
         near = self.line.text[max(0, offset - NEAR) : offset + NEAR]
         if holds_secret(near):
@@ -61,7 +61,7 @@ class Reading:
         return Fault(problem=problem, file=self.file, line=line, column=column, words=words, allowed=allowed, hint=hint)
 
     def word(self, token: Token, *, skip: int = 0) -> str:
-        """The word, remembering its place; of quoted text what is between the quotes."""
+        """Return the word, remembering its place; of quoted text what is between the quotes."""
         return self.part(token, skip, plain(token)[skip:])
 
     def part(self, token: Token, skip: int, text: str) -> str:
@@ -69,7 +69,7 @@ class Reading:
         return Word.at(text, *self.line.place((token.start_pos or 0) + skip))
 
     def handle(self, token: Token, *, skip: int = 0) -> str:
-        """The word, noted as a fault where it is no handle."""
+        """Return the word, noted as a fault where it is no handle."""
         word = self.word(token, skip=skip)
         try:
             handle(word)
@@ -78,7 +78,7 @@ class Reading:
         return word
 
     def number(self, token: Token, text: str) -> float:
-        """The finite number that part of a word says, or 0 and a fault."""
+        """Return the finite number that part of a word says, or 0 and a fault."""
         value = number(text)
         if value is None:
             problem = "this is no finite number" if text else "there is no number between the brackets"
@@ -86,7 +86,7 @@ class Reading:
         return 0.0 if value is None else value
 
     def whole(self, token: Token, text: str, *, low: int, high: int) -> int:
-        """The whole number within bounds that part of a word says, or `low` and a fault."""
+        """Return the whole number within bounds that part of a word says, or `low` and a fault."""
         value = int(text) if _WHOLE.fullmatch(text) else None
         if value is None or not low <= value <= high:
             self.fault(token, "this is no whole number within bounds", allowed=f"{low} to {high}")

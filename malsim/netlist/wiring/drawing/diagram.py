@@ -71,7 +71,7 @@ def _pins(net: Net, wires: list[dict[str, object]], end: str) -> dict[str, list[
 
 
 def _ends(link: Link, net: Net) -> tuple[str, str]:
-    """The box and the pin of one end; what is no instance of the net is a box of its own."""
+    """Return the box and the pin of one end; what is no instance of the net is a box of its own."""
     if isinstance(link.address, Pin) and link.address.instance in net.instances:
         return link.address.instance, link.address.name
     return str(link.address), ""
@@ -89,7 +89,7 @@ def _wires(net: Net, turn: dict[str, tuple[int, int]]) -> list[dict[str, object]
 
 
 def _layers(net: Net, wires: list[dict[str, object]], turn: dict[str, tuple[int, int]]) -> dict[str, int]:
-    """A layer for each box: after every box whose signals it reads in the same tick."""
+    """Return a layer for each box: after every box whose signals it reads in the same tick."""
     before: dict[str, set[str]] = defaultdict(set)
     names: dict[str, None] = {}
     for wire in wires:

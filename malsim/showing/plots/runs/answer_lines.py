@@ -94,7 +94,7 @@ def turns(bands: pl.DataFrame, *, title: str = "", compactions: Sequence[float] 
 
 
 def _from_memory(axes: Axes, cells: pl.DataFrame, compactions: Sequence[float]) -> None:
-    """The share of the cells pushed and opened that came with the memory, and when the context was emptied."""
+    """Draw the share of pushed and opened cells that came from the memory, and the compactions."""
     for at in compactions:
         axes.axvline(at, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)), label="_the context is emptied")
     share = cells.filter(pl.col("mean") > 0.0).with_columns(mean=pl.col("mean_init") / pl.col("mean"))

@@ -67,7 +67,7 @@ def _panels(channels: pl.DataFrame) -> list[list[dict[str, Any]]]:
 
 
 def stairs(t: Sequence[float], values: Sequence[float | None], *, until: float) -> tuple[list[float], list[float | None]]:
-    """The corners of a line that holds each value until the next sample, and the last until `until`; None breaks it.
+    """Return the corners of a line that holds each value until the next sample, and the last until `until`; None breaks it.
 
     >>> stairs([0.0, 1.0], [5.0, 7.0], until=2.0)
     ([0.0, 1.0, 1.0, 2.0], [5.0, 5.0, 7.0, 7.0])

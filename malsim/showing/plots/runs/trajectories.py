@@ -128,7 +128,7 @@ def _label(names: Sequence[str], title: str) -> str:
 
 
 def _medians(axes: Axes, cells: pl.DataFrame, column: str, count: int) -> None:
-    """The middle of many cells while they are active: of the true and of the false ones, where that is known."""
+    """Draw the median of many active cells: of the true and of the false ones, if the truth is known."""
     groups = [(pl.lit(value=True), COLOURS[0], "-", f"median of {count} cells")]
     if "truth" in cells.columns and cells["truth"].null_count() < cells.height:
         groups = [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def nyquist(responses: Mapping[str, pl.DataFrame], *, gain: float | None, phase: float | None, title: str = "") -> Sheet:
-    """The open loop of each mode in the complex plane, its mirror image dashed; where one circles −1 the loop rings."""
+    """Plot the open loop of each mode in the complex plane, its mirror image dashed; encircling −1 means oscillation."""
     figure = sheet(6.0, 6.0)
     axes = figure.add_subplot()
     turn = np.linspace(0.0, 2.0 * np.pi, 200)

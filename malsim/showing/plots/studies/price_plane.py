@@ -18,7 +18,7 @@ NAMES = 4  # of one place; of more the first two are named, and the rest are cou
 
 
 def price_figure(frame: pl.DataFrame, *, most: int) -> Sheet:
-    """A point a place, with the memories that stand there; what is over `most` stands on the upper or right edge."""
+    """Plot a point per price pair, labelled with its memories; values over `most` lie on the upper or right edge."""
     over = most + 2.0
     points = frame.with_columns(pl.col("truth", "lie").cast(pl.Float64).fill_null(over).clip(0.0, over))
     figure = sheet(9.0, 6.6)

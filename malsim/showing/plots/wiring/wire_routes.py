@@ -25,7 +25,7 @@ class Ends:
 
 
 def routes(wires: Sequence[Ends], boxes: Mapping[int, Sequence[tuple[float, float]]]) -> list[Path]:
-    """A path for each wire; `boxes` holds the lower and upper edge of every box of a layer.
+    """Return a path for each wire; `boxes` holds the lower and upper edge of every box of a layer.
 
     A wire to the next layer curves through the gap. Any other takes the lane nearest to its ends that no box of the layers
     it passes and no other signal's lane stands in.
@@ -65,7 +65,7 @@ def _across(wire: Ends) -> Path:
 
 
 def _along(wire: Ends, lane: float) -> Path:
-    """A curve to the lane, the lane, and a curve to the end; backwards where the end lies to the left."""
+    """Return a curve to the lane, the lane, and a curve to the end; backwards where the end lies to the left."""
     (x, y), (to, goal) = wire.start, wire.end
     half = TURN / 2
     if wire.layers[1] > wire.layers[0]:
