@@ -35,7 +35,7 @@ def names() -> list[str]:
 
 
 def others() -> list[str]:
-    """Return the ops of other packages, by name and place; nothing is loaded."""
+    """Return the ops of other packages, by name and location, without loading any."""
     return [f"{point.name} ({point.value})" for point in _points()]
 
 

@@ -59,7 +59,7 @@ class Component:
         return None if match is None else match[0].replace("#", match[1])
 
     def rewritten(self, word: str, given: float) -> float:
-        """Return the value HAL makes of one it was given."""
+        """Return the value that HAL stores for a given value."""
         match = _matching(self.rewrites, word)
         outside = match is not None and not match[0]["from"] <= given <= match[0]["to"]
         return match[0]["becomes"] if match is not None and outside else given

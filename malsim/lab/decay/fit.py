@@ -165,7 +165,7 @@ def _constants(
 
 
 def _best(scores: pl.DataFrame, goodness: Goodness) -> str:
-    """Return the law of least log loss, of least aic where there is none, else the first; none that is rejected."""
+    """Return the law of least log loss, else of least AIC, else the first; never a rejected law."""
     if goodness.rejected and scores.height > 1:
         scores = scores.filter(pl.col("law") != MEMORYLESS)
     column = "aic" if scores["log_loss"].is_nan().all() else "log_loss"

@@ -132,7 +132,7 @@ def _intervals(log: pl.DataFrame) -> tuple[Array, Array]:
 
 
 def _numbers(log: pl.DataFrame, name: str, *, least: float, unknown: bool = False) -> Array:
-    """A column of days; a null, where one may stand, is NaN in the result, a NaN or an infinity in the log is refused."""
+    """Return a column of days: null, where allowed, becomes NaN; a NaN or an infinity in the log is refused."""
     column = log[name]
     if not (column.dtype.is_numeric() or (unknown and column.dtype == pl.Null)):
         raise DataError("not a number of days", where=f"fit_decay: {name}", given=str(column.dtype))

@@ -149,7 +149,7 @@ class Decay:
         return decay(self.curves, self.labels, self.at_risk, title=title)
 
     def __repr__(self) -> str:
-        """A few lines a person reads."""
+        """Return a readable summary."""
         ended = int(self.log.ended.sum())
         lines = [f"{ended} stretches ended, {len(self.log) - ended} had not; {self._choice}"]
         loss = dict(self.scores.select("law", "log_loss").rows())

@@ -145,7 +145,7 @@ def _evolve(
 
 
 def _with_repeats(draws: Draws, parents: Point, trials: list[Point], block: int, generation: int) -> list[Point]:
-    """The children, but every other one is one of the best with a block of it put elsewhere too, its first place anew."""
+    """Replace every other child by one of the best with a block copied elsewhere, its first coordinate redrawn."""
     count, size = parents.shape
     blocks = size // block if block > 1 else 0
     if blocks < 2:  # noqa: PLR2004  # nowhere else to put it

@@ -148,7 +148,7 @@ def with_disturbance(scenario: Scenario, disturbance: Disturbance) -> Scenario:
 
 
 def table(number: int, one: Write, turn_every: int) -> dict[str, Any]:
-    """A write as a `[[claim]]` of a scenario file, in words no other claim has, so that the gate takes it for what it is."""
+    """Return a write as a `[[claim]]` table of a scenario, in unique words so that the gate does not merge it."""
     return {
         "at": f"{round((one.turn + 0.5) * turn_every)}ms",
         "writer": one.writer,

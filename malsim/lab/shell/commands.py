@@ -55,7 +55,7 @@ class Commands(cmd.Cmd):
         self.failed = 0
 
     def read(self, line: str) -> list[Statement]:
-        """Return a line's statements; what was typed has no place, and the session's threads are declared."""
+        """Parse a line into statements; typed text has no position, and the session's threads are declared."""
         threads = [thread.name for thread in self.session.net.threads]
         return [replace(statement, line=0) for statement in parse(line, file="line", threads=threads).statements]
 

@@ -48,7 +48,7 @@ class SessionFile:
 
 
 def document(path: str | Path) -> tuple[Document, float]:
-    """A netlist with all it sources, and the length of its tick in milliseconds where it is `.hal` text with a thread.
+    """Read a netlist with the files it sources; return it, and its tick in milliseconds for `.hal` text with a thread.
 
     Of a scenario (`.toml`) it is the scenario's own, of a store the wires that stand in it.
     """
@@ -96,7 +96,7 @@ def open_session(path: str | None, *, rules: Rules | None = None, tick: float | 
 
 
 def of_run(run: Run) -> SessionFile:
-    """Return a session that goes on where a run of one replication ended, under its rules; its netlist's ops begin anew."""
+    """Return a session that continues a run of one replication under its rules; its netlist's ops start anew."""
     scenario = run.scenario
     if scenario.replications != 1 or scenario.first != 0:
         raise UsageError(

@@ -159,7 +159,7 @@ def _names(statement: Statement) -> set[str]:
 
 
 def _with_running(old: State, engine: Engine, fresh: State) -> State:
-    """The fresh state of a net with the outputs and signals that were there before and are still of the same shape."""
+    """Return the fresh state of a net with the old outputs and signals, where their shapes are unchanged."""
     ops = {}
     for name, start in fresh.ops.items():
         outs, before = engine.net.instances[name].sheet.outs, old.ops.get(name, {})

@@ -53,7 +53,7 @@ class Design:
 
 
 def designed(points: Given, scenario: Scenario) -> Design:
-    """Return a design from a grid (names to values, all combinations), a list of points, or a frame with a row a point.
+    """Build a design from a grid (names to values, all combinations), a list of points, or a frame (a row per point).
 
     Every name and value is checked here, before anything is run; a point given twice is one.
 

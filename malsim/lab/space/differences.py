@@ -48,7 +48,7 @@ def differences(scenarios: Sequence[Scenario]) -> dict[str, list[Any]]:
 
 
 def words(name: str) -> str:
-    """Return a setting's name as a title says it.
+    """Return a setting's name as words for a title.
 
     >>> words("rules.challenge_ceiling"), words("rules.tau_volatile"), words("run.days")
     ('challenge ceiling', 'tau_volatile', 'run.days')
@@ -58,7 +58,7 @@ def words(name: str) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return a value as a label says it.
+    """Format a value for a label.
 
     >>> value_text(0.3), value_text(30.0), value_text("records"), value_text(None)
     ('0.30', '30', 'records', 'none')

@@ -35,7 +35,7 @@ def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
 
 
 def with_op_settings(wires: NetlistConfig, tables: Mapping[str, Mapping[str, Any]]) -> NetlistConfig:
-    """Return the same netlist with other values, by instance and parameter; of a parameter set twice the last stands."""
+    """Return the netlist with other values, by instance and parameter; of repeated settings the last wins."""
     lines = [
         f"setp {name}.{key} {_text(value, wires.net.instances[name].sheet.slots[key].pin.unit)}"
         for name, values in tables.items()

@@ -60,7 +60,7 @@ class Formula(UserFormula):
 
 
 def formula(function: Any, **bounds: tuple[float, float]) -> Formula:
-    """Return a formula of one's own; the keyword arguments are the bounds of its parameters.
+    """Return a user-defined formula; the keyword arguments are the bounds of its parameters.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ def memory_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
-    """Return the scenario with the memory of one's own that the options name, and their limits on it."""
+    """Return the scenario with the user's memory named by the options, and its limits."""
     given = [*args.memory, *([f"--law {args.law}"] if getattr(args, "law", None) else [])]
     if args.memory and len(given) > 1:
         raise UsageError(
@@ -61,7 +61,7 @@ def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
 
 
 def one_of_own(given: Adapter, args: argparse.Namespace) -> Adapter:
-    """Return a memory of one's own under the limits of the options."""
+    """Return the user's memory under the limits of the options."""
     adapter = given if args.call_limit is None else replace(given, limit=args.call_limit)
     if args.mapping and "mcp:" in adapter.name:
         start, _, command = adapter.name.partition("mcp:")
@@ -70,7 +70,7 @@ def one_of_own(given: Adapter, args: argparse.Namespace) -> Adapter:
 
 
 def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | None = None, strict: bool = False) -> Scenario:
-    """The scenario as the options have it, under `rules` if given; checks that the law has no number for are left out.
+    """Return the scenario with the options applied, under `rules` if given; checks that the law cannot answer are dropped.
 
     Each that is left out is named on stderr once; with `strict` it stays, for the judge to refuse.
     """

@@ -57,7 +57,7 @@ class Dimension:
         return float(np.clip(way, self.low, self.high))
 
     def share(self, value: Any) -> float:
-        """The share of the way at which a value stands, those outside the range at its nearer end; the inverse of `at`."""
+        """Return the position of a value in the range, 0 to 1, clipped at the ends; the inverse of `at`."""
         if self.choices:
             return (self.choices.index(value) + 0.5) / len(self.choices) if value in self.choices else 0.5
         inside = float(np.clip(value, self.low, self.high))
@@ -108,7 +108,7 @@ class Space:
         return {one.name: one.at(float(share)) for one, share in zip(self.dimensions, point, strict=True)}
 
     def point(self, values: Mapping[str, Any]) -> NDArray[np.float64]:
-        """The point at which the dimensions have these values; a dimension that is not named stands where it is now."""
+        """Return the point at which the dimensions have these values; an unnamed dimension keeps its current value."""
         return np.array([one.share(values.get(one.name, one.value)) for one in self.dimensions])
 
 

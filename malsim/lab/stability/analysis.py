@@ -144,7 +144,7 @@ class Stability:
         )  # fmt: skip
 
     def summary(self) -> dict[str, Any]:
-        """Return the numbers, ready for JSON: None where there is none."""
+        """Return the results as JSON-compatible values; missing numbers are None."""
         return {
             "verdict": self.verdict,
             "spectral_radius": self.spectral_radius,
@@ -210,7 +210,7 @@ def _simulated(loop: TickLoop, linear: float | None) -> float | None:
 
 
 def _of_run(run_or_graph: object, rules: Rules | None) -> tuple[Memory, Rules, pl.DataFrame | None]:
-    """Return the memory, the constants, and how the record ends, None where there is no record under these constants."""
+    """Return the memory, the constants, and how the record ends (None without a record under these constants)."""
     if isinstance(run_or_graph, Memory):
         return run_or_graph, rules or Rules(), None
     if not isinstance(run_or_graph, Run):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def asynchronous(loop: TickLoop) -> Callable[[Array], Array]:
-    """Return a tick in which each cell hears what those before it in this tick have become (Gauss and Seidel).
+    """Return a tick in which each cell reads the updated values of the cells before it (Gauss-Seidel).
 
     The order is a fixed scatter of the cells; those whose turn does not wait for one another are stepped together.
     """
@@ -64,7 +64,7 @@ class _Part:
 
 
 def settle_one_by_one(memory: Memory, rules: Rules) -> Memory:
-    """Return the memory with what its cells come to when they are stepped one after another from stated × calibration."""
+    """Return the memory settled by asynchronous ticks, starting from stated × calibration."""
     loop = TickLoop.of(memory, rules)
     step, worth = asynchronous(loop), loop.start
     for _ in range(rules.settle_ticks):

@@ -97,7 +97,7 @@ class Continuation:
         return FixedPoint(worth, gap, Spectrum(self._restored(there.part), there.value, self._restored(there.vector)))
 
     def _guess(self, ceiling: float) -> Array:
-        """The worth at a ceiling by the line through the two nearest points whose fixed point is not lost, or only just."""
+        """Extrapolate the fixed point at a ceiling linearly from the two nearest points that are not lost, or only just."""
         stable = [point for point in self.points.values() if point.radius < LOST]
         nearest = sorted(stable, key=lambda point: abs(point.ceiling - ceiling))[:2]
         if len(nearest) <= 1:
@@ -170,7 +170,7 @@ def _close(path: Continuation) -> float:
 
 
 def _safe(loop: TickLoop) -> float:
-    """The ceiling b with ρ(a S + b C) = 1, about: below it the tick is a contraction in some norm, with one fixed point.
+    """Return the ceiling b with ρ(a S + b C) ≈ 1: below it the tick is a contraction in some norm, with one fixed point.
 
     No slope of tanh passes 1, so |∂f/∂e| ≤ a S + b C =: M. Powers of M, with the b of each such that it keeps the sum of all
     entries; each averaged with the last, lest they swing. 0 where supports alone pass 1: at a ceiling of 0 the tick is

@@ -115,7 +115,7 @@ def _rest(loop: TickLoop, worth: Array) -> tuple[Array, float] | None:
 
 
 def polished(loop: TickLoop, worth: Array, gap: float) -> tuple[Array, float]:
-    """A fixed point made exact by Newton's method on e − f(e): on up to 10,000 cells, if their loops are small enough.
+    """Refine a fixed point by Newton's method on e − f(e), for up to 10,000 cells, if their loops are small enough.
 
     A step that does not lessen the largest |f(e) − e| is halved, up to six times (damped Newton).
     """

@@ -97,7 +97,7 @@ def phase_margin(values: NDArray[np.complex128], damping: float) -> float | None
 
 
 def response(value: complex, damping: float, *, points: int = POINTS) -> pl.DataFrame:
-    """The open loop L of one mode over frequency: omega (radians a tick, up to π), real, imaginary, decibels, degrees."""
+    """Return the open loop L of a mode over frequency: omega (radians a tick, to π), real, imaginary, dB, degrees."""
     omega: Array = np.geomspace(LOWEST, np.pi, points)
     loop = -damping * value / (np.exp(1j * omega) - 1.0 + damping)
     return pl.DataFrame(

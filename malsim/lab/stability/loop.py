@@ -104,7 +104,7 @@ class TickLoop:
         return fresh if self.damping == 1.0 else worth + self.damping * (fresh - worth)
 
     def slopes(self, worth: Array) -> tuple[Array, Array, Array]:
-        """The map at a point, f, and ∂f/∂support, ∂f/∂challenge: 0 where the clamp holds a cell or it is not active."""
+        """Return f, ∂f/∂support and ∂f/∂challenge at a point; slopes are 0 where a cell is clamped or inactive."""
         support, challenge = self.masses(worth)
         if self.formula is None:
             up, down = slopes(support, challenge, self.support_ceiling, self.challenge_ceiling)

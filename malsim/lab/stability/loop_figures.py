@@ -109,7 +109,7 @@ class LoopFigures:
         return save_files(folder, {f"{name}.png": getattr(self, name)() for name in names})
 
     def _modes(self) -> list[complex]:
-        """The eigenvalue of the least gain margin, and of the least phase margin; of a pair the one above the real axis."""
+        """Return the eigenvalues of the least gain and phase margins; of a conjugate pair, the upper one."""
         if not self.eigenvalues.size:
             raise UsageError("no cell is on a loop", where="plot.nyquist", hint="a loop needs cells that dispute each other")
         damping = self.loop.damping

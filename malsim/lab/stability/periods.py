@@ -49,7 +49,7 @@ def of_trail(loop: TickLoop, memory: Memory, tick: Callable[[Array], Array] | No
 
 
 def _last_ticks(step: Callable[[Array], Array], worth: Array) -> Array:
-    """Return the last 256 of 1,000 ticks, shape (ticks, cells); fewer where all comes to rest."""
+    """Return the last 256 of 1,000 ticks, shape (ticks, cells); fewer if all cells come to rest."""
     last = deque([worth], maxlen=QUARTER)
     for _ in range(TICKS):
         last.append(step(last[-1]))

@@ -99,7 +99,7 @@ def _bisect(loop: TickLoop, low: float, high: float, within: float, ticks: int) 
 
 
 def _contracting(loop: TickLoop) -> float:
-    """The ceiling below which every cell's row of a S + b C sums to less than 1, so that any start settles; 0 if none."""
+    """Return the ceiling below which all rows of a S + b C sum to less than 1, so that any start settles; 0 if none."""
     up, down = loop.masses(np.ones_like(loop.start))
     rows = loop.active & (down > 0.0)
     if not rows.any() or loop.formula is not None or (loop.support_ceiling * up[loop.active]).max() >= 1.0:

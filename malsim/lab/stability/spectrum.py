@@ -66,7 +66,7 @@ def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float
 
 
 def _core(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], sparse.csr_array]:
-    """The rows that hear any and are heard by any, as all on a loop do, or all if most do; and the matrix over them."""
+    """Return the rows with both inputs and outputs, so all loops (or all rows if most qualify), and their matrix."""
     live = np.zeros(matrix.shape[0], dtype=bool)
     live[matrix.indices] = True
     live &= np.diff(matrix.indptr) > 0
@@ -91,7 +91,7 @@ def _parts(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int6
 def _within(
     matrix: sparse.csr_array, rows: NDArray[np.int64], part: NDArray[np.int64], *, several: bool
 ) -> sparse.csr_array:
-    """The matrix over some rows, without the entries that lead from one part to another where they are of `several`."""
+    """Return the matrix over some rows, without entries between different parts where the parts are `several`."""
     place = np.full(len(part), -1, dtype=np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)
     block = matrix[rows]

@@ -173,7 +173,7 @@ class Estimate:
 
 
 def estimate(each: Array | Measurement, metric: str, bounds: Bounds = ANY) -> Estimate:
-    """Return the mean of a measurement, or of one number a replication, with its interval.
+    """Return the mean of a measurement, or of an array with a number per replication, with its interval.
 
     Raises
     ------

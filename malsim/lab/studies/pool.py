@@ -152,7 +152,7 @@ def _leave_with(parent: Any) -> None:
 
 
 def code_of(measure: Callable[..., object]) -> str:
-    """A hash of what a function does: its code with that of functions inside it, its defaults and what it closes over.
+    """Return a hash of a function's behaviour: its code and that of inner functions, its defaults and its closure.
 
     Of an object that is called, its attributes too. What is called by a global name is not looked into.
     """

@@ -112,7 +112,7 @@ def read_real(folder: str | Path) -> RealClaims:
 
 
 def before(memory: Memory, day: float) -> Memory:
-    """Return the graph as it stood before a day: its first cells, their edges, and nobody replaced by a later one."""
+    """Return the graph as it was before a day: its first cells and their edges, without later supersessions."""
     count = int((memory.cells["created"] < day).sum())
     replaced = pl.col("successor") < count
     active = pl.lit("active", schema.CELLS["status"])

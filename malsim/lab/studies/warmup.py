@@ -43,7 +43,7 @@ def mser5(series: Array) -> NDArray[np.int64]:
 
 
 def steady_mean(values: Array) -> Array:
-    """The mean of each column after its own warm-up, shape (columns,); ticks before its first value (NaN) do not count.
+    """Return the mean of each column after its warm-up, shape (columns,); leading NaN ticks are left out.
 
     Raises `UsageError` for a column whose values have a hole, or are fewer than 20.
     """

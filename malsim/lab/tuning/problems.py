@@ -140,7 +140,7 @@ class OfClaims:
 
 
 def formula_of(subject: object) -> UserFormula | None:
-    """Return the formula of one's own that a scenario or rules run under."""
+    """Return the user-defined formula of a scenario or rules."""
     effective = getattr(getattr(subject, "rules", subject), "effective", None)
     return effective if isinstance(effective, UserFormula) else None
 

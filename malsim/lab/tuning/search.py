@@ -57,7 +57,7 @@ class Search:
             raise UsageError("too small", where="Search", given=(self.dimensions, self.size), allowed="1 dimension, size 4")
 
     def ask(self) -> tuple[int, Array]:
-        """The next point and its number. Raises `UsageError` while all of the generation is asked and not all told."""
+        """Return the next point and its number. Raise `UsageError` if the generation is all asked and not all told."""
         if self._count == len(self.points):
             if len(self.values) < len(self.points):
                 missing = [number for number in range(len(self.points)) if number not in self.values]

@@ -178,7 +178,7 @@ class TuningResult:
         return lines
 
     def _between(self, name: str, form: str) -> str:
-        """Return a setting's interval in a form; nothing where there is none."""
+        """Format a setting's interval; return an empty text without an interval."""
         if name not in self.interval:
             return ""
         low, high = self.interval[name]
@@ -194,7 +194,7 @@ def _literal(value: object) -> str:
 
 
 def numbers(values: Triple) -> str:
-    """Return a value with its interval, or alone where there is none.
+    """Format a value with its interval, or alone without an interval.
 
     >>> numbers((0.25, 0.2, 0.3)), numbers((0.25, float("nan"), float("nan")))
     ('0.25 [0.2, 0.3]', '0.25')

@@ -193,7 +193,7 @@ def _new(bits: Array, last: Mapping[str, Array], now: dict[str, Array], name: st
 
 
 def _set(memory: Memory, flag: str, rises: Array, falls: Array) -> Memory:
-    """The memory with a flag set where its bit rose and cleared where it fell; reinstating clears the annexed flag."""
+    """Set the flag where its bit rose and clear it where the bit fell; reinstating a cell clears its annexed flag."""
     column, value = ("annexed", False) if flag == "reinstated" else (flag, True)
     if rises.any():
         memory = set_flag(memory, rises, column, value=value)

@@ -73,7 +73,7 @@ class Neighbours:
         return self.keep(name, lambda: _FIELDS[name](self))
 
     def edges(self) -> tuple[Ints, Ints, Ints, Array]:
-        """Return the ends of every edge, its relation by place, and its weight."""
+        """Return the ends of each edge, the index of its relation, and its weight."""
         table = self.memory.table("edges")
         return table.column("source"), table.column("target"), table.column("relation"), table.column("weight")
 

@@ -94,7 +94,7 @@ class Rows:
         return self.memory.height if domain == "cell" else self.memory.table("writers").height
 
     def rep_of(self, domain: str) -> Ints:
-        """Return the place of each row's replication among the run's."""
+        """Return the index of each row's replication within the run."""
         return self.neighbours.keep(("rep", domain), lambda: self._rep_of(domain), self._origin(domain))
 
     def _rep_of(self, domain: str) -> Ints:
@@ -154,7 +154,7 @@ class Rows:
         return own.group_by("rep", "author", "topic", maintain_order=True).agg("cell")
 
     def sums(self, domain: str, name: str) -> Array:
-        """A field of topics, or of writers' parts of topics: `cells`, `work`, `salience` or `demand` of active cells."""
+        """Return a field of topics, or of writers' parts of topics: `cells`, `work`, `salience` or `demand` (active)."""
         if domain == "topic":
             members, groups = self.groups("cell", "topic")
         else:

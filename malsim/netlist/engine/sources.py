@@ -113,7 +113,7 @@ def _row(where: Row) -> Reader:
 
 
 def _take(values: Array, rows: Ints) -> Array:
-    """Return the value of each row, and NaN, 0 or false where there is none."""
+    """Return the value of each row; NaN, 0 or false if the row is missing."""
     absent = rows == NONE
     if not absent.any():
         return values[rows]

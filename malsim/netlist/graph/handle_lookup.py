@@ -37,7 +37,7 @@ def starting(handle: str, names: pl.Series) -> list[str]:
 
 
 def rows_named(memory: Memory, reps: Sequence[int], handles: Sequence[str]) -> NDArray[np.int64]:
-    """The row of each cell named in a replication, NONE where it has none; one cut short names the first that begins so."""
+    """Return the row of each named cell, NONE if missing; a shortened handle matches the first such cell."""
     rows = memory.index.rows(reps, handles, height=memory.cells.height)
     for short in {name for name in handles if is_short(name)}:
         own = memory.cells.select("rep", "handle").with_row_index("row").filter(pl.col("handle").str.starts_with(short))

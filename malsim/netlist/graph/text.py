@@ -188,7 +188,7 @@ class _Out(NamedTuple):
 
 
 def _out_edges(edges: list[_Out]) -> list[Statement]:
-    """Return a line of edges of one cell, and a `prop` for each thing stored of them that is not plain."""
+    """Return a line with the edges of a cell, and a `prop` for each stored value that is not the default."""
     statements: list[Statement] = [Edges("", tuple(Edge(edge.relation, edge.name, edge.weight) for edge in edges))]
     unlike = [name for name in ("writer", "t", "place") if not all(getattr(edge, f"plain_{name}") for edge in edges)]
     return [*statements, *(_prop(f"edge-{name}", [getattr(edge, name) for edge in edges]) for name in unlike)]

@@ -113,7 +113,7 @@ def _ring(component: Component, name: str, arguments: Mapping[str, str], presets
 
 
 def _converter(component: Component, name: str, config: str) -> HalInstance:
-    """Return a mux or demux of one type to another: beside it an op that turns the one into the other."""
+    """Return a mux or demux between two types, with an op that converts the type."""
     into, out, count = _config(component, config)
     routes = component.name == "mux_generic"
     own, size = (into, "inputs") if routes else (out, "outputs")

@@ -34,7 +34,7 @@ class Fault:
 
     @classmethod
     def at(cls, statement: Statement, word: str, problem: str, *, allowed: str = "", hint: str = "") -> Fault:
-        """Return a fault at a word of a statement, where the word remembers its place, else at the statement's line."""
+        """Return a fault at a word of a statement, at the word's position if known, else at the statement's line."""
         line, column = getattr(word, "line", statement.line), getattr(word, "column", 0)
         if holds_secret(word):
             word, hint = "", "what stands here looks like a secret and is not repeated"

@@ -45,13 +45,13 @@ class Members:
         return np.bincount(self.reps, minlength=self.replications)
 
     def mean(self, values: Array) -> Array:
-        """Return the mean of the members' values in each replication, 0 where there are none."""
+        """Return the mean of the members' values per replication, 0 without members."""
         total = np.bincount(self.reps, weights=values, minlength=self.replications)
         means: Array = np.divide(total, self.count, out=np.zeros(self.replications), where=self.count > 0)
         return means
 
     def largest(self, values: Array) -> Array:
-        """Return the largest of the members' values in each replication, 0 where there are none."""
+        """Return the largest of the members' values per replication, 0 without members."""
         most = np.full(self.replications, -np.inf)
         np.maximum.at(most, self.reps, values)
         return np.where(self.count > 0, most, 0.0)

@@ -142,7 +142,7 @@ def fault_of(body: str) -> str:
 
 
 def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto: int | None = None) -> list[ProgramCell]:
-    """The prg cells from row `after` on, or up to row `upto`, that hold standing programs, each of one name and text once.
+    """Return the prg cells from row `after` on, or up to row `upto`, with standing programs; each name and text once.
 
     A body that holds no `addf` sentence is prose and asks for nothing; nor does one that says `[as: NAME]`, which an op of
     the netlist of that name runs.

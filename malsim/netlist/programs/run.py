@@ -136,7 +136,7 @@ def _cell(program: Program, rep: int, now: float) -> dict[str, Any]:
 
 
 def _witness(program: Program, selection: Members, output: Output, rep: int, now: float) -> dict[str, Any]:
-    """The claim a program makes of what it found: named by the finding, so that the same finding has the same name."""
+    """Return the claim of a program's finding; its name is a hash of the finding, so equal findings share a name."""
     finding = _finding(selection, output, rep)
     name = hashlib.sha256(json.dumps([program.key, finding], sort_keys=True).encode()).hexdigest()[:24]
     target = program.settings.get("concernTarget")

@@ -83,7 +83,7 @@ def catalogue() -> Mapping[str, StandingSignal]:
 
 
 def of_block(name: str, statements: Iterable[Statement]) -> StandingSignal | None:
-    """A signal of one's own, from the comments at the head of its file; none where they do not say all that it takes."""
+    """Return a user's signal from the comments at the head of its file; None if they are incomplete."""
     lines = [one.comment for one in statements if isinstance(one, Blank)]
     try:
         return _read(name, lines)

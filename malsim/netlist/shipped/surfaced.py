@@ -48,7 +48,7 @@ class SurfacedLines:
     more: Ints
 
     def within(self, budget: Array) -> SurfacedLines:
-        """The lines that a budget of words, one a replication, holds; the first too many and those after it are left out."""
+        """Return the lines that fit a budget of words per replication, up to the first that does not fit."""
         first = np.searchsorted(self.rep, self.rep)
         before = np.append(0, self.words.cumsum())
         fits = before[1:] - before[first] <= budget[self.rep]

@@ -51,7 +51,7 @@ def shipped(name: str) -> Document | None:
 
 
 def inlined(document: Document, palette: Callable[[str], Sheet] | None = None) -> tuple[Document, list[Fault]]:
-    """Return the document with every block's wiring in its place, and what is wrong with the blocks.
+    """Return the document with the wiring of all blocks inlined, and the faults of the blocks.
 
     A name is an instance, else an op, else a block beside the file, else one that malsim ships. A block's instances and
     signals are called `NAME.instance` and `NAME.signal`; its functions run together, in its own order.
@@ -75,7 +75,7 @@ def providers() -> dict[str, str]:
 
 
 def owners_needed(statements: Iterable[Statement]) -> list[str]:
-    """Return the shipped signals that own what these read of derived values, and nobody among them writes."""
+    """Return the shipped signals that own the derived values read but not written by these statements."""
     statements = list(statements)
     read = _derived_values(statements, write=False)
     if not read:

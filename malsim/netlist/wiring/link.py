@@ -78,7 +78,7 @@ def linked(document: Document, palette: Callable[[str], Sheet] | None = None) ->
 
 
 def _unread(statements: Iterable[Statement]) -> Iterator[Fault]:
-    """Yield a fault for every `source` whose file was not read in its place."""
+    """Yield a fault for each `source` whose file was not read."""
     for statement in statements:
         if isinstance(statement, Source):
             hint = "read the file with malsim.netlist.read, which follows what it sources"

@@ -140,7 +140,7 @@ def _signal(name: str, links: list[Link], faults: list[Fault]) -> Signal:
 
 
 def _domain(name: str, writers: list[Link], links: list[Link], faults: list[Fault]) -> str:
-    """Return the domain of a signal: its writer's, its readers' where that is reduced, the run's where there is none."""
+    """Return the domain of a signal: the writer's, or if that is reduced the readers', else the run's."""
     readers = [link for link in links if not link.writes]
     domain = writers[0].domain if writers else "run"
     domain = domain or next((link.domain for link in readers), "run")

@@ -81,7 +81,7 @@ def _groups(names: list[str], steps: dict[str, list[Step]]) -> dict[str, int]:
 
 
 def _ring(start: str, inside: set[str], steps: dict[str, list[Step]]) -> list[Step]:
-    """Return the shortest way from an instance back to itself without leaving its group; empty where there is none."""
+    """Return the shortest path from an instance back to itself within its group; empty if there is none."""
     came: dict[str, Step] = {}
     waiting = deque([start])
     while waiting:

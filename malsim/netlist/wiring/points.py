@@ -37,7 +37,7 @@ class Point(NamedTuple):
 
 
 def point(text: str, instances: Mapping[str, Instance | None]) -> Point | None:
-    """Return the place an address names; none for a pin of an instance that is itself at fault.
+    """Return the point that an address names; None for a pin of a faulty instance.
 
     Raises
     ------

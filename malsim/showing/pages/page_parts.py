@@ -34,7 +34,7 @@ def png(figure: Sheet, *, dpi: int) -> bytes:
 
 
 def image(picture: bytes, *, alt: str) -> str:
-    """Return the tag of a PNG that stands inside the page."""
+    """Return the tag of a PNG embedded in the page."""
     return f'<img alt="{text(alt)}" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
 
 

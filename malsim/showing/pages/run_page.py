@@ -164,7 +164,7 @@ def _share(counts: list[int]) -> int:
 
 
 def _moves(values: list[float | None]) -> list[int]:
-    """Return the places where a line has another value than it had last, its first among them."""
+    """Return the indexes at which a line changes value, including the first."""
     places, last = list[int](), math.inf
     for place, value in enumerate(values):
         if value is not None and abs(value - last) > STILL:

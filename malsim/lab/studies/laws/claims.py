@@ -74,7 +74,7 @@ def _file(path: Path, on_bad_rows: str) -> ClaimSource:
 
 
 def file_of(folder: Path, stem: str) -> Path:
-    """Return the file of a folder that holds the claims, or the truth; raise `UsageError` where there is none."""
+    """Return the file of a folder that holds the claims, or the truth; raise `UsageError` if it is missing."""
     for suffix in SUFFIXES:
         if (path := folder / f"{stem}{suffix}").is_file():
             return path

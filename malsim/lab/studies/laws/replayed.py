@@ -64,7 +64,7 @@ def replay_law(
 
 
 def dawid_skene(claims: pl.DataFrame, truth: pl.DataFrame, *, seed: int = 0) -> dict[str, Score]:
-    """The score of Dawid and Skene's law; of the vote by writer where objects have values of their own, beyond that law."""
+    """Return the score of Dawid and Skene's law, or of the vote by writer if objects have values of their own."""
     shared = is_shared(Stream.of(arrived(claims)).vocabulary)
     memory = plant_of("dawid_skene" if shared else "majority")
     answers = _answers(memory, claims, _questions(claims, truth), pools=shared)

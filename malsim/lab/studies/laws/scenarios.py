@@ -87,7 +87,7 @@ class Measured:
         return cls(figures, (time.process_time() - start) / len(metrics))
 
     def row(self, place: int) -> dict[str, object]:
-        """The mean of a metric with its interval; of a time also its spells, and `beyond` what more than a half outlast."""
+        """Return the mean of a metric with its interval; for a time also its spells, and its horizon if open."""
         own = self.figures[place]
         row: dict[str, object] = {"n": own.count}
         if own.time:
@@ -119,7 +119,7 @@ def _cost_row(scenario: Scenario, name: str, side: Measured) -> dict[str, object
 
 
 def under_memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
-    """The settings of a scenario under a law, a preset of rules, or a memory of one's own; who verifies stays who it was."""
+    """Return a scenario's settings under a law, a preset of rules, or a user's memory; the verifiers stay the same."""
     if not isinstance(law, str):
         return {"adapter": law}
     return (

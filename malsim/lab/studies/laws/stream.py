@@ -149,7 +149,7 @@ def _part(claims: Claims, rows: slice) -> Claims:
 
 
 def _answers(view: View, questions: Ints, truth: Ints, objects: int) -> Array:
-    """The first answer by rank to each question, how right it is, and its belief, a row each; NaN where there is none."""
+    """Return the top-ranked answer to each question, its correctness and its belief, a row each; NaN if there is none."""
     alive = np.flatnonzero(view.active)
     rank, key = view.rank[alive], view.rep[alive].astype(np.int64) * objects + view.object[alive]
     most = np.full(int(key.max(initial=0)) + 1, -np.inf)

@@ -61,7 +61,7 @@ class Reading:
         return Fault(problem=problem, file=self.file, line=line, column=column, words=words, allowed=allowed, hint=hint)
 
     def word(self, token: Token, *, skip: int = 0) -> str:
-        """Return the word, remembering its place; of quoted text what is between the quotes."""
+        """Return the word with its position; for quoted text, the part between the quotes."""
         return self.part(token, skip, plain(token)[skip:])
 
     def part(self, token: Token, skip: int, text: str) -> str:
@@ -78,7 +78,7 @@ class Reading:
         return word
 
     def number(self, token: Token, text: str) -> float:
-        """Return the finite number that part of a word says, or 0 and a fault."""
+        """Parse part of a word as a finite number; return 0 and note a fault otherwise."""
         value = number(text)
         if value is None:
             problem = "this is no finite number" if text else "there is no number between the brackets"
@@ -86,7 +86,7 @@ class Reading:
         return 0.0 if value is None else value
 
     def whole(self, token: Token, text: str, *, low: int, high: int) -> int:
-        """Return the whole number within bounds that part of a word says, or `low` and a fault."""
+        """Parse part of a word as an integer within bounds; return `low` and note a fault otherwise."""
         value = int(text) if _WHOLE.fullmatch(text) else None
         if value is None or not low <= value <= high:
             self.fault(token, "this is no whole number within bounds", allowed=f"{low} to {high}")

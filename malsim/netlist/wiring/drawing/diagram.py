@@ -71,7 +71,7 @@ def _pins(net: Net, wires: list[dict[str, object]], end: str) -> dict[str, list[
 
 
 def _ends(link: Link, net: Net) -> tuple[str, str]:
-    """Return the box and the pin of one end; what is no instance of the net is a box of its own."""
+    """Return the box and the pin of an end; an end outside all instances is a box of its own."""
     if isinstance(link.address, Pin) and link.address.instance in net.instances:
         return link.address.instance, link.address.name
     return str(link.address), ""
