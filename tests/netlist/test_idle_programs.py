@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from malsim import Memory, Rules, Store
+from malsim.cli import main
 from malsim.memory import admit
 from malsim.memory.gate.checks import PROGRAMS
+from malsim.netlist import NetlistError, load
 from malsim.netlist.programs.operations import OPERATIONS
-from malsim.netlist.programs.program import fault_of
+from malsim.netlist.programs.program import fault_of, program_cells
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +43,41 @@ def test_idle_programs_are_refused_with_a_sentence_that_runs(body: str, tmp_path
     assert admit(Memory.empty(), [claim(IDLE[body])]).verdicts["verdict"].to_list() == ["admitted"]
     with Store(tmp_path / "m.sqlite") as store:
         assert store.admit([claim(body)])["verdict"].to_list() == ["refused"]
+
+
+@pytest.mark.parametrize("body", ["rm -rf", "stands on the tick and does nothing", "stands on the tick and does watch\nrm"])
+def test_a_program_of_origin_program_is_refused_too(body: str) -> None:
+    verdict = admit(Memory.empty(), [claim(body) | {"origin": "program"}]).verdicts.row(0, named=True)
+    assert [issue["path"] for issue in verdict["issues"]] == ["body"]
+
+
+def test_a_sound_program_of_origin_program_is_scheduled() -> None:
+    memory = admit(Memory.empty(), [claim("addf watch tick [keys: dec_5a27]") | {"origin": "program"}]).memory
+    assert [one.programs[0].operation for one in program_cells(memory, after=0, tick=1)] == ["watch"]
+
+
+@pytest.mark.parametrize("body", IDLE)
+def test_a_netlist_with_an_idle_program_is_not_loaded(body: str) -> None:
+    with pytest.raises(NetlistError, match=re.escape(IDLE[body])) as error:
+        load(f'dec_a3ee "use SQLite"\nprg_00aa "guard"\n  body "{body}"\n')
+    assert [fault.line for fault in error.value.faults] == [2]
+    assert load(f'prg_00aa "guard"\n  body "{IDLE[body]}"\n').memory.height == 1
+
+
+def test_an_import_leaves_idle_programs_out_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = [
+        {"key": handle, "handle": handle, "kind": "prg", "title": handle, "body": body, "owner": "ann", "props": props}
+        for handle, body, props in (
+            ("prg_00aa", "watch dec_5a27 below 0.5", {}), ("prg_00bb", "addf watch tick [keys: dec_5a27]", {}),
+            ("prg_00cc", "standing quorum program", {"program": {"kind": "quorum"}}),
+        )
+    ]  # fmt: skip
+    (tmp_path / "it.json").write_text(json.dumps({"cells": cells}))
+    assert main(["import", str(tmp_path / "it.json"), "-o", str(tmp_path / "m.sqlite")]) == 0
+    assert f"left out: prg_00aa: this program runs nothing; the nearest valid sentence is: {IDLE[cells[0]['body']]}" in (
+        capsys.readouterr().out
+    )
+    assert Memory.open(tmp_path / "m.sqlite").cells["handle"].to_list() == ["prg_00bb", "prg_00cc"]
 
 
 def test_the_gate_knows_every_operation_of_programs() -> None:

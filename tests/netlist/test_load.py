@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -262,3 +263,10 @@ def test_the_designs_own_example_loads_into_a_store_of_its_neighbours() -> None:
     assert (loaded.memory.cells.height, loaded.memory.edges.height) == (3, 2)
     again = load(render(loaded.memory))
     assert render(again.memory) == render(loaded.memory)
+
+
+def test_the_currency_of_a_seed_cell_is_where_its_decay_starts() -> None:
+    memory = load('dec_a3ee "use SQLite" conf(.7!) curr(.9)').memory
+    assert memory.cells["currency"].to_list() == [0.9]
+    for day, expected in ((0.0, 0.9), (100.0, 0.1 + 0.8 * math.exp(-100 / 3650))):
+        assert tick(memory, day).cells["currency"].to_list() == [pytest.approx(expected, abs=1e-12)]

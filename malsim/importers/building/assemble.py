@@ -15,6 +15,7 @@ from malsim.importers.building.report_lines import report_of, report_text
 from malsim.importers.building.withhold import safe_extras, withheld
 from malsim.importers.reading.put import put
 from malsim.importers.reading.records import Options, Records
+from malsim.memory.gate.checks import idle_programs
 from malsim.memory.graph.claim_graph import Memory
 from malsim.memory.rules import Rules
 from malsim.memory.scoring.outcomes import contradicted
@@ -58,7 +59,7 @@ def assemble(records: Records, *, options: Options | None = None, rules: Rules |
     rows = completed(records.cells, options)
     start, date_0 = _day_0(rows["created"].min())
     rows, secret = withheld(dated_from(rows, start), rules)
-    rows = with_handles(rows)
+    rows, idle = _without_idle(with_handles(rows), records, rules)
     extras, untold = safe_extras(records.extras, rows, rules)
     placement = put(Memory.empty(), rows, records.edges)
     memory = _with_masses(placement.memory)
@@ -68,8 +69,15 @@ def assemble(records: Records, *, options: Options | None = None, rules: Rules |
         "values beside a cell withheld": untold,
         "cells left out: another bears the same key": rows.height - memory.height,
     }
-    report = report_of(records.form, memory, options, rest | records.counts)
+    report = report_of(records.form, memory, options, rest | idle | records.counts)
     return ImportedMemory(memory=memory, start=date_0, report=report, extras=extras, wiring=records.wiring)
+
+
+def _without_idle(rows: pl.DataFrame, records: Records, rules: Rules) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Leave out cells whose program runs nothing; return a line of the report for each, with a sentence that would run."""
+    idle = idle_programs(rows.filter(~pl.col("key").is_in(records.programs)), rules)
+    lines = {f"left out: {handle}: {problem}": 1 for handle, (_, problem) in idle.items()}
+    return rows.filter(~pl.col("key").is_in([key for key, _ in idle.values()])), lines
 
 
 def _day_0(oldest: object) -> tuple[float | None, str | None]:

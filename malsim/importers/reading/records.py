@@ -41,7 +41,8 @@ class Records:
 
     `form` names the source's format. `cells` has columns of `put.ROW`, `key` at least; what is left out is absent.
     `counts` are lines of the report, in order; `extras` are values that malsim has no column for: cell (its key), name,
-    value as JSON. `wiring` is a netlist that runs at a store's ticks.
+    value as JSON. `wiring` is a netlist that runs at a store's ticks. `programs` are keys of cells of kind prg whose program
+    is not in their body.
     """
 
     form: str
@@ -50,6 +51,7 @@ class Records:
     extras: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EXTRAS))
     counts: dict[str, int] = field(default_factory=dict)
     wiring: Standing | None = None
+    programs: frozenset[str] = frozenset()
 
 
 def day_of(value: object, *, local: bool = False) -> float | None:

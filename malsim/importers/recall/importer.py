@@ -43,16 +43,17 @@ def import_recall(path: str | Path, *, rules: Rules | None = None) -> ImportedMe
 def _records(archive: Archive, rules: Rules) -> Records:
     rows = rows_of(archive.cells)
     edges, by_handle = _by_key(archive, rows, rules)
-    programs = sum(isinstance(cell.get("props"), dict) and "program" in cell["props"] for cell in archive.cells)
+    programs = [cell["key"] for cell in archive.cells if isinstance(cell.get("props"), dict) and "program" in cell["props"]]
     return Records(
         form=f"a {archive.form}",
         cells=rows,
         edges=edges,
         wiring=archive.wiring,
+        programs=frozenset(programs),
         extras=pl.DataFrame(beside(archive.cells, archive.hyperedges), schema=EXTRAS, orient="row"),
         counts={
             "edges whose target was named by its handle": by_handle,
-            "standing programs": programs,
+            "standing programs": len(programs),
             "hyperedges": len(archive.hyperedges),
             "lines of wiring": archive.wiring.text.count("\n") if archive.wiring else 0,
             "cells left out: not readable": archive.unreadable,

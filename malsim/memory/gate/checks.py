@@ -164,25 +164,43 @@ PROGRAMS = ("watch", "drift", "quorum", "trend", "score", "reflex", "emit_witnes
 """The operations that a program cell can run."""
 
 
-def _idle_program() -> Check:
-    """Refuse a program cell whose body schedules nothing, and say the sentence nearest to what it names."""
-    body, names = pl.col("body"), "|".join(PROGRAMS)
-    runs = body.str.contains(rf"(?m)^\s*addf\s+(?:{names})\s+\S+\s+.*\[") | body.str.contains(r"\[as: \S+\]")
-    own = (pl.col("kind") == "prg") & (pl.col("origin").fill_null("llm") != "program")
+_NAMES = "|".join(PROGRAMS)
+# A program of a netlist runs without its cell; the cell that it writes for its witnesses has this body.
+_OF_NETLIST = (pl.col("origin").fill_null("llm") == "program") & pl.col("body").str.contains(
+    rf"^stands on the tick and does (?:{_NAMES})$"
+)
+
+
+def _idle_sentence() -> pl.Expr:
+    """Say the valid sentence nearest to what the body of a program names."""
     text = pl.coalesce("body", pl.lit(""))
-    operation = text.str.extract(rf"(?i)\b({names})\b").str.to_lowercase().fill_null("watch")
+    operation = text.str.extract(rf"(?i)\b({_NAMES})\b").str.to_lowercase().fill_null("watch")
     cell = text.str.extract(r"\b([A-Za-z]{3}_[0-9a-zA-Z_]+)\b").fill_null("HANDLE")
-    sentence = pl.format(
-        "this program runs nothing; the nearest valid sentence is: addf {} tick [keys: {}]", operation, cell
-    )
-    return Check.of(own & ~runs, "body", sentence)
+    return pl.format("this program runs nothing; the nearest valid sentence is: addf {} tick [keys: {}]", operation, cell)
 
 
+def _idle_program() -> Check:
+    """Refuse a program cell whose body schedules nothing."""
+    body = pl.col("body")
+    runs = body.str.contains(rf"(?m)^\s*addf\s+(?:{_NAMES})\s+\S+\s+.*\[") | body.str.contains(r"\[as: \S+\]")
+    return Check.of((pl.col("kind") == "prg") & ~(runs | _OF_NETLIST), "body", IDLE_SENTENCE)
+
+
+IDLE_SENTENCE = _idle_sentence()
 IDLE_PROGRAM = _idle_program()
 CHECKS = _claim_checks()
 PUBLISHED = tuple(CHECKS)
 """The checks of every claim, of which those of a number or a body are bounds that a run's own claims are compared with."""
 EDGE_CHECKS = _weight_checks()
+
+
+def idle_programs(cells: pl.DataFrame, rules: Rules) -> dict[str, tuple[str, str]]:
+    """Return handle, key and problem of the cells whose program runs nothing; the problem ends with a sentence that runs."""
+    if rules.idle_programs == "accepted":
+        return {}
+    words = cells.with_columns(pl.col("kind", "origin").cast(pl.String))
+    idle = words.filter(IDLE_PROGRAM.wrong.fill_null(value=False))
+    return {handle: (key, problem) for handle, key, problem in idle.select("handle", "key", IDLE_SENTENCE).iter_rows()}
 
 
 def all_checks(rules: Rules) -> tuple[Check, ...]:

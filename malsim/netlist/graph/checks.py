@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from malsim.memory import schema
 from malsim.memory.gate import screen
+from malsim.memory.gate.checks import idle_programs
 from malsim.netlist.language.faults import Fault
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def cell_faults(cells: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
             if name in graph.rows[row]:  # what follows from a faulty value is no fault of its own
                 word = graph.statements[row].handle if name == "handle" else str(graph.rows[row][name])
                 faults.append(Fault.at(graph.statements[row], word, problem, hint=hint))
+    idle = idle_programs(cells, rules)
+    faults += [Fault.at(one, one.handle, idle[one.handle][1]) for one in graph.statements if one.handle in idle]
     return [*faults, *_screen_faults(cells, graph, rules)]
 
 

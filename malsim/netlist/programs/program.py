@@ -157,8 +157,7 @@ def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto
     if memory.height <= after:
         return []
     new = memory.cells.head(upto).slice(after) if upto is not None else memory.cells.slice(after)
-    new = new.filter((pl.col("kind") == "prg") & (pl.col("origin") != "program"))
-    new = new.filter(pl.col("body").str.contains(_ADDF) & ~pl.col("body").str.contains(_AS))
+    new = new.filter((pl.col("kind") == "prg") & pl.col("body").str.contains(_ADDF) & ~pl.col("body").str.contains(_AS))
     cells = []
     for cell in new.group_by("key", "handle", "title", "body", "topics", maintain_order=True).agg("rep").to_dicts():
         places = tuple(rep - first for rep in cell["rep"])
