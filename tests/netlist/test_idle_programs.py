@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -65,7 +65,7 @@ def test_a_netlist_with_an_idle_program_is_not_loaded(body: str) -> None:
 
 
 def test_an_import_leaves_idle_programs_out_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cells = [
+    cells: list[dict[str, Any]] = [
         {"key": handle, "handle": handle, "kind": "prg", "title": handle, "body": body, "owner": "ann", "props": props}
         for handle, body, props in (
             ("prg_00aa", "watch dec_5a27 below 0.5", {}), ("prg_00bb", "addf watch tick [keys: dec_5a27]", {}),

@@ -69,7 +69,10 @@ def random_life(seed: int) -> list[tuple[float, Memory]]:
 
 
 def rows_of(signals: AllSignals, domain: str, topics: list[str]) -> list[Any]:
-    return {"cell": list(signals.world.rows), "writer": signals.world.writers, "topic": topics, "run": [None]}[domain]
+    rows: dict[str, list[Any]] = {
+        "cell": list(signals.world.rows), "writer": signals.world.writers, "topic": topics, "run": [None],
+    }  # fmt: skip
+    return rows[domain]
 
 
 @cache

@@ -112,7 +112,7 @@ class World:
     def origin(self, row: int) -> Hashable:
         parent = {edge["source"]: edge["target"] for edge in self.edges if edge["relation"] == "derived_from"}
         if row not in parent:
-            return self.cells[row]["writer"]
+            return str(self.cells[row]["writer"])
         for _ in range(STEPS + 1):
             row = parent.get(row, row)
         return row

@@ -37,7 +37,7 @@ class AllSignals(Signals):
             needs = world.all_along(at, "depends_on")
             done = sum(world.work(one, "done") for one in needs) + 0.5 > len(needs)
             sound = min([1.0, *(world.cells[one]["effective"] for one in needs)]) >= 0.2
-            return world.open_task(at) * done * sound
+            return float(world.open_task(at) * done * sound)
 
         values = self.series(ready, row)
         return values[-1], latch([one > 0.5 for one in values], [one <= 0.5 for one in values])
