@@ -51,7 +51,7 @@ def main_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     """
     parser = _MainParser(
         prog="malsim",
-        description="a simulator and op workbench for memories that many agents write into",
+        description="a simulator and op workbench for shared memories",
         epilog="Exit codes: 0 done or yes, 1 the answer is no, 2 bad input. `malsim docs`: the manual.",
     )
     parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and stop")

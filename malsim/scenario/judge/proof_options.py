@@ -1,4 +1,4 @@
-"""Options of the commands that prove: `--prove`, `--assume`, `--ticks`, `--timeout`."""
+"""Options of the commands that prove: `--prove`, `--assume`, `--ticks`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ def proof_arguments(parser: argparse.ArgumentParser) -> None:
     add("--assume", action="append", default=[], metavar="PROPERTY", help="only for inputs that keep: always (…); repeat")
     add("--least", metavar="PIN=LOW:HIGH", help="the least value of a setting at which it is proved: weak.level=0:1")
     add("--ticks", type=int, default=40, metavar="N", help="follow runs so far where induction does not close (40)")
-    add("--timeout", type=float, default=60.0, metavar="SECONDS", help="for each property (60)")
 
 
 def prove_each(net: Net, document: Document, properties: Sequence[str], args: argparse.Namespace) -> int:
@@ -114,7 +113,6 @@ def prove_same(before: Net, after: Net, args: argparse.Namespace) -> int:
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     from malsim.base.errors import UsageError
 
-    if args.ticks < 1 or not 0 < args.timeout < float("inf"):
-        given = f"--ticks {args.ticks} --timeout {args.timeout:g}"
-        raise UsageError("a proof looks at some ticks, for some time", given=given, allowed="above 0")
-    return {"assume": args.assume, "ticks": args.ticks, "timeout": args.timeout}
+    if args.ticks < 1:
+        raise UsageError("a proof looks at some ticks", where="--ticks", given=args.ticks, allowed="above 0")
+    return {"assume": args.assume, "ticks": args.ticks}

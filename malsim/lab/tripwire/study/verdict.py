@@ -61,7 +61,7 @@ def verdict_of(
             f"flawed: {_count(len(flaws), 'flaw')}, so neither its silence nor its alarm can be trusted", tuple(flaws), 1
         )
     if undecided:
-        return Verdict(f"unproved: {_count(len(undecided), 'question')} not decided; --timeout allows more time", (), 1)
+        return Verdict(f"unproved: {_count(len(undecided), 'question')} not decided within the time limit", (), 1)
     if not any(one.status == "sound" for one in answers):
         return Verdict(f"alive in these runs ({receipt.reason}), and nothing is proved for other inputs", (), 0)
     rest = f", {len(unasked)} not asked" if unasked else ""
