@@ -12,7 +12,6 @@ malsim netlist load graph.malnet -o memory.sqlite              its cells and edg
 malsim netlist render memory.sqlite                            a store's graph as text that loads back
 malsim netlist run alarm.malnet --on stream.csv --expect trips.csv
 malsim netlist prove "always (tripped implies once bad)" alarm.malnet      for all inputs
-malsim netlist prove law small.sqlite                          what raising one claim can do to another, up to 8 claims
 malsim netlist why alarm.out alarm.malnet --on stream.csv --at 41
 malsim netlist why alarm.out out/tripwire --at 41              of a recorded run, back to the claim
 malsim netlist value 'mean(dec_a3ee.~supports.*-scores-eff)' out/tripwire --at 41      of a graph, a store, a run
@@ -88,7 +87,7 @@ def _stored(path: str, scope: str | None, at: float | None = None) -> Memory:
 
 
 def _check(args: argparse.Namespace) -> int:
-    """Look at each file as loading would; with a store, every cell it names must be there or in the file."""
+    """Check each file as loading would; with a store, every cell it names must exist there or in the file."""
     from malsim.lab.shell.files import readable
     from malsim.netlist.load import check
 
@@ -96,8 +95,7 @@ def _check(args: argparse.Namespace) -> int:
     for path in args.files:
         document, junk = readable(path)
         result = check(document, memory)
-        every = [*junk, *result.faults]
-        faults = sorted(every, key=lambda fault: (fault.file != path, fault.file, fault.line, fault.column))
+        faults = sorted([*junk, *result.faults], key=lambda one: (one.file != path, one.file, one.line, one.column))
         bad = bad or bool(faults)
         for line in [*faults, *result.notes]:
             print(line)
@@ -150,8 +148,8 @@ def _draw(args: argparse.Namespace) -> int:
     path, *runs = args.files
     output = Path(args.output or Path(path).with_suffix(".svg").name)
     values = values_of_run(runs[0], args.rep, args.at) if runs else None
-    scope = {"pin": args.around, "depth": args.depth, "values": values}
-    laid = draw_net(_document(path), output, title=Path(path).name, hal=args.hal, **scope)
+    scope = {"pin": args.around, "depth": args.depth, "values": values, "title": Path(path).name}
+    laid = draw_net(_document(path), output, hal=args.hal, **scope)
     print(f"{laid.boxes.height} boxes, {laid.wires.height} wires: {output}")
     return 0
 
@@ -230,7 +228,6 @@ def _why(args: argparse.Namespace) -> int:
 
 
 def _value(args: argparse.Namespace) -> int:
-    """What stands at an address, line by line: day, replication, whose it is where there are many, value."""
     import polars as pl
 
     from malsim.netlist import evaluate
@@ -240,17 +237,16 @@ def _value(args: argparse.Namespace) -> int:
     if _is_run(path):
         values = one_replication(path, args.rep).evaluate(address, args.at)
     else:
-        netlist = path.endswith((".malnet", ".hal"))
-        values = evaluate(address, _graph(path, args) if netlist else _frames(path, args))
-        values = values if path.endswith((".malnet", ".hal")) else values.with_columns(t=pl.lit(args.at, pl.Float64))
+        is_netlist = path.endswith((".malnet", ".hal"))
+        values = evaluate(address, _graph(path, args) if is_netlist else _frames(path, args))
+        values = values if is_netlist else values.with_columns(t=pl.lit(args.at, pl.Float64))
     print(values.write_csv(), end="")
     return 0
 
 
 def _prove(args: argparse.Namespace) -> int:
     from malsim.base.errors import UsageError
-    from malsim.netlist import load
-    from malsim.netlist.load import check
+    from malsim.netlist.load import check, load
 
     text, path = _exactly(args, 2, "a property and a netlist")
     if text == "law":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from malsim.lab.tripwire import statics
-from malsim.lab.tripwire.study.verdict import flaws_of
+from malsim.lab.tripwire.study.card_verdict import flaws_of
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
 from malsim.scenario.proof.questions.safety import safety

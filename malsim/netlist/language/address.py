@@ -43,10 +43,7 @@ _field = lru_cache(maxsize=256)(Field)  # the same few end most of the addresses
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """`.~supports.*`: a step across an edge, `~` against its direction; with `every`, to all neighbours at once.
-
-    `.**` reaches those that are no longer active too (`dead`).
-    """
+    """`.~supports.*`: a step across an edge, `~` against it; `*` to all neighbours (`every`), `**` to inactive ones too."""
 
     relation: str
     incoming: bool = False

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.card import Card
     from malsim.lab.tripwire.boolean.statics import Finding
     from malsim.lab.tripwire.runs.silence import Receipt
-    from malsim.lab.tripwire.study.verdict import Verdict
+    from malsim.lab.tripwire.study.card_verdict import CardVerdict
     from malsim.scenario.proof.questions.answer import SafetyAnswer
     from malsim.showing.plots.style import Sheet
     from malsim.sim.settings.scenario import Scenario
@@ -62,7 +62,7 @@ class Scorecard:
     faults: pl.DataFrame
     receipt: Receipt
     proofs: tuple[SafetyAnswer, ...]
-    verdict: Verdict
+    verdict: CardVerdict
     timeline: pl.DataFrame
     watched: pl.DataFrame
 

@@ -21,12 +21,12 @@ from malsim.lab.tripwire.runs.episode_scores import scores
 from malsim.lab.tripwire.runs.observation import Observation, netlist_of, observe
 from malsim.lab.tripwire.runs.reference_charts import Charts
 from malsim.lab.tripwire.runs.silence import blind, inner_numbers, receipt, sensors, watchdog_limits
+from malsim.lab.tripwire.study.card_verdict import verdict_of
 from malsim.lab.tripwire.study.fault_matrix import KINDS as OF_FAULTS
 from malsim.lab.tripwire.study.fault_matrix import matrix
 from malsim.lab.tripwire.study.mutation_results import KINDS as OF_MUTANTS
 from malsim.lab.tripwire.study.mutation_results import mutation_results
 from malsim.lab.tripwire.study.scorecard import Scorecard
-from malsim.lab.tripwire.study.verdict import verdict_of
 from malsim.netlist import Document, parse, read
 from malsim.netlist.lint import lint
 from malsim.scenario.checks.checks import Goal

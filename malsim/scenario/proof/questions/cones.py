@@ -38,16 +38,16 @@ def inputs_of(net: Net, instance: str) -> dict[str, str]:
 
 def before(net: Net, names: Iterable[str], *, through: bool = True) -> set[str]:
     """Return these signals and all that move them; with `through` false not across ops that hold an alarm."""
-    found, open_ = set(), list(names)
+    cone, open_ = set(), list(names)
     while open_:
         name = open_.pop()
-        if name in found:
+        if name in cone:
             continue
-        found.add(name)
+        cone.add(name)
         instance, _, op = op_of(net, net.signals[name])
         if instance and (through or op not in ALARMS):
             open_ += inputs_of(net, instance).values()
-    return found
+    return cone
 
 
 def acknowledgements(net: Net) -> list[str]:

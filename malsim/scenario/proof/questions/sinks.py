@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from malsim.netlist.wiring import Net
-    from malsim.scenario.proof.questions.safety import Asking
+    from malsim.scenario.proof.questions.asking import Asking
 
 LATE = 3  # ticks that a sink may lag behind its alarm
 CHATTER_TICKS = 12  # of the runs in which chatter is looked for
@@ -40,12 +40,12 @@ def of_sinks(asking: Asking, alarms: Sequence[str]) -> Iterator[SafetyAnswer]:
     for sink in sinks:
         yield from _of_sink(asking, sink, alarms, follows)
     for alarm, names in follows.items():
-        driven = [name for name in sinks if _acts(net, name) and net.signals[name].type == "bit"
+        outputs = [name for name in sinks if _acts(net, name) and net.signals[name].type == "bit"
                   and alarm in before(net, [name])]  # fmt: skip
-        if driven and not names and not _acts(net, alarm):
-            reason = f"none of {' '.join(driven)} comes up whenever {alarm} does"
+        if outputs and not names and not _acts(net, alarm):
+            reason = f"none of {' '.join(outputs)} comes up whenever {alarm} does"
             yield SafetyAnswer(
-                f"{alarm} reaches a flag, webhook or escalation", None, False, line_of(net, driven[0]), reason
+                f"{alarm} reaches a flag, webhook or escalation", None, False, line_of(net, outputs[0]), reason
             )
     yield from _agreements(asking, alarms)
     yield from _severities(asking, sinks)

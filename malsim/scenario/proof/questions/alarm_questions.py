@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from malsim.netlist.wiring import Net
-    from malsim.scenario.proof.questions.safety import Asking
+    from malsim.scenario.proof.questions.asking import Asking
 
 LONGEST_DELAY = 12
 LONGEST_PULSE = 3  # ticks that an acknowledgement may take to its reset
@@ -58,14 +58,14 @@ def _stays(asking: Asking, name: str, instance: str, reset: str | None) -> Itera
     net, acks = asking.net, acknowledgements(asking.net)
     free = f" and not {reset}" if reset else ""
     enable = inputs_of(net, instance).get("enable") if instance else None
-    held = bool(instance) and op_of(net, net.signals[name])[2] in ALARMS
-    if held and enable:
+    is_op = bool(instance) and op_of(net, net.signals[name])[2] in ALARMS
+    if is_op and enable:
         free += f" and not once[0:1] (rise({enable}) or fall({enable}))"
-    elif not held and acks:
+    elif not is_op and acks:
         free = f" and not ({' or '.join(acks)})"
     question = f"{name}, once up, stays until acknowledged"
     yield asking.keeps(question, f"always (prev({name}) == 1{free} implies {name})", line_of(net, name))
-    if not (held and reset):
+    if not (is_op and reset):
         return
     line = line_of(net, reset, f"{instance}.reset")
     question = f"only an acknowledgement clears {name}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from malsim.netlist.wiring import Link, Net
-    from malsim.scenario.proof.questions.safety import Asking
+    from malsim.scenario.proof.questions.asking import Asking
 
 MOVERS = {"charge-pump", "siggen", "replay"}  # ops whose outputs move although nothing is wired to them
 
@@ -43,9 +43,9 @@ def of_wiring(net: Net) -> Iterator[SafetyAnswer]:
         pins = inputs_of(net, name)
         for pin in (pin for pin in instance.sheet.slots if pin.startswith("in-")):
             question = f"{name}.{pin} can be kicked"
-            fed = pins.get(pin, "")
-            line = line_of(net, fed, f"{name}.{pin}") if fed else setting_of(net, name)
-            kicked = bool(fed) and bool(before(net, [fed]) & moving)
+            source = pins.get(pin, "")
+            line = line_of(net, source, f"{name}.{pin}") if source else setting_of(net, name)
+            kicked = bool(source) and bool(before(net, [source]) & moving)
             reason = "by its wiring" if kicked else "nothing that moves is wired to it"
             yield SafetyAnswer(question, None, kicked, line, reason)
     for name, signal in net.signals.items():

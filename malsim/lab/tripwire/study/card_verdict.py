@@ -18,7 +18,7 @@ STANDING = 0.5  # share of the quiet ticks beyond which an alarm that is up says
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CardVerdict:
     """The headline of a scorecard, and the exit code that follows it.
 
     Parameters
@@ -46,7 +46,7 @@ def flaws_of(answers: Iterable[SafetyAnswer], findings: Iterable[Finding]) -> li
 
 def verdict_of(
     receipt: Receipt, answers: Sequence[SafetyAnswer], findings: Sequence[Finding], scores: pl.DataFrame
-) -> Verdict:
+) -> CardVerdict:
     """Return the verdict: a flaw outweighs what is not decided, and that a run that went well."""
     flaws = flaws_of(answers, findings)
     up = scores.filter(metric="standing")["value"].head(1).to_list()
@@ -55,18 +55,18 @@ def verdict_of(
     undecided = [one for one in answers if one.status == "not decided"]
     unasked = [one for one in answers if one.status == "not asked"]
     if not receipt.alive:
-        return Verdict(receipt.verdict + (f"; {_count(len(flaws), 'flaw')} below" if flaws else ""), tuple(flaws), 1)
+        return CardVerdict(receipt.verdict + (f"; {_count(len(flaws), 'flaw')} below" if flaws else ""), tuple(flaws), 1)
     if flaws:
-        return Verdict(
+        return CardVerdict(
             f"flawed: {_count(len(flaws), 'flaw')}, so neither its silence nor its alarm can be trusted", tuple(flaws), 1
         )
     if undecided:
-        return Verdict(f"unproved: {_count(len(undecided), 'question')} not decided within the time limit", (), 1)
+        return CardVerdict(f"unproved: {_count(len(undecided), 'question')} not decided within the time limit", (), 1)
     if not any(one.status == "sound" for one in answers):
-        return Verdict(f"alive in these runs ({receipt.reason}), and nothing is proved for other inputs", (), 0)
+        return CardVerdict(f"alive in these runs ({receipt.reason}), and nothing is proved for other inputs", (), 0)
     rest = f", {len(unasked)} not asked" if unasked else ""
     sound = sum(one.status == "sound" for one in answers)
-    return Verdict(f"alive: {receipt.reason}; {_count(sound, 'answer')} sound{rest}", (), 0)
+    return CardVerdict(f"alive: {receipt.reason}; {_count(sound, 'answer')} sound{rest}", (), 0)
 
 
 def _count(number: int, word: str) -> str:
