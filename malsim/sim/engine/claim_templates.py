@@ -88,15 +88,7 @@ class ClaimTemplates:
         validated = _validated([sample for part in samples for sample in part], rules)
         result = screened(validated, rules)
         self._sound = not (result.issues or result.notes)
-        constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
-        tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
-        programs = any(form.kind == "prg" for form in forms)
-        self._covered = checks.are_covered([table | constant for table in tables], rules, programs=programs)
-        of_each = [check for check in checks.all_checks(rules) if check.reads & {*_OF_EACH}]
-        published = checks.PUBLISHED if programs else (*checks.PUBLISHED, checks.IDLE_PROGRAM)
-        self._is_published = all(any(check is each for each in published) for check in of_each)
-        beside = {name for check in checks.all_checks(rules) if check.reads & {*_OF_EACH} for name in check.reads}
-        self._beside = sorted(beside & constant & {*validated.claims.frame().columns})
+        self._read_checks(forms, rules, {*validated.claims.frame().columns})
         starts = np.cumsum([0, *(len(part) for part in samples)])
         self._facts, self._statements, self._forms = (
             validated.claims.frame().select(names).slice(starts[start], starts[end] - starts[start])
@@ -115,6 +107,18 @@ class ClaimTemplates:
             for table, names in ((facts_, _READ_OF_FACTS), (forms_, _READ_OF_FORMS), (self._same, _READ_OF_ALL))
         )
         self._weights = validated.edges.column("weight")
+
+    def _read_checks(self, forms: Sequence[ClaimForm], rules: Rules, columns: set[str]) -> None:
+        """Find out which of the gate's checks the samples cover, and which columns the others read."""
+        constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
+        tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
+        programs = any(form.kind == "prg" for form in forms)
+        self._covered = checks.are_covered([table | constant for table in tables], rules, programs=programs)
+        of_each = [check for check in checks.all_checks(rules) if check.reads & {*_OF_EACH}]
+        published = checks.PUBLISHED if programs else (*checks.PUBLISHED, checks.IDLE_PROGRAM)
+        self._is_published = all(any(check is each for each in published) for check in of_each)
+        beside = {name for check in checks.all_checks(rules) if check.reads & {*_OF_EACH} for name in check.reads}
+        self._beside = sorted(beside & constant & columns)
 
     def under(self, rules: Rules) -> ClaimTemplates:
         """Return the same templates under other rules, with the claims so far."""
