@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from malsim.agents.traffic_log import TrafficLog
 
-Copies = queue.SimpleQueue["tuple[Callable[[bytes], None], bytes] | None"]
+Copies = queue.Queue["tuple[Callable[[bytes], None], bytes] | None"]
+WAITING = 128  # messages that wait for the log; what a killed recorder loses at most, well under a second of calls
+LOG_PATIENCE = 1.0  # seconds that a message waits for a log that is behind, before it goes on unlogged
 CHUNK = 1 << 16
 LONGEST_LINE = 16 << 20  # a longer one goes on, and is not read
 PATIENCE = 5.0  # seconds that a server has to end once its client is gone
@@ -32,14 +34,14 @@ def record(command: Sequence[str], log: TrafficLog, *, client: BinaryIO, answers
     """
     with any_addresses():
         server = subprocess.Popen(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
-    copies: Copies = queue.SimpleQueue()
+    copies: Copies = queue.Queue(WAITING)
     logger = threading.Thread(target=_log, args=(copies,))
     logger.start()
-    threading.Thread(target=_ask, args=(client, server, lambda line: copies.put((log.sent, line))), daemon=True).start()
+    threading.Thread(target=_ask, args=(client, server, lambda line: _copy(copies, log.sent, line)), daemon=True).start()
     stopping = signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     try:
         if server.stdout:
-            _pass_on(server.stdout, answers, lambda line: copies.put((log.answered, line)))
+            _pass_on(server.stdout, answers, lambda line: _copy(copies, log.answered, line))
         return _ended(server)
     finally:
         signal.signal(signal.SIGTERM, stopping)
@@ -67,6 +69,14 @@ def _pass_on(source: IO[bytes], target: IO[bytes], copy: Callable[[bytes], None]
             line += rest if len(line) < LONGEST_LINE else b""
             target.write(chunk)
             target.flush()
+
+
+def _copy(copies: Copies, note: Callable[[bytes], None], line: bytes) -> None:
+    """Queue a message for the log; when the log stays behind, let the message go on without it, and say so."""
+    try:
+        copies.put((note, line), timeout=LOG_PATIENCE)
+    except queue.Full:
+        sys.stderr.write("malsim agent record: the log is behind; a message is not in it\n")
 
 
 def _log(copies: Copies) -> None:
