@@ -4,7 +4,6 @@ malsim netlist check alarm.malnet                              every fault, with
 malsim netlist fmt --write alarm.malnet                        canonical text, in place
 malsim netlist lint alarm.malnet                               late reads, loops with their sign, what nobody reads
 malsim netlist diff old.malnet new.malnet                      what changed in meaning
-malsim netlist diff old.malnet new.malnet --prove same         whether anything that leaves them is ever different
 malsim netlist draw alarm.malnet -o alarm.svg --hal            boxes, wires, order; LinuxCNC's names with ours
 malsim netlist draw alarm.malnet -o alarm.mmd                  the same as a Mermaid flowchart
 malsim netlist draw scenarios/tripwire.toml out/tripwire --around alarm.out --depth 1      with the values of a run
@@ -12,7 +11,6 @@ malsim netlist load graph.malnet -o memory.sqlite              its cells and edg
 malsim netlist render memory.sqlite                            a store's graph as text that loads back
 malsim netlist run alarm.malnet --on stream.csv --expect trips.csv
 malsim netlist prove "always (tripped implies once bad)" alarm.malnet      for all inputs
-malsim netlist why alarm.out alarm.malnet --on stream.csv --at 41
 malsim netlist why alarm.out out/tripwire --at 41              of a recorded run, back to the claim
 malsim netlist value 'mean(dec_a3ee.~supports.*-scores-eff)' out/tripwire --at 41      of a graph, a store, a run
 """
@@ -143,11 +141,13 @@ def _diff(args: argparse.Namespace) -> int:
 
 
 def _draw(args: argparse.Namespace) -> int:
-    from malsim.lab.shell.drawing import draw_net, values_of_run
+    from malsim.lab.shell.drawing import draw_net, values_of
+    from malsim.memory.tables.connect import is_store
 
     path, *runs = args.files
     output = Path(args.output or Path(path).with_suffix(".svg").name)
-    values = values_of_run(runs[0], args.rep, args.at) if runs else None
+    sources = runs or ([path] if is_store(Path(path)) else [])
+    values = values_of(sources[0], args.rep, args.at) if sources else None
     scope = {"pin": args.around, "depth": args.depth, "values": values, "title": Path(path).name}
     laid = draw_net(_document(path), output, hal=args.hal, **scope)
     print(f"{laid.boxes.height} boxes, {laid.wires.height} wires: {output}")

@@ -9,6 +9,10 @@ import polars as pl
 
 from malsim.base.errors import UsageError
 from malsim.base.files.outputs import drawable, save_text
+from malsim.lab.shell.files import document
+from malsim.memory.store import Store
+from malsim.memory.tables.connect import is_store
+from malsim.netlist.shipped.store_wires import wire_signals
 from malsim.netlist.wiring import link
 from malsim.netlist.wiring.drawing.diagram import Diagram, diagram
 from malsim.netlist.wiring.drawing.mermaid import mermaid
@@ -26,7 +30,7 @@ MERMAID = ".mmd"
 
 
 def draw_net(
-    document: Document,
+    net_document: Document,
     output: Path,
     *,
     title: str = "",
@@ -55,7 +59,7 @@ def draw_net(
     """
     if output.suffix != MERMAID:
         drawable(str(output), more=MERMAID)
-    net = link(document)
+    net = link(net_document)
     laid = diagram(net, hal=hal)
     if pin:
         laid = around(laid, net, pin, depth)
@@ -66,21 +70,28 @@ def draw_net(
     return laid
 
 
-def values_of_run(path: str, rep: int | None, day: float | None) -> dict[str, str]:
-    """Return the text of each signal's value in a recorded run, on a day or at its end.
+def values_of(path: str, rep: int | None, day: float | None) -> dict[str, str]:
+    """Return the text of each signal's value: in a recorded run on a day or at its end, or in a store at its last tick.
 
     Raises
     ------
     UsageError
-        The path is not a run's folder or manifest.
+        The path is neither a store nor a run's folder or manifest.
     """
+    if is_store(Path(path)):
+        with Store(path, write=False) as store:
+            kinds = {name: signal.type for name, signal in link(document(path)[0]).signals.items()}
+            rows = wire_signals(store.recorded, store.standing).filter(pl.col("row").is_null())
+        return {name: _text(value, kinds.get(name, "")) for name, value in rows.select("signal", "value").rows()}
     if not Path(path).is_dir() and not path.endswith(".json"):
-        raise UsageError("values are drawn from a recorded run", given=path, hint="malsim run SCENARIO writes out/NAME")
+        hint = "malsim run SCENARIO writes out/NAME"
+        raise UsageError("values are drawn from a recorded run or a store", given=path, hint=hint)
     run = one_replication(path, rep)
     samples, kinds = all_signals(run, run.scenario.first)
     samples = samples if day is None else samples.filter(pl.col("t") <= day)
     last = samples.group_by("channel", maintain_order=True).last()
-    return {
-        name: ("TRUE" if value else "FALSE") if kinds[name] == "bit" else f"{value:.3g}"
-        for name, value in last.select("channel", "value").rows()
-    }
+    return {name: _text(value, kinds[name]) for name, value in last.select("channel", "value").rows()}
+
+
+def _text(value: float, kind: str) -> str:
+    return ("TRUE" if value else "FALSE") if kind == "bit" else f"{value:.3g}"

@@ -11,16 +11,14 @@ from functools import cache
 from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 import polars as pl
 
 from malsim.base.finite import FARTHEST
 from malsim.memory import schema
-from malsim.memory.gate.claims import Issue, Validated
+from malsim.memory.gate.claims import EDGES, Issue, Validated, explode_edges
 from malsim.memory.graph.frames import FEW, LazyRows, format_expr
 from malsim.memory.graph.handles import LONGEST, is_handle, is_immutable, kind_of
 from malsim.memory.graph.texts import content_of, folded
-from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -268,10 +266,6 @@ def validate(claims: pl.DataFrame, rules: Rules) -> Validated:
     return Validated(LazyRows.of(features), LazyRows.of(edges.drop("relation")), issues)
 
 
-EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
-    "claim": pl.UInt32, "place": pl.Int64, "target": pl.String, "row": pl.Int64, "weight": pl.Float64,
-    "mutual": pl.Boolean, "code": pl.Int8,
-}  # fmt: skip
 _NO_EDGES = pl.DataFrame(schema=EDGES | {"relation": pl.String})
 
 
@@ -286,33 +280,3 @@ def _features() -> list[pl.Expr]:
     words = [pl.col(name).cast(schema.CELLS[name], strict=False).alias(f"{name}_word") for name in schema.WORDS]
     stated = pl.col("confidence").alias("stated")
     return [stated, title.alias("folded"), content.alias("content"), marked.alias("marked"), backed.alias("backed"), *words]
-
-
-def explode_edges(numbered: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """The claims' edges, one row an edge, weights defaulted by relation."""
-    lists = numbered["edges"]
-    lengths = lists.list.len().fill_null(0).to_numpy()
-    claim = np.repeat(np.arange(len(lists)), lengths)
-    place = np.arange(len(claim)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    flat = (lists if lengths.all() else lists.filter(pl.Series(lengths > 0))).explode().struct.unnest()
-    return flat.select(
-        pl.Series("claim", claim, dtype=pl.UInt32),
-        pl.Series("place", place, dtype=pl.Int64),
-        "relation",
-        "target",
-        pl.lit(NONE, pl.Int64).alias("row"),
-        *_edge_defaults(tuple(rules.weights().values())),
-    )
-
-
-@cache
-def _edge_defaults(weights: tuple[float, ...]) -> list[pl.Expr]:
-    relation = pl.col("relation")
-    by_relation = dict(zip(schema.RELATIONS, weights, strict=True))
-    default = relation.replace_strict(by_relation, default=None, return_dtype=pl.Float64)
-    codes = {name: code for code, name in enumerate(schema.RELATIONS)}
-    return [
-        pl.col("weight").fill_null(default),
-        pl.col("mutual").fill_null(value=False),
-        relation.replace_strict(codes, default=-1, return_dtype=pl.Int8).alias("code"),
-    ]

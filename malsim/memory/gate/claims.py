@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,9 +15,12 @@ from malsim.base.errors import DataError, nearest
 from malsim.base.screen import holds_secret
 from malsim.memory import schema
 from malsim.memory.graph.frames import LazyRows, with_columns
+from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from malsim.memory.rules import Rules
 
 Claims = pl.DataFrame | Mapping[str, Any] | Sequence[Any]
 
@@ -251,3 +255,39 @@ class Validated:
         notes = [(place[claim], text) for claim, text in self.notes if claim in place]
         issues, notes = sorted(issues, key=itemgetter(0)), sorted(notes, key=itemgetter(0))
         return Validated(LazyRows.of(claims), LazyRows.of(edges), issues, notes)
+
+
+EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
+    "claim": pl.UInt32, "place": pl.Int64, "target": pl.String, "row": pl.Int64, "weight": pl.Float64,
+    "mutual": pl.Boolean, "code": pl.Int8,
+}  # fmt: skip
+
+
+def explode_edges(numbered: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Return the edges of claims, one row per edge; a missing weight takes its relation's default."""
+    lists = numbered["edges"]
+    lengths = lists.list.len().fill_null(0).to_numpy()
+    claim = np.repeat(np.arange(len(lists)), lengths)
+    place = np.arange(len(claim)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    flat = (lists if lengths.all() else lists.filter(pl.Series(lengths > 0))).explode().struct.unnest()
+    return flat.select(
+        pl.Series("claim", claim, dtype=pl.UInt32),
+        pl.Series("place", place, dtype=pl.Int64),
+        "relation",
+        "target",
+        pl.lit(NONE, pl.Int64).alias("row"),
+        *_edge_defaults(tuple(rules.weights().values())),
+    )
+
+
+@cache
+def _edge_defaults(weights: tuple[float, ...]) -> list[pl.Expr]:
+    relation = pl.col("relation")
+    by_relation = dict(zip(schema.RELATIONS, weights, strict=True))
+    default = relation.replace_strict(by_relation, default=None, return_dtype=pl.Float64)
+    codes = {name: code for code, name in enumerate(schema.RELATIONS)}
+    return [
+        pl.col("weight").fill_null(default),
+        pl.col("mutual").fill_null(value=False),
+        relation.replace_strict(codes, default=-1, return_dtype=pl.Int8).alias("code"),
+    ]

@@ -15,7 +15,7 @@ from malsim.memory import schema
 from malsim.memory.gate import checks
 from malsim.memory.gate.admit import screened
 from malsim.memory.gate.checks import validate
-from malsim.memory.gate.claims import Validated, as_claims
+from malsim.memory.gate.claims import EDGES, Validated, as_claims
 from malsim.memory.gate.numbering import all_differ
 from malsim.memory.graph.frames import LazyRows, frame_of, lists, places, to_array
 from malsim.memory.graph.texts import contents
@@ -225,7 +225,7 @@ class ClaimTemplates:
                 return memory.values("handle", drafts.target)
             return np.arange(len(claim)) - np.searchsorted(claim, claim)
 
-        return LazyRows(len(claim), None, numbers, make=make, kinds=checks.EDGES)
+        return LazyRows(len(claim), None, numbers, make=make, kinds=EDGES)
 
     @property
     def statements(self) -> pl.DataFrame:
