@@ -100,7 +100,7 @@ def test_a_link_out_of_the_folder_is_not_followed(folder: Path, capsys: pytest.C
     [
         ("baseline 1", "baseline 2", "another version.*record it again"),
         ("# malsim baseline 1: ", "", "another version.*record it again"),
-        ("effective=Float64", "efective=Float64", "columns are not those it says.*record it again"),
+        ("effective=Float64", "efective=Float64", "columns differ from those.*record it again"),
         ("0.5", "NaN", "NaN.*mend|holds NaN|cannot be read"),
         ("0.5", "half", "cannot be read.*record it again"),
     ],

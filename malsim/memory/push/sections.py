@@ -84,7 +84,9 @@ def sections(
     conflicts, left = _within([_dispute(*one) for one in disputes], left, CONFLICTS)
     low, left = _within([line for cell in cells if (line := _doubt(cell, now, rules))], left, LOW_TRUST)
     history = rules.calibration_history if penalises(rules) else 0
-    records = [f"{one_line(writer)} {count} of {history}" for writer, count in outcomes if count < history]
+    # a file that was edited by hand may hold other types
+    counted = [(writer, count) for writer, count in outcomes if isinstance(writer, str) and isinstance(count, int)]
+    records = [f"{one_line(writer)} {count} of {history}" for writer, count in counted if count < history]
     few, _ = _within(records, left, UNPROVEN)
     return Sections(conflicts, low, expand, few, signals, reminds)
 

@@ -176,7 +176,7 @@ def test_a_memory_that_misbehaves_is_told_the_call_and_the_rest_goes_on(memory: 
 
 def test_nan_breaks_the_bounds_and_is_an_error_elsewhere() -> None:
     assert ms.axioms(NaNs, axiom="bounds").broken
-    assert "no number" in ms.axioms(NaNs, axiom="locality").errors[0].why
+    assert "not a number" in ms.axioms(NaNs, axiom="locality").errors[0].why
 
 
 def test_what_cannot_be_put_to_axioms_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
