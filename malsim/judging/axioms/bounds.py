@@ -41,7 +41,7 @@ def broken(subject: Subject, events: Sequence[Event]) -> str | None:
     try:
         looks = subject.play(events)
     except (AdapterError, LawError) as problem:
-        if "belief" in problem.problem or "no number" in problem.problem:
+        if "belief" in problem.problem or "not a number" in problem.problem:
             return f"{problem.problem}: {problem.given}"
         raise
     for each in looks:
