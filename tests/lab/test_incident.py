@@ -50,7 +50,7 @@ class Dice(Loud):
     def peek(self, query, now, limit):
         import random
 
-        return [item | {"rank": item["rank"] * random.random()} for item in super().peek(query, now, limit)]
+        return [item | {"rank": random.random()} for item in super().peek(query, now, limit)]
 '''
 
 
