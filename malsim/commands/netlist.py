@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from malsim.base.files.outputs import save_table, save_text
 from malsim.base.files.table_files import read_table
 from malsim.base.finite import day
-from malsim.scenario.judge.proof_options import proof_arguments, prove_each, prove_law, prove_same
+from malsim.scenario.judge.proof_options import proof_arguments, prove_each, prove_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -249,8 +249,6 @@ def _prove(args: argparse.Namespace) -> int:
     from malsim.netlist.load import check, load
 
     text, path = _exactly(args, 2, "a property and a netlist")
-    if text == "law":
-        return prove_law(_graph(path, args))
     document = _document(path)
     if not args.into and (needed := check(document).needed):
         hint = f'name a store that holds them, --into memory.sqlite, or declare each: {needed[0]} "its title" conf(.7!)'

@@ -12,9 +12,9 @@ from hypothesis.extra.numpy import arrays
 
 from malsim.base.errors import DataError
 from malsim.lab.tripwire.runs.block_intervals import blocks, median_length, rate, run_length, share
-from malsim.lab.tripwire.runs.detectors import cusum, ewma
 from malsim.lab.tripwire.runs.episode_scores import MEANINGS, onsets, scores, waits
 from malsim.lab.tripwire.runs.recorded_inputs import replay, standalone
+from malsim.lab.tripwire.runs.reference_charts import cusum, ewma
 from malsim.netlist import parse
 from malsim.netlist.wiring import link
 from malsim.sim.world.draws import Draws

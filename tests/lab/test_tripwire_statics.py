@@ -153,7 +153,6 @@ def test_the_published_tripwire_has_nothing_to_say() -> None:
     [
         ("net ack reviewer.ack > alarm.reset\n", "", ("stuck", "tripped", 11)),
         ("net is-stale stale.below > either.in-1\n", "", ("unwired", "either.in-1", 3)),
-        ("addf either tick\naddf alarm tick\n", "addf alarm tick\naddf either tick\n", ("race", "bad", 17)),
         (
             "loadrt or2 names=either",
             "loadrt reflex names=either inputs=2\nsetp either.table 0xa",

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from malsim.memory import Memory
     from malsim.netlist import Document
     from malsim.netlist.wiring import Net
     from malsim.scenario.proof.proof import Proof
@@ -58,17 +57,6 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
     if args.output:
         _show(next((one for one in bad if one.trace is not None), None), document, Path(args.output))
     return 1 if bad or failed else 0
-
-
-def prove_law(memory: Memory) -> int:
-    """Print what each claim of a small memory can do to each other; 1 where something is not decided."""
-    from malsim.scenario.proof.questions.law_influence import SmallGraph, influences, stays_bounded
-
-    graph = SmallGraph.of(memory)
-    bounded, every = stays_bounded(graph), influences(graph)
-    print(f"{'proved by induction over 1 tick' if bounded else 'not decided'}: every effective stays from 0 to 1")  # noqa: T201
-    print(*every, sep="\n")  # noqa: T201
-    return 0 if bounded and all(one.effect != "not decided" for one in every) else 1
 
 
 def _range(text: str) -> tuple[str, tuple[str, str]]:

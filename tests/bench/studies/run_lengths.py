@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.lab.tripwire.runs.detectors import cusum
 from malsim.lab.tripwire.runs.episode_scores import scores
 from malsim.lab.tripwire.runs.recorded_inputs import replay
+from malsim.lab.tripwire.runs.reference_charts import cusum
 from malsim.lab.tripwire.study.alarm_design import design_tripwire
 from tests.bench.studies import share_row
 

@@ -1,1 +1,1 @@
-"""The Boolean part of a tripwire, without running a scenario: states, truth table, coverage, statics, races."""
+"""The Boolean part of a tripwire, without running a scenario: states, truth table, coverage, statics."""

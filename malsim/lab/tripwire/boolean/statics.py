@@ -11,7 +11,6 @@ import numpy as np
 import ops
 from malsim.lab.tripwire.boolean.explore import explore
 from malsim.lab.tripwire.boolean.part import part_of
-from malsim.lab.tripwire.boolean.races import races
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.language.address import Pin
 from malsim.netlist.language.faults import Fault
@@ -36,7 +35,6 @@ KINDS = {
     "masked": "an input that never matters",
     "stuck": "a bit that can be set and never reset",
     "unacknowledgeable": "an alarm that an acknowledgement cannot clear although all is quiet",
-    "race": "a read a tick late, by the order of addf, that shows at an output",
     "level": "a level that no value of its input can cross",
     "wiring": "what lint would have you look at",
 }
@@ -77,7 +75,6 @@ def statics(document: Document, *, tick: float = DAY, inputs: Collection[str] = 
     findings += [*_unwired_pins(net), *_levels(document, net)]
     if part.net.instances:
         findings += of_states(explore(part, tick=tick))
-        findings += [Finding("race", name, fault) for name, fault in races(part, tick=tick)]
     return findings
 
 

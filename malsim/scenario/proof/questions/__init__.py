@@ -1,1 +1,1 @@
-"""Ready-made questions to a proof, the least setting that is proved, and the influence of one claim on another."""
+"""Ready-made questions to a proof, and the least setting that is proved."""
