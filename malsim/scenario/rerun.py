@@ -55,16 +55,13 @@ class Rerun:
 
     @property
     def exactly(self) -> bool:
-        """True if the frames were compared bit for bit."""
         return not self.other
 
     @property
     def same(self) -> bool:
-        """True if all frames came out the same."""
         return not self.differences
 
     def __str__(self) -> str:
-        """Return one sentence, and a line per difference."""
         how = "bit for bit by their hashes" if self.exactly else f"numbers within {TOLERANCE:g}, everything else equal"
         why = "; ".join(self.other) or "same processor, instruction sets of numpy and versions"
         summary = f"{len(FRAMES)} frames compared {how} ({why}): {'all the same' if self.same else 'not the same'}"
@@ -96,7 +93,6 @@ def rerun(path: str | Path) -> Rerun:
 
 
 def _other_machine(recorded: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return in words what of this machine, on which the last bits depend, differs from the one of a manifest."""
     then, now = recorded.get("versions") or {}, versions()
     other = [f"{name} {now[name]}, recorded {then.get(name, 'none')}" for name in now if now[name] != then.get(name)]
     if recorded.get("processor") != platform.machine():
@@ -108,7 +104,6 @@ def _other_machine(recorded: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
-    """Return the scenario that a manifest describes, with its rules, seed and replications."""
     if recorded.get("forked") is not None:
         hint = "make the run that it began as again, and fork that"
         given = f"day {recorded['forked']}"
@@ -174,7 +169,6 @@ def _scenario_file(recorded: Mapping[str, Any], folder: Path) -> str:
 
 
 def _check(recorded: Mapping[str, Any], where: str) -> None:
-    """Refuse a manifest whose entries are not what a run writes."""
     for name, kinds in ENTRIES.items():
         given = recorded.get(name)
         if not isinstance(given, kinds) or isinstance(given, bool):

@@ -107,7 +107,6 @@ class Bench:
             self.calendar.process(process())
 
     def result(self) -> Run:
-        """Return the run after the calendar is empty."""
         recorder, state, plant = self.recorder, self.state, self.plant
         answering = plant if isinstance(plant, AnswersReads) else None
         recorder.close(self.scenario.days)
@@ -123,7 +122,6 @@ class Bench:
         ).without(answering.failures(state) if answering else {})  # fmt: skip
 
     def _begin(self, state: Any) -> None:
-        """Put the initial cells into the graph: the cells of the netlist, and the ten cells of a session."""
         plant = self.plant
         memory = plant.graph(state) if isinstance(plant, HoldsGraph) else Memory.empty()
         memory = self.netlist_runner.put(memory) if self.netlist_runner else memory
@@ -151,7 +149,6 @@ class Bench:
         self.actors.close()
 
     def _ticks(self) -> Generator[simpy.Event, None, None]:
-        """Run the reader's turn and the tick at each scan. Nothing else ticks."""
         before = 0
         for number, at in enumerate(self._watch(self._timing.at), 1):
             yield self.calendar.timeout(at - self.calendar.now)
@@ -164,7 +161,6 @@ class Bench:
             scanned.succeed()
 
     def _under_rules(self, scenario: Scenario) -> None:
-        """Continue under the rules and the law of another scenario, with the same memory."""
         self._later, rules = None, scenario.rules
         if (rules, scenario.law) == (self.scenario.rules, self.scenario.law):
             return
@@ -197,7 +193,6 @@ class Bench:
         self.recorder.tick(now, last=last, context=context)
 
     def _read(self, session: Session, state: Any, number: int, now: float) -> tuple[Any, ClaimBatch]:
-        """Run the reader's turn. Its question counts as a use: before the work if the answer is shown, else after."""
         plant, reps = self.plant, np.arange(len(self.context.reps))
         if isinstance(plant, AnswersReads):
             state = plant.answer(state, reps, session.asks(number), int(session.reader.limit), now, session.reader.scope)
@@ -211,7 +206,6 @@ class Bench:
         return state, own
 
     def _catch_up(self, at: int, gap: str) -> None:
-        """Begin the session again after a gap: claims that arrived meanwhile are scanned before the first push."""
         self._scan(self.state, at, [])
         self.context.log.every("caught_up", days(at), "session", "one tick for the whole gap", gap)
         hooks.orient_reader(days(at), self.context.log)
@@ -225,7 +219,6 @@ class Bench:
         self._settle(self._run_netlist(state, at, self.netlist_runner) if self.netlist_runner else state, now)
 
     def _take_in(self, state: Any, at: int, own: list[ClaimBatch]) -> Any:
-        """Pass the claims that arrived before a time, and the given own claims, through the gate."""
         waiting, drafts = self.inbox.drain(days(at))
         drafts = self.populations.ordered(ClaimBatch.joined([drafts, *own]))
         return self._admit(state, drafts, waiting, days(at)) if len(drafts) or waiting is not None else state
@@ -247,7 +240,6 @@ class Bench:
         return state
 
     def _run_netlist(self, state: Any, at: int, netlist_runner: NetlistRunner) -> Any:
-        """Run the netlist, on the graph or, where there is none, on an empty one."""
         plant = self.plant
         if not isinstance(plant, HoldsGraph):
             netlist_runner.scan(Memory.empty(), at, self.counters, self.reviewers, lambda _: None)
@@ -258,7 +250,6 @@ class Bench:
         return plant.with_derived(after, netlist_runner.derived) if isinstance(plant, ReadsDerived) else after
 
     def _with_ops(self, session: Session, state: Any, at: int) -> Any:
-        """Pass the ops that the reader wrote through the gate, as programs."""
         plant = self.plant
         if not session.ops or not isinstance(plant, HoldsGraph):
             return state
@@ -270,7 +261,6 @@ class Bench:
         self.recorder.admitted(Verdicts.of(result), result.rep - self.scenario.first, view)
 
     def _settle(self, state: Any, now: float) -> None:
-        """Make this memory the current one until the next scan."""
         self.state = state
         view = self.plant.view(state, now)
         self.cell_index.grow(view)
@@ -279,7 +269,6 @@ class Bench:
         self.current = self._current(state, now) if self.netlist_runner else self.snapshot
 
     def _current(self, state: Any, now: float) -> Snapshot:
-        """Return the memory as readers see it: after a tick over new claims, or as the last tick left it."""
         plant = self.plant
         view = view_now(plant, state, now)
         if state is not self.state:
@@ -288,7 +277,6 @@ class Bench:
         return self.snapshot if view is self.snapshot.view else Snapshot(view, self.cell_index)
 
     def _follow(self, at: int) -> None:
-        """Update the recorded truth. It is stored beside the estimates, which never read it."""
         changes, self._truth_until = self.context.world.between(self._truth_until + 1, at + 1), at
         self.truth[changes.fact, changes.rep] = changes.value
         self.recorder.log.changed(changes)

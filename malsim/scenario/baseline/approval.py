@@ -78,7 +78,6 @@ def _comparison(check: BaselineCheck, run: Run, say: Say) -> Comparison | None:
 
 
 def _show(comparison: Comparison, say: Say) -> None:
-    """Print what changed as a table."""
     with pl.Config(
         tbl_rows=20, tbl_cols=9, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, fmt_str_lengths=40
     ):
@@ -137,5 +136,4 @@ def moved_since(scenario: Scenario) -> list[str]:
 
 
 def by_how_much(comparison: Comparison) -> str:
-    """Return how many series left their band, and the first of them."""
     return f"{comparison.differences.height} series left their band, the first: {str(comparison).splitlines()[0]}"

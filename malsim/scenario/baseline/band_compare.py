@@ -37,11 +37,9 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """True if all series stayed inside their bands."""
         return self.differences.is_empty()
 
     def __str__(self) -> str:
-        """Return a line for each difference, at most twenty."""
         lines = [_line(row) for row in self.differences.head(MOST_LINES).to_dicts()]
         more = self.differences.height - MOST_LINES
         return "\n".join([*lines, f"… and {more} more"] if more > 0 else lines) or "everything is inside its band"
@@ -86,7 +84,6 @@ def compare(
 
 
 def _fitting(name: str, then: pl.DataFrame, run: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return the run's frame of a name with the baseline's columns."""
     if name not in KEYS or name not in run:
         raise ScenarioError("the run has no such frame", given=name, allowed=", ".join(sorted(KEYS.keys() & run)))
     columns = ["t", *KEYS[name]] if name == "events" else list(dict.fromkeys(["t", *KEYS[name], *then.columns]))
@@ -101,7 +98,6 @@ def _fitting(name: str, then: pl.DataFrame, run: Mapping[str, pl.DataFrame]) -> 
 
 
 def _names(name: str, then: pl.DataFrame, now: pl.DataFrame) -> set[str]:
-    """Return what a band may be for, in a frame."""
     if name == "events":
         return set()
     columns = [column for column in now.columns if column not in ("t", *KEYS[name])]
@@ -123,7 +119,6 @@ def _sides(name: str, then: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
 def _series_differences(
     name: str, then: pl.DataFrame, now: pl.DataFrame, bands: Mapping[str, Band]
 ) -> Iterator[pl.DataFrame]:
-    """Yield a row for each series that leaves its band, column by column."""
     both = _sides(name, then, now)
     signals = both["signal"].unique().to_list() if name == "signals" else [""]
     for column in (each for each in now.columns if each not in ("t", *KEYS[name])):
@@ -143,7 +138,6 @@ def _series_differences(
 
 
 def _reported(name: str, column: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return one row for each series: its first tick outside, and how many ticks are."""
     firsts = rows.group_by(KEYS[name], maintain_order=True).agg(pl.col("t", "old", "new", "slack").first(), ticks=pl.len())
     report = [
         {
@@ -157,7 +151,6 @@ def _reported(name: str, column: str, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _event_differences(then: pl.DataFrame, now: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield rows for events that are missing or unexpected."""
     keys = KEYS["events"]
     counts = [frame.group_by("t", *keys, maintain_order=True).len("count") for frame in (then, now)]
     both = _sides("events", *counts).with_columns(pl.col("count", "count_now").fill_null(0).cast(pl.Int64))
@@ -179,7 +172,6 @@ def _event_differences(then: pl.DataFrame, now: pl.DataFrame) -> Iterator[pl.Dat
 
 
 def series_label(series: Mapping[str, Any]) -> str:
-    """Return the name of a series in a report."""
     name = series.get("cell") or series.get("writer") or series.get("signal")
     row = f"({series['row']})" if series.get("row") is not None else ""
     return f"{name}{row}, replication {series['rep']}"

@@ -35,7 +35,6 @@ def place(run: Run) -> tuple[Path, str]:
 
 
 def recorded_columns(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFrame]:
-    """Return the recorded columns of a run, with the keys of their rows, by frame."""
     frames: dict[str, pl.DataFrame] = {}
     for name in KEYS:
         names = [column.partition(".")[2] for column in columns if column.partition(".")[0] == name]
@@ -86,7 +85,6 @@ def band_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -
 
 
 def _series(then: Mapping[str, pl.DataFrame], comparison: Comparison) -> list[tuple[str, str, str, dict[str, object]]]:
-    """Return frame, column, label and keys of each recorded series of numbers, those outside their band first."""
     outside = set(comparison.differences.select("frame", "series", "column").rows())
     series = [
         (name, column, series_label(keys), keys)

@@ -114,16 +114,13 @@ class AlarmVerdict:
 
     @property
     def passed(self) -> bool:
-        """True if the alarm was in each expected state, in all replications."""
         return self.differences.is_empty()
 
     @property
     def replication(self) -> int | None:
-        """Replication of the first difference."""
         return None if self.passed else int(self.differences["rep"][0])
 
     def __str__(self) -> str:
-        """Return the first difference in one line."""
         if self.passed:
             return "every expected state was met"
         first, count = self.differences.row(0, named=True), self.differences.height

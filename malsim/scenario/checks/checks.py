@@ -104,13 +104,11 @@ class AlarmCheck(KindCheck):
 
     @classmethod
     def read(cls, given: Mapping[str, Any], line: int, where: str) -> AlarmCheck:  # noqa: ARG003  # nothing can be wrong yet
-        """Read an alarm's address, and its states by time."""
         states = ", ".join(f"{time} {state}" for time, state in given["expect"].items())
         reads = tuple(given[key] for key in ("alarm", "condition") if key in given)
         return cls(**given, property=f"{given['alarm']}: {states}", line=line, reads=reads)
 
     def result(self, run: Run, trace: Trace) -> AlarmVerdict:  # noqa: ARG002  # its frames are enough
-        """Compare the alarm's states with the expected ones."""
         return check_alarm(self.expect, trace, alarm=self.alarm, condition=self.condition)
 
 
@@ -122,7 +120,6 @@ class AxiomCheck(KindCheck):
 
     @classmethod
     def read(cls, given: Mapping[str, Any], line: int, where: str) -> AxiomCheck:
-        """Read an axiom that applies to a history."""
         name = given["axiom"]
         if name not in HISTORY_AXIOMS:
             problem, allowed = "no axiom that a history can be asked", ", ".join(HISTORY_AXIOMS)
@@ -131,7 +128,6 @@ class AxiomCheck(KindCheck):
         return cls(**given, property=f"axiom {name}: {HISTORY_AXIOMS[name][0]}", line=line)
 
     def result(self, run: object, trace: Trace) -> Verdict:  # noqa: ARG002  # it asks the writes themselves
-        """Return the verdict on the axiom from the history's writes."""
         if not isinstance(run, Recorded):
             hint = "run malsim test --on STORE; malsim judge tests a law"
             raise ScenarioError(
@@ -144,7 +140,6 @@ KINDS: dict[str, type[KindCheck]] = {"metric": MetricCheck, "alarm": AlarmCheck,
 
 
 def kind_of(check: Check) -> str:
-    """Return the key that names a check's kind in a file."""
     return next((name for name, kind in KINDS.items() if isinstance(check, kind)), "property")
 
 
@@ -162,7 +157,6 @@ class Goal(Check):
 
 
 def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check, ...]:
-    """Read the checks of a file when it is loaded, so that an error names its line."""
     checks: list[Check] = []
     for number, given in enumerate(table.get("check", [])):
         kinds = [kind for kind in ("property", *KINDS) if kind in given]

@@ -29,16 +29,13 @@ class Recorded(Protocol):
     """Interface that these axioms read: see `malsim.scenario.history.history_frames.History`."""
 
     @property
-    def cells(self) -> pl.DataFrame:
-        """Items at each instant: t, rep, cell, object, says, score, status."""
+    def cells(self) -> pl.DataFrame: ...
 
     @property
-    def changes(self) -> pl.DataFrame:
-        """Scores that writes replaced: t, rep, cell, deed, write, score, before, after."""
+    def changes(self) -> pl.DataFrame: ...
 
     @property
-    def claims(self) -> pl.DataFrame:
-        """Claims about objects, in order: t, rep, object, says."""
+    def claims(self) -> pl.DataFrame: ...
 
 
 def _bounds(history: Recorded) -> pl.DataFrame:

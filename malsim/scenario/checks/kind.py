@@ -22,8 +22,7 @@ class KindResult(Protocol):
     """Result of a check, in one line as its text; it may have a `margin`, and the `replication` to look at."""
 
     @property
-    def passed(self) -> bool:
-        """True if the check holds."""
+    def passed(self) -> bool: ...
 
 
 @dataclass(frozen=True, kw_only=True)

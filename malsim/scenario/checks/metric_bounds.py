@@ -41,7 +41,6 @@ class MetricEstimate:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % interval of the mean."""
         if self.pooled:
             mean, low, high = self.pooled.mean()
             if np.isnan(low):
@@ -69,17 +68,14 @@ class MetricEstimate:
 
     @property
     def _unknown(self) -> bool:
-        """True if over half of a time's spells outlast the longest observed, so that the mean exceeds half of that."""
         return self.pooled is not None and np.isnan(self.mean)
 
     @property
     def margin(self) -> float:
-        """Distance of the nearer of the two ends from its bound, positive inside."""
         return min(_gap(self.within[0], self.ends[0]), _gap(self.ends[1], self.within[1]))
 
     @property
     def passed(self) -> bool:
-        """True if both ends lie between the bounds, inclusive."""
         return self.margin >= 0
 
     @property
@@ -107,7 +103,6 @@ class MetricEstimate:
 
     @property
     def _figure(self) -> str:
-        """Value as text, with the interval or the reason for its absence, and what is known of a time."""
         if self._unknown:
             return f" {self.pooled.time if self.pooled else ''}"
         spells = f"; {self.pooled.time}" if self.pooled and self.pooled.time else ""

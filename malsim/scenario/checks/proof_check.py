@@ -26,7 +26,6 @@ class ProofVerdict:
 
     @property
     def passed(self) -> bool:
-        """True if the property is proved, by induction or up to its number of ticks."""
         return self.proof.result.startswith("proved")
 
     def __str__(self) -> str:
@@ -47,7 +46,6 @@ class ProofCheck(KindCheck):
 
     @classmethod
     def read(cls, given: Mapping[str, Any], line: int, where: str) -> ProofCheck:
-        """Read a check with a property and assumptions that can be parsed."""
         parse_at(parse, given["property"], f"{where}.property")
         for text in given.get("assume", ()):
             parse_at(assumption_of, text, f"{where}.assume")

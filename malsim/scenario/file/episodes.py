@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def episodes_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Episode, ...]:
-    """Read the episodes of a file when it is loaded, so that an error names its line."""
     return tuple(_episode(given, number, lines, where) for number, given in enumerate(table.get("episode", [])))
 
 

@@ -69,7 +69,6 @@ def _within(folder: Path, name: str, at: str) -> Path:
 
 
 def _hash(path: Path) -> str:
-    """Return the hash of a file's bytes, or for a folder that of its notes and of its checked-out commit."""
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     digest = hashlib.sha256()

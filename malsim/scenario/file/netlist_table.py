@@ -84,7 +84,6 @@ def _with_signals(document: Document, names: list[str], derived: dict[str, str],
 
 
 def _lines_before(netlist: str, text: str, lines: Lines) -> int:
-    """Count the lines of the scenario file before its netlist, so that errors name lines of the file."""
     before = line_of(lines, ("netlist", "text")) - 1
     begin = sum(map(len, text.splitlines(keepends=True)[:before]))
     at = text.find(netlist, begin)

@@ -145,7 +145,6 @@ def _run(table: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _memory(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
-    """Return the law and its parameters, or the user's own memory, and the phrases used to speak to it."""
     name, settings = table.get("memory", {}).get("law", "mal"), table.get("law", {})
     at = ("memory", "law") if not settings or name not in shipped_laws() else ("law",)
     law, settings = checked_law(name, settings, where=f"{where}:{line_of(lines, at)}: {_dotted(at)}")
@@ -154,7 +153,6 @@ def _memory(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
 
 
 def _adapter(table: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return the user's own memory that a file names, not yet allowed to run, and its phrases."""
     if "adapter" in table and "law" in table:
         raise ScenarioError("two memories", where=f"{where}: memory", given="adapter and law", allowed="one of them")
     try:
@@ -201,7 +199,6 @@ def _check(table: dict[str, Any], lines: Lines, where: str) -> None:
 
 
 def _secret_names(table: Mapping[str, Any]) -> Iterator[tuple[str | int, ...]]:
-    """Yield names and labels of the world that hold a credential: they appear in frames, figures and printed text."""
     for part in ("facts", "writers", "episode", "check", "proof"):
         for number, one in enumerate(table.get(part, []) if isinstance(table.get(part), list) else []):
             for key in ("name", "values", "fact"):
@@ -215,7 +212,6 @@ def _too_deep(where: str) -> ScenarioError:
 
 
 def _rank(error: ValidationError, schema: Any) -> list[Any]:
-    """Return a sort key of an error's position: the order of keywords and names in the schema, and indexes in lists."""
     rank: list[Any] = []
     node, steps = schema, iter(error.instance_path)
     for part in error.evaluation_path:

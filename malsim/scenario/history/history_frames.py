@@ -46,7 +46,6 @@ class History:
 
     @property
     def day(self) -> float | None:
-        """Last instant of the history."""
         return max((float(t) for t in self._instants()), default=None)
 
     def _instants(self) -> Iterator[float]:
@@ -56,7 +55,6 @@ class History:
 
 
 def as_columns(frame: pl.DataFrame, kinds: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
-    """Return the frame with these columns and these types."""
     return frame.select(list(kinds)).cast(pl.Schema(kinds))
 
 

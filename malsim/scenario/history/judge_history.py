@@ -67,7 +67,6 @@ def judge_history(scenario: Scenario, path: Path) -> Judged:
 
 
 def check_of_history(check: Check, history: History, trace: Trace) -> Outcome:
-    """Judge one check on a history."""
     if isinstance(check, BaselineCheck):
         problem = ScenarioError("a baseline is of a simulated run", hint="ask a history properties")
         return Outcome(check=check, status="error", message=str(problem))

@@ -145,7 +145,6 @@ def _rows(now: Memory) -> pl.DataFrame:
 
 
 def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) -> pl.DataFrame:
-    """Return the cells at each instant since their creation, with the values of then: t, deed, row, columns of cells."""
     grid = instants.select("t", "deed", "cells").join(rows, how="cross")
     first = instants["deed"].min() if instants.height else 0
     here = (pl.col("row") < pl.col("cells")) & ((pl.col("deed") > first) | (pl.col("created") <= pl.col("t")))
@@ -157,7 +156,6 @@ def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) 
 
 
 def _as_of(grid: pl.DataFrame, old: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
-    """Replace values by those valid after each write: the earliest that a later write replaced."""
     if old.is_empty():
         return grid
     until = old.with_columns((pl.col("until") - 1).alias("deed"), there=pl.lit(value=True)).drop("until")
@@ -169,7 +167,6 @@ def _as_of(grid: pl.DataFrame, old: pl.DataFrame, names: tuple[str, ...]) -> pl.
 
 
 def _before_supersession(grid: pl.DataFrame, now: Memory) -> pl.DataFrame:
-    """Mark superseded cells as active until their successor came, also before the first write."""
     heir = now.cells["created"].gather(grid["successor"])
     early = pl.Series((grid["status"] == "superseded") & (heir > grid["t"])).fill_null(value=False)
     if not early.any():
@@ -183,7 +180,6 @@ def _before_supersession(grid: pl.DataFrame, now: Memory) -> pl.DataFrame:
 def _moved(
     file: sqlite3.Connection, now: Memory, instants: pl.DataFrame, deeds: pl.DataFrame, rules: Rules
 ) -> Iterator[pl.DataFrame]:
-    """Yield what a reader saw of cells after a write that was no tick, where it is not what stood in the store."""
     ticks = deeds.filter(pl.col("deed") == "tick")["row"].implode()
     writes = instants.filter(~pl.col("deed").is_in(ticks))
     for part in writes.iter_slices(max(1, AT_ONCE // max(1, now.height))):
@@ -209,7 +205,6 @@ def _as_seen(grid: pl.DataFrame, moved: Iterator[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _memory_of(cells: pl.DataFrame, now: Memory, at: Mapping[str, Any]) -> Memory:
-    """Return the memory of an instant from its cells."""
     authors = int(cells["author"].max() or 0) + 1 if cells.height else 0  # type: ignore[arg-type]
     cells = read.whole(cells.select(list(schema.CELLS)))
     return Memory(cells, now.edges.head(at["edges"]), now.writers.head(authors), at["scanned"])
@@ -225,7 +220,6 @@ def _writers(file: sqlite3.Connection, now: Memory, instants: pl.DataFrame) -> p
 
 
 def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.DataFrame:
-    """Return the gate's verdicts, cells without a verdict or with updates, and superseded cells, as events."""
     cells = _rows(now)
     silent = cells.join(verdicts.select(row="cell").drop_nulls(), on="row", how="anti", maintain_order="left")
     by = pl.format("by {}", "writer").alias("detail")
@@ -274,7 +268,6 @@ def _changes(file: sqlite3.Connection, now: Memory, deeds: pl.DataFrame) -> pl.D
 
 
 def _claims(now: Memory, verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Return the claims about objects: each claim that the gate admitted, and each cell without a verdict."""
     cells = _rows(now).select("row", "rep", "object", SAYS.alias("says"), "created")
     times = verdicts.select("t", row="cell").drop_nulls()
     claims = cells.join(times, on="row", how="left", maintain_order="left").with_columns(t=pl.coalesce("t", "created"))
@@ -284,7 +277,6 @@ def _claims(now: Memory, verdicts: pl.DataFrame) -> pl.DataFrame:
 def _snapshots(
     now: Memory, grid: pl.DataFrame, instants: pl.DataFrame, deeds: pl.DataFrame
 ) -> Iterator[tuple[float, Memory]]:
-    """Yield the memory after each tick, or after each write if there are no ticks."""
     ticks = set(deeds.filter(deeds["deed"] == "tick")["t"].to_list())
     for at in instants.rows(named=True):
         if not ticks or at["t"] in ticks:

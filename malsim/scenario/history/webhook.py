@@ -49,7 +49,6 @@ class Webhook:
 
     @property
     def redacted(self) -> str:
-        """Address without its secrets, for display."""
         host = f"[{self.parts.hostname}]" if ":" in (self.parts.hostname or "") else self.parts.hostname
         rest = "/…" if self.parts.path not in ("", "/") or self.parts.query else ""
         return f"{self.parts.scheme}://{host}{f':{self.port}' if self.port else ''}{rest}"

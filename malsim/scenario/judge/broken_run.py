@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 
 def drawing(proof: Proof) -> Sheet:
-    """Draw the signals of the refuting run, numbers as steps and bits as lanes."""
     trace = _trace(proof)
     names = [name for name in trace.columns if name != "t"]
     samples = trace.with_columns(pl.col(names).cast(pl.Float64)).unpivot(names, index="t", variable_name="channel")

@@ -39,7 +39,6 @@ def _count(judged: Judged, status: str) -> int:
 
 
 def outcome_lines(judged: Judged, outcome: Outcome, options: str = "") -> Iterator[str]:
-    """Yield one line for a check, and beneath it the details of a failure."""
     yield headline(judged, outcome)
     if outcome.status == "fail":
         yield from (f"  {line}" for line in details(judged, outcome, options))
@@ -76,7 +75,6 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def moved_baselines(suite: Sequence[Judged]) -> Iterator[str]:
-    """Yield the baselines that an upgrade of malsim moved, and by how much."""
     for judged in suite:
         for outcome in judged.outcomes:
             if isinstance(outcome.check, BaselineCheck) and outcome.status == "fail" and outcome.comparison:
@@ -85,7 +83,6 @@ def moved_baselines(suite: Sequence[Judged]) -> Iterator[str]:
 
 
 def closing(suite: Sequence[Judged], goals: Sequence[tuple[Judged, Outcome]], options: str = "") -> Iterator[str]:
-    """Yield the goals, the baselines that an upgrade moved, and the slowest of several files."""
     for judged, outcome in goals:
         yield from outcome_lines(judged, outcome, options)
     moved = list(moved_baselines(suite))

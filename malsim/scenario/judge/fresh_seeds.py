@@ -27,11 +27,9 @@ class SeedRow:
 
     @property
     def holds(self) -> bool:
-        """True if the check passes on all seeds."""
         return all(outcome.status == "pass" for outcome in self.outcomes)
 
     def __str__(self) -> str:
-        """Return the check's place and its outcome on each seed."""
         passes = sum(outcome.status == "pass" for outcome in self.outcomes)
         verdict = "holds" if self.holds else "depends on its seed"
         path = one_line(self.scenario.path or self.scenario.name)
@@ -52,12 +50,10 @@ class SeedTable:
 
     @property
     def exit_code(self) -> int:
-        """Exit code: 0 if all checks hold, 1 if one depends on its seed, 2 for an error."""
         failed = any(outcome.status == "error" for row in self.rows for outcome in row.outcomes)
         return 2 if self.errors or failed else int(not all(row.holds for row in self.rows))
 
     def lines(self) -> Iterator[str]:
-        """Yield the errors, the checks that depend on their seed, and the count."""
         yield from self.errors
         yield from (str(row) for row in self.rows if not row.holds)
         count = sum(row.holds for row in self.rows)

@@ -67,7 +67,6 @@ class Judged:
 
     @property
     def status(self) -> Status:
-        """Worst outcome: an error outweighs a failure, and a failure a pass."""
         statuses = {outcome.status for outcome in self.outcomes}
         return "error" if self.error or "error" in statuses else "fail" if "fail" in statuses else "pass"
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def proof_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of proofs."""
     group = parser.add_argument_group("proofs, for all inputs (pip install 'malsim[prove]'; malsim docs proofs)")
     add = group.add_argument
     add(
@@ -71,7 +70,6 @@ def _range(text: str) -> tuple[str, tuple[str, str]]:
 
 
 def _show(proof: Proof | None, document: Document, path: Path) -> None:
-    """Write the run that refutes as a scenario, or draw it."""
     from malsim.base.files.outputs import save_text
     from malsim.scenario.judge.broken_run import drawing, scenario_text
 

@@ -39,14 +39,12 @@ class Suite:
     strict: bool = False
 
     def outcomes(self) -> Iterator[tuple[Judged, Outcome]]:
-        """Yield each check and each goal, with the scenario to look at."""
         for judged in self.judged:
             for outcome in judged.outcomes:
                 yield judged, outcome
         yield from goals(self.judged)
 
     def goals(self) -> tuple[tuple[Judged, Outcome], ...]:
-        """Return each goal of the suite once."""
         return goals(self.judged)
 
     def count(self, status: Status) -> int:
@@ -68,7 +66,6 @@ class Suite:
         return sum(refusal_count(run.events, run.bands, run.scenario.replications) for run in runs)
 
     def summary(self) -> str:
-        """Return the counts of checks and goals."""
         strict = f", claims refused: {self.refused} (--strict)" if self.strict and self.refused else ""
         return f"{self.count('pass')} passed, {self.count('fail')} failed, {self.count('error')} could not be judged{strict}"
 
@@ -125,7 +122,6 @@ def notes(judged: Judged, *, strict: bool) -> Iterator[str]:
 
 
 def headline(judged: Judged, outcome: Outcome) -> str:
-    """Return the one line that CI services turn into an annotation at the check's place."""
     message = outcome.message.partition("\n")[0]
     return one_line(f"{judged.scenario.path}:{outcome.check.line}: {outcome.status}: {outcome.check.name}: {message}")
 
@@ -192,5 +188,4 @@ def _case(
 
 
 def _clean(text: str) -> str:
-    """Return the text safe to print, without two more characters that XML cannot hold."""
     return re.sub("[\ufffe\uffff]", "", plain_text(text))

@@ -25,13 +25,11 @@ ARGUMENTS = {"abs": (1, 1), "prev": (1, 1), "next": (1, 1), "rise": (1, 1), "fal
 
 
 def place(text: str, position: int) -> str:
-    """Return a position of a property as text: its column, and its line if there are several."""
     line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
     return f"property, line {line}, column {column}" if "\n" in text else f"property, column {column}"
 
 
 def build(text: str, tree: ParseTree) -> stl.Formula:
-    """Build the formula from a text's parse tree."""
     return _Build(text).transform(tree).formula
 
 
@@ -46,12 +44,10 @@ class Piece:
     depth: int = 1
 
     def refuse(self, problem: str, hint: str) -> ScenarioError:
-        """Return the error that this piece does not fit at its position."""
         return ScenarioError(problem, where=place(self.text, self.start), given=self.text[self.start : self.end], hint=hint)
 
     @property
     def formula(self) -> stl.Formula:
-        """Piece as a condition."""
         if stl.is_bit(self.node):
             return stl.Bit(cast("stl.Value", self.node))
         if isinstance(self.node, stl.Value):
@@ -61,14 +57,12 @@ class Piece:
 
     @property
     def value(self) -> stl.Value:
-        """Piece as a number or a string at each tick."""
         if isinstance(self.node, stl.Value):
             return self.node
         raise self.refuse("this is a condition, where a value is expected", "join comparisons with and, or, implies")
 
     @property
     def number(self) -> stl.Value:
-        """Piece as a number at each tick."""
         if isinstance(self.node, stl.Text):
             raise self.refuse("a string is not a number", "strings are compared with == and != only")
         return self.value

@@ -68,7 +68,6 @@ class Bound:
 
     @property
     def size(self) -> int:
-        """Bound in whole milliseconds, or in ticks."""
         return round(self.amount * UNITS.get(self.unit, 1))
 
 
@@ -89,7 +88,6 @@ class Window:
 
     @property
     def in_ticks(self) -> bool:
-        """True if the ends are counts of ticks."""
         ends = [end for end in (self.low, self.high) if end is not None]
         return all(end.unit == "ticks" for end in ends if end.amount) and any(end.unit == "ticks" for end in ends)
 
@@ -119,7 +117,6 @@ class Bit:
 
     @property
     def read(self) -> Read:
-        """The address."""
         inner = self.value
         while isinstance(inner, Apply):
             inner = inner.arguments[0]
@@ -194,7 +191,6 @@ def negative(value: Value) -> Value:
 
 
 def inside(part: Formula | Value) -> tuple[Formula | Value, ...]:
-    """Return the formulas and values directly inside a part."""
     match part:
         case Apply(_, arguments):
             return arguments

@@ -226,7 +226,6 @@ class Margins:
         return self._filled_in(2.0 * values - 1.0, wrong)
 
     def _filled_in(self, margins: Array, wrong: NDArray[np.bool_]) -> Array:
-        """Use the fill value where a value was refused."""
         return margins if self._fill is None else np.where(wrong, self._fill, margins)
 
     def _refuse(self, wrong: NDArray[np.bool_], problem: str, hint: str) -> None:

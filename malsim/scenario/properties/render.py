@@ -26,7 +26,6 @@ def render(part: stl.Formula | stl.Value) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number in the fewest digits that read back to it."""
     return repr(value).removesuffix(".0")
 
 

@@ -57,7 +57,6 @@ class PluginSettings:
         return options + " --allow-code" * self.allow_code
 
     def read(self, path: Path) -> Scenario:
-        """Read a scenario file under these settings."""
         from malsim.adapters.engine.adapter import Adapter
         from malsim.memory import Rules
         from malsim.scenario.file.scenario_file import read
@@ -129,7 +128,6 @@ class ScenarioFile(pytest.File):
                 yield GoalItem.from_parent(self, name=one_line(check.name), check=check)
 
     def _is_meant(self) -> bool:
-        """Return whether an unreadable file stops the session: it was named, or it is TOML that holds a scenario."""
         if self.session.isinitpath(self.path):
             return True
         try:
@@ -150,12 +148,10 @@ class ScenarioFile(pytest.File):
         return self._scenario
 
     def near(self) -> Path:
-        """Return the path relative to the current folder if possible, as a person would type it."""
         here = self.config.invocation_params.dir
         return self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
 
     def judged(self) -> Judged:
-        """Run and judge the scenario, once."""
         from malsim.scenario.judge.judge import judge
 
         if self._judged is None:
@@ -172,7 +168,6 @@ class SkippedItem(pytest.Item):
         self.reason = reason
 
     def runtest(self) -> None:
-        """Skip."""
         pytest.skip(self.reason)
 
 
@@ -183,7 +178,6 @@ class SandboxedItem(pytest.Item):
     code, text = 0, ""
 
     def setup(self) -> None:
-        """Run and judge."""
         from malsim.adapters.engine.sandboxed_command import run_sandboxed
         from malsim.base.errors import AdapterError
 
@@ -199,7 +193,6 @@ class SandboxedItem(pytest.Item):
             pytest.fail(self.text, pytrace=False)
 
     def runtest(self) -> None:
-        """Fail with the judged message."""
         if self.code:
             raise Failed(self.text)
 
@@ -234,7 +227,6 @@ class CheckItem(pytest.Item):
         return judged, next((outcome for outcome in judged.outcomes if outcome.check.name == self.check.name), None)
 
     def runtest(self) -> None:
-        """Fail with the judged message."""
         from malsim.scenario.judge.suite_summary import details, headline
 
         judged, outcome = self.result
@@ -249,7 +241,6 @@ class CheckItem(pytest.Item):
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return the file, line and name of the check."""
         return self.path, self.check.line - 1, f"{self.path.stem}: {self.name}"
 
 
@@ -257,7 +248,6 @@ class GoalItem(CheckItem):
     """Test item of one goal of all the scenarios collected: they are run in turn until one meets it."""
 
     def judge(self) -> tuple[Judged, Outcome | None]:
-        """Return the outcome over all files that name the goal."""
         from malsim.scenario.judge.judge import goals
 
         suite = []

@@ -36,12 +36,10 @@ def orient(memory: Memory, scenario: Scenario, now: float, log: EventLog) -> Mem
 
 
 def orient_reader(now: float, log: EventLog) -> None:
-    """Give the reader the map and a digest."""
     log.every("oriented", now, MAP, "the map cell and a digest", "a session begins")
 
 
 def _ten_cells(memory: Memory, scenario: Scenario, now: float) -> Memory:
-    """Add the ten cells of every replication to a memory without cells. Where nobody has written, all share one set."""
     reps = np.arange(scenario.first, scenario.first + scenario.replications)
     if memory.table("writers").height:
         every = ten_cells(t=now).drop("rep").join(pl.DataFrame({"rep": reps}), how="cross")

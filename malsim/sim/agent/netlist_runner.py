@@ -68,7 +68,6 @@ class NetlistRunner:
 
     @property
     def budget(self) -> Array | None:
-        """Word budget of the next push in each replication, where the netlist sets it."""
         return self.outputs.get("push.budget")
 
     def put(self, memory: Memory) -> Memory:
@@ -91,7 +90,6 @@ class NetlistRunner:
         self.engine.rules, self.engine.actuators.enforced = rules, rules.locks == "enforced"
 
     def begin(self, memory: Memory) -> None:
-        """Start on an existing memory without adding cells of the netlist's text."""
         self._state, self._labels = self.engine.start(memory), memory
 
     def scan(
@@ -123,7 +121,6 @@ class NetlistRunner:
         return scan.memory
 
     def of_runs(self) -> dict[str, Array]:
-        """Return the signals that have one value a replication."""
         signals = self.wires.net.signals
         return {name: self._value(name) for name in self._names if signals[name].domain == "run"}
 
@@ -140,7 +137,6 @@ class NetlistRunner:
         return np.asarray(self._state.signals[name], dtype=np.float64)
 
     def _rows(self, domain: str) -> tuple[Ints, NDArray[Any]]:
-        """Return the replication and the name of each row that the last scan had."""
         if domain == "topic":
             topics = self._state.topics
             return topics["rep"].to_numpy(), topics["topic"].to_numpy()
@@ -148,7 +144,6 @@ class NetlistRunner:
         return table.column("rep"), table.column("handle" if domain == "cell" else "writer")
 
     def _inputs(self, at: int, counters: TurnCounters | None, reviewers: ReviewerPool | None) -> dict[str, Any]:
-        """Return the values of the loop's own pins at the scan, and the external inputs that apply by then."""
         pins: dict[str, Any] = {}
         if counters:
             turn = counters.turn

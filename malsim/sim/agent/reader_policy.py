@@ -21,23 +21,18 @@ class Perception(Protocol):
 
     reader: Reader
 
-    def obeys(self, number: int) -> Bools:
-        """Return the readers whose context still contains the rules."""
+    def obeys(self, number: int) -> Bools: ...
 
-    def senses(self, turn: Turn) -> Ints:
-        """Return the value that each reader observes of its fact."""
+    def senses(self, turn: Turn) -> Ints: ...
 
     def remembers(self, turn: Turn) -> Ints:
         """Return the value of the fact that each reader has in its context, NONE where there is none."""
 
-    def observes(self, turn: Turn) -> Bools:
-        """Return the readers that see the outcome of their action."""
+    def observes(self, turn: Turn) -> Bools: ...
 
-    def complies(self, turn: Turn, attempt: int) -> Bools:
-        """Return the readers that follow the instruction when their action is blocked."""
+    def complies(self, turn: Turn, attempt: int) -> Bools: ...
 
-    def own(self, turn: Turn) -> Ints:
-        """Return the row of each reader's own latest cell about its fact."""
+    def own(self, turn: Turn) -> Ints: ...
 
     def watched(self, turn: Turn) -> tuple[Bools, Bools]:
         """Return two masks over the pushed lines: lines that an op watches, and lines for which one fires."""
@@ -68,7 +63,6 @@ class ReaderPolicy:
         self._watched, self._fires = session.watched(turn)
 
     def work(self) -> None:
-        """Open, act, learn, write, as it does unasked."""
         turn = self.turn
         self._trust()
         if self.opens.any():
@@ -89,7 +83,6 @@ class ReaderPolicy:
         turn.wrote |= complies & (turn.learned != NONE)
 
     def _look(self, check: ReleaseCheck, doubtful: Bools) -> None:
-        """Observe the fact where a pattern refused the action: keep an action that agrees, else decline and learn."""
         turn = self.turn
         wrong = doubtful & ((turn.value != self._sensed) | check.looked)
         check.looked |= doubtful
@@ -135,7 +128,6 @@ class ReaderPolicy:
         turn.learned = np.where(self._observes & self._differs, self._sensed, NONE)
 
     def _verify(self) -> None:
-        """Observe the fact first where the trusted line is marked and open, and act on a line that agrees."""
         turn, line = self.turn, self._trusted
         doubtful = self.verifies & (line != NONE) & ((turn.pushed.marked | self._fires) & turn.opened).take(line)
         reader = np.flatnonzero(doubtful)
@@ -166,7 +158,6 @@ class ReaderPolicy:
 
     @cached_property
     def _differs(self) -> Bools:
-        """Mark the readers whose observation is new: neither the trusted value nor that of their own claim in the lines."""
         first = self._first
         news: Bools = (first == NONE) | (self._value_of(first) != self._sensed)
         own = self._agrees & (self._cell == self.session.own(self.turn)[self._rep])

@@ -42,11 +42,9 @@ class ReviewerPool:
 
     @property
     def waiting(self) -> Ints:
-        """Number of escalated cells of each replication that are not yet reviewed."""
         return np.bincount(self._cases.rep, minlength=len(self._reps)).astype(np.int64)
 
     def escalate(self, snapshot: Snapshot, now: int, day: float) -> None:
-        """Queue every newly disputed cell, in the order of admission."""
         cell_index = snapshot.cell_index
         size = len(snapshot.active)
         self._escalated = np.append(self._escalated, np.zeros(size - len(self._escalated), dtype=bool))
@@ -69,14 +67,12 @@ class ReviewerPool:
                          cause=lambda: names(snapshot.accuser[row]))  # fmt: skip
 
     def summon(self, rep: Ints, now: int) -> None:
-        """Queue an alarm of each of these replications."""
         self._queue(ReviewCases.of(row=np.full(len(rep), NONE), rep=rep, turn=np.zeros(len(rep)), accuracy=1.0), now)
 
     def _queue(self, cases: ReviewCases, now: int) -> None:
         self._cases = self._cases.joined(cases.due_at(self._served(cases.rep, now)))
 
     def review(self, snapshot: Snapshot, before: int) -> ClaimBatch:
-        """Return the verdicts that are due before a time, as claims."""
         over = self._cases.due + self.reviewers.late < before
         alarm = over & (self._cases.row == NONE)
         self.acknowledged = np.bincount(self._cases.rep[alarm], minlength=len(self._reps)) > 0
@@ -99,7 +95,6 @@ class ReviewerPool:
         )  # fmt: skip
 
     def _served(self, rep: Ints, now: int) -> Ints:
-        """Return the time at which each new case is done, given to the reviewer of its replication who is free first."""
         done = np.zeros(len(rep), dtype=np.int64)
         left: Bools = np.ones(len(rep), dtype=bool)
         while left.any():  # one case of each replication at a time

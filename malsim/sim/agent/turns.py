@@ -96,7 +96,6 @@ class Session:
         return fact, self._opened(turn, snapshot), lessons
 
     def _check(self, turn: Turn, snapshot: Snapshot) -> None:
-        """Check the intended actions against the patterns before the stop hook, and count the refusals."""
         turn.check = OutputCheck(self.reader, snapshot, self._world)
         unsound = turn.unsound
         wrong = self._world.at(self._places, turn.fact, milliseconds(turn.now)) != turn.value
@@ -114,13 +113,11 @@ class Session:
             hooks.gate(self._open[1], refused, counters=self.counters, log=self._log)
 
     def close(self) -> None:
-        """End the turn, once the gate has spoken: count what became of it."""
         if self._open:
             self._count(*self._open)
         self._open = None
 
     def _opened(self, turn: Turn, snapshot: Snapshot) -> Ints:
-        """Return the opened rows, and suggest an op for cells that are opened repeatedly."""
         cells = len(snapshot.view)
         lines = np.flatnonzero(turn.opened)
         rep, rows = lines // turn.opened.shape[1], turn.pushed.row.take(lines)
@@ -165,7 +162,6 @@ class Session:
         return self._happens(share, "obeys", number)
 
     def senses(self, turn: Turn) -> Ints:
-        """Return the value that each reader observes of its fact."""
         sight = self._world.sight(self._uniforms, rep=self._places, fact=turn.fact, t=milliseconds(turn.now))
         return sight.read(self.reader.skill)
 
@@ -177,15 +173,12 @@ class Session:
         return np.where(self._happens(self.reader.recalls, "recalls", turn.number), value, NONE)
 
     def observes(self, turn: Turn) -> Bools:
-        """Return the readers that see the outcome of their action."""
         return self._happens(self.reader.observes, "observes", turn.number)
 
     def complies(self, turn: Turn, attempt: int) -> Bools:
-        """Return the readers that follow the instruction when their action is blocked."""
         return self._happens(self.reader.complies, "complies", turn.number, attempt)
 
     def own(self, turn: Turn) -> Ints:
-        """Return the row of each reader's own latest cell about its fact."""
         return self._own[self._places, turn.fact]
 
     def watched(self, turn: Turn) -> tuple[Bools, Bools]:
@@ -218,7 +211,6 @@ class Session:
         self._log.acted(turn, counts)
 
     def _count_shown(self, snapshot: Snapshot, turn: Turn) -> None:
-        """Count what was pushed and opened, and what of it came with the memory: what a compaction leaves to go by."""
         count = (turn.pushed.row != NONE) * (1 + turn.opened.astype(np.int64))
         init = snapshot.cell_index.at("init", turn.pushed.row, none=False)
         self.counters.add("shown", count.sum(axis=1))

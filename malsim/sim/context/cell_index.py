@@ -74,14 +74,12 @@ class CellIndex:
         self._show()
 
     def _show(self) -> None:
-        """Expose the columns at the length of the memory."""
         for name, column in self._columns.items():
             setattr(self, name, column[: self._cells])
         self.rep, self.fact, self.words, self.degree = (self.lines[name] for name in ("rep", "fact", "words", "degree"))
 
     @property
     def ordinal(self) -> Ints:
-        """Number of cells that its replication held before each cell. Computed on demand."""
         new = self.rep[len(self._ordinal) :]
         self._ordinal = self._ordinal.append(self._counts[new] + rank_within_group(new))
         self._counts += np.bincount(new, minlength=len(self._counts))
@@ -116,7 +114,6 @@ class CellIndex:
         return self._topic_index.of(rep * len(self.topics) + topic)
 
     def cited(self, active: Bools) -> Ints:
-        """Return the inactive cells that an active cell supports, depends on or derives from."""
         cells: Ints = self._target.values[np.flatnonzero(active[self._source.values])]
         return cells[np.flatnonzero(~active[cells])]
 
@@ -163,7 +160,6 @@ class CellIndex:
         self._columns["value"][row], self._columns["says"][row] = place, np.where(place == NONE, NONE, says)
 
     def _file_from(self, view: View, row: Ints, fact: Ints) -> None:
-        """Add cells by their words. Equal words, as of the ten cells of every replication, are read once."""
         texts = view.texts(row)
         if texts is None:
             under = self.topic_of[fact][:, None]

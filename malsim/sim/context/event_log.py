@@ -91,7 +91,6 @@ class EventLog:
         self._parts.append((t, rep, np.stack([self._codes.of(text, len(rep)) for text in texts])))
 
     def every(self, kind: str, t: float, subject: str, detail: str, cause: str) -> None:
-        """Record one event in every replication."""
         self.record(kind, t, self._everyone, subject=subject, detail=detail, cause=cause)
 
     def frame(self) -> pl.DataFrame:
@@ -108,7 +107,6 @@ class EventLog:
         return frame.select(pl.Series("t", t[order], dtype=pl.Float64), pl.Series("rep", rep[order], dtype=pl.Int32), *CODED)
 
     def pushed(self, turn: Turn) -> None:
-        """Record that a mini-index was pushed."""
         if self.keeps:
             self._opened = np.zeros_like(turn.opened)
         self.record("pushed", turn.now, self._everyone, subject=turn.name, detail=lambda: _lines(turn),
@@ -118,7 +116,6 @@ class EventLog:
                         cause=lambda: lines.cause)  # fmt: skip
 
     def opened(self, turn: Turn, cause: str) -> None:
-        """Record the rows opened since the last call."""
         if not self.keeps:
             return
         rep, line = np.nonzero(turn.opened & ~self._opened)
@@ -127,7 +124,6 @@ class EventLog:
                     detail=lambda: np.where(turn.pushed.marked[rep, line], "marked ^", "wanted"), cause=cause)  # fmt: skip
 
     def blocked(self, turn: Turn, closed: Bools, unwritten: Bools) -> None:
-        """Record the turns that the stop hook refused, one event for each reason."""
         self.opened(turn, f"{turn.name} was blocked")
         row, unopened, missing = turn.pushed.row, np.flatnonzero(closed), np.flatnonzero(unwritten)
         self._refused(turn, unopened, "a row marked ^ was never opened",
@@ -143,12 +139,10 @@ class EventLog:
         self._refused(turn, self._everyone, "its work broke off", turn.name)
 
     def unheard(self, turn: Turn, refused: Bools) -> None:
-        """Record the lessons that the gate refused."""
         cause = f"claim {turn.number} of {self.writers[0]}"
         self._refused(turn, np.flatnonzero(refused), "the gate refused what was to be written back", cause)
 
     def withheld(self, turn: Turn, withheld: Bools) -> None:
-        """Record the turns that were given up."""
         self.record("withheld", turn.now, np.flatnonzero(withheld), subject=turn.name,
                   detail="never released: it stayed blocked", cause=f"{turn.name} was blocked")  # fmt: skip
 
@@ -164,50 +158,41 @@ class EventLog:
                   detail="nothing that it trusts enough", cause=turn.name)  # fmt: skip
 
     def nudged(self, turn: Turn, rep: Ints, rows: Ints, reads: int) -> None:
-        """Record the cells that the reader has opened often enough for an op to be worthwhile."""
         detail = f"opened {reads} times: a recurring read is worth an op of its own"
         self.record("nudged", turn.now, rep, subject=lambda: self.names(rows), detail=detail, cause=turn.name)
 
     def wired(self, turn: Turn, rep: Ints, rows: Ints, op: Sequence[str]) -> None:
-        """Record that the reader wired an op to cells."""
         self.record("wired", turn.now, rep, subject=lambda: self.names(rows), detail=op, cause=turn.name)
 
     def unwired(self, turn: Turn, rep: Ints, rows: Ints, reason: str) -> None:
-        """Record that the reader was not allowed to wire an op to cells."""
         detail = f"no op: {reason}"
         self.record("refused", turn.now, rep, subject=lambda: self.names(rows), detail=detail, cause=turn.name)
 
     def written_back(self, drafts: ClaimBatch, own: Ints, view: View, row: Ints) -> None:
-        """Record that drafts of the reader became cells."""
         self.record("written_back", lambda: drafts.t[own] / DAY, drafts.rep[own],
                   subject=lambda: view.names_of(row),
                   detail=lambda: self._statements(drafts.fact[own], drafts.value[own]),
                   cause=lambda: [f"turn {turn}" for turn in drafts.turn[own].tolist()])  # fmt: skip
 
     def updated(self, turn: Turn, rep: Ints, row: Ints) -> None:
-        """Record the cells that the reader acted on, found right and updated."""
         self.record("updated", turn.now, rep, subject=lambda: self.names(row), detail="verification: tested",
                   cause=turn.name)  # fmt: skip
 
     def faulty(self, kind: str, drafts: ClaimBatch, hit: Bools, *, detail: str, cause: str) -> None:
-        """Record the claims hit by a fault."""
         rows = np.flatnonzero(hit)
         claims = zip(drafts.who[rows].tolist(), drafts.turn[rows].tolist(), strict=True)
         self.record(kind, lambda: drafts.t[rows] / DAY, drafts.rep[rows], detail=detail, cause=cause,
                     subject=lambda: [f"{self.writers[who]} #{turn}" for who, turn in claims])  # fmt: skip
 
     def changed(self, changes: TruthChanges) -> None:
-        """Record the changes of truth."""
         self.record("changed", lambda: changes.t / DAY, changes.rep, subject=lambda: self._facts(changes.fact),
                   detail=lambda: self._statements(changes.fact, changes.value), cause="the world")  # fmt: skip
 
     def take_names(self, view: View) -> None:
-        """Set the view that gives the names of the cells."""
         if self.keeps:
             self._view = view
 
     def names(self, rows: Ints) -> Texts:
-        """Return what some cells of the memory are called as the reader sees it now."""
         return self._view.names_of(rows) if self._view else ()
 
     def _facts(self, fact: Ints) -> list[str]:

@@ -28,7 +28,6 @@ class SignalLog:
         self._parts: list[tuple[NDArray[Any], ...]] = []
 
     def keeps(self, signal: str, row: str | None) -> bool:
-        """Return whether a signal of a row is kept."""
         addresses = self._addresses
         if addresses is None or signal in addresses:
             return True
@@ -56,7 +55,6 @@ class SignalLog:
         self._parts.append((np.full(len(there), t), rep[there], codes[:, there], values[there]))
 
     def frame(self) -> pl.DataFrame:
-        """Return all samples, columns of SIGNALS."""
         if not self._parts:
             return pl.DataFrame(schema=SIGNALS)
         t, rep, codes, value = (np.concatenate(parts, axis=-1) for parts in zip(*self._parts, strict=True))

@@ -54,12 +54,10 @@ class Snapshot:
 
     @cached_property
     def worth(self) -> Array:
-        """Value by which items are compared: the belief, or the rank where the law has no belief."""
         return self.view.rank if self.view.belief is None else self.view.belief
 
     @cached_property
     def speaking(self) -> Ints:
-        """Rows of the active cells that state a value."""
         rows: Ints = np.flatnonzero(self.active & (self.cell_index.value != NONE))
         return rows
 
@@ -87,7 +85,6 @@ class Snapshot:
 
     @cached_property
     def contradicted(self) -> Bools:
-        """Mask of the cells that an active cell contradicts."""
         contradicted = np.zeros(len(self.active), dtype=bool)
         contradicted[self._accusations[1]] = True
         return contradicted
@@ -152,7 +149,6 @@ class Snapshot:
         return _Candidates(row, count, line, about)
 
     def _touched(self, rows: Ints) -> Array:
-        """Return the key that breaks ties: the time of the last touch, or zeros if the memory records none."""
         touched = self.view.column("touched", rows)
         return np.zeros(len(rows)) if touched is None else touched
 
@@ -171,12 +167,10 @@ class _Candidates:
 
     @cached_property
     def first(self) -> Ints:
-        """Index of the first candidate of each reader."""
         return self.count.cumsum() - self.count
 
     @cached_property
     def reader(self) -> Ints:
-        """Reader of each candidate."""
         return np.repeat(np.arange(len(self.count)), self.count)
 
     @cached_property
@@ -185,7 +179,6 @@ class _Candidates:
         return np.repeat(starts - self.first, self.count) + np.arange(len(self.row))
 
     def table(self, values: Array, besides: float = 0.0) -> Array:
-        """Arrange a number of each candidate in a table with one row a reader."""
         return _entered(np.full((len(self.count), self.count.max(initial=0)), besides), self._at, values)
 
 

@@ -40,5 +40,4 @@ class TextCodes:
 
     @property
     def texts(self) -> pl.Series:
-        """Texts in the order of their codes."""
         return pl.Series("text", list(self._codes), dtype=pl.String)

@@ -48,7 +48,6 @@ class TopicIndex:
         return self._table.take(place), count
 
     def update(self, listed: Bools) -> None:
-        """Index exactly those of the added cells that are listed."""
         if listed is self._listed:
             return
         moved = listed.copy()
@@ -67,7 +66,6 @@ class TopicIndex:
         self._order(np.flatnonzero(touched))
 
     def _append(self, cell: Ints, topic: Ints) -> None:
-        """Append cells to their topics."""
         place = self._size[topic] + rank_within_group(topic)
         more = int(place.max(initial=0)) + 1 - self._table.shape[1]
         if more > 0:
@@ -76,7 +74,6 @@ class TopicIndex:
         self._size += np.bincount(topic, minlength=len(self._size))
 
     def _order(self, topics: Ints) -> None:
-        """Sort the listed cells of these topics, and remove unlisted ones."""
         cells = self._table.take(topics, axis=0)
         cells = np.where(self._listed.take(cells), cells, NONE)
         cells.view(np.uint64).sort(axis=1)  # NONE, without its sign, is the largest of all

@@ -20,11 +20,9 @@ class ReleaseCheck(Protocol):
 
     looked: Bools
 
-    def reasons(self, turn: Turn) -> dict[str, Bools]:
-        """Return a mask of the refused actions for each reason."""
+    def reasons(self, turn: Turn) -> dict[str, Bools]: ...
 
-    def refused(self, turn: Turn) -> Bools:
-        """Return the mask of the actions that are refused for any reason."""
+    def refused(self, turn: Turn) -> Bools: ...
 
 
 @dataclass
@@ -64,29 +62,24 @@ class Turn:
 
     @property
     def name(self) -> str:
-        """Name of the turn in events."""
         return f"turn {self.number}"
 
     @property
     def unopened(self) -> Bools:
-        """Mask of the lines marked ^ that were never opened."""
         closed: Bools = self.pushed.marked & ~self.opened
         return closed
 
     @property
     def closed(self) -> Bools:
-        """Mask of the readers with a line marked ^ that was never opened."""
         closed = np.zeros(len(self.fact), dtype=bool)
         closed[np.flatnonzero(self.unopened) // self.opened.shape[1]] = True
         return closed
 
     @property
     def unwritten(self) -> Bools:
-        """Mask of the readers that learned something and wrote nothing back."""
         missing: Bools = (self.learned != NONE) & ~self.wrote
         return missing
 
     @property
     def unsound(self) -> Bools:
-        """Mask of the readers whose action a pattern refuses."""
         return np.zeros(len(self.fact), dtype=bool) if self.check is None else self.check.refused(self)

@@ -48,18 +48,15 @@ class TurnCounters:
         self.turn = dict(zip(COUNTS, self._now, strict=True))
 
     def begin(self) -> None:
-        """Open a turn."""
         self._past += self._now
         self._now = np.zeros_like(self._past)
         self.turn = dict(zip(COUNTS, self._now, strict=True))
         self.turn["turns"] += 1.0
 
     def add(self, name: str, count: Array | Bools | Ints) -> None:
-        """Count something in every replication."""
         self.turn[name] += count
 
     def frame(self, first: int) -> pl.DataFrame:
-        """Return the counters as a frame, one row a replication."""
         total = (self._past + self._now).astype(np.int64)
         reps = pl.arange(first, first + total.shape[1], dtype=pl.Int32, eager=True).alias("rep")
         return pl.DataFrame([reps, *(pl.Series(name, count) for name, count in zip(COUNTS, total, strict=True))])

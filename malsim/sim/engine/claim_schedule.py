@@ -47,17 +47,14 @@ class DueClaims:
         return len(self.place)
 
     def uniform(self, purpose: str) -> Array:
-        """Return uniform numbers in [0, 1), one at each claim's address."""
         draws = replace(self.draws, of=self.population)
         return draws.uniform(purpose, rep=self.number, member=self.member, turn=self.turn)
 
     def parts(self) -> Iterator[tuple[int, slice, DueClaims]]:
-        """Yield the index, slice and claims of each population that has claims."""
         for one, here in self.spans:
             yield one, here, self.rows(one, here)
 
     def rows(self, one: int, here: slice | Ints) -> DueClaims:
-        """Return the selected claims, all of one population."""
         columns = [getattr(self, name)[here] for name in _COLUMNS]
         return DueClaims(*columns, draws=self.draws, spans=[(one, slice(0, len(columns[0])))])
 
@@ -70,14 +67,12 @@ class Process(Protocol):
     last: int
 
     @property
-    def is_plain(self) -> bool:
-        """True if the gaps between a member's claims are exponential with the population's rate."""
+    def is_plain(self) -> bool: ...
 
     def next(self, number: Ints, member: Ints, turn: Ints, since: Ints) -> Ints:
         """Return the time of each member's claim `turn`, counted from its previous claim."""
 
-    def facts(self, uniform: Array, member: Ints, turn: Ints) -> Ints:
-        """Return the fact that each claim is about, given uniform numbers from 0 to 1."""
+    def facts(self, uniform: Array, member: Ints, turn: Ints) -> Ints: ...
 
 
 class ClaimSchedule:
@@ -123,7 +118,6 @@ class ClaimSchedule:
         return DueClaims(population, place, rep, number, member, turn, t, fact, draws=self._draws, spans=spans)
 
     def _by_population(self, rounds: Sequence[tuple[Ints, ...]]) -> list[Ints]:
-        """Concatenate several rounds by population, and by round within each population."""
         columns = [np.concatenate(parts) for parts in zip(*rounds, strict=True)]
         order = np.argsort(self._who[columns[0], 0], kind="stable")
         return [column[order] for column in columns]

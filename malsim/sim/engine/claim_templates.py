@@ -109,7 +109,6 @@ class ClaimTemplates:
         self._weights = validated.edges.column("weight")
 
     def _read_checks(self, forms: Sequence[ClaimForm], rules: Rules, columns: set[str]) -> None:
-        """Find out which of the gate's checks the samples cover, and which columns the others read."""
         constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         programs = any(form.kind == "prg" for form in forms)
@@ -121,7 +120,6 @@ class ClaimTemplates:
         self._beside = sorted(beside & constant & columns)
 
     def under(self, rules: Rules) -> ClaimTemplates:
-        """Return the same templates under other rules, with the claims so far."""
         facts, writers, forms, last = self._made_of
         templates = ClaimTemplates(facts, writers, forms, first=self.first, last=last, rules=rules)
         templates._authors, templates._counts = self._authors, self._counts
@@ -155,7 +153,6 @@ class ClaimTemplates:
     def _column(
         self, drafts: ClaimBatch, places: tuple[Ints, Ints, Ints], numbers: Mapping[str, NDArray[Any]], name: str
     ) -> NDArray[Any]:
-        """Return a column of the claims that nobody needs before their words are looked at."""
         if name == "content":
             words = {part: self._column(drafts, places, numbers, part) for part in ("kind", "folded")}
             texts = {"rep": numbers["rep"].astype(np.int32), **words, "body": numbers["body"]}
@@ -168,7 +165,6 @@ class ClaimTemplates:
         return self._same[name].repeat(len(drafts))
 
     def _passes(self, drafts: ClaimBatch, body: NDArray[Any]) -> bool:
-        """Return whether the gate surely has nothing against any claim, neither a word nor what each has of its own."""
         if not (self._sound and self._covered):
             return False
         stated, t = drafts.stated, drafts.t / DAY
@@ -209,12 +205,10 @@ class ClaimTemplates:
         return rise and self._alone and self._sound
 
     def _bodies(self, drafts: ClaimBatch) -> NDArray[Any]:
-        """Return the body of each claim."""
         names = self._names[drafts.who].tolist()
         return lists(f"{name} #{turn}" for name, turn in zip(names, drafts.turn.tolist(), strict=True))
 
     def _edges(self, drafts: ClaimBatch, memory: Memory) -> LazyRows:
-        """Return the edges of drafts."""
         claim, code = drafts.claim, drafts.relation
         numbers = {
             "claim": claim, "row": drafts.target, "weight": self._weights[code], "mutual": drafts.mutual, "code": code,
@@ -246,7 +240,6 @@ def _arrays(table: pl.DataFrame) -> dict[str, NDArray[Any]]:
 def _samples(
     facts: Sequence[Fact], writers: Sequence[str], forms: Sequence[ClaimForm], last: int
 ) -> list[list[dict[str, Any]]]:
-    """Return a sample claim for every distinct word: of facts, of none, of statements, the grade, forms, writers, edges."""
     edges = [{"relation": name, "target": "obs_0000", "mutual": both} for both in (False, True) for name in schema.RELATIONS]
     return [
         [{"object": f.name, "stability": f.stability, "topics": [f.topic], "entities": [f.name]} for f in facts],

@@ -36,7 +36,6 @@ class DeliveryLine:
 
     @classmethod
     def of(cls, faults: Sequence[ClaimFault], population: str, context: RunContext, first_writer: int) -> DeliveryLine:
-        """Build the delivery of a population with the faults that apply to it."""
         own = tuple(fault for fault in faults if fault.population == population)
         return cls(population, own, context, Draws(context.seed, f"faults of {population}"), first_writer)
 
@@ -69,7 +68,6 @@ class DeliveryLine:
         self.context.log.faulty(kind, drafts, hit, detail=detail, cause=f"{which} on {self.population}")
 
     def _hit(self, fault: ClaimFault, number: int, drafts: ClaimBatch, start: int, end: int) -> ClaimBatch:
-        """Apply each kind of noise to each claim independently. A lost claim is subject to no other noise."""
         noise, during = fault.noise, fault.during(drafts.t)
         address: dict[str, Ints | int] = {
             "rep": self.context.reps[drafts.rep],

@@ -32,7 +32,6 @@ class EdgePolicies:
         self._some_are_mutual = bool(self._mutual.any())
 
     def edges(self, due: DueClaims, push: ShownRows, own: LatestClaims, draft: ClaimDraft) -> list[DraftEdge]:
-        """Return the edges of claims of any of the populations."""
         edges: list[DraftEdge] = []
         others = (push.value != NONE) & (push.row != own.row[:, None])
         agrees = push.value == draft.value[:, None]

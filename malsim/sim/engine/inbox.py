@@ -21,7 +21,6 @@ class Inbox:
         self._posted.append(claims)
 
     def draft(self, drafts: ClaimBatch) -> None:
-        """Add drafts."""
         self._drafts.append(drafts)
 
     def drain(self, before: float) -> tuple[pl.DataFrame | None, ClaimBatch]:
@@ -35,7 +34,6 @@ class Inbox:
         return self._due(before), drafts
 
     def _due(self, before: float) -> pl.DataFrame | None:
-        """Return the posted claims that are due, and keep the others."""
         if not self._posted:
             return None
         waiting = pl.concat(self._posted)
@@ -45,5 +43,4 @@ class Inbox:
         return waiting.filter(due) if due.any() else None
 
     def __len__(self) -> int:
-        """Return the number of waiting claims."""
         return sum(frame.height for frame in self._posted) + sum(len(drafts) for drafts in self._drafts)

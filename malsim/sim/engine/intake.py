@@ -88,7 +88,6 @@ class Intake:
         ), place
 
     def _edges(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, place: Ints) -> Edges:
-        """Return the edges of drafts. Edges of scripted claims, which name their targets, count as edges to nowhere."""
         if scripted is None:
             return Edges(claim=drafts.claim, relation=drafts.relation, target=drafts.target, mutual=drafts.mutual)
         own = np.flatnonzero(place != NONE)

@@ -37,7 +37,6 @@ class OwnClaims:
         self._turn, self._spoke = -1, np.zeros(0, dtype=np.int64)  # a turn, and the places that were asked about in it
 
     def on_verdicts(self, population: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
-        """Record the cells that claims became, in the order of the gate."""
         place = (self._starts[population] + rep * self._sizes[population] + member) * self._facts + fact
         self._row[place], self._value[place] = row, value
         unsuperseded = self._row[place] != row

@@ -52,12 +52,10 @@ class PopulationProcess:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the members."""
         return self.script.names if self.script else tuple(f"{self.population.name}-{n + 1}" for n in range(self.size))
 
     @property
     def is_plain(self) -> bool:
-        """True if the gaps between a member's claims are exponential with the population's rate."""
         return not (self.script or self._gap or self.population.every) and self.population.rate > 0.0
 
     def next(self, number: Ints, member: Ints, turn: Ints, since: Ints) -> Ints:
@@ -95,7 +93,6 @@ class PopulationProcess:
         return draft
 
     def _say_in_turn(self, due: DueClaims, push: ShownRows, own: LatestClaims) -> ClaimDraft:
-        """Return the drafts of a behaviour that has state: the first claim of every writer, then the second, and so on."""
         nth = rank_within_group(due.rep * self.size + due.member)
         rounds = [np.flatnonzero(nth == n) for n in range(int(nth.max(initial=-1)) + 1)]
         drafts = [self._say_once(due, push, own, rows) for rows in rounds]

@@ -126,17 +126,14 @@ class Populations:
         self._own_claims.on_verdicts(population, drafts.rep[own], member, drafts.fact[own], row[own], drafts.value[own])
 
     def ordered(self, drafts: ClaimBatch) -> ClaimBatch:
-        """Sort drafts in the order of the gate: time, writer, the writer's own count."""
         return drafts.rows(np.lexsort((drafts.turn, self.templates.rank[drafts.who], drafts.t)))
 
 
 def _form(population: Ints) -> Ints:
-    """Return the form of each population's claims. Claims that judge an own claim have the next form."""
     return 2 + 2 * population
 
 
 def _check_names(scenario: Scenario) -> None:
-    """Refuse populations of one name or of one that is taken, and faults on a population that is not there."""
     names = [population.name for population in scenario.writers]
     for name in names:
         if name in RESERVED_NAMES or name.startswith(("faults of ", "lineage of ")):

@@ -75,7 +75,6 @@ class Corrector:
         return state
 
     def _share(self, plant: Any, state: Any, correction: Correction, t: int) -> Any:
-        """Start or end the sharing of facts with another scope."""
         here = [name in correction.facts or not correction.facts for name in self._names]
         facts, shared, obeyed = np.flatnonzero(here), correction.do == "share", False
         if isinstance(plant, KeepsApart):
@@ -87,7 +86,6 @@ class Corrector:
         return state
 
     def _targets(self, view: Any, correction: Correction, t: int) -> tuple[Ints, Ints, Ints]:
-        """Return replication, fact and value of what is to be taken back: values shown, or all past ones for an erasure."""
         rep, fact, value = (np.asarray(column, dtype=np.int64) for column in (view.rep, view.object, view.value))
         here = np.array([not correction.facts or name in correction.facts for name in self._names])
         about = (fact >= 0) & (fact < len(here)) & (value >= 0)

@@ -78,15 +78,12 @@ class _Checked:
 
     @property
     def gi_frame(self) -> Any:
-        """Frame of the wrapped generator."""
         return self._generator.gi_frame
 
     def send(self, value: object) -> simpy.Event:
-        """Resume the generator with a value."""
         return self._event(self._resume(self._generator.send, value))
 
     def throw(self, problem: BaseException) -> simpy.Event:
-        """Resume the generator with an exception."""
         return self._event(self._resume(self._generator.throw, problem))
 
     def _resume(self, go_on: Callable[[Any], Any], given: object) -> object:

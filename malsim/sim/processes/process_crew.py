@@ -55,7 +55,6 @@ class ProcessCrew:
     def _begin(
         self, process: UserProcess, function: Callable[..., Any], env: Environment, rep: int, faults: tuple[ClaimFault, ...]
     ) -> Desk:
-        """Start a process in a replication, with the faults that interrupt it."""
         desk = Desk(process.name, env, self._room, rep)
         try:
             with noted(f"process {process.run}"):
@@ -88,13 +87,11 @@ class ProcessCrew:
         return as_claims(from_mappings(posted)) if posted else None
 
     def take_opened(self) -> tuple[Ints, Ints, Ints]:
-        """Return replication indexes, objects and rows of the cells opened since the last call."""
         opened, self._room.opened = self._room.opened, []
         rep, rows = np.array(opened, dtype=np.int64).reshape(-1, 2).T
         return rep, self._room.look().cell_index.fact[rows].astype(np.int64), rows
 
     def on_verdicts(self, claims: Claims, verdicts: Verdicts, names: pl.Series, writers: Sequence[str]) -> None:
-        """Pass the gate's verdicts to the process that posted each claim."""
         for rep, desks in enumerate(self._desks):
             for desk in desks:
                 own = np.flatnonzero((claims.rep == rep) & (claims.writer == writers.index(desk.name)))
@@ -107,7 +104,6 @@ class ProcessCrew:
                     desk.on_verdicts(answers)
 
     def on_tick(self, snapshot: Snapshot, signals: Mapping[str, Array]) -> None:
-        """Notify every process of a tick: newly disputed cells, and signals that became true."""
         true = {name: np.asarray(signals.get(name, was)) > 0.0 for name, was in self._true.items()}
         rose, self._true = {name: true[name] & ~was for name, was in self._true.items()}, true
         disputed = np.setdiff1d(np.flatnonzero(snapshot.contradicted & snapshot.active), self._before)
@@ -118,7 +114,6 @@ class ProcessCrew:
                 desk.on_tick({name for name, where in rose.items() if where[rep]}, disputed[of == rep])
 
     def close(self) -> None:
-        """Mark the run as over."""
         self._room.open = False
 
 

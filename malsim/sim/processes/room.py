@@ -60,7 +60,6 @@ class Room:
         self._places = {fact.name: place for place, fact in enumerate(self.facts)}
 
     def draws(self, name: str) -> Draws:
-        """Return the random draws for the observations of a process of this name."""
         return Draws(self.context.seed, f"process {name}")
 
     def fact(self, name: str) -> int:
@@ -92,7 +91,6 @@ class Room:
         return int(rows[0])
 
     def lines(self, rows: Ints, marked: Bools | None = None) -> list[CellLine]:
-        """Return the given rows as lines."""
         if not len(rows):
             return []
         snapshot = self.look()

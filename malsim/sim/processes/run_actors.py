@@ -51,16 +51,13 @@ class Actors:
         return plant.read(state, rep, about, rows, now) if rows.size else state
 
     def on_verdicts(self, claims: Claims, verdicts: Verdicts, names: Callable[[], pl.Series], words: Vocabulary) -> None:
-        """Notify users' processes of the gate's verdicts on their claims."""
         if self._crew:
             self._crew.on_verdicts(claims, verdicts, names(), words.writers)
 
     def on_tick(self, signals: Callable[[], Mapping[str, Array]]) -> None:
-        """Notify users' processes of the end of a tick."""
         if self._crew:
             self._crew.on_tick(self._look(), signals())
 
     def close(self) -> None:
-        """Mark the run as over."""
         if self._crew:
             self._crew.close()

@@ -51,14 +51,12 @@ class AttackScores:
             self._waits = waits & ~true
 
     def close(self, t: float) -> None:
-        """End the run: the times of facts that have not recovered are censored."""
         if self._waits is not None:
             self._finish(self._waits, t, ended=False)
             self._waits = None
 
     @property
     def spells(self) -> dict[str, Spells]:
-        """Spells behind each time."""
         return {"recovery": self._spells}
 
     def figures(self) -> dict[str, Array]:

@@ -42,7 +42,6 @@ class ChangeScores:
         self.believes = False
 
     def add_voices(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
-        """Count who claimed what: a value's voices are the writers that ever claimed it."""
         for voices in self._voices.values():
             voices.add(value, fact, rep, writer)
 
@@ -76,7 +75,6 @@ class ChangeScores:
         self._count("decided_wrong", (number > 0) & ~silent & ~is_right)
 
     def close(self, t: float) -> None:
-        """End the run: spells that have not ended are censored."""
         for spells, since, open_ in (
             (self.late, self.since, self.waits),
             (self.wrong, self.wrong_since, ~np.isnan(self.wrong_since)),
@@ -110,7 +108,6 @@ class ChangeScores:
 
     @property
     def spells(self) -> dict[str, Spells]:
-        """Spells behind each time."""
         return {"invalidation_latency": self.late, "time_to_correction": self.wrong}
 
     def figures(self) -> dict[str, Array]:
@@ -142,7 +139,6 @@ class _Voices:
         self.count = np.zeros(shape, dtype=np.int64)
 
     def add(self, value: Ints, fact: Ints, rep: Ints, writer: Ints) -> None:
-        """Add claims."""
         self._claims[value, fact, rep, self._group[writer]] = True
         here = np.unique(np.ravel_multi_index((value, fact, rep), self.count.shape))
         self.count.reshape(-1)[here] = self._claims.reshape(-1, self._claims.shape[-1])[here].sum(axis=1)

@@ -37,7 +37,6 @@ class CorrectionScores:
 
     @property
     def sources(self) -> tuple[Ints, Ints, Ints]:
-        """Fact, replication and value of everything that was ever taken back."""
         value, fact, rep = np.nonzero(self._ever)
         return fact, rep, value
 
@@ -82,12 +81,10 @@ class CorrectionScores:
         self._silent += (touched & ~answered).sum(axis=0)
 
     def close(self, t: float) -> None:
-        """End the run: values that are still answered are censored."""
         self._finish(self._over & ~self._absent, t, ended=False)
 
     @property
     def spells(self) -> dict[str, Spells]:
-        """Spells behind each time."""
         return {"correction_shows": self._spells}
 
     def figures(self) -> dict[str, Array]:

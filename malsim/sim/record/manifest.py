@@ -27,7 +27,6 @@ _PACKAGES = ("malsim", "numpy", "polars", "scipy", "simpy")
 
 
 def manifest(scenario: Scenario, frames: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    """Return the manifest of a run as JSON values."""
     return {
         "malsim": 1,
         "name": scenario.name,
@@ -65,7 +64,6 @@ def _netlist(netlist: NetlistConfig | None) -> dict[str, Any] | None:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that the frames of a run depend on, by package name."""
     return {name: _version(name) for name in _PACKAGES} | {"python": platform.python_version()}
 
 

@@ -38,12 +38,10 @@ class Measurement:
 
     @property
     def count(self) -> int:
-        """Number of replications that have a value."""
         return int((~np.isnan(self.each)).sum())
 
     @property
     def time(self) -> CensoredMean | None:
-        """Censored mean, if the measurement is a time."""
         return None
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
@@ -51,7 +49,6 @@ class Measurement:
         return mean_interval(self.each, self.bounds, stopped=stopped)
 
     def and_more(self, more: Self) -> Self:
-        """Return the measurement with the replications of another appended."""
         return replace(self, each=np.concatenate([self.each, more.each]))
 
     def take(self, rows: Ints) -> Self:
@@ -67,22 +64,18 @@ class Times(Measurement):
 
     @classmethod
     def of(cls, spells: Spells, replications: int, bounds: Bounds) -> Times:
-        """Build the measurement from spells."""
         return cls(own_means(spells, replications), bounds, spells)
 
     @cached_property
     def parts(self) -> Array:
-        """Pseudo-values: their mean is the pooled one but for a jackknife's bias."""
         return pseudo_values(self.spells, len(self.each))
 
     @property
     def count(self) -> int:
-        """Number of replications that have a spell."""
         return len(np.unique(np.concatenate([rep for rep, *_ in self.spells]))) if self.spells else 0
 
     @cached_property
     def time(self) -> CensoredMean | None:
-        """Censored mean of the spells."""
         return censored_mean(self.spells, len(self.each))
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:  # noqa: ARG002  # its interval is wide enough
@@ -90,7 +83,6 @@ class Times(Measurement):
         return (self.time.value, self.time.low, self.time.high) if self.time else (np.nan, np.nan, np.nan)
 
     def and_more(self, more: Self) -> Self:
-        """Return the measurement with the replications of another appended."""
         behind = [(rep + len(self.each), days, ended) for rep, days, ended in more.spells]
         return replace(self, each=np.concatenate([self.each, more.each]), spells=[*self.spells, *behind])
 
@@ -119,7 +111,6 @@ class CalibrationErrors(Measurement):
 
     @classmethod
     def of(cls, rep: Ints, belief: Array, true: Bools, replications: int, *, squared: bool) -> CalibrationErrors:
-        """Build the measurement from the replication, belief and truth of each claim."""
         place, size = rep * BINS + np.minimum((belief * BINS).astype(np.int64), BINS - 1), replications * BINS
         sums = (np.bincount(place, part, minlength=size) for part in (true - belief, np.ones(len(rep))))
         gaps, counts = (part.astype(np.float64).reshape(-1, BINS) for part in sums)
@@ -128,19 +119,16 @@ class CalibrationErrors(Measurement):
 
     @property
     def pooled(self) -> float:
-        """Error over all claims."""
         all_of_them = self.gaps.sum(axis=0, keepdims=True), self.counts.sum(axis=0, keepdims=True)
         return float(_error(*all_of_them, squared=self.squared)[0]) if all_of_them[1].any() else np.nan
 
     @property
     def parts(self) -> Array:
-        """Pseudo-values: their mean is the pooled one less a jackknife's estimate of its bias."""
         size = len(self.each)
         without = _error(self.gaps.sum(axis=0) - self.gaps, self.counts.sum(axis=0) - self.counts, squared=self.squared)
         return size * self.pooled - (size - 1) * without if size > 1 else self.each
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
-        """Return the error over all claims with its 95 % interval."""
         value, size, parts = self.pooled, len(self.each), self.parts
         if size == 1 or np.isnan(value):
             return value, np.nan, np.nan
@@ -151,7 +139,6 @@ class CalibrationErrors(Measurement):
         return value, max(float(low), 0.0), min(float(high), 1.0)
 
     def and_more(self, more: Self) -> Self:
-        """Return the measurement with the replications of another appended."""
         gaps, counts = np.concatenate([self.gaps, more.gaps]), np.concatenate([self.counts, more.counts])
         return replace(self, each=np.concatenate([self.each, more.each]), gaps=gaps, counts=counts)
 
@@ -169,12 +156,10 @@ class Paired:
 
     @property
     def parts(self) -> Array:
-        """Difference of the contributions of each pair."""
         return self.right.parts - self.left.parts
 
     @property
     def count(self) -> int:
-        """Number of pairs that have a value."""
         return int((~np.isnan(self.parts)).sum())
 
     @property
@@ -184,7 +169,6 @@ class Paired:
 
     @property
     def unknown(self) -> CensoredMean | None:
-        """Time of a side that has no mean."""
         return next((side.time for side in (self.left, self.right) if side.time and np.isnan(side.time.value)), None)
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:
@@ -194,7 +178,6 @@ class Paired:
         return (mean, mean, mean) if np.isnan(low) else (mean, low, high)
 
     def and_more(self, more: Paired) -> Paired:
-        """Return the measurement with further pairs appended."""
         return Paired(self.left.and_more(more.left), self.right.and_more(more.right))
 
 

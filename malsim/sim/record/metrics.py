@@ -196,7 +196,6 @@ def metrics(run: RunData) -> pl.DataFrame:
 
 
 def _scores_of(final_scores: FinalScores) -> dict[str, Array]:
-    """Return Brier, log loss and AUC of each replication's active claims, and of stated and constant confidence."""
     rep, true, size = final_scores.rep, final_scores.true, len(final_scores.cells)
     base = _mean(rep, true.astype(np.float64), size)
     scores: dict[str, Array] = {}

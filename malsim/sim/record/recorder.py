@@ -113,7 +113,6 @@ class Recorder:
         return answers
 
     def close(self, t: float) -> None:
-        """End the run: changes, attacks and corrections that are not over are censored."""
         if self.changes:
             self.changes.close(t)
         if self.attack:
@@ -122,7 +121,6 @@ class Recorder:
             self.corrections.close(t)
 
     def _keep(self, view: View, t: float, truth: NDArray[np.int8] | None) -> None:
-        """Record the selected cells and writers."""
         cells, writers, addresses = view.recorded(_FIELDS), view.records(), self._addresses
         is_true = np.full(len(view), NONE, dtype=np.int8) if truth is None else truth
         if cells is None:
@@ -137,7 +135,6 @@ class Recorder:
             _add(self._writers, t, columns, here)
 
     def _keep_frame(self, view: View, t: float, truth: NDArray[np.int8]) -> None:
-        """Record the cells of a memory that is not a graph, with its own columns."""
         is_true = pl.Series(truth == 1).set(pl.Series(truth < 0), None)
         cells = view.frame().with_columns(self.reps.gather(view.rep), t=pl.lit(t), truth=is_true)
         if self._addresses is not None:
@@ -146,7 +143,6 @@ class Recorder:
         self._frames.append(cells.select(name for name in cells.columns if name in CELLS or name not in schema.CELLS))
 
     def _flush(self) -> None:
-        """Convert the collected rows of cells to a frame, so that other columns can follow."""
         rows, self._cells = self._cells.frame(), RecordedRows(CELLS)
         self._frames += [rows] if rows.height else []
 
@@ -201,7 +197,6 @@ class Recorder:
         changes.add_voices(claims.value[here], claims.object[here], claims.rep[here], claims.writer[here])
 
     def events(self) -> pl.DataFrame:
-        """Return all events in order of time."""
         return self.log.frame()
 
     def cells(self) -> pl.DataFrame:
@@ -211,11 +206,9 @@ class Recorder:
         return without_credentials(_joined(CELLS | own, self._frames), ["cell"])
 
     def signals(self) -> pl.DataFrame:
-        """Return all recorded signals."""
         return self._signals.frame()
 
     def writers(self) -> pl.DataFrame:
-        """Return all recorded writers, with their lineages if any writer has one."""
         writers = without_credentials(self._writers.frame(), ["writer"])
         if not self.lineages:
             return writers
@@ -246,7 +239,6 @@ def _joined(columns: Mapping[str, pl.DataType | type[pl.DataType]], frames: list
 
 
 def _all(columns: Mapping[str, pl.DataType | type[pl.DataType]], frame: pl.DataFrame) -> list[pl.Expr]:
-    """Return the columns of a frame, null where a column is missing."""
     return [
         pl.col(name).cast(kind) if name in frame.columns else pl.lit(None, kind).alias(name)
         for name, kind in columns.items()

@@ -30,8 +30,7 @@ class RunFrames(Protocol):
         """Frame of signals: t, rep, row (null for a run's signal), signal, value."""
 
     @property
-    def events(self) -> pl.DataFrame:
-        """Frame of events, one row each: t, rep, kind, subject."""
+    def events(self) -> pl.DataFrame: ...
 
     @property
     def writers(self) -> pl.DataFrame:
@@ -42,49 +41,38 @@ class RunData(RunFrames, Protocol):
     """Scenario, frames, final graph, and the sums and counts over the ticks of a run."""
 
     @property
-    def scenario(self) -> Scenario:
-        """Scenario of the run."""
+    def scenario(self) -> Scenario: ...
 
     @property
-    def memory(self) -> Memory:
-        """Final graph of claims."""
+    def memory(self) -> Memory: ...
 
     @property
-    def counters(self) -> pl.DataFrame | None:
-        """Counts of the reader, one row a replication."""
+    def counters(self) -> pl.DataFrame | None: ...
 
     @property
-    def reviews(self) -> Ints | None:
-        """Number of verdicts written by the reviewers of each replication."""
+    def reviews(self) -> Ints | None: ...
 
     @property
-    def running_scores(self) -> RunningScores | None:
-        """Sums over the answers of every tick."""
+    def running_scores(self) -> RunningScores | None: ...
 
     @property
-    def changes(self) -> ChangeScores | None:
-        """Sums over changes of truth."""
+    def changes(self) -> ChangeScores | None: ...
 
     @property
-    def correction_scores(self) -> CorrectionScores | None:
-        """Sums after corrections, where the scenario has any."""
+    def correction_scores(self) -> CorrectionScores | None: ...
 
     @property
-    def scope_scores(self) -> ScopeScores | None:
-        """Sums of questions within other scopes, where a fact is of one."""
+    def scope_scores(self) -> ScopeScores | None: ...
 
     @property
-    def attack_scores(self) -> AttackScores | None:
-        """Sums over an attack, where the scenario names one."""
+    def attack_scores(self) -> AttackScores | None: ...
 
     @property
-    def final_scores(self) -> FinalScores | None:
-        """Active cells at the end."""
+    def final_scores(self) -> FinalScores | None: ...
 
     @property
     def answers(self) -> Mapping[str, Array]:
         """Shares of the answers of a user's memory, by figure; empty under a law."""
 
     @property
-    def failures(self) -> Mapping[int, Exception]:
-        """Exceptions that ended replications early, by replication number."""
+    def failures(self) -> Mapping[int, Exception]: ...

@@ -53,7 +53,6 @@ def _lives(stream: pl.DataFrame) -> pl.DataFrame:
 
 
 def _heads(claims: pl.DataFrame) -> pl.DataFrame:
-    """Return each interval in which a claim is head: object, head, head_value, from, until, first arrival of the pair."""
     ended_before = pl.col("end").shift(1).cum_max().over(_PAIR)
     spells = claims.with_columns(first=pl.col("arrival").first().over(_PAIR), ended_before=ended_before)
     starts = pl.max_horizontal("arrival", pl.col("ended_before").fill_null(0))

@@ -52,6 +52,5 @@ class ClaimFault:
             raise ScenarioError("out of bounds", where=f"{where}.to", given=self.end / DAY, allowed="later than from")
 
     def during(self, t: Ints) -> Bools:
-        """Return which times lie within the span of the fault."""
         inside: Bools = t >= self.start
         return inside if self.end is None else inside & (t < self.end)

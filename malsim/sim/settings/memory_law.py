@@ -56,7 +56,6 @@ def refuse_what_is_the_graphs(scenario: Scenario) -> None:
 
 
 def _of_graph(netlist: NetlistConfig) -> list[str]:
-    """Return the parts of a netlist that need cells: cells and edges, programs, flags, addresses of cells and writers."""
     net, statements = netlist.net, netlist.document.statements
     holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in statements)
     ends = [(signal.writer, signal.domain) for signal in net.signals.values() if signal.writer]
@@ -66,6 +65,5 @@ def _of_graph(netlist: NetlistConfig) -> list[str]:
 
 
 def _reads_graph(where: object) -> bool:
-    """Return whether an address reads cells or writers, not a pin of the loop or of an op."""
     inner = getattr(where, "inner", where)
     return type(inner).__name__ in ("Path", "Row") and str(inner) not in LOOP_WRITES

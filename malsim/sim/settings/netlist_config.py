@@ -92,7 +92,6 @@ class NetlistConfig:
 
     @classmethod
     def of(cls, text: str, *, file: str = "netlist", derive: bool = False, inputs: tuple[Input, ...] = ()) -> NetlistConfig:
-        """Parse a netlist."""
         return cls(document=parse(text, file=file), derive=derive, inputs=inputs)
 
     def __post_init__(self) -> None:
@@ -107,13 +106,11 @@ class NetlistConfig:
 
     @cached_property
     def text(self) -> str:
-        """Canonical text of the netlist with its sources and blocks."""
         document = inlined(self.document)[0] if self.document.blocks else self.document
         return render(document).lstrip("\n")
 
     @cached_property
     def pins(self) -> dict[str, str]:
-        """Signal on each pin."""
         return self.net.pins
 
     def check(self, given: Input) -> None:

@@ -79,7 +79,6 @@ class Population:
 
     @property
     def kind_of(self) -> Behaviour:
-        """Registered behaviour."""
         return behaviour(self.behaviour)
 
     @property

@@ -114,10 +114,8 @@ class Reader:
 
     @property
     def checks_output(self) -> bool:
-        """True if any pattern is checked before a turn is released."""
         return bool(self.banned) or self.least_sources > 1.0 or self.sure_above < 1.0
 
     @property
     def policy(self) -> Policy:
-        """Habits of the reader while it follows the rules."""
         return POLICIES[self.behaviour]

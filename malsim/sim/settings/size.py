@@ -25,7 +25,6 @@ def check_size(scenario: Scenario) -> None:
 
 
 def _cells(scenario: Scenario) -> int:
-    """Return the number of cells of one replication if every scripted, expected or written-back claim becomes a cell."""
     draws = 0.0
     for group in scenario.writers:
         days = max(0.0, min(scenario.days * DAY, group.last) - group.start) / DAY

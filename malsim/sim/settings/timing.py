@@ -24,7 +24,6 @@ class Timing:
 
     @classmethod
     def regular(cls, scenario: Scenario) -> Timing:
-        """Return the end of every turn that does not lie in a gap."""
         period = scenario.turn_every
         every = range(period, milliseconds(scenario.days) + 1, period)
         return cls(tuple(at for at in every if not any(start <= at < end for start, end in scenario.gaps)))

@@ -93,7 +93,6 @@ def _edges(run: RunData, row: int, now: float, rep: int) -> pl.DataFrame:
 
 
 def _moved(run: RunData, past: pl.DataFrame, row: int, rep: int) -> str:
-    """Describe the last change and its cause: new edges, the writer's record, or neighbours that moved."""
     text, last = _last_move(past, STILL)
     if last is None:
         return text

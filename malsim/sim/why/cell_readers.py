@@ -60,7 +60,6 @@ class _CellReaders:
     rep: int
 
     def rows(self) -> Iterator[Reader]:
-        """Yield each reader once."""
         wires, checks = self.run.scenario.netlist or NetlistConfig.of(""), self.run.scenario.checks
         net = wires.net
         direct = [signal for signal in net.signals.values() if signal.writer and self._reads(signal.writer.address)]
@@ -79,7 +78,6 @@ class _CellReaders:
         return Frames(self.run.cells.filter(here), edges_by_handle(self.run.memory).filter(pl.col("rep") == self.rep))
 
     def _reads(self, where: Address) -> bool:
-        """Return whether an address reads the cell. An address that names its first cell by key or version is looked up."""
         inner = where.inner if isinstance(where, Reduced) else where
         try:
             if isinstance(inner, Path):

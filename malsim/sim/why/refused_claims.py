@@ -42,7 +42,6 @@ def refusal_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) 
 
 
 def cap_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
-    """Return a text line on the claims whose confidence was capped, if there are any."""
     capped = events.filter(pl.col("kind") == "attenuated")["detail"].str.extract(CAPPED).drop_nulls()
     if capped.is_empty():
         return []

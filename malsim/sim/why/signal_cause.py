@@ -60,7 +60,6 @@ def because(run: RunData, where: str, *, t: float | None = None, rep: int | None
 
 
 def is_program(run: RunData, where: str) -> bool:
-    """Return whether a name is the operation of a standing program in the run's netlist."""
     wires = run.scenario.netlist
     return wires is not None and any(one.op == where for one in wires.net.programs)
 
@@ -111,7 +110,6 @@ def _wired_to(run: RunData, handle: str, since: float, rep: int) -> str:
 
 
 def _outside(run: RunData, pin: str, since: float) -> str:
-    """Describe who wrote on a pin of the loop: an outside input or the loop itself."""
     wires = run.scenario.netlist
     times = [days(given.at) for given in wires.inputs if given.signal == pin and days(given.at) <= since] if wires else []
     return f"fed in from outside on day {max(times):g}" if times else LOOP_WRITES[pin][1]
@@ -122,7 +120,6 @@ def _is_effective(where: Path) -> bool:
 
 
 def _entered(run: RunData, since: float, rep: int, subjects: list[str] | None = None) -> str:
-    """Return the claims about these cells that entered between the previous tick and this one."""
     ticks = run.signals["t"].unique().sort()
     before = ticks.filter(ticks < since)
     after = float(before[-1]) if before.len() else 0.0

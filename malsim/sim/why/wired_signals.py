@@ -72,7 +72,6 @@ def _word(signal: Signal) -> str:
 
 
 def _panels(most: Mapping[str, float]) -> dict[str, int]:
-    """Return the panel of each signal by its largest size: all up to 1 in the first, then at most ten times apart."""
     panels, panel, least = {}, 0, 0.1
     for name, size in sorted(most.items(), key=lambda one: one[1]):
         if size > 10.0 * least:

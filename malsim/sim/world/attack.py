@@ -26,7 +26,6 @@ class Attack:
             raise ScenarioError("out of bounds", where="attack.to", given=f"{self.end / DAY:g}d", allowed="later than from")
 
     def check(self, facts: Sequence[str], days: float, *, where: str) -> None:
-        """Refuse a fact that a scenario does not have, and an attack after its end."""
         for name in self.facts:
             if name not in facts:
                 raise ScenarioError("no such fact", where=f"{where}.facts", given=name, allowed=" ".join(facts) or "none")

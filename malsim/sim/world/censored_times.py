@@ -26,8 +26,7 @@ class HasSpells(Protocol):
     """Scores whose times are spells."""
 
     @property
-    def spells(self) -> dict[str, Spells]:
-        """Spells behind each time."""
+    def spells(self) -> dict[str, Spells]: ...
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,6 @@ class CensoredMean:
     spells: int
 
     def __str__(self) -> str:
-        """Return a short description."""
         words = f"{self.spells} spells, {self.censored:.0%} not seen to their end, none longer than {self.horizon:g} d"
         return f"> {self.horizon:g} d for more than a half; {words}" if np.isnan(self.value) else words
 
@@ -104,7 +102,6 @@ def _means(spells: Spells, blocks: int, *, some: bool = False) -> tuple[float, f
 
 
 def _counts(spells: Spells, blocks: int) -> tuple[Array, Array, Array]:
-    """Return the lengths, and for each block and length the numbers of spells that ended and of all spells."""
     rep, days, ended = (np.concatenate(part) for part in zip(*spells, strict=True))
     time, place = np.unique(days, return_inverse=True)
     at = rep % blocks * len(time) + place
@@ -114,7 +111,6 @@ def _counts(spells: Spells, blocks: int) -> tuple[Array, Array, Array]:
 
 
 def _area(time: Array, ends: Array, number: Array) -> tuple[Array, Array]:
-    """Return the mean and the share beyond the longest length, from counts of spells by length on the last axis."""
     at_risk = np.cumsum(number[..., ::-1], axis=-1)[..., ::-1]
     alive = np.cumprod(1.0 - ends / np.maximum(at_risk, 1.0), axis=-1)
     before = np.concatenate([np.ones_like(alive[..., :1]), alive[..., :-1]], axis=-1)
@@ -126,7 +122,6 @@ def _area(time: Array, ends: Array, number: Array) -> tuple[Array, Array]:
 
 
 def _ends(mean: float, without: Array) -> tuple[float, float]:
-    """Return the ends of a 95 % interval of a mean, from the means without each block that has a spell."""
     others = without[np.isfinite(without)]
     if len(others) < 2 or np.ptp(others) == 0.0:  # noqa: PLR2004  # one has no spread
         return np.nan, np.nan

@@ -53,7 +53,6 @@ class Correction:
 
     @property
     def shares(self) -> bool:
-        """True if the correction changes who may read."""
         return self.do in ("share", "unshare")
 
     def times(self, days: float) -> list[int]:
@@ -66,7 +65,6 @@ class Correction:
         return list(range(self.start, last, self.every or max(last, 1)))
 
     def wants(self, is_true: Bools) -> Bools:
-        """Return which values the action concerns."""
         return is_true == (self.what == "true") if self.what != "all" else np.ones(len(is_true), dtype=bool)
 
     def check(self, facts: Sequence[str], _: float, *, where: str) -> None:

@@ -19,12 +19,10 @@ spacing = Param(0.01, "d", "from one claim of a burst to the next", 0.0, 1_000.0
 
 
 def gap(draws: Draws, *, rep: Ints, member: Ints, turn: Ints, rate: float, burst: float, spacing: float) -> Array:
-    """Return the days from the previous claim to claim `turn`."""
     mean = max(0.0, burst / rate - (burst - 1.0) * spacing)
     pause = draws.exponential("gap", rep=rep, member=member, turn=turn) * mean
     return np.where(turn % int(burst) == 0, pause, spacing)
 
 
 def write(context: ClaimContext, *, accuracy: float) -> ClaimDraft:
-    """Return one draft a claim."""
     return ClaimDraft(context.sense(accuracy), context.stated(accuracy, 0.0))

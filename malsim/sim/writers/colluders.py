@@ -15,7 +15,6 @@ habits = {"disputes": 0.0}
 
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float) -> ClaimDraft:
-    """Return one draft a claim."""
     value = context.sense(accuracy, member=np.zeros_like(context.member), turn=context.fact)
     peers = context.own.peers
     edges = tuple(DraftEdge("supports", peers[:, member], mutual=True) for member in range(peers.shape[1]))

@@ -13,7 +13,6 @@ habits = {"disputes": 0.0}
 
 
 def write(context: ClaimContext, *, confidence: float) -> ClaimDraft:
-    """Return one draft for each claim that has something to deny."""
     push = context.push
     best = push.best(push.value != NONE)
     rival, value = push.pick(push.row, best), push.pick(push.value, best)

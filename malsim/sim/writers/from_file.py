@@ -24,7 +24,6 @@ default_confidence = Param(0.7, "1", "what is stated where the file is silent", 
 
 
 def script(facts: tuple[Fact, ...], *, path: str, step: float, default_confidence: float, folder: str) -> Script:
-    """Return every claim of the file, with the indexes of its fact and value."""
     claims = read_claims(Path(folder) / path, default_confidence=default_confidence).claims
     places = {
         (fact.name, word): (place, value)

@@ -12,5 +12,4 @@ noise = Param(0.05, "1", "spread of what it states around its accuracy", 0.0, 1.
 
 
 def write(context: ClaimContext, *, accuracy: float, noise: float) -> ClaimDraft:
-    """Return one draft a claim."""
     return ClaimDraft(context.sense(accuracy), context.stated(accuracy, noise))

@@ -12,5 +12,4 @@ noise = Param(0.02, "1", "spread of what it states", 0.0, 1.0)
 
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float, noise: float) -> ClaimDraft:
-    """Return one draft a claim."""
     return ClaimDraft(context.sense(accuracy), context.stated(confidence, noise))

@@ -13,5 +13,4 @@ noise = Param(0.02, "1", "spread of what it states", 0.0, 1.0)
 
 
 def write(context: ClaimContext, *, accuracy: float, lag: float, noise: float) -> ClaimDraft:
-    """Return one draft a claim."""
     return ClaimDraft(context.sense(accuracy, lag=lag), context.stated(accuracy, noise))

@@ -23,7 +23,6 @@ habits = {"disputes": 0.0, "supports": 0.0}
 
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float, way: float) -> ClaimDraft:
-    """Return one draft a claim."""
     own, passes_on = context.own, context.member > 0
     value = context.sense(accuracy, member=np.zeros_like(context.member), turn=context.fact)
     edges: tuple[DraftEdge, ...] = ()

@@ -18,7 +18,6 @@ habits = {"disputes": 0.0, "revises": False}
 
 
 def write(context: ClaimContext, *, confidence: float, supersedes: float) -> ClaimDraft:
-    """Return one draft a claim."""
     value, push = context.sense(0.0), context.push
     rival = push.pick(push.row, push.best((push.value != NONE) & (push.value != value[:, None])))
     takes = context.happens(supersedes, "supersedes")

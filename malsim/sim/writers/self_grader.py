@@ -18,7 +18,6 @@ grades = Param(4.0, "claims", "grades it gives itself for each proper claim", 0.
 
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float, grades: float) -> ClaimDraft:
-    """Return one draft a claim: a grade of an own claim, or a new value where there is nothing to grade."""
     own = context.own
     graded = (context.turn % (1 + int(grades)) != 0) & (own.row != NONE)
     value = np.where(graded, own.value, context.sense(accuracy))

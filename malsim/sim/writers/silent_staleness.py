@@ -15,7 +15,6 @@ habits = {"disputes": 0.0}
 
 
 def write(context: ClaimContext, *, accuracy: float) -> ClaimDraft:
-    """Return one draft for the first claim about each fact; later claims stay silent."""
     return ClaimDraft(
         context.sense(accuracy), context.stated(accuracy, 0.0), speaks=(context.own.row == NONE) & ~context.own.again
     )

@@ -15,7 +15,6 @@ confidence = Param(0.95, "1", "what it states once it has turned", 0.01, 1.0)
 
 
 def write(context: ClaimContext, *, accuracy: float, loyal: float, confidence: float) -> ClaimDraft:
-    """Return one draft a claim."""
     asleep = context.turn < loyal
     value = np.where(asleep, context.sense(accuracy), context.sense(0.0))
     return ClaimDraft(value, np.where(asleep, context.stated(accuracy, 0.0), context.stated(confidence, 0.0)))

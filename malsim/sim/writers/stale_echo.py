@@ -15,7 +15,6 @@ habits = {"disputes": 0.0, "supports": 0.0}
 
 
 def write(context: ClaimContext, *, confidence: float) -> ClaimDraft:
-    """Return one draft for each claim that has something to repeat."""
     row, value = context.push.row[:, 0], context.push.value[:, 0]
     speaks = (row != NONE) & (value != NONE)
     return ClaimDraft(value, context.stated(confidence, 0.0), edges=(DraftEdge("derived_from", row),), speaks=speaks)

@@ -18,7 +18,6 @@ habits = {"disputes": 0.0, "revises": False}
 
 
 def write(context: ClaimContext, *, accuracy: float, confidence: float) -> ClaimDraft:
-    """Return one draft a claim, until the name has spoken."""
     value = context.sense(accuracy, member=np.zeros_like(context.member), turn=context.fact)
     first = DraftEdge("supports", context.own.first)
     return ClaimDraft(

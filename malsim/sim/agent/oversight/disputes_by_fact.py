@@ -36,7 +36,6 @@ class DisputesByFact:
         self._verdict, self._verdict_at = np.full((2, *shape), NONE, dtype=np.int64)
 
     def look(self, snapshot: Snapshot) -> None:
-        """Update the state from the memory after the last tick."""
         self._ticks += 1
         self._take_new(snapshot)
         cell_index, size = snapshot.cell_index, self.newest.size
@@ -61,12 +60,10 @@ class DisputesByFact:
         return waits
 
     def close(self, fact: Ints, rep: Ints) -> None:
-        """Close disputes that a reviewer takes up. The next claim opens them again."""
         self._last_review[fact, rep] = self.newest[fact, rep]
         self.since[fact, rep] = self._ticks
 
     def decide(self, fact: Ints, rep: Ints, value: Ints) -> None:
-        """Record the verdicts of a reviewer."""
         self._verdict[fact, rep], self._verdict_at[fact, rep] = value, self._ticks
 
     def shares(self) -> Array:

@@ -39,7 +39,6 @@ class OutputCheck:
         self.looked: Bools = np.zeros(len(world.first.T), dtype=bool)
 
     def reasons(self, turn: Turn) -> dict[str, Bools]:
-        """Return a mask of the refused actions for each reason."""
         reader, acts, open_ = self._reader, turn.value != NONE, ~self.looked
         reasons = {}
         if reader.banned:
@@ -52,7 +51,6 @@ class OutputCheck:
         return reasons
 
     def refused(self, turn: Turn) -> Bools:
-        """Return the mask of the actions that are refused for any reason."""
         refused = np.zeros(len(turn.fact), dtype=bool)
         for part in self.reasons(turn).values():
             refused |= part
@@ -98,12 +96,10 @@ class TurnAudit:
     _acted: list[tuple[Ints, Ints, Ints]] = field(default_factory=list)
 
     def note(self, turn: Turn) -> None:
-        """Store the released actions for the next audit."""
         acts = turn.released & (turn.acted != NONE)
         self._acted.append((turn.fact, np.where(acts, turn.acted, NONE), turn.value))
 
     def verdicts(self, number: int, now: float, counters: TurnCounters) -> ClaimBatch:
-        """Return the verifier's claims when an audit is due, else an empty batch."""
         every = int(self.reader.audit_every)
         if not every or number % every:
             return ClaimBatch.none()

@@ -37,22 +37,18 @@ class TriageContext:
 
 
 def first(context: TriageContext) -> Array:
-    """Prefer the dispute that has waited longest."""
     return -context.disputes.since.astype(np.float64)
 
 
 def swing(context: TriageContext) -> Array:
-    """Prefer the fact whose worth moved most in recent ticks."""
     return context.disputes.swing
 
 
 def acted(context: TriageContext) -> Array:
-    """Prefer the fact that was acted on most."""
     return context.acted
 
 
 def uncertain(context: TriageContext) -> Array:
-    """Prefer the fact whose two best values are closest."""
     shares = np.sort(context.disputes.shares(), axis=0)
     margin: Array = shares[-2] - shares[-1]
     return margin
@@ -74,7 +70,6 @@ def value(context: TriageContext) -> Array:
 
 
 def random(context: TriageContext) -> Array:
-    """Return random priorities, the baseline of the other policies."""
     return context.luck
 
 

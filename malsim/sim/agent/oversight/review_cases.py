@@ -31,27 +31,22 @@ class ReviewCases:
 
     @classmethod
     def of(cls, *, row: Any, rep: Any, turn: Any, accuracy: Any, other: Any = NONE) -> ReviewCases:
-        """Build cases that nobody has taken up. A number stands for all cases."""
         whole = (np.full(len(rep), value, dtype=np.int64) for value in (row, other, rep, 0, turn))
         row, other, rep, due, turn = whole
         return cls(row=row, other=other, rep=rep, due=due, turn=turn, accuracy=np.full(len(rep), accuracy, dtype=np.float64))
 
     @classmethod
     def none(cls) -> ReviewCases:
-        """Return no cases."""
         nothing = np.zeros(0, dtype=np.int64)
         return cls.of(row=nothing, rep=nothing, turn=nothing, accuracy=0.0)
 
     def due_at(self, due: Ints) -> ReviewCases:
-        """Return the cases with the times at which their looks end."""
         return replace(self, due=due)
 
     def rows(self, which: Bools) -> ReviewCases:
-        """Return the cases selected by the mask."""
         return ReviewCases(**{one.name: getattr(self, one.name)[which] for one in fields(self)})
 
     def joined(self, other: ReviewCases) -> ReviewCases:
-        """Return these cases with others appended."""
         return ReviewCases(**{
             one.name: np.append(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)
         })  # fmt: skip

@@ -58,7 +58,6 @@ class TriageDesk(ReviewerPool):
 
     @property
     def waiting(self) -> Ints:
-        """Number of disputes of each replication that wait for a reviewer or are under review."""
         waits: Ints = super().waiting + self._disputes.is_open.sum(axis=0)
         return waits
 
@@ -80,7 +79,6 @@ class TriageDesk(ReviewerPool):
         self._log_cases(disputes.lead[order[place, rep], rep], disputes.rival[order[place, rep], rep], rep, day)
 
     def review(self, snapshot: Snapshot, before: int) -> ClaimBatch:
-        """Return the verdicts that are due before a time, as claims."""
         verdicts = super().review(snapshot, before)
         self._disputes.decide(verdicts.fact, verdicts.rep, verdicts.value)
         return verdicts
@@ -114,7 +112,6 @@ class TriageDesk(ReviewerPool):
         return np.minimum(np.maximum(tired, chance), self.reviewers.accuracy)
 
     def _room(self, now: int) -> Ints:
-        """Return how many disputes the reviewers can begin before the next tick, within the weekly limit."""
         left = now + self._turn_every - np.maximum(self._free_at, now)
         room: Ints = np.maximum(-(-left // self.reviewers.each), 0).sum(axis=1)
         weekly = self.reviewers.weekly
@@ -134,7 +131,6 @@ class TriageDesk(ReviewerPool):
 def pool_of(
     reviewers: Reviewers, scenario: Scenario, context: RunContext, *, who: int, acted: Array | None = None
 ) -> ReviewerPool:
-    """Return the reviewers of a scenario: with a triage policy, or first come first served."""
     if not reviewers.triage:
         return ReviewerPool(reviewers, context, who=who, form=1)
     rules, every = scenario.rules, scenario.turn_every

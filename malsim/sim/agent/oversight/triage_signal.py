@@ -46,7 +46,6 @@ class TriageSignal:
         return signal
 
     def _as_graph(self, snapshot: Snapshot) -> Memory:
-        """Build a graph with one cell for each item, holding only the columns that the signal reads."""
         view, index = snapshot.view, snapshot.cell_index
         speaks = np.flatnonzero(snapshot.active & (index.value != NONE) & (index.fact != NONE))
         alike = np.bincount(index.says[speaks], minlength=int(index.says.max(initial=0)) + 1)[index.says]

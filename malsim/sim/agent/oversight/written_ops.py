@@ -80,7 +80,6 @@ class WrittenOps:
             self._write(turn, rep[own], rows[own], kind[own], snapshot.active, garbled(nth), used)
 
     def _write(self, turn: Turn, rep: Ints, rows: Ints, kind: Ints, active: Bools, garbled: Bools, used: Bools) -> None:
-        """Write one op in each of these replications."""
         cell = self._cell[rep]
         free = ((cell == NONE) | ~active[cell]) & ~used[rep]
         has, place = free.any(axis=1), free.argmax(axis=1)
@@ -128,7 +127,6 @@ class WrittenOps:
         self._log.wired(one.turn, rep, rows, texts)
 
     def cells(self) -> dict[str, Ints]:
-        """Return the cell that each op reads in each replication, by the handle in the netlist."""
         each = enumerate(zip(self._cell.T, self._kind.T, strict=True))
         return {
             op_cell(place, kind): np.where(kinds == number, cells, NONE)
@@ -142,7 +140,6 @@ class WrittenOps:
         return {f"{op_name(place)}-taken": column for place, column in enumerate(captures.T)}
 
     def read(self, signals: Mapping[str, Array]) -> None:
-        """Update the mask of firing ops from the signals."""
         for place in range(self._cell.shape[1]):
             fires = np.stack([np.asarray(signals[f"{op_name(place)}-{kind.fires}"]) for kind in READER_OPS.values()])
             self._fires[:, place] = np.take_along_axis(fires, np.maximum(self._kind[:, place], 0)[None], axis=0)[0]

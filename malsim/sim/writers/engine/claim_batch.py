@@ -47,7 +47,6 @@ class ClaimBatch:
 
     @classmethod
     def none(cls) -> ClaimBatch:
-        """Return an empty batch."""
         return _NOTHING
 
     @classmethod
@@ -60,7 +59,6 @@ class ClaimBatch:
 
     @classmethod
     def joined(cls, parts: Sequence[ClaimBatch]) -> ClaimBatch:
-        """Concatenate several batches."""
         parts = [part for part in parts if len(part)]
         if len(parts) <= 1:
             return parts[0] if parts else cls.none()

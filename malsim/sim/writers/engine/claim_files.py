@@ -103,7 +103,6 @@ def read_truth(path: str | Path | pl.DataFrame, *, epoch: float | None = None) -
 
 
 def _texts(source: str | Path | pl.DataFrame, required: tuple[str, ...], optional: tuple[str, ...]) -> pl.DataFrame:
-    """Return some columns of a file or frame as text, with the line each row stands on."""
     whole = isinstance(source, pl.DataFrame)
     where, path = "claims" if whole else str(source), Path() if isinstance(source, pl.DataFrame) else Path(source)
     frame = source if isinstance(source, pl.DataFrame) else read_table(path, default=".csv", texts=True)

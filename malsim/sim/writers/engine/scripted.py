@@ -26,7 +26,6 @@ class Script:
 
     @classmethod
     def of(cls, *, writers: pl.Series, t: Ints, fact: Ints, value: Ints, stated: Array) -> Script:
-        """Sort claims by writer and time. Writers are numbered in the order of their names."""
         names, member = np.unique(writers.to_numpy().astype(str), return_inverse=True)
         order = np.lexsort((t, member))
         starts = np.searchsorted(member[order], np.arange(len(names) + 1))
