@@ -36,7 +36,6 @@ from malsim.sim.record.running_scores import FinalScores
 from malsim.sim.run import Run
 from malsim.sim.settings.memory_law import plant_of
 from malsim.sim.settings.size import check_size
-from malsim.sim.settings.timing import Timing
 from malsim.sim.world import World
 from malsim.sim.world.clock import DAY, days, milliseconds
 from malsim.sim.writers.engine.claim_batch import ClaimBatch
@@ -51,8 +50,8 @@ Watch: TypeAlias = Callable[[Sequence[int]], Iterable[int]]
 Later: TypeAlias = "tuple[int, Scenario]"
 
 
-def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter, later: Later | None = None) -> Run:
-    """Run a scenario from its start to its last tick, all replications at once; `timing` if the clock is not to be regular.
+def run(scenario: Scenario, *, watch: Watch = iter, later: Later | None = None) -> Run:
+    """Run a scenario from its start to its last tick, all replications at once.
 
     `watch` receives the times of the ticks and yields them as the ticks are made, like a progress bar. `later` is a time
     (ms) and the scenario whose rules hold at the ticks after it; see `malsim.sim.replay.fork`.
@@ -62,7 +61,7 @@ def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter
     """
     if Limits.in_force():
         check_size(scenario)
-    bench = Bench(scenario, timing, watch, later)
+    bench = Bench(scenario, watch, later)
     try:
         bench.calendar.run()
         return bench.result()
@@ -77,10 +76,8 @@ def run(scenario: Scenario, timing: Timing | None = None, *, watch: Watch = iter
 class Bench:
     """State of a run in progress."""
 
-    def __init__(
-        self, scenario: Scenario, timing: Timing | None = None, watch: Watch = iter, later: Later | None = None
-    ) -> None:
-        self.scenario, self._timing, self._watch, self._later = scenario, timing or Timing.regular(scenario), watch, later
+    def __init__(self, scenario: Scenario, watch: Watch = iter, later: Later | None = None) -> None:
+        self.scenario, self._watch, self._later, self._ticks_at = scenario, watch, later, scenario.ticks_at
         self.calendar = simpy.Environment(initial_time=0)
         reps = scenario.first + np.arange(scenario.replications)
         world = World(scenario.facts, seed=scenario.seed, reps=reps, end=milliseconds(scenario.days) + 1)
@@ -143,20 +140,20 @@ class Bench:
             self.inbox.post(batch)
 
     def _populations(self) -> Generator[simpy.Event, None, None]:
-        for start, end in zip([0, *self._timing.at], self._timing.at, strict=False):
+        for start, end in zip([0, *self._ticks_at], self._ticks_at, strict=False):
             self.actors.work(start, end)
             yield self._scanned
         self.actors.close()
 
     def _ticks(self) -> Generator[simpy.Event, None, None]:
         before = 0
-        for number, at in enumerate(self._watch(self._timing.at), 1):
+        for number, at in enumerate(self._watch(self._ticks_at), 1):
             yield self.calendar.timeout(at - self.calendar.now)
             if self._later and at > self._later[0]:
                 self._under_rules(self._later[1])
             if self.session and at - before >= 2 * self.scenario.turn_every:
                 self._catch_up(at, f"a gap of {(at - before) // self.scenario.turn_every - 1} turns")
-            self._turn(number, at, last=number == len(self._timing.at))
+            self._turn(number, at, last=number == len(self._ticks_at))
             before, scanned, self._scanned = at, self._scanned, self.calendar.event()
             scanned.succeed()
 
@@ -182,8 +179,6 @@ class Bench:
             state, lessons = self._read(self.session, state, number, now)
             own.append(lessons)
         self._scan(state, at, own)
-        if at in self._timing.doubled:
-            self._scan(self.state, at, [])
         if self.reviewers:
             self.reviewers.escalate(self.snapshot, at, now)
         self._follow(at)

@@ -1,1 +1,1 @@
-"""Kinds of check: a property, an alarm, bounds of a metric or a series, a recorded band, axioms of a history."""
+"""Kinds of check: a property, an alarm, bounds of a metric or a series, a recorded band."""

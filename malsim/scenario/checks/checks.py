@@ -1,4 +1,4 @@
-"""Checks of a scenario file: properties, bounded metrics, alarm states, axioms, a baseline; goals of a suite."""
+"""Checks of a scenario file: properties, bounded metrics, alarm states, a baseline; goals of a suite."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from malsim.base.errors import ScenarioError
 from malsim.base.files.toml_lines import line_of
 from malsim.scenario.checks.alarms import check_alarm
 from malsim.scenario.checks.band import KEYS, Band
-from malsim.scenario.checks.history_axioms import HISTORY_AXIOMS, Recorded, check_axiom
 from malsim.scenario.checks.kind import KindCheck, parse_at
 from malsim.scenario.checks.metric_bounds import MetricEstimate
 from malsim.scenario.checks.proof_check import ProofCheck
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from malsim.base.files.toml_lines import Lines
     from malsim.scenario.checks.alarms import AlarmVerdict
-    from malsim.scenario.properties import Trace, Verdict
+    from malsim.scenario.properties import Trace
     from malsim.scenario.properties.formula import Value
     from malsim.sim.run import Run
 
@@ -112,31 +111,7 @@ class AlarmCheck(KindCheck):
         return check_alarm(self.expect, trace, alarm=self.alarm, condition=self.condition)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AxiomCheck(KindCheck):
-    """Check of an axiom that any sound memory keeps, on a recorded history; see `history_axioms`."""
-
-    axiom: str
-
-    @classmethod
-    def read(cls, given: Mapping[str, Any], line: int, where: str) -> AxiomCheck:
-        name = given["axiom"]
-        if name not in HISTORY_AXIOMS:
-            problem, allowed = "no axiom that a history can be asked", ", ".join(HISTORY_AXIOMS)
-            hint = "the others need a memory to try things on: malsim judge LAW"
-            raise ScenarioError(problem, where=f"{where}.axiom", given=name, allowed=allowed, hint=hint)
-        return cls(**given, property=f"axiom {name}: {HISTORY_AXIOMS[name][0]}", line=line)
-
-    def result(self, run: object, trace: Trace) -> Verdict:  # noqa: ARG002  # it asks the writes themselves
-        if not isinstance(run, Recorded):
-            hint = "run malsim test --on STORE; malsim judge tests a law"
-            raise ScenarioError(
-                "an axiom applies to a recorded history, not to a simulated run", given=self.axiom, hint=hint
-            )
-        return check_axiom(self.axiom, run)
-
-
-KINDS: dict[str, type[KindCheck]] = {"metric": MetricCheck, "alarm": AlarmCheck, "axiom": AxiomCheck}
+KINDS: dict[str, type[KindCheck]] = {"metric": MetricCheck, "alarm": AlarmCheck}
 
 
 def kind_of(check: Check) -> str:

@@ -1,1 +1,1 @@
-"""Checks, tripwires and axioms on recorded events: a store's history, or a log of any memory's events."""
+"""Checks and tripwires on recorded events: a store's history, or a log of any memory's events."""

@@ -17,21 +17,13 @@ if TYPE_CHECKING:
 
 STATE = 200  # bytes that an item takes at an instant while its history is read, as measured
 
-CLAIMS = {"t": pl.Float64, "rep": pl.Int32, "object": pl.String, "says": pl.String}
-
-CHANGES = {
-    "t": pl.Float64, "rep": pl.Int32, "cell": pl.String, "deed": pl.String, "write": pl.Int64, "score": pl.String,
-    "before": pl.Float64, "after": pl.Float64,
-}  # fmt: skip
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class History:
     """Frames of a recorded history; each tick is an instant at which something was written.
 
-    `scenario` holds the checks and the netlist. `changes` has a row for each score that a write replaced, `claims` one for
-    each claim about an object, in order. `snapshots` gives the memory at each instant that its netlist scans, the day
-    first.
+    `scenario` holds the checks and the netlist. `snapshots` holds the day and the memory of each instant that the netlist
+    scans.
     """
 
     scenario: Scenario
@@ -39,8 +31,6 @@ class History:
     events: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=EVENTS))
     writers: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=WRITERS))
     signals: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SIGNALS))
-    changes: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CHANGES))
-    claims: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CLAIMS))
     memory: Memory | None = None
     snapshots: tuple[tuple[float, Memory], ...] = ()
 

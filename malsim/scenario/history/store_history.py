@@ -16,9 +16,8 @@ from malsim.memory.gate.verdicts import VerdictWords
 from malsim.memory.law_steps import present
 from malsim.memory.tables import past, read
 from malsim.memory.tables.connect import connect, is_made, is_store, refusing, sound
-from malsim.memory.tables.layout import MOVING, RECORD
-from malsim.memory.tables.layout import SCORES as ALL_SCORES
-from malsim.scenario.history.history_frames import CHANGES, CLAIMS, STATE, History, about_objects, as_columns
+from malsim.memory.tables.layout import MOVING, RECORD, SCORES
+from malsim.scenario.history.history_frames import STATE, History, about_objects, as_columns
 from malsim.sim.record.recorder import EVENTS, WRITERS
 from malsim.sim.world.clock import DAY
 
@@ -29,11 +28,9 @@ if TYPE_CHECKING:
     from malsim.memory import Rules
     from malsim.sim.settings.scenario import Scenario
 
-SCORES = ("effective", "currency")
 SEEN = ["effective", "support_mass", "challenge_mass", "calibration"]
 AT_ONCE = 200_000  # cells at instants that are looked at together
 SAYS = pl.coalesce(pl.col("value").cast(pl.String), "title")
-_WORD = {"admit": "write", "tick": "tick", "expand": "read", "update": "write", "save": "write"}
 
 
 @contextmanager
@@ -106,17 +103,17 @@ def store_history(
         grid = _before_supersession(_grid(file, rows, instants), now)
         readings = _as_seen(grid, _moved(file, now, instants, deeds, scenario.rules))
         writers = _writers(file, now, instants)
-        verdicts, changes, updates = read.verdicts(file), _changes(file, now, deeds), read.updates(file)
+        verdicts, updates = read.verdicts(file), read.updates(file)
     frame = readings.with_columns(
         pl.col("handle").alias("cell"), now.cells["handle"].gather(readings["successor"]).alias("successor"),
         SAYS.alias("says"),
-        pl.col("effective").alias("score"), pl.lit(value=True).alias("score_is_belief"),
+        pl.col("effective").alias("score"),
     ).drop("row", "deed", "handle", "key", "content")  # fmt: skip
     reps = sorted(now.cells["rep"].unique().to_list()) or [0]
     return History(
         scenario=scenario.replace(first=reps[0], replications=reps[-1] - reps[0] + 1), cells=frame, writers=writers,
-        events=_events(now, verdicts, updates), changes=changes, memory=now,
-        signals=about_objects(frame if objects else frame.clear()), claims=_claims(now, verdicts),
+        events=_events(now, verdicts, updates), memory=now,
+        signals=about_objects(frame if objects else frame.clear()),
         snapshots=tuple(_snapshots(now, grid, instants, deeds)) if snapshots else (),
     )  # fmt: skip
 
@@ -149,7 +146,7 @@ def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) 
     first = instants["deed"].min() if instants.height else 0
     here = (pl.col("row") < pl.col("cells")) & ((pl.col("deed") > first) | (pl.col("created") <= pl.col("t")))
     grid = grid.filter(here).drop("cells").sort("deed", "t", "row")
-    grid = _as_of(grid, past.past_cells(file), (*MOVING, *ALL_SCORES))
+    grid = _as_of(grid, past.past_cells(file), (*MOVING, *SCORES))
     for name, old in past.past_fields(file).items():
         grid = _as_of(grid, old, (name,))
     return grid
@@ -240,38 +237,6 @@ def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.Da
                    heir[superseded["successor"]]], how="horizontal"),
     ]  # fmt: skip
     return pl.concat([as_columns(frame, EVENTS) for frame in frames]).sort("t", maintain_order=True)
-
-
-def _changes(file: sqlite3.Connection, now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
-    """Return each score that a write replaced, with its replacement; a cell's first score replaces null."""
-    old = past.past_cells(file).select("row", "until", *SCORES, "touched")
-    last = _rows(now).select("row", pl.lit(None, pl.Int64).alias("until"), *SCORES, "touched")
-    heights = deeds["cells"].to_numpy()
-    rows = np.arange(now.cells.height)
-    first = pl.Series(np.searchsorted(heights, rows, side="right") + 1 if len(heights) else rows * 0 + 1)
-    states = pl.concat([old, last]).sort("row", "until", nulls_last=True, maintain_order=True)
-    states = states.with_columns(
-        write=pl.coalesce(pl.col("until").shift(1).over("row"), first.cast(pl.Int64).gather(states["row"]))
-    )
-    parts = [
-        states.select(
-            "row", "write", pl.lit(name).alias("score"), pl.col(name).shift(1).over("row").alias("before"),
-            pl.col(name).alias("after"), (pl.col("touched") != pl.col("touched").shift(1).over("row")).alias("touched"),
-        )
-        for name in SCORES
-    ]  # fmt: skip
-    names = _rows(now).select("row", "rep", pl.col("handle").alias("cell"))
-    words = deeds.select(pl.col("row").alias("write"), "t", pl.col("deed").replace_strict(_WORD, default="write"))
-    changes = pl.concat(parts).join(names, on="row").join(words, on="write")
-    deed = pl.when("touched").then(pl.lit("write")).otherwise("deed").alias("deed")
-    return as_columns(changes.with_columns(deed), CHANGES).sort("write", maintain_order=True)
-
-
-def _claims(now: Memory, verdicts: pl.DataFrame) -> pl.DataFrame:
-    cells = _rows(now).select("row", "rep", "object", SAYS.alias("says"), "created")
-    times = verdicts.select("t", row="cell").drop_nulls()
-    claims = cells.join(times, on="row", how="left", maintain_order="left").with_columns(t=pl.coalesce("t", "created"))
-    return as_columns(claims.sort("t", maintain_order=True), CLAIMS)
 
 
 def _snapshots(

@@ -175,6 +175,12 @@ class Scenario:
         """
         return milliseconds(self.days) // self.turn_every
 
+    @property
+    def ticks_at(self) -> tuple[int, ...]:
+        """Times of the run's ticks in milliseconds: the end of every turn that does not lie in a gap."""
+        every = range(self.turn_every, milliseconds(self.days) + 1, self.turn_every)
+        return tuple(at for at in every if not any(start <= at < end for start, end in self.gaps))
+
     def replace(self, **changes: Any) -> Scenario:
         """Return the scenario with `changes`. `rules` may be a dict of changed rules, `netlist` a text.
 

@@ -131,12 +131,6 @@ property = "always (eff(obs_aaaa) >= {level})"
 [[check]]
 name = "somebody speaks against it"
 property = "always[0d:1d] (eff(obs_aaaa) >= 0.9) or eventually (belief(pump) >= 0.5)"
-[[check]]
-name = "read"
-axiom = "read-idempotence"
-[[check]]
-name = "bounded"
-axiom = "bounds"
 """
 NET = """
 [netlist]
@@ -176,10 +170,8 @@ def test_a_store_is_judged_by_a_file_of_checks(store: Path, tmp_path: Path, caps
     ("text", "flags", "said"),
     [
         (CHECKS.format(level=0.5).replace("obs_aaaa", "obs_ffff"), [], "no such cell"),
-        (CHECKS.format(level=0.5).replace('"bounds"', '"echo"'), [], "no axiom that a history can be asked"),
         (CHECKS.format(level=0.5), ["--seed", "3"], "--seed changes a simulation, and this happened"),
         (CHECKS.format(level=0.5), ["LIMITS", "cells=1"], "too many ticks × cells"),
-        (CHECKS.format(level=0.5).replace('"bounds"', '"anchor"'), [], "the history holds no case of anchor"),
     ],
 )
 def test_what_cannot_be_judged_is_said(
@@ -216,11 +208,3 @@ def test_memory_of_others_is_imported_and_judged(tmp_path: Path) -> None:
         text = f'why = "w"\n[[check]]\nname = "undisputed"\nproperty = "always (rivals(pump) <= {level})"\n'
         checks.write_text(text, encoding="utf-8")
         assert main(["test", "--on", str(log), str(checks)]) == code
-
-
-def test_an_axiom_is_not_asked_of_a_simulation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    claim_of_ann = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "x"\nconfidence = 0.5\n'
-    text = f'why = "w"\n[run]\ndays = 2\n{claim_of_ann}[[check]]\nname = "a"\naxiom = "bounds"\n'
-    (tmp_path / "scenario.toml").write_text(text, encoding="utf-8")
-    assert main(["test", str(tmp_path / "scenario.toml")]) == 2
-    assert "malsim test --on STORE" in "".join(capsys.readouterr())
