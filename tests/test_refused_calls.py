@@ -27,7 +27,7 @@ from malsim.records.packing import PackBudget
 from malsim.scenario.checks.band import Band
 from malsim.scenario.properties import Property
 from malsim.scenario.properties.trace import Trace
-from malsim.sim.settings.law_parameters import checked_law
+from malsim.sim.settings.scenario import checked_law
 from malsim.sim.writers import behaviour
 
 if TYPE_CHECKING:

@@ -103,7 +103,7 @@ def _scenarios(args: argparse.Namespace, law: str | None = None) -> list[Scenari
     """Return the scenarios under the options and, if one is given, a law; each is within the limits."""
     from malsim.lab.space.scenario_options import under_law
     from malsim.scenario.file.scenario_file import read
-    from malsim.sim.settings.size import check_size
+    from malsim.sim.settings.scenario import check_size
 
     args.law = law
     scenarios = [under_law(read(one, allow_code=args.allow_code), args, strict=True) for one in args.what]

@@ -18,7 +18,7 @@ from malsim.scenario.file.scenario_file import parse
 from malsim.sim import bench
 from malsim.sim.record.manifest import digest, simd_targets, versions
 from malsim.sim.run import FRAMES
-from malsim.sim.settings.size import check_size
+from malsim.sim.settings.scenario import check_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -30,12 +30,12 @@ from malsim.memory.store import Store
 from malsim.netlist import NetlistError
 from malsim.netlist import parse as parse_netlist
 from malsim.netlist.hal import read_hal
-from malsim.scenario.baseline import storage
+from malsim.scenario.baseline import recording
 from malsim.scenario.checks.alarms import series
 from malsim.scenario.file.scenario_file import parse
 from malsim.scenario.properties import Trace, check
 from malsim.scenario.rerun import rerun
-from malsim.sim.settings.size import check_size
+from malsim.sim.settings.scenario import check_size
 from malsim.sim.writers.engine.claim_files import read_claims
 from tests.fuzz.hostile import hostile_bytes, hostile_text
 
@@ -115,7 +115,7 @@ def formats_in(folder: Path) -> dict[str, Format]:
     """Every format, with good inputs of those that are written by malsim itself."""
     run = ms.run(ms.read(str(ROOT / "scenarios" / "mutual_dispute.toml")))
     run.write(folder / "run")
-    storage.write(folder, "a", {"cells": run.cells.select("t", "rep", "cell", "effective")})
+    recording.write(folder, "a", {"cells": run.cells.select("t", "rep", "cell", "effective")})
     with Store(folder / "a.db") as store:
         store.admit(
             [{"handle": f"obs_a1a{n}", "writer": "ann", "title": f"the pump {n}", "confidence": 0.5} for n in range(3)]
@@ -136,7 +136,7 @@ def formats_in(folder: Path) -> dict[str, Format]:
         "series": Format([b"0.9x5 0.4+0.02x20 _x3"], lambda held, _: series(held.decode())),
         "text": Format([b'password = "hunter2" ann@example.org +49 30 123456'], lambda held, _: (credentials(held.decode()), [*personal_data(held.decode())])),
         "claim": Format([CLAIMS.encode()], lambda held, _: admit(Memory.empty(), [{"writer": "a", "title": held.decode(), "confidence": 0.5}])),
-        "baseline": Format([(folder / "a.cells.csv").read_bytes()], file_of("a.cells.csv", lambda path: storage.read(path.parent, "a"))),
+        "baseline": Format([(folder / "a.cells.csv").read_bytes()], file_of("a.cells.csv", lambda path: recording.read(path.parent, "a"))),
         "frame": Format([(folder / "run" / "cells.parquet").read_bytes()], file_of("f.parquet", read_claims), text=False),
         "recall database": Format(_recall(folder), file_of("r.sqlite", bring), text=False),
         "recall archive": Format([json.dumps(archive, indent=1).encode()], file_of("r.json", bring)),

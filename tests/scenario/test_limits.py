@@ -18,7 +18,7 @@ from malsim.base.errors import ScenarioError
 from malsim.base.limits import Limits
 from malsim.cli import main
 from malsim.scenario.file.scenario_file import parse
-from malsim.sim.settings.size import check_size
+from malsim.sim.settings.scenario import check_size
 
 Allow: TypeAlias = Callable[[str], None]
 CLAIM = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\nconfidence = 0.5\n'

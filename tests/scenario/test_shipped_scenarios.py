@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from malsim.adapters import Claim
-    from malsim.sim.context.turn import Turn
-    from malsim.sim.context.turn_counters import TurnCounters
+    from malsim.sim.context.turn import Turn, TurnCounters
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
 

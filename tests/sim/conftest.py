@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from malsim.memory import Memory, Rules
 from malsim.memory.port import HoldsGraph
 from malsim.sim import bench
-from malsim.sim.engine.inbox import Inbox
-from malsim.sim.record.event_kinds import KINDS
+from malsim.sim.context.event_log import KINDS
+from malsim.sim.engine.intake import Inbox
 from malsim.sim.record.manifest import digest
 from malsim.sim.record.metrics import by_replication
 from malsim.sim.settings.claim_faults import NOISE, ClaimFault

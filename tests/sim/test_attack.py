@@ -14,7 +14,7 @@ import malsim as ms
 from malsim.cli import main
 from malsim.sim.record.attack_scores import AttackScores
 from malsim.sim.record.metrics import by_replication
-from malsim.sim.world.attack import Attack
+from malsim.sim.world.correction import Attack
 
 FOLDER = Path(__file__).parents[2] / "scenarios/poisoning"
 FIGURES = ["attack_success", "attack_marked", "honest_lost", "recovery"]

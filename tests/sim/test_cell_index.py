@@ -13,8 +13,7 @@ from malsim.laws.engine.graph_plant import Graph
 from malsim.memory.schema import NONE
 from malsim.scenario.file.scenario_file import read
 from malsim.sim.bench import Bench
-from malsim.sim.context.cell_index import CellIndex
-from malsim.sim.context.topic_index import TopicIndex
+from malsim.sim.context.cell_index import CellIndex, TopicIndex
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 MOST = 12  # cells of a drawn world

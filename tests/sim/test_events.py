@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.sim import bench
 from malsim.sim.context import event_log as log
-from malsim.sim.context.event_log import EventLog
-from malsim.sim.record.event_kinds import KINDS, LATCH, PROGRAM, SIGNAL
+from malsim.sim.context.event_log import KINDS, LATCH, PROGRAM, SIGNAL, EventLog
 from malsim.sim.settings.netlist_config import NetlistConfig
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader

@@ -18,7 +18,7 @@ from malsim.lab.studies.triage import compare_policies
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
 from malsim.sim.agent.oversight.priorities import value_of_look
-from malsim.sim.agent.oversight.triage_signal import TriageSignal
+from malsim.sim.agent.oversight.triage_desk import TriageSignal
 from malsim.sim.settings.netlist_config import NetlistConfig
 from malsim.sim.settings.reviewers import TRIAGE, Reviewers
 from malsim.sim.world.clock import DAY

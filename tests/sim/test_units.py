@@ -11,10 +11,9 @@ from malsim.base.finite import day
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim.settings.claim_faults import ClaimFault
-from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reviewers import Reviewers
-from malsim.sim.settings.scenario import Scenario
+from malsim.sim.settings.scenario import Scenario, checked_law
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import DAY
 

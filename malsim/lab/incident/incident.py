@@ -12,8 +12,7 @@ from malsim.base.errors import UsageError, nearest
 from malsim.lab.incident.delta_debugging import smallest
 from malsim.lab.incident.question import LogPlayer, WrongAnswer, WrongCell, last, worth_of
 from malsim.laws import find_law
-from malsim.sim.settings.law_parameters import GRAPHS
-from malsim.sim.settings.scenario import Scenario
+from malsim.sim.settings.scenario import GRAPHS, Scenario
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from malsim.memory.gate.claims import as_claims
-from malsim.scenario.properties.spelling import canonical
+from malsim.scenario.properties.build import canonical
 from malsim.sim import bench
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import DAY

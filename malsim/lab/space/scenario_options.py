@@ -86,7 +86,7 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
         scenario = scenario.replace(rules=(rules or scenario.rules).set(*assignments))
     if others := [text for text in given if text not in assignments and not text.startswith("law.")]:
         scenario = _with_settings(scenario, others)
-    from malsim.sim.settings.size import check_size  # heavy, and every command declares these options
+    from malsim.sim.settings.scenario import check_size  # heavy, and every command declares these options
 
     check_size(scenario)
     if strict:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import ScenarioError
-from malsim.scenario.baseline import storage
-from malsim.scenario.baseline.recording import against_baseline, place, recorded_columns
+from malsim.scenario.baseline.recording import against_baseline, place, recorded_columns, write
 from malsim.scenario.checks.checks import BaselineCheck
 from malsim.sim import bench
 
@@ -53,7 +52,7 @@ def approve(scenario: Scenario, *, say: Say, draw: Draw, yes: bool = False) -> i
     if not (yes or _confirm(f"record {', '.join(check.columns)} of {scenario.name}? [y/N] ")):
         say("left as it was")
         return 1
-    for recorded in storage.write(*place(run), frames):
+    for recorded in write(*place(run), frames):
         say(f"recorded {recorded}")
     say(f"approved by {approver()}, noted in {record_approval(*place(run), check.columns, comparison)}")
     return 0
@@ -86,10 +85,9 @@ def _show(comparison: Comparison, say: Say) -> None:
 
 
 def _confirm(question: str) -> bool:
-    try:
+    with suppress(EOFError):
         return input(question).strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
+    return False
 
 
 def record_approval(folder: Path, name: str, columns: tuple[str, ...], comparison: Comparison | None) -> Path:

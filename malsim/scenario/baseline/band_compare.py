@@ -24,13 +24,10 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """Series that left their bands.
+    """Series that left their bands, one row a series and column, in order of time.
 
-    Parameters
-    ----------
-    differences
-        A row for each series and column, in order of time: frame, series, column, fault (value, missing, unexpected), t
-        (days, of the first tick outside), expected, got, ticks (how many are outside).
+    Columns of `differences`: frame, series, column, fault (value, missing, unexpected), t (days, first tick outside),
+    expected, got, ticks (number outside).
     """
 
     differences: pl.DataFrame
@@ -48,22 +45,11 @@ class Comparison:
 def compare(
     baseline: Mapping[str, pl.DataFrame], run: Mapping[str, pl.DataFrame], bands: Mapping[str, Band] | None = None
 ) -> Comparison:
-    """Compare a run's frames with recorded ones, tick by tick.
+    """Compare a run's frames with recorded ones, tick by tick; of events only kind and subject.
 
-    Parameters
-    ----------
-    baseline
-        Frames by name (cells, signals, writers, events); their columns are compared, but of events only kind and subject.
-    run
-        The same frames, now.
-    bands
-        By signal, by frame and column (`cells.effective`), or by column; `*` is for all else.
-
-    Raises
-    ------
-    ScenarioError
-        If a frame or column of the baseline is not in the run, a band names nothing, a value is NaN, or two rows are for
-        one tick of one series.
+    `bands` are by signal, by frame and column (`cells.effective`), or by column; `*` is for all else. Raises
+    `ScenarioError` if a frame or column of the baseline is not in the run, a band names nothing, a value is NaN, or two
+    rows have the same tick and series.
 
     >>> then = pl.DataFrame({"t": [1.0, 2.0, 3.0], "rep": [0, 0, 0], "cell": ["a", "a", "a"], "effective": [0.5, 0.6, 0.7]})
     >>> now = then.with_columns(effective=pl.Series([0.5, 0.6, 0.8]))
@@ -93,7 +79,7 @@ def _fitting(name: str, then: pl.DataFrame, run: Mapping[str, pl.DataFrame]) -> 
                 hint = "the baseline is of another version; record it again"
                 raise ScenarioError(f"the {side}'s frame {name} has no column {column}", hint=hint)
             if frame[column].dtype.is_float() and frame[column].is_nan().any():
-                raise ScenarioError(f"the {side}'s column {name}.{column} holds NaN", hint="mend what gives NaN")
+                raise ScenarioError(f"the {side}'s column {name}.{column} holds NaN", hint="correct the source of the NaN")
     return run[name].select(columns)
 
 
@@ -154,15 +140,10 @@ def _event_differences(then: pl.DataFrame, now: pl.DataFrame) -> Iterator[pl.Dat
     keys = KEYS["events"]
     counts = [frame.group_by("t", *keys, maintain_order=True).len("count") for frame in (then, now)]
     both = _sides("events", *counts).with_columns(pl.col("count", "count_now").fill_null(0).cast(pl.Int64))
-    for fault, more in (
-        ("missing", pl.col("count") - pl.col("count_now")),
-        ("unexpected", pl.col("count_now") - pl.col("count")),
-    ):
+    day, nothing = pl.format("day {}", pl.col("t").round_sig_figs(6).cast(pl.String).str.strip_suffix(".0")), pl.lit(NOTHING)
+    fewer = pl.col("count") - pl.col("count_now")
+    for fault, more in (("missing", fewer), ("unexpected", -fewer)):
         rows = both.with_columns(ticks=more).filter(pl.col("ticks") > 0)
-        day, nothing = (
-            pl.format("day {}", pl.col("t").round_sig_figs(6).cast(pl.String).str.strip_suffix(".0")),
-            pl.lit(NOTHING),
-        )
         expected, got = (day, nothing) if fault == "missing" else (nothing, day)
         series = pl.format("{}, replication {}", "subject", "rep")
         yield rows.select(

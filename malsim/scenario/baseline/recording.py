@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
+from polars.exceptions import PolarsError
 
 from malsim.base.errors import ScenarioError
-from malsim.base.limits import Limits
-from malsim.scenario.baseline import storage
+from malsim.base.files.outputs import whole_file
+from malsim.base.limits import VARIABLE, Limits
 from malsim.scenario.baseline.band_compare import Comparison, compare, series_label
 from malsim.scenario.checks.band import KEYS, band_of
 
@@ -51,12 +55,9 @@ def recorded_columns(columns: tuple[str, ...], run: Run) -> dict[str, pl.DataFra
 def against_baseline(check: BaselineCheck, run: Run) -> Comparison:
     """Compare a run with what was recorded, in the replications it has.
 
-    Raises
-    ------
-    ScenarioError
-        If nothing is recorded, or not the columns now asked for, or for none of these replications.
+    Raises `ScenarioError` if nothing is recorded, not the columns now asked for, or none of these replications.
     """
-    then, now = storage.read(*place(run)), recorded_columns(check.columns, run)
+    then, now = read(*place(run)), recorded_columns(check.columns, run)
     hint = f"record it: malsim test --approve {run.scenario.path}"
     if {name: frame.columns for name, frame in then.items()} != {name: frame.columns for name, frame in now.items()}:
         allowed = ", ".join(f"{name}.{column}" for name, frame in then.items() for column in frame.columns)
@@ -71,7 +72,7 @@ def band_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -
     if comparison is None:
         return lines, bands
     with Limits(baseline=sys.maxsize).hold():  # the baseline was within its limits when judged
-        then = storage.read(*place(run))
+        then = read(*place(run))
     for name, column, label, keys in _series(then, comparison)[:MOST_PANELS]:
         key = [pl.col(each).eq_missing(pl.lit(value)) for each, value in keys.items()]
         recorded, now = then[name].filter(key).sort("t"), getattr(run, name).filter(key).sort("t")
@@ -94,3 +95,81 @@ def _series(then: Mapping[str, pl.DataFrame], comparison: Comparison) -> list[tu
         if column not in ("t", *KEYS[name]) and frame[column].dtype.is_numeric()
     ]
     return sorted(series, key=lambda each: (each[0], each[2], each[1]) not in outside)
+
+
+_HEAD = re.compile(r"# malsim baseline 1: (\w+=\w+(?: \w+=\w+)*)\n")
+_INTEGERS = (pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt64, pl.UInt32, pl.UInt16, pl.UInt8)
+_TYPES = {str(kind): kind for kind in (pl.Float64, pl.Float32, *_INTEGERS, pl.Boolean, pl.String)}
+
+
+def write(folder: Path, name: str, frames: Mapping[str, pl.DataFrame]) -> list[Path]:
+    """Record frames (cells, signals, writers, events) as `<name>.<frame>.csv`, numbers with nine significant digits.
+
+    Rows are sorted by time and key, so that a changed baseline can be read as a diff. Raises `ScenarioError` for NaN, and
+    for a column of lists or structures.
+    """
+    paths = []
+    for frame, given in frames.items():
+        text = _text(_plain(frame, given))
+        path = folder / f"{name}.{frame}.csv"
+        with whole_file(path) as place:
+            place.write_bytes(text)
+        paths.append(path)
+    return paths
+
+
+def read(folder: Path, name: str) -> dict[str, pl.DataFrame]:
+    """Return the frames recorded under a name; a file above the limit is refused unread.
+
+    Raises `ScenarioError` if there is none, or if one is too large, broken or a link.
+    """
+    paths = {frame: folder / f"{name}.{frame}.csv" for frame in KEYS}
+    frames = {frame: _read(path) for frame, path in paths.items() if path.exists()}
+    if not frames:
+        raise ScenarioError("no baseline is recorded", given=str(paths["cells"]), hint="record one first")
+    return frames
+
+
+def _plain(frame: str, rows: pl.DataFrame) -> pl.DataFrame:
+    words = [name for name, kind in rows.schema.items() if isinstance(kind, pl.Enum | pl.Categorical)]
+    rows = rows.with_columns(pl.col(words).cast(pl.String))
+    for name, kind in rows.schema.items():
+        if str(kind) not in _TYPES:
+            problem = "a baseline holds only numbers, truth values and texts"
+            raise ScenarioError(problem, where=f"{frame}.{name}", given=str(kind))
+        if kind.is_float() and rows[name].is_nan().any():
+            raise ScenarioError("a baseline holds no NaN", where=f"{frame}.{name}", hint="correct the source of the NaN")
+    return rows.sort("t", *KEYS[frame], nulls_last=True, maintain_order=True)
+
+
+def _text(rows: pl.DataFrame) -> bytes:
+    digits = {
+        name: pl.Series(np.char.mod("%.9g", rows[name].fill_null(0.0).to_numpy())).set(rows[name].is_null(), None)
+        for name, kind in rows.schema.items()
+        if kind.is_float()
+    }
+    head = "# malsim baseline 1: " + " ".join(f"{name}={kind}" for name, kind in rows.schema.items())
+    return f"{head}\n{rows.with_columns(**digits).write_csv()}".encode()
+
+
+def _read(path: Path) -> pl.DataFrame:
+    size, most = path.stat().st_size, Limits.current().baseline
+    if path.is_symlink() or not path.is_file():
+        raise ScenarioError("a baseline is a plain file", given=str(path), hint="record it again")
+    if size > most:
+        hint = f"record fewer columns or days, or allow it: {VARIABLE}=baseline={size}"
+        raise ScenarioError("this baseline has too many bytes", where=str(path), given=size, allowed=f"{most}", hint=hint)
+    try:
+        text = path.read_text(encoding="utf-8")
+        head = _HEAD.match(text)
+        kinds = dict(column.split("=") for column in head[1].split()) if head else {}
+        if head is None or not _TYPES.keys() >= set(kinds.values()):
+            raise ScenarioError("a baseline of another version", where=f"{path}:1", given=text[:60], hint="record it again")
+        schema = {name: _TYPES[kind] for name, kind in kinds.items()}
+        rows = pl.read_csv(io.StringIO(text[head.end() :]), schema_overrides=schema)
+    except (PolarsError, UnicodeDecodeError, OSError) as error:
+        raise ScenarioError("this baseline cannot be read", where=str(path), hint="record it again") from error
+    if rows.columns != list(kinds):
+        problem = "the columns differ from those named in the first line"
+        raise ScenarioError(problem, where=f"{path}:2", given=rows.columns, hint="record it again")
+    return rows

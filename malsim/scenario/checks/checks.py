@@ -14,12 +14,11 @@ from malsim.scenario.checks.band import KEYS, Band
 from malsim.scenario.checks.kind import KindCheck, parse_at
 from malsim.scenario.checks.metric_bounds import MetricEstimate
 from malsim.scenario.checks.proof_check import ProofCheck
-from malsim.scenario.checks.series_metrics import METRICS, STEPS, measure
-from malsim.scenario.checks.value_bounds import OF_VALUE, bounds_of_metric
+from malsim.scenario.checks.series_metrics import METRICS, OF_VALUE, STEPS, bounds_of_metric, measure
+from malsim.scenario.properties.build import canonical, fields_of
 from malsim.scenario.properties.formula import Compare, Number, Read, about
 from malsim.scenario.properties.margins import FILL, Margins
 from malsim.scenario.properties.parse import parse
-from malsim.scenario.properties.spelling import canonical, fields_of
 from malsim.sim.record.measurement import CalibrationErrors, Times
 from malsim.sim.record.metrics import METRICS as FIGURES
 from malsim.sim.record.metrics import measurements

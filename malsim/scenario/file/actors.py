@@ -15,9 +15,8 @@ from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
 from malsim.sim.settings.reviewers import Reviewers
 from malsim.sim.world import Fact
-from malsim.sim.world.attack import Attack
 from malsim.sim.world.clock import days, span
-from malsim.sim.world.correction import Correction
+from malsim.sim.world.correction import Attack, Correction
 from malsim.sim.writers.engine.user_process import UserProcess
 
 if TYPE_CHECKING:

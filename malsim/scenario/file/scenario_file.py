@@ -27,8 +27,7 @@ from malsim.scenario.file.episodes import episodes_of
 from malsim.scenario.file.initial_store import initial_memory_of
 from malsim.scenario.file.json_schema import scenario_schema
 from malsim.scenario.file.netlist_table import netlist_of
-from malsim.sim.settings.law_parameters import checked_law
-from malsim.sim.settings.scenario import Scenario
+from malsim.sim.settings.scenario import Scenario, checked_law
 from malsim.sim.world.clock import DAY, span
 
 if TYPE_CHECKING:

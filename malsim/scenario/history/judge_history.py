@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
 import polars as pl
 
 from malsim.base.errors import MalsimError, ScenarioError
@@ -16,10 +18,17 @@ from malsim.memory.tables.connect import is_store
 from malsim.netlist.evaluate import crosses
 from malsim.scenario.checks.checks import BaselineCheck, Goal
 from malsim.scenario.checks.kind import KindCheck
+from malsim.scenario.history.history_frames import as_columns
 from malsim.scenario.history.store_history import store_history
-from malsim.scenario.history.tripwires import with_signals
 from malsim.scenario.judge.judge import Judged, Outcome, judge_check
 from malsim.scenario.properties.frames import trace_of
+from malsim.sim.agent.netlist_runner import NetlistRunner
+from malsim.sim.context.event_log import EventLog
+from malsim.sim.context.recorded_rows import SignalLog
+from malsim.sim.context.run_context import RunContext
+from malsim.sim.record.recorder import SIGNALS
+from malsim.sim.world import World
+from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from malsim.memory import Memory
@@ -71,3 +80,44 @@ def check_of_history(check: Check, history: History, trace: Trace) -> Outcome:
         problem = ScenarioError("a baseline is of a simulated run", hint="ask a history properties")
         return Outcome(check=check, status="error", message=str(problem))
     return judge_check(check, cast("Run", history), trace)
+
+
+def with_signals(history: History) -> History:
+    """Return the history with the signals and events of its netlist, which scans the memory after each tick.
+
+    Cells and edges of the netlist's text are left out: what there is, the store says. Flags that it would set are noted as
+    events and set nowhere; its programs propose nothing. A tick of the net is the usual distance of two scans.
+
+    Raises
+    ------
+    ScenarioError
+        Where a netlist reads cells and the history has no graph of claims.
+    """
+    scenario = history.scenario
+    netlist = scenario.netlist
+    if netlist is None:
+        return history
+    if not history.snapshots:
+        hint = "name a store of malsim's, or ask properties instead"
+        raise ScenarioError("a netlist needs a store to scan", where=scenario.path, hint=hint)
+    times = np.rint(np.array([t for t, _ in history.snapshots]) * DAY).astype(np.int64)
+    period = int(np.median(np.diff(times))) if len(times) > 1 else DAY
+    scenario = scenario.replace(
+        turn_every=period, days=max(1.0, times[-1] / DAY, period / DAY), netlist=replace(netlist, derive=False)
+    )
+    reps = scenario.first + np.arange(scenario.replications)
+    world = World((), seed=0, reps=reps, end=int(times[-1]) + 1)
+    log = EventLog(reps, ())
+    runner = NetlistRunner(netlist, scenario, RunContext(world=world, reps=reps, seed=0, log=log))
+    runner.begin(history.snapshots[0][1])
+    signals = SignalLog(reps)
+    for at, (t, memory) in zip(times.tolist(), history.snapshots, strict=True):
+        runner.scan(memory, at, None, None, lambda _: None)
+        runner.record(t, signals)
+    events = pl.concat([history.events, log.frame()]).sort("t", maintain_order=True)
+    return replace(
+        history,
+        scenario=scenario,
+        events=events,
+        signals=pl.concat([history.signals, as_columns(signals.frame(), SIGNALS)]),
+    )

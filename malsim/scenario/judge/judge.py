@@ -17,7 +17,7 @@ from malsim.scenario.properties.witness import margin_text
 from malsim.sim import bench
 from malsim.sim.record.metrics import by_replication
 from malsim.sim.settings.askable import refuse_unanswerable
-from malsim.sim.settings.size import check_size
+from malsim.sim.settings.scenario import check_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from malsim.base.errors import AddressError, ScenarioError
 from malsim.netlist.evaluate import Frames, crosses, edges_by_handle, one_value, read
 from malsim.netlist.language.address import Name, Pin
 from malsim.scenario.properties.trace import Trace, unknown
-from malsim.sim.record.event_kinds import KINDS
+from malsim.sim.context.event_log import KINDS
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:

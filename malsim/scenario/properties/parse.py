@@ -12,8 +12,7 @@ from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import VisitError
 
 from malsim.base.errors import ScenarioError
-from malsim.scenario.properties.build import REDUCERS, build, place
-from malsim.scenario.properties.spelling import FIELDS
+from malsim.scenario.properties.build import FIELDS, REDUCERS, build, place
 
 if TYPE_CHECKING:
     from malsim.scenario.properties.formula import Formula

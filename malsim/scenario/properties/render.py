@@ -6,8 +6,8 @@ import re
 from typing import TypeAlias
 
 from malsim.scenario.properties import formula as stl
+from malsim.scenario.properties.build import canonical
 from malsim.scenario.properties.parse import WORDS
-from malsim.scenario.properties.spelling import canonical
 
 Term: TypeAlias = tuple[str, int]  # the text and how tightly it binds
 IMPLIES, OR, AND, LASTING, COMPARISON, PREFIX, SUM, PRODUCT, ATOM = range(9)

@@ -99,7 +99,7 @@ def metrics() -> str:
 
 def events() -> str:
     """Kinds of events, with what stands in their cause."""
-    from malsim.sim.record.event_kinds import KINDS
+    from malsim.sim.context.event_log import KINDS
 
     return "`run.events` has one row an event.\n\n" + table(("kind", "its cause"), KINDS.items()) + "\n"
 

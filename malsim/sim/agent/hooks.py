@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.sim.agent.netlist_runner import NetlistRunner
     from malsim.sim.context.event_log import EventLog
     from malsim.sim.context.snapshot import Snapshot
-    from malsim.sim.context.turn_counters import TurnCounters
+    from malsim.sim.context.turn import TurnCounters
     from malsim.sim.settings.reader import Reader
     from malsim.sim.settings.scenario import Scenario
 

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from malsim.sim.agent.netlist_runner import NetlistRunner
     from malsim.sim.context.run_context import RunContext
     from malsim.sim.context.snapshot import Snapshot
-    from malsim.sim.context.turn import Turn
-    from malsim.sim.context.turn_counters import TurnCounters
+    from malsim.sim.context.turn import Turn, TurnCounters
     from malsim.sim.settings.reader import Reader
 
 RECURRING = 5  # reads of one cell, after which it is worth an op

@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.base.screen.frames import without_credentials
 from malsim.memory.schema import NONE
-from malsim.sim.context.text_codes import TextCodes
+from malsim.sim.context.recorded_rows import TextCodes
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import View
-    from malsim.sim.context.text_codes import Texts
+    from malsim.sim.context.recorded_rows import Texts
     from malsim.sim.context.turn import Turn
     from malsim.sim.world import Fact, TruthChanges
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
@@ -214,3 +214,63 @@ def _lines(turn: Turn) -> list[str]:
 
 def _harm(counts: Mapping[str, Bools]) -> NDArray[Any]:
     return np.where(counts["acted_false"], "false", np.where(counts["acted_stale"], "stale", "true"))
+
+
+CLAIM = "claim N of WRITER: the writer's own count"
+TURN = "turn N"
+PROGRAM = "the handle of the prg cell that asks for it"
+SIGNAL = "the signal that drives it, with its row if it has rows: low(dec_a3ee)"
+LATCH = f"the pin of the latch, with its row if it has rows; the operation of a standing program; or {PROGRAM}"
+
+KINDS = {
+    "admitted": CLAIM,
+    "rejected": CLAIM,
+    "deduplicated": CLAIM,
+    "attenuated": CLAIM,
+    "superseded": "the handle of the cell that took its place",
+    "bootstrapped": "the graph was empty",
+    "oriented": "a session begins",
+    "caught_up": "a gap of N turns",
+    "pushed": "task: FACT",
+    "surfaced": SIGNAL,
+    "expanded": "turn N, or turn N was blocked",
+    "nudged": TURN,
+    "wired": TURN,
+    "blocked": "the handle of a row never opened; the FACT of a lesson never written; turn N, where its work broke off;"
+    " claim N of reader, where the gate refused the lesson",
+    "withheld": "turn N was blocked",
+    "acted": TURN,
+    "declined": TURN,
+    "written_back": TURN,
+    "updated": f"{TURN}; of a store, who rewrote it",
+    "compacted": "compact_every N",
+    "reanchored": "reanchor_every N",
+    "changed": "the world",
+    "flipped": "noise on POPULATION",
+    "perturbed": "noise on POPULATION",
+    "lost": "noise on POPULATION",
+    "doubled": "noise on POPULATION",
+    "delayed": "noise on POPULATION",
+    "reordered": "noise on POPULATION",
+    "misled": "bad on POPULATION",
+    "escalated": "the handle of the cell that disputes it, or the signal that rose",
+    "tripped": LATCH,
+    "cleared": LATCH,
+    "webhook": SIGNAL,
+    "annexed": SIGNAL,
+    "reinstated": SIGNAL,
+    "locked": SIGNAL,
+    "unlocked": SIGNAL,
+    "pinned": SIGNAL,
+    "unpinned": SIGNAL,
+    "flagged": SIGNAL,
+    "unflagged": SIGNAL,
+    "conflict": SIGNAL,
+    "refused": f"{SIGNAL}; {PROGRAM}; turn N, of an op that a reader may not wire;"
+    " who asked for a correction and had no say",
+    "scheduled": PROGRAM,
+    "corrected": "who took it back",
+    "forgotten": "who had it erased",
+    "shared": "who let another scope read it",
+    "unshared": "who took that back",
+}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.context.snapshot import Snapshot
-    from malsim.sim.context.turn_counters import TurnCounters
+    from malsim.sim.context.turn import TurnCounters
     from malsim.sim.world import Fact
 
 OF_FACTS = {

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from malsim.memory.port import AnswersReads, KeepsApart
 from malsim.memory.push.ranking import top_k
 from malsim.memory.schema import NONE
 from malsim.sim.writers.engine.claim_context import ShownRows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import View
     from malsim.sim.context.cell_index import CellIndex
+    from malsim.sim.world import Fact
 
 BUDGET_WORDS = 900
 LIMIT = 10
@@ -188,3 +192,18 @@ def _entered(table: NDArray[Any], at: Ints, values: NDArray[Any]) -> NDArray[Any
 
 
 _NONE = np.zeros(0, dtype=np.int64)
+
+
+def shows(plant: Any, state: Any, now: float, facts: Ints, scope: str) -> Bools | None:
+    """Return which facts the memory shows within a scope, shape (facts, replications); None if it has no scopes."""
+    return plant.shows(state, facts, scope, now) if isinstance(plant, KeepsApart) else None
+
+
+def within(snapshot: Snapshot, plant: Any, state: Any, now: float, facts: Sequence[Fact], scope: str) -> Snapshot:
+    """Return the snapshot as seen within a scope.
+
+    It is unchanged if no fact has a scope, or if the memory itself answers reads.
+    """
+    apart = any(fact.scope for fact in facts) and not isinstance(plant, AnswersReads)
+    here = shows(plant, state, now, np.arange(len(facts)), scope) if apart else None
+    return snapshot if here is None else snapshot.showing(here)

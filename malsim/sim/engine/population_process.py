@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.settings.population import Population
     from malsim.sim.world import World
-    from malsim.sim.writers.engine.claim_context import LatestClaims, ShownRows
-    from malsim.sim.writers.engine.scripted import Script
+    from malsim.sim.writers.engine.claim_context import LatestClaims, Script, ShownRows
 
 
 class PopulationProcess:

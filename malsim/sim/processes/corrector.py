@@ -16,7 +16,7 @@ from malsim.sim.world.correction import JOB
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Bools, Ints
     from malsim.sim.context.run_context import RunContext
-    from malsim.sim.engine.inbox import Inbox
+    from malsim.sim.engine.intake import Inbox
     from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.world.correction import Correction

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Bools
     from malsim.sim.context.snapshot import Snapshot
-    from malsim.sim.world.attack import Attack
     from malsim.sim.world.censored_times import Spells
+    from malsim.sim.world.correction import Attack
 
 
 class AttackScores:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,7 @@ from malsim.memory.gate.verdicts import KINDS
 from malsim.memory.schema import NONE
 from malsim.sim.context import observables
 from malsim.sim.context.event_log import EVENTS, EventLog
-from malsim.sim.context.recorded_rows import RecordedRows
-from malsim.sim.context.signal_log import SIGNALS, SignalLog
+from malsim.sim.context.recorded_rows import SIGNALS, RecordedRows, SignalLog
 from malsim.sim.record.attack_scores import AttackScores
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import ChangeScores
@@ -22,13 +22,16 @@ from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
 from malsim.sim.record.running_scores import RunningScores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from malsim.memory.graph.arrays import Array, Ints
+    from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import Claims, Verdicts, View
-    from malsim.sim.agent.tick_context import TickContext
+    from malsim.sim.agent.netlist_runner import NetlistRunner
+    from malsim.sim.agent.reviewer_pool import ReviewerPool
+    from malsim.sim.context.snapshot import Snapshot
+    from malsim.sim.context.turn import TurnCounters
     from malsim.sim.settings.scenario import Scenario
 
 __all__ = ["CELLS", "EVENTS", "SIGNALS", "WRITERS", "Recorder"]
@@ -259,3 +262,15 @@ def _account(verdicts: Verdicts, claims: Claims, rep: pl.Series, name: pl.Series
             ("claim " + pl.Series(claims.sequence).cast(pl.String) + " of " + by).alias("cause"),
         ]
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TickContext:
+    """State after a tick, for the recorder. `truth` has the shape (facts, replications)."""
+
+    snapshot: Snapshot
+    truth: Ints
+    counters: TurnCounters | None
+    reviewers: ReviewerPool | None
+    netlist_runner: NetlistRunner | None = None
+    shows: Callable[[Ints, str], Bools | None] = lambda *_: None  # see `context.asked_within`

@@ -13,8 +13,7 @@ from malsim.base.finite import finite
 from malsim.memory.rules import Rules
 from malsim.sim import bench
 from malsim.sim.settings.claim_faults import ClaimFault
-from malsim.sim.settings.law_parameters import GRAPHS
-from malsim.sim.settings.scenario import Scenario
+from malsim.sim.settings.scenario import GRAPHS, Scenario
 from malsim.sim.world.clock import milliseconds
 
 if TYPE_CHECKING:

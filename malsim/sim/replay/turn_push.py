@@ -11,7 +11,7 @@ from malsim.base.finite import finite
 from malsim.memory.push import Push, push_of
 from malsim.memory.schema import NONE
 from malsim.sim.bench import Bench
-from malsim.sim.settings.law_parameters import GRAPHS
+from malsim.sim.settings.scenario import GRAPHS
 from malsim.sim.world.clock import days
 
 if TYPE_CHECKING:

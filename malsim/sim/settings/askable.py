@@ -9,7 +9,7 @@ from malsim.adapters.checked_memory import CheckedMemories
 from malsim.base.errors import AddressError, ScenarioError
 from malsim.laws import find_law
 from malsim.netlist.language.address import Path, Reduced, Row, address
-from malsim.sim.settings.law_parameters import GRAPHS
+from malsim.sim.settings.scenario import GRAPHS
 
 if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Check, Scenario

@@ -12,7 +12,7 @@ from malsim.laws.truth.believed_graph import BelievedGraph
 from malsim.memory.port import HoldsGraph
 from malsim.netlist.language.lexicon import LOOP_WRITES
 from malsim.netlist.language.statements import Body, Cell, Edges, Prop
-from malsim.sim.settings.law_parameters import GRAPHS
+from malsim.sim.settings.scenario import GRAPHS
 
 if TYPE_CHECKING:
     from malsim.memory import Memory

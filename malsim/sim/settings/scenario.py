@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from malsim.adapters.engine.adapter import Phrases
 from malsim.base.errors import ScenarioError
 from malsim.base.finite import FARTHEST, in_days, is_number
+from malsim.base.limits import Limits
+from malsim.base.parameters import checked
+from malsim.laws import find_law
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.memory.gate.claims import as_claims
 from malsim.memory.rules import Rules
-from malsim.sim.settings.law_parameters import checked_law
 from malsim.sim.settings.netlist_config import NetlistConfig, with_reader_ops
 from malsim.sim.world.clock import DAY, milliseconds, read_spans
 
@@ -28,8 +30,7 @@ if TYPE_CHECKING:
     from malsim.sim.settings.reader import Reader
     from malsim.sim.settings.reviewers import Reviewers
     from malsim.sim.world import Fact
-    from malsim.sim.world.attack import Attack
-    from malsim.sim.world.correction import Correction
+    from malsim.sim.world.correction import Attack, Correction
     from malsim.sim.writers.engine.user_process import UserProcess
 
 
@@ -199,3 +200,38 @@ class Scenario:
         if isinstance(netlist, str):
             changes["netlist"] = NetlistConfig.of(netlist)
         return replace(self, **changes)
+
+
+GRAPHS = ("mal", "recall_v5")  # the laws of the graph of claims
+
+
+def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tuple[str, dict[str, float | str]]:
+    """Return a law's name and all its parameters. Raises for an unknown law or parameter, or a value out of bounds."""
+    if law in GRAPHS:
+        if settings:
+            raise ScenarioError(f"{law} has no parameters", where=where, given=", ".join(settings), hint="set [rules]")
+        return law, {}
+    definition = find_law(law, where=where)
+    return definition.name, checked(settings, definition.params, where=where)
+
+
+RECORDED = 150  # bytes of a cell at a tick, as measured under mal; other laws keep less of it
+
+
+def check_size(scenario: Scenario) -> None:
+    """Raise `ScenarioError` if the scenario has more replications, ticks or cells than the limits allow.
+
+    The error states the size asked for, the size allowed, and how to raise the limit.
+    """
+    ticks = scenario.turns * scenario.replications
+    cells = _cells(scenario) * ticks
+    sizes = {"replications": scenario.replications, "ticks": ticks, "cells": cells, "memory": cells * RECORDED}
+    Limits.current().check(sizes, where=scenario.path or None)
+
+
+def _cells(scenario: Scenario) -> int:
+    draws = 0.0
+    for group in scenario.writers:
+        days = max(0.0, min(scenario.days * DAY, group.last) - group.start) / DAY
+        draws += group.count * days * (DAY / group.every if group.every else group.rate)
+    return scenario.claims.height + int(draws)

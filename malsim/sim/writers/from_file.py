@@ -15,8 +15,8 @@ from malsim.base.errors import ScenarioError
 from malsim.base.parameters import Param
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import DAY
+from malsim.sim.writers.engine.claim_context import Script
 from malsim.sim.writers.engine.claim_files import read_claims
-from malsim.sim.writers.engine.scripted import Script
 
 path = Param("", "file", "the claim file, in the scenario's folder")
 step = Param(1.0, "d", "from one claim to the next, where the file has no times", 0.0, 1e6)

@@ -123,10 +123,9 @@ def _small_tick() -> Ratio:
     """A turn of a small run: a few claims through the gate, the tick, and the record of it."""
     from malsim.laws.engine.graph_plant import Graph
     from malsim.memory.port import Claims, Vocabulary
-    from malsim.sim.agent.tick_context import TickContext
     from malsim.sim.context.cell_index import CellIndex
     from malsim.sim.context.snapshot import Snapshot
-    from malsim.sim.record.recorder import Recorder
+    from malsim.sim.record.recorder import Recorder, TickContext
     from malsim.sim.settings.scenario import Scenario
 
     memory = tick(graph(100, 300), 1.0)

@@ -65,7 +65,7 @@ def sides(defect: Defect, *, seed: int | None = None) -> Sides:
 
 def _law(report: Judged) -> str:
     from malsim.laws import find_law
-    from malsim.sim.settings.law_parameters import GRAPHS
+    from malsim.sim.settings.scenario import GRAPHS
 
     scenario = report.scenario
     if scenario.law in GRAPHS:

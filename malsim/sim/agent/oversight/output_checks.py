@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.context.run_context import RunContext
     from malsim.sim.context.snapshot import Snapshot
-    from malsim.sim.context.turn import Turn
-    from malsim.sim.context.turn_counters import TurnCounters
+    from malsim.sim.context.turn import Turn, TurnCounters
     from malsim.sim.settings.reader import Reader
     from malsim.sim.world import World
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from malsim.memory.graph.arrays import sum_in_order
+from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.memory.graph.arrays import Array
-    from malsim.sim.agent.oversight.disputes_by_fact import DisputesByFact
+    from malsim.memory.graph.arrays import Array, Bools, Ints
+    from malsim.sim.context.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
@@ -94,3 +95,85 @@ def value_of_look(shares: Array, accuracy: float) -> Array:
 PRIORITIES: dict[str, Callable[[TriageContext], Array]] = {
     one.__name__: one for one in (first, swing, acted, uncertain, rank, value, random)
 }
+
+
+FORGETS = 0.7  # of a swing, the share that is left a tick later
+
+
+class DisputesByFact:
+    """State of the dispute about each fact of each replication. Tables have the shape (facts, replications).
+
+    `worth` is the largest worth of an active claim of each value, shape (values, facts, replications), 0 where no claim
+    states it. `lead` and `rival` are the rows of the best claim and of the best claim of another value, NONE where there
+    is none. `swing` sums how far the worth of a value moved from tick to tick, and decays. `since` is the tick at which
+    the dispute began. `is_open` marks disputes in which somebody other than a reviewer has claimed since the last
+    review. Nothing here depends on the truth.
+    """
+
+    def __init__(self, facts: int, replications: int, *, who: int) -> None:
+        shape = (facts, replications)
+        self._who, self._rows, self._ticks = who, 0, 0
+        self.newest, self._last_review = np.full((2, *shape), NONE, dtype=np.int64)
+        self.lead, self.rival, self.since = np.full((3, *shape), NONE, dtype=np.int64)
+        self.swing, self.worth = np.zeros(shape), np.zeros((1, *shape))
+        self.disputed: Bools = np.zeros(shape, dtype=bool)
+        self._verdict, self._verdict_at = np.full((2, *shape), NONE, dtype=np.int64)
+
+    def look(self, snapshot: Snapshot) -> None:
+        self._ticks += 1
+        self._take_new(snapshot)
+        cell_index, size = snapshot.cell_index, self.newest.size
+        speaks = np.flatnonzero(snapshot.active & (cell_index.value != NONE) & (cell_index.fact != NONE))
+        best = np.full(cell_index.most_values * size, NONE, dtype=np.int64)
+        rising = speaks[np.lexsort((-speaks, snapshot.worth[speaks]))]  # of several the best, of equals the first, is last
+        best[cell_index.says[rising]] = rising
+        by_value = best.reshape(-1, *self.newest.shape)
+        worth = np.where(by_value == NONE, 0.0, np.maximum(snapshot.worth[by_value], 0.0) if len(snapshot.worth) else 0.0)
+        moved = np.abs(worth - self.worth).max(axis=0) if worth.shape == self.worth.shape else 0.0
+        self.swing, self.worth = FORGETS * self.swing + moved, worth
+        order = np.argsort(np.where(by_value == NONE, np.inf, -worth), axis=0, kind="stable")
+        self.lead, self.rival = (np.take_along_axis(by_value, order[place][None], axis=0)[0] for place in (0, 1))
+        disputed = (self.lead != NONE) & (self.rival != NONE)
+        self.since = np.where(disputed & ~self.disputed, self._ticks, self.since)
+        self.disputed = disputed
+
+    @property
+    def is_open(self) -> Bools:
+        """Mask of the disputes that wait for a reviewer, shape (facts, replications)."""
+        waits: Bools = self.disputed & (self.newest > self._last_review)
+        return waits
+
+    def close(self, fact: Ints, rep: Ints) -> None:
+        self._last_review[fact, rep] = self.newest[fact, rep]
+        self.since[fact, rep] = self._ticks
+
+    def decide(self, fact: Ints, rep: Ints, value: Ints) -> None:
+        self._verdict[fact, rep], self._verdict_at[fact, rep] = value, self._ticks
+
+    def shares(self) -> Array:
+        """Return the worth of each value as a probability, with a small share for unclaimed values."""
+        floored = np.maximum(self.worth, LEAST)
+        shared: Array = floored / sum_in_order(floored, axis=0)
+        return shared
+
+    def judged_shares(self, accuracy: float, lasts: Array) -> Array:
+        """Return `shares` updated by the last verdicts, whose weight decays to 1/e in `lasts` ticks, by fact.
+
+        p_k ∝ share_k (h L(v|k) + (1 − h) / K);  h = exp(−age / lasts)
+        """
+        shares, count = self.shares(), len(self.worth)
+        fresh = np.where(self._verdict == NONE, 0.0, np.exp((self._verdict_at - self._ticks) / lasts[:, None]))
+        verdict = np.arange(count)[:, None, None] == self._verdict
+        likely = np.where(verdict, accuracy, (1.0 - accuracy) / max(count - 1, 1))
+        judged = shares * (fresh * likely + (1.0 - fresh) / count)
+        return judged / sum_in_order(judged, axis=0)
+
+    def _take_new(self, snapshot: Snapshot) -> None:
+        cell_index, view = snapshot.cell_index, snapshot.view
+        new = np.arange(self._rows, len(view))
+        self._rows = len(view)
+        about = new[(cell_index.fact[new] != NONE) & (view.writer[new] != self._who)]
+        np.maximum.at(self.newest, (cell_index.fact[about], cell_index.rep[about]), about)
+
+
+LEAST = 0.02  # worth of a value that nobody claims

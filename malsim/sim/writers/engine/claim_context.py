@@ -14,10 +14,12 @@ from malsim.memory.schema import NONE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.world.draws import Draws
+
 
 LEAST_STATED = 0.01
 
@@ -199,3 +201,27 @@ def _whole(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, oth
 
 def _marks(parts: Sequence[tuple[int, Bools | None]], claims: int, *, otherwise: bool) -> Bools | None:
     return _whole(parts, claims, otherwise=otherwise) if any(part is not None for _, part in parts) else None
+
+
+@dataclass(frozen=True)
+class Script:
+    """Claims sorted by writer and time. Those of writer m are at `starts[m]` up to `starts[m + 1]` − 1."""
+
+    names: tuple[str, ...]
+    starts: Ints
+    t: Ints
+    fact: Ints
+    value: Ints
+    stated: Array
+
+    @classmethod
+    def of(cls, *, writers: pl.Series, t: Ints, fact: Ints, value: Ints, stated: Array) -> Script:
+        names, member = np.unique(writers.to_numpy().astype(str), return_inverse=True)
+        order = np.lexsort((t, member))
+        starts = np.searchsorted(member[order], np.arange(len(names) + 1))
+        return cls(tuple(names.tolist()), starts, t[order], fact[order], value[order], stated[order])
+
+    def place(self, member: Ints, turn: Ints) -> Ints:
+        """Return the index of the nth claim of each writer; past the end where there is none."""
+        place = self.starts[member] + turn
+        return np.where(place < self.starts[member + 1], place, len(self.t))
