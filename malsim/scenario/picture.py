@@ -37,18 +37,9 @@ MOST_PANELS = 8
 class Picture:
     """Frames of one figure.
 
-    Parameters
-    ----------
-    lines
-        panel, t (days), and over the replications the middle, 5 % and 95 %.
-    regions
-        panel, begins, ends (days), low, high (null is open), passed: where a check asks for values between low and high.
-    bands
-        panel, t, low, high round a baseline.
-    events
-        t, kind.
-    witnesses
-        panel, t: where a failing check was decided.
+    `lines`: panel, t (days), and over the replications the middle, 5 % and 95 %. `regions`: panel, begins, ends (days), low,
+    high (null is open), passed: where a check asks for values between low and high. `bands`: panel, t, low, high round a
+    baseline. `events`: t, kind. `witnesses`: panel, t, where a failing check was decided.
     """
 
     lines: pl.DataFrame

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,9 @@ from malsim.base.files.outputs import save_files
 from malsim.base.finite import finite
 from malsim.memory.port import Explains, HoldsGraph
 from malsim.netlist.evaluate import Frames, edges_by_handle, evaluate
-from malsim.sim.record.bands import BANDS
 from malsim.sim.record.manifest import manifest
 from malsim.sim.record.metrics import metrics
-from malsim.sim.settings.memory_law import graph_of
+from malsim.sim.record.run_data import RunData
 from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import readers
 from malsim.sim.why.endings import endings
@@ -27,21 +26,14 @@ from malsim.sim.why.signal_cause import because, is_program, is_signal, of_progr
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from malsim.memory import Memory
     from malsim.memory.explain import Explanation, LawExplanation
-    from malsim.memory.graph.arrays import Array, Ints
-    from malsim.memory.port import Plant, View, Vocabulary
-    from malsim.sim.record.attack_scores import AttackScores
-    from malsim.sim.record.change_scores import ChangeScores
-    from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
-    from malsim.sim.record.running_scores import FinalScores, RunningScores
-    from malsim.sim.settings.scenario import Scenario
+    from malsim.memory.port import View
 
 FRAMES = ("cells", "signals", "events", "writers", "bands")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Run:
+class Run(RunData):
     """Finished run: the recorded frames, and the final memory.
 
     `reviews` counts the reviewers' verdicts in each replication, `unseen` the claims after the last tick, and `dropped`
@@ -52,53 +44,19 @@ class Run:
     rep, kind, subject, detail, cause), `writers` (t, rep, writer, claims, contradicted, calibration); t in days.
     """
 
-    scenario: Scenario
-    cells: pl.DataFrame
-    signals: pl.DataFrame
-    events: pl.DataFrame
-    writers: pl.DataFrame
-    plant: Plant[Any]
-    state: Any
-    vocabulary: Vocabulary
-    bands: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=BANDS))
-    counters: pl.DataFrame | None = None
-    running_scores: RunningScores | None = None
-    changes: ChangeScores | None = None
-    attack_scores: AttackScores | None = None
-    correction_scores: CorrectionScores | None = None
-    scope_scores: ScopeScores | None = None
-    final_scores: FinalScores | None = None
-    reviews: Ints | None = None
-    unseen: int = 0
-    dropped: int = 0
-    failures: Mapping[int, Exception] = field(default_factory=dict)
-    answers: Mapping[str, Array] = field(default_factory=dict)
-
     def without(self, failures: Mapping[int, Exception]) -> Run:
         """Return the same run without the rows of replications that broke off, by number.
 
         Raises `UsageError` for what is no mapping from numbers of replications to errors.
         """
         if not isinstance(failures, Mapping) or any(not isinstance(number, int) for number in failures):
-            hint = "run.failures is such a mapping"
-            allowed = "a mapping from numbers of replications to the errors that ended them"
-            raise UsageError(
-                "the failures are not a mapping from replication numbers to errors",
-                where="Run.without",
-                given=failures,
-                allowed=allowed,
-                hint=hint,
-            )
+            problem = "the failures are not a mapping from replication numbers to errors"
+            raise UsageError(problem, where="Run.without", given=failures, hint="run.failures is such a mapping")
         if not failures:
             return self
         whole = ~pl.col("rep").is_in(list(failures))
         frames = {name: getattr(self, name).filter(whole) for name in ("cells", "signals", "events", "writers")}
         return replace(self, **frames, failures=failures)
-
-    @cached_property
-    def memory(self) -> Memory:
-        """Final graph of claims. Raises `UsageError` under a law without a graph."""
-        return graph_of(self.plant, self.state, self.scenario.law, "cells and edges to look at")
 
     @cached_property
     def labels(self) -> pl.DataFrame:

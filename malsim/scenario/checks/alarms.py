@@ -31,18 +31,9 @@ _TIME = re.compile(r"(\d+|[\d.]+\s*[a-z]+)(?:(\.\.)(\d+|[\d.]+\s*[a-z]+)?)?")
 def series(text: str) -> Array:
     """Return a series with one number per tick from its shorthand; NaN where the text has no value.
 
-    `0.9x5` is five ticks of 0.9; `0.4+0.02x20` is twenty, from 0.4 in steps of 0.02; `_` is a tick without a value. (In
-    Prometheus' notation, which this resembles, a count is of the ticks that follow the first.)
-
-    Parameters
-    ----------
-    text
-        Items with spaces between; at most 1,000,000 ticks in all.
-
-    Raises
-    ------
-    ScenarioError
-        Naming the item that cannot be read.
+    `0.9x5` is five ticks of 0.9; `0.4+0.02x20` is twenty, from 0.4 in steps of 0.02; `_` is a tick without a value. Items
+    are separated by spaces, with at most 1,000,000 ticks in all. (In Prometheus' notation, which this resembles, a count
+    is of the ticks that follow the first.) Raises `ScenarioError` with the item that cannot be read.
 
     >>> series("0.9x2 0.5-0.25x3 _ 1").tolist()
     [0.9, 0.9, 0.5, 0.25, 0.0, nan, 1.0]
@@ -77,13 +68,9 @@ def _unreadable(item: str, number: int) -> ScenarioError:
 def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
     """Return the state of an alarm at each tick: quiet, tripped, latched or cleared; None where it has no value.
 
-    On while its condition holds it is tripped, on without it latched; off it is cleared if it was ever on, else quiet.
-    Without a condition an alarm that is on is tripped.
-
-    Parameters
-    ----------
-    alarm, condition
-        Ticks × replications of 1 and 0; NaN is no value.
+    While on, an alarm is tripped if its condition holds and latched if not; off, it is cleared if it was ever on, else
+    quiet. Without a condition an alarm that is on is tripped. Both arrays are ticks × replications of 1 and 0; NaN is no
+    value.
 
     >>> column = np.array([[0.0, 1.0, 1.0, 0.0]]).T
     >>> states(column, np.array([[0.0, 1.0, 0.0, 0.0]]).T).ravel().tolist()
@@ -102,12 +89,9 @@ def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlarmVerdict:
-    """Expected states that an alarm was not in.
+    """Expected states that an alarm was not in, one row a time and replication.
 
-    Parameters
-    ----------
-    differences
-        One row a time and replication: t (days), tick, rep, expected, got (null where the alarm has no value).
+    Columns of `differences`: t (days), tick, rep, expected, got (null where the alarm has no value).
     """
 
     differences: pl.DataFrame
@@ -133,22 +117,12 @@ class AlarmVerdict:
 def check_alarm(
     expected: Mapping[str, str], run: RunFrames | Trace, *, alarm: str, condition: str | None = None
 ) -> AlarmVerdict:
-    """Compare an alarm's states with those expected at some times; at all others any state will do.
+    """Compare an alarm's states with those expected at some times; any state will do at other times.
 
-    Parameters
-    ----------
-    expected
-        From a time to a state. A time is a tick from 0 (`3`), a time of the run (`2d`), or a range of either with both ends
-        included (`5..9`, `2d..3d`, `5..`); several states that would do are joined by `|`.
-    run
-        Anything with the frames cells, signals, events, writers; or a Trace.
-    alarm, condition
-        Addresses of the alarm's bit, and of the bit that trips it.
-
-    Raises
-    ------
-    ScenarioError
-        For a time that is no tick, a state that is none, expectations that contradict each other or that nothing can break.
+    `expected` maps a time to a state. A time is a tick from 0 (`3`), a time of the run (`2d`), or a range of either with
+    both ends included (`5..9`, `2d..3d`, `5..`); alternative states are joined by `|`. `alarm` and `condition` are
+    addresses of the alarm's bit and of the bit that trips it. Raises `ScenarioError` for a time that is no tick, an
+    unknown state, and expectations that contradict each other or that nothing can break.
 
     >>> out, bad = np.array([[0.0, 1.0, 1.0, 0.0]]).T, np.array([[0.0, 1.0, 0.0, 0.0]]).T
     >>> trace = Trace.of_arrays(range(4), {"out": out, "bad": bad})

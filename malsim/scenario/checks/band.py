@@ -23,14 +23,8 @@ KEYS = {
 class Band:
     """Tolerance of a column: a value v is inside if |v − b| ≤ absolute + relative · |b|, with b the recorded value.
 
-    Words, bits and events must be equal to what was recorded.
-
-    Parameters
-    ----------
-    absolute
-        In the column's unit, 0 or more.
-    relative
-        A share of the recorded value, 0 or more; the default covers the nine digits of a baseline.
+    Words, bits and events must be equal to what was recorded. Both tolerances are 0 or more; `absolute` is in the column's
+    unit. The default of `relative` covers the nine digits of a baseline.
     """
 
     absolute: float = 0.0

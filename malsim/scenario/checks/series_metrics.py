@@ -87,19 +87,8 @@ def measure(metric: str, days: Array, values: Array, *, final: float | None = No
     and `undershoot` are in percent of it; `peak` is the largest distance from 0. Times are in days since the first tick
     given, infinite if it never happens. Definitions as in python-control's `step_info`.
 
-    Parameters
-    ----------
-    metric
-        A key of `METRICS`.
-    days, values
-        Shapes (T,) and (T, R); NaN where there is no value yet.
-    final
-        What the series should settle at; default its last value, where there is one.
-
-    Raises
-    ------
-    ScenarioError
-        If a replication has no value, or a step response ends at 0, of which no share can be taken.
+    `days` and `values` have the shapes (T,) and (T, R); NaN where there is no value yet. `final` is the value to settle
+    at, by default the last value. Raises `ScenarioError` if a replication has no value, or a step response ends at 0.
 
     >>> measure("overshoot", np.arange(4.0), np.array([[0.0], [1.5], [0.9], [1.0]])).tolist()
     [50.0]

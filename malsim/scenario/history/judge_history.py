@@ -85,13 +85,9 @@ def check_of_history(check: Check, history: History, trace: Trace) -> Outcome:
 def with_signals(history: History) -> History:
     """Return the history with the signals and events of its netlist, which scans the memory after each tick.
 
-    Cells and edges of the netlist's text are left out: what there is, the store says. Flags that it would set are noted as
-    events and set nowhere; its programs propose nothing. A tick of the net is the usual distance of two scans.
-
-    Raises
-    ------
-    ScenarioError
-        Where a netlist reads cells and the history has no graph of claims.
+    Cells and edges of the netlist's text are left out, since the store has its own. Flags are recorded as events and set
+    nowhere, and programs propose nothing. A tick of the net is the median distance of two scans. Raises `ScenarioError` if a
+    netlist reads cells and the history has no graph of claims.
     """
     scenario = history.scenario
     netlist = scenario.netlist

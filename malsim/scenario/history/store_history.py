@@ -69,28 +69,12 @@ def store_history(
     snapshots: bool = False,
     objects: bool = False,
 ) -> History:
-    """Read what a store went through, at every instant at which it was written to.
+    """Read the state of a store at every instant at which it was written to; the file is only read.
 
-    Parameters
-    ----------
-    path
-        The store; only read.
-    scenario
-        Whose checks and netlist are asked.
-    cells
-        The handles that are asked about; None for all.
-    snapshots
-        Whether the whole memory is wanted at each instant at which a netlist scans: its ticks, or every write where none
-        ticked.
-    objects
-        Whether the signals `belief(OBJECT)` and `rivals(OBJECT)` are wanted.
-
-    Raises
-    ------
-    StoreError
-        For a file that is no store, damaged, or busy.
-    ScenarioError
-        For more instants × cells than the limits allow.
+    `scenario` holds the checks and the netlist, and `cells` the handles that they read, None for all. With `snapshots`,
+    the history holds the whole memory at each instant at which a netlist scans: the store's ticks, or every write if it
+    has none. With `objects`, it holds the signals `belief(OBJECT)` and `rivals(OBJECT)`. Raises `StoreError` for a file
+    that is no store, damaged or busy, and `ScenarioError` for more instants × cells than the limits allow.
     """
     with reading(path) as file:
         now, deeds = read.present(file), read.ticks(file)

@@ -44,10 +44,7 @@ def drawing(proof: Proof) -> Sheet:
 def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str:
     """Return a scenario file in which the refuting inputs replace the cells and the loop, with the property as its check.
 
-    Raises
-    ------
-    UsageError
-        Where its run does not fail as the trace did.
+    Raises `UsageError` if the scenario's run does not fail as the trace did.
     """
     trace = _trace(proof)
     sources = {one.source: one.name for one in proof.inputs if one.source}

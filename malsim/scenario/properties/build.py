@@ -240,10 +240,7 @@ def fields_of(text: str) -> str:
 def read_of(text: str, *, quoted: bool) -> str | None:
     """Return the address that a word or a quoted text of a check names; None for a quoted text that is no address.
 
-    Raises
-    ------
-    ScenarioError
-        For a spelling that a check does not have; the hint is the right one.
+    Raises `ScenarioError` for a spelling that a check does not have, with the right one as its hint.
     """
     if '("' in text:
         return text.replace('("', "(").replace('")', ")")

@@ -26,17 +26,8 @@ if TYPE_CHECKING:
 def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = None) -> Trace:
     """Return the trace of a run's frames; an address is looked up when it is first read.
 
-    Parameters
-    ----------
-    run
-        Anything with the frames cells, signals, events and writers; every time in cells, signals or writers is a tick.
-    metrics
-        Numbers of the whole run by name: one a replication, or ticks × replications.
-
-    Raises
-    ------
-    ScenarioError
-        If the run holds no tick, or a frame no t or rep.
+    Every time in cells, signals or writers is a tick. `metrics` are numbers of the whole run by name: one a replication, or
+    ticks × replications. Raises `ScenarioError` if the run holds no tick, or a frame no t or rep.
     """
     reader = FrameReader(run, metrics or {})
     return Trace(reader.times, reader.replications, reader.read, reader.events_at)

@@ -66,16 +66,9 @@ def margins_at_start(formula: stl.Formula, trace: Trace, *, truth: bool = False)
 class Margins:
     """Evaluator of formulas over one trace.
 
-    Parameters
-    ----------
-    trace
-        What is judged.
-    truth
-        Give every comparison ±1 instead of its distance: the sign of a margin of 0.
-    keep
-        Remember each part's margins: for one replication, whose witness is sought.
-    fill
-        The margin of a comparison at a tick where its value is not a finite number or not a bit; None: raise there.
+    With `truth`, every comparison gives ±1 instead of its distance, for the sign of a margin of 0. With `keep`, each part's
+    margins are cached, for one replication whose witness is sought. `fill` is the margin of a comparison at a tick where its
+    value is not a finite number or not a bit; None raises there.
     """
 
     def __init__(self, trace: Trace, *, truth: bool = False, keep: bool = False, fill: float | None = None) -> None:

@@ -32,10 +32,7 @@ TERMINALS = {
 def parse(text: str) -> Formula:
     """Read one property, at most 10,000 characters and 60 operators deep.
 
-    Raises
-    ------
-    ScenarioError
-        With the column, the words read there, and what to try.
+    Raises `ScenarioError` with the column, the words read there, and what to try.
 
     >>> parse("always (tripped implies eff(obs_a1a1) < 0.5)").word
     'always'

@@ -25,18 +25,11 @@ Events: TypeAlias = Callable[[str, str | None], NDArray[np.bool_]]
 class Trace:
     """Ticks of a run, and functions to read it.
 
-    Parameters
-    ----------
-    times
-        Milliseconds of each tick since the run's start, rising.
-    replications
-        The replication numbers, one a column.
-    read
-        From an address to an array of ticks × replications: float64 with NaN where there is no value (a cell that is
-        not yet there), or an object array of strings with None there. To read more kinds of address, wrap it:
-        `dataclasses.replace(trace, read=wider(trace.read))`.
-    events_at
-        From an event's kind and subject (or None) to a Boolean array of the same shape: since the tick before.
+    `times` are the milliseconds of each tick since the run's start, rising, and `replications` the numbers of the columns.
+    `read` maps an address to an array of ticks × replications: float64 with NaN where there is no value (a cell that is not
+    yet there), or an object array of strings with None there. To read more kinds of address, wrap it:
+    `dataclasses.replace(trace, read=wider(trace.read))`. `events_at` maps an event's kind and subject (or None) to a Boolean
+    array of the same shape: whether the event occurred since the tick before.
     """
 
     times: NDArray[np.int64]

@@ -29,14 +29,8 @@ if TYPE_CHECKING:
 class Margin:
     """Distance of a property from breaking: positive holds, negative is broken, at 0 the formula's truth decides.
 
-    Parameters
-    ----------
-    replications
-        Their numbers.
-    each, holds
-        The margin of each at the run's start, in the units compared (over the predicate's scale), and whether it holds.
-    witness
-        What decided the worst of them.
+    `each` is the margin of each replication at the run's start, in the units compared (over the predicate's scale), and
+    `holds` whether the property holds in it. `witness` is the comparison that decided the worst of them.
     """
 
     replications: NDArray[np.int64]
@@ -57,18 +51,8 @@ class Margin:
 class Verdict:
     """Verdict on a check, passed if the share of replications that hold is at least the required share.
 
-    Parameters
-    ----------
-    passed
-        The verdict.
-    property
-        The property, as text.
-    share, holding
-        The share asked, and the share that holds.
-    interval
-        Wilson's 95 % interval of the share that holds.
-    margin
-        The margins, with the worst one's witness.
+    `property` is the property as text, `share` the required share, `holding` the share that holds with its 95 %
+    `interval` by Wilson, and `margin` the margins with the witness of the worst.
     """
 
     passed: bool
@@ -96,18 +80,10 @@ class Property:
             raise ScenarioError("this formula cannot be written as text", given=self.text, hint="see property.lark")
 
     def margin(self, run: RunFrames | Trace) -> Margin:
-        """Return the margin of every replication at the run's start.
+        """Return the margin of every replication at the run's start, for a run (any object with its four frames) or a Trace.
 
-        Parameters
-        ----------
-        run
-            Anything with the frames cells, signals, events, writers; or a Trace.
-
-        Raises
-        ------
-        ScenarioError
-            If an address names nothing in the run, a window ends after it, a value is NaN, or nothing was checked: no
-            tick of some replication had a value to compare.
+        Raises `ScenarioError` if an address names nothing in the run, a window ends after it, a value is NaN, or nothing was
+        checked because no tick of some replication had a value to compare.
         """
         try:
             return self._margin(run if isinstance(run, Trace) else trace_of(run))
@@ -149,21 +125,9 @@ class Property:
 
 
 def check(formula: str | Formula, run: RunFrames | Trace, *, share: float = 1.0) -> Verdict:
-    """Judge a run by one property.
+    """Judge a run, or a Trace, by one property: the `share` of replications that must hold is above 0 and at most 1.
 
-    Parameters
-    ----------
-    formula
-        The property, as text or as objects.
-    run
-        Anything with the frames cells, signals, events, writers; or a Trace.
-    share
-        The share of replications that must hold, above 0 and at most 1.
-
-    Raises
-    ------
-    ScenarioError
-        Whatever keeps the check from being made; never a silent pass.
+    Raises `ScenarioError` for anything that keeps the check from being made; it never passes silently.
 
     >>> trace = Trace.of_arrays([0, 1, 2], {"x": np.array([[0.5], [0.4], [0.2]])})
     >>> verdict = check("always (x >= 0.3)", trace)

@@ -17,15 +17,9 @@ Rows = NDArray[np.int64]
 def extrema(values: Array, first: Rows, last: Rows, *, largest: bool) -> Array:
     """Return the smallest (or largest) of rows first[i] … last[i], for each i and column; an empty window gives ±∞.
 
-    Two stacks: the rows from `first` up to a split carry extrema toward the split, those after it one running extremum.
-    Each row enters and leaves once, so a window of any width costs three row operations a step.
-
-    Parameters
-    ----------
-    values
-        Rows × columns, without NaN.
-    first, last
-        Row numbers, both never falling; `last < first` is an empty window.
+    Two stacks: the rows from `first` up to a split carry extrema toward the split, those after it one running extremum. Each
+    row enters and leaves once, so a window of any width costs three row operations a step. `values` (rows × columns) hold no
+    NaN. `first` and `last` are row numbers that never fall; `last < first` is an empty window.
 
     >>> column = np.array([[3.0], [1.0], [2.0]])
     >>> extrema(column, np.array([0, 1, 2]), np.array([1, 2, 2]), largest=False).ravel().tolist()
@@ -58,17 +52,10 @@ def extrema(values: Array, first: Rows, last: Rows, *, largest: bool) -> Array:
 
 
 def spans(window: Window | None, times: Rows, *, origin: int | None = None) -> tuple[Rows, Rows]:
-    """Return the first and last tick of a window, seen from each tick, or from one instant `origin` before all ticks.
+    """Return the first and last tick of a window, seen from each tick, or from one instant `origin` (ms) before all ticks.
 
-    A tick j is spanned by [a:b] of tick i if times[i] + a ≤ times[j] ≤ times[i] + b, or, in ticks, i + a ≤ j ≤ i + b;
-    what lies beyond the last tick is cut off.
-
-    Parameters
-    ----------
-    times
-        Milliseconds of each tick, rising.
-    origin
-        Milliseconds; ticks are counted from the first one.
+    A tick j is spanned by [a:b] of tick i if times[i] + a ≤ times[j] ≤ times[i] + b, or, in ticks, i + a ≤ j ≤ i + b; what
+    lies beyond the last tick is cut off. From an `origin`, ticks are counted from the first one.
     """
     count = len(times)
     here = np.arange(count if origin is None else 1)

@@ -19,20 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
-    """The comparison that decided a replication's margin.
+    """Comparison that decided a replication's margin.
 
-    Parameters
-    ----------
-    replication, day
-        Where it stands; `day` is None if the window held no tick to decide.
-    addresses
-        What the clause reads, or the event's subject.
-    clause
-        The comparison, as text.
-    expected, got
-        What should have been, and what was.
-    margin
-        The replication's margin.
+    `day` is None if the window held no tick to decide. `addresses` are what the clause reads, or the event's subject.
+    `clause` is the comparison as text, with what was expected and what it got.
     """
 
     replication: int

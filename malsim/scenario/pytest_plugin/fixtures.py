@@ -95,13 +95,7 @@ class MemoryBench:
 
     @property
     def run(self) -> Run:
-        """Run so far, with its frames.
-
-        Raises
-        ------
-        UsageError
-            Before the first tick.
-        """
+        """Run so far, with its frames. Raises `UsageError` before the first tick."""
         if not self.ticks:
             raise UsageError(
                 "no tick has passed, so the memory knows nothing", where="malsim_bench", hint="call tick() first"

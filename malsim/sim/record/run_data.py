@@ -1,16 +1,22 @@
-"""Interface to a finished run for properties, figures and explanations; implemented by `sim.run.Run`."""
+"""Frames and scores of a finished run, which properties, figures and explanations read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import polars as pl
+
+from malsim.sim.record.bands import BANDS
+from malsim.sim.settings.memory_law import graph_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import polars as pl
-
     from malsim.memory import Memory
     from malsim.memory.graph.arrays import Array, Ints
+    from malsim.memory.port import Plant, Vocabulary
     from malsim.sim.record.attack_scores import AttackScores
     from malsim.sim.record.change_scores import ChangeScores
     from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
@@ -19,60 +25,49 @@ if TYPE_CHECKING:
 
 
 class RunFrames(Protocol):
-    """Frames of a run that properties read."""
+    """Frames that properties read, of a run or a recorded history.
+
+    Columns: `cells` t, rep, cell and the fields of cells; `signals` t, rep, row (null for a run's signal), signal, value;
+    `events` t, rep, kind, subject; `writers` t, rep, writer and the fields of writers.
+    """
 
     @property
-    def cells(self) -> pl.DataFrame:
-        """Frame of cells, one row a tick, replication and cell: t, rep, cell, and a column for each field."""
-
+    def cells(self) -> pl.DataFrame: ...
     @property
-    def signals(self) -> pl.DataFrame:
-        """Frame of signals: t, rep, row (null for a run's signal), signal, value."""
-
+    def signals(self) -> pl.DataFrame: ...
     @property
     def events(self) -> pl.DataFrame: ...
-
     @property
-    def writers(self) -> pl.DataFrame:
-        """Frame of writers, one row a tick, replication and writer: t, rep, writer, and a column for each field."""
+    def writers(self) -> pl.DataFrame: ...
 
 
-class RunData(RunFrames, Protocol):
-    """Scenario, frames, final graph, and the sums and counts over the ticks of a run."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RunData:
+    """Recorded frames of a run, its final memory, and sums and counts over its ticks; see `malsim.sim.run.Run`."""
 
-    @property
-    def scenario(self) -> Scenario: ...
+    scenario: Scenario
+    cells: pl.DataFrame
+    signals: pl.DataFrame
+    events: pl.DataFrame
+    writers: pl.DataFrame
+    plant: Plant[Any]
+    state: Any
+    vocabulary: Vocabulary
+    bands: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=BANDS))
+    counters: pl.DataFrame | None = None
+    running_scores: RunningScores | None = None
+    changes: ChangeScores | None = None
+    attack_scores: AttackScores | None = None
+    correction_scores: CorrectionScores | None = None
+    scope_scores: ScopeScores | None = None
+    final_scores: FinalScores | None = None
+    reviews: Ints | None = None
+    unseen: int = 0
+    dropped: int = 0
+    failures: Mapping[int, Exception] = field(default_factory=dict)
+    answers: Mapping[str, Array] = field(default_factory=dict)
 
-    @property
-    def memory(self) -> Memory: ...
-
-    @property
-    def counters(self) -> pl.DataFrame | None: ...
-
-    @property
-    def reviews(self) -> Ints | None: ...
-
-    @property
-    def running_scores(self) -> RunningScores | None: ...
-
-    @property
-    def changes(self) -> ChangeScores | None: ...
-
-    @property
-    def correction_scores(self) -> CorrectionScores | None: ...
-
-    @property
-    def scope_scores(self) -> ScopeScores | None: ...
-
-    @property
-    def attack_scores(self) -> AttackScores | None: ...
-
-    @property
-    def final_scores(self) -> FinalScores | None: ...
-
-    @property
-    def answers(self) -> Mapping[str, Array]:
-        """Shares of the answers of a user's memory, by figure; empty under a law."""
-
-    @property
-    def failures(self) -> Mapping[int, Exception]: ...
+    @cached_property
+    def memory(self) -> Memory:
+        """Final graph of claims. Raises `UsageError` under a law without a graph."""
+        return graph_of(self.plant, self.state, self.scenario.law, "cells and edges to look at")

@@ -38,21 +38,10 @@ class TurnPush(Push):
 
 
 def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
-    """Return the push of the last turn that is not after a day.
+    """Return the push of the last turn that is not after a day, in replication number `rep` (the first by default).
 
-    Parameters
-    ----------
-    scenario
-        One with a reader, under a law that keeps a graph of claims.
-    day
-        From the first turn to the run's end.
-    rep
-        The replication's number; the first by default.
-
-    Raises
-    ------
-    UsageError
-        Where no reader is pushed anything, before the first turn, and under a law that keeps no cells.
+    `day` is from the first turn to the run's end. Raises `UsageError` if the scenario has no reader, before the first
+    turn, and under a law that keeps no graph of claims.
     """
     first = scenario.first if rep is None else rep
     finite(day, where="day", low=days(scenario.turn_every), high=scenario.days)

@@ -31,12 +31,10 @@ Reader = tuple[str, str, str, str]
 def readers(run: RunData, cell: str, *, t: float, rep: int) -> pl.DataFrame:
     """Return the readers of a cell, as the graph and the recorded cells were at the tick at `t` days.
 
-    Returns
-    -------
-    pl.DataFrame
-        kind, name, address (by which it is read), place (file and line): each signal that a cell's value enters the net on;
-        each alarm that such a signal moves through ops; each standing program that has the cell among its members; each
-        check that reads the cell itself or one of those signals. A path over cells that were not recorded is not followed.
+    Columns: kind, name, address (by which it is read), place (file and line). Rows: each signal that a cell's value
+    enters the net on; each alarm that such a signal moves through ops; each standing program that has the cell among its
+    members; each check that reads the cell itself or one of those signals. A path over cells that were not recorded is
+    not followed.
     """
     return pl.DataFrame(list(_CellReaders(run, cell, t, rep).rows()), schema=READERS, orient="row")
 

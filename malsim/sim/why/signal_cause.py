@@ -34,24 +34,10 @@ def is_signal(run: RunData, where: str) -> bool:
 
 
 def because(run: RunData, where: str, *, t: float | None = None, rep: int | None = None) -> list[Because]:
-    """Walk back from a signal or pin, following the input that changed last before it.
+    """Walk back from a signal or pin along the input that changed last, up to the first signal that no op of the net moved.
 
-    Parameters
-    ----------
-    run
-        With a netlist, its signals recorded.
-    where
-        A signal's name or a pin's, with the row where it has one value a row: `low(dec_a3ee)`.
-    t
-        Days; the last recorded tick by default.
-    rep
-        The replication, by default the first.
-
-    Returns
-    -------
-    list of Because
-        From the signal asked for to the first that no op of the net moved; that one's `cause` says which claim did, or
-        who fed it in.
+    `where` is a signal's name or a pin's, with the row where it has one value a row: `low(dec_a3ee)`. `t` is in days, by
+    default the last recorded tick. The `cause` of the last step names the claim or the input that moved it.
     """
     wires, rep = run.scenario.netlist, run.scenario.first if rep is None else rep
     if wires is None:

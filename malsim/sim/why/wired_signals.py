@@ -20,10 +20,7 @@ MOST = 24
 def all_signals(run: RunData, rep: int) -> tuple[pl.DataFrame, dict[str, str]]:
     """Return samples (t, channel, value) of every signal of the run's netlist in a replication, and the channels' types.
 
-    Raises
-    ------
-    ScenarioError
-        The scenario has no netlist, or none of its signals was recorded.
+    Raises `ScenarioError` if the scenario has no netlist, or none of its signals was recorded.
     """
     own, signals = _recorded(run, rep), _signals(run)
     if own.is_empty():
