@@ -1,4 +1,4 @@
-"""The shipped examples: where they lie, what each is about, and how to copy them."""
+"""Shipped examples: find, describe and copy scenarios and notebooks."""
 
 from __future__ import annotations
 
@@ -7,37 +7,54 @@ import shutil
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from malsim.base.errors import UsageError, nearest
 
+USES = {
+    "tune": "Tune formulas",
+    "test": "Test regression scenarios",
+    "teach": "Teach the HAL analogy",
+    "validate": "Validate tripwires",
+}
 FOLDERS = ("scenarios", "notebooks")
 LEFT_OUT = (".png", ".pyc")
 
 
 @dataclass(frozen=True)
 class Example:
-    """One file: its `name` (scenarios/poisoner.toml) and where it lies."""
+    """Shipped file with its `name` (scenarios/poisoner.toml) and its path."""
 
     name: str
     path: Path
 
     @property
     def sentence(self) -> str:
-        """What it is about, in one line; empty where the file does not say."""
-        if self.path.suffix == ".toml":
-            return str(tomllib.loads(self.path.read_text(encoding="utf-8")).get("why", "")).split("\n", 1)[0]
+        """One line about the file; empty if the file has none."""
         if self.path.suffix == ".ipynb":
-            cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
+            cells = self._read["cells"]
             return "".join(cells[0]["source"]).split("\n", 1)[0].lstrip("# ") if cells else ""
-        return ""
+        return str(self._read.get("why", "")).split("\n", 1)[0]
+
+    @property
+    def use(self) -> str:
+        """Use that the file is an example of: tune, test, teach or validate; empty if it names none."""
+        settings = self._read.get("metadata", {}).get("malsim", {}) if self.path.suffix == ".ipynb" else self._read
+        return str(settings.get("use", ""))
+
+    @property
+    def _read(self) -> dict[str, Any]:
+        readers = {".toml": tomllib.loads, ".ipynb": json.loads}
+        read = readers.get(self.path.suffix)
+        return read(self.path.read_text(encoding="utf-8")) if read else {}
 
 
 def examples() -> list[Example]:
-    """Every shipped example, by name."""
-    place = root()
-    paths = (path for folder in FOLDERS for path in sorted((place / folder).rglob("*")))
+    """Return all shipped examples, sorted by name."""
+    folder = root()
+    paths = (path for name in FOLDERS for path in sorted((folder / name).rglob("*")))
     return [
-        Example(path.relative_to(place).as_posix(), path)
+        Example(path.relative_to(folder).as_posix(), path)
         for path in paths
         if path.is_file()
         and path.suffix not in LEFT_OUT
@@ -46,7 +63,7 @@ def examples() -> list[Example]:
 
 
 def where_shipped(file: str) -> str:
-    """How to come by the shipped file of a name; empty where none has it.
+    """Return a hint that names the command which writes a shipped file; empty if no shipped file has this name.
 
     >>> where_shipped("poisoner.toml"), where_shipped("mine.toml")
     ('`malsim examples poisoner -o .` writes scenarios/poisoner.toml', '')
@@ -56,19 +73,19 @@ def where_shipped(file: str) -> str:
 
 
 def copy(names: list[str], folder: Path) -> list[Path]:
-    """Copy examples into a folder, each with what it names; all where no name is given. Nothing is overwritten.
+    """Copy examples, and the files that they name, into a folder; without names copy all. Nothing is overwritten.
 
     Raises
     ------
     UsageError
-        For an unknown name, with the nearest; where another file stands in the way.
+        If a name is unknown, or a different file of that name exists.
     """
     every = examples()
     selection = _with_companions([one for name in names for one in _find(name, every)], every) if names else every
     for example in selection:
         target = folder / example.name
         if target.exists() and target.read_bytes() != example.path.read_bytes():
-            raise UsageError("another file stands there already", given=str(target), hint="choose another folder with -o")
+            raise UsageError("another file of this name exists", given=str(target), hint="choose another folder with -o")
     for example in selection:
         target = folder / example.name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +94,7 @@ def copy(names: list[str], folder: Path) -> list[Path]:
 
 
 def _find(name: str, every: list[Example]) -> list[Example]:
-    """The example of a name, or all that lie in a folder of that name."""
+    """Return the example of this name, or all examples in a folder of this name."""
     if inside := [one for one in every if f"/{one.path.parent.as_posix()}".endswith(f"/{name.rstrip('/')}")]:
         return inside
     for example in sorted(every, key=lambda one: one.path.suffix != ".toml"):  # a scenario before its netlist
@@ -88,7 +105,7 @@ def _find(name: str, every: list[Example]) -> list[Example]:
 
 
 def _with_companions(selection: list[Example], every: list[Example]) -> list[Example]:
-    """The examples and those whose file names stand in their text, such as a scenario's netlist."""
+    """Return the examples and the files that they name, such as a scenario's netlist."""
     files = list(selection)
     for example in files:
         if example.path.suffix not in (".toml", ".malnet"):
@@ -99,7 +116,7 @@ def _with_companions(selection: list[Example], every: list[Example]) -> list[Exa
 
 
 def root() -> Path:
-    """The folder that holds scenarios/ and notebooks/: within the package as installed, beside it in a checkout."""
+    """Return the folder with scenarios/ and notebooks/: inside an installed package, next to the package in a checkout."""
     package = Path(__file__).parent
     inside = package / "_examples"
     return inside if inside.is_dir() else package.parent

@@ -1,17 +1,19 @@
 """List or copy the shipped examples: scenarios, notebooks, netlists, rules and sample claims.
 
-malsim examples                              what there is
-malsim examples poisoner.toml -o .           one, with the files that it names
-malsim examples scenarios/poisoning -o .   a folder of them
-malsim examples -o examples                  all
+malsim examples                              all examples, by use
+malsim examples poisoner.toml -o .           one example, and the files that it names
+malsim examples scenarios/poisoning -o .     the examples in a folder
+malsim examples -o examples                  copy all
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from textwrap import shorten
 
 HEADING = "look and run"
+WIDTH = 90
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,12 +24,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """List or copy."""
-    from malsim.examples import copy, examples
+    """List the examples by use, or copy some of them."""
+    from malsim.examples import USES, copy, examples
 
     if args.output is None and not args.names:
-        for example in examples():
-            print(f"{example.name:<44} {example.sentence}")
+        for use, title in {**USES, "": "More examples"}.items():
+            print(title)
+            for example in examples():
+                if example.use == use:
+                    print(f"  {example.name:<44} {shorten(example.sentence, WIDTH, placeholder=' …')}")
         return 0
     for path in copy(args.names, args.output or Path()):
         print(path)

@@ -81,7 +81,7 @@ def holds_rules_alone(path: Path) -> bool:
 def holds_checks_alone(scenario: Scenario) -> bool:
     """Return whether a scenario's file simulates nothing: it holds only checks of a recorded history, maybe a netlist."""
     try:
-        return set(tomllib.loads(scenario.text)) <= {"why", "check", "goal", "netlist", "rules"}
+        return set(tomllib.loads(scenario.text)) <= {"why", "use", "check", "goal", "netlist", "rules"}
     except ValueError:
         return False
 

@@ -136,14 +136,33 @@ def _signature(item: Any) -> str:
         return "(…)"
 
 
+def gallery() -> str:
+    """Return a picture, a story and a command for each scenario that names its use, grouped by use."""
+    from malsim.examples import USES, examples
+
+    parts = ["Each scenario names its use in the key `use`; `malsim examples` lists the others too.\n"]
+    for use, title in USES.items():
+        parts.append(f"## {title}\n")
+        for example in examples():
+            if example.use == use and example.path.suffix == ".toml":
+                stem = example.path.stem
+                picture = f"![{stem}](../../../scenarios/pictures/{stem}.png)"
+                command = f"```console\n{COMMANDS[use]} {example.name}\n```"
+                parts.append(f"### {stem.replace('_', ' ').capitalize()}\n\n{example.sentence}\n\n{command}\n\n{picture}\n")
+    return "\n".join(parts)
+
+
+COMMANDS = dict.fromkeys(("tune", "teach"), "malsim run") | {"test": "malsim test", "validate": "malsim tripwire --scenario"}
+
 GENERATED: dict[str, tuple[str, Callable[[], str]]] = {
-    "rules": ("Rules of the memory", rules),
-    "ops": ("Ops", ops),
-    "writers": ("Writers", writers),
-    "scenario-files": ("Scenario files", scenario),
-    "metrics": ("Metrics", metrics),
-    "events": ("Events", events),
-    "commands": ("Commands", commands),
-    "limits": ("Limits", limits),
-    "python": ("Python", python),
+    "tutorial/gallery": ("Gallery", gallery),
+    "reference/rules": ("Rules of the memory", rules),
+    "reference/ops": ("Ops", ops),
+    "reference/writers": ("Writers", writers),
+    "reference/scenario-files": ("Scenario files", scenario),
+    "reference/metrics": ("Metrics", metrics),
+    "reference/events": ("Events", events),
+    "reference/commands": ("Commands", commands),
+    "reference/limits": ("Limits", limits),
+    "reference/python": ("Python", python),
 }

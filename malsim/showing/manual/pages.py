@@ -50,7 +50,7 @@ def pages() -> list[Page]:
         for entry in _files(files("malsim.showing.manual").joinpath(section))
         if entry.name.endswith(".md")
     ]
-    generated = [_generated_page(f"reference/{name}", title, make) for name, (title, make) in GENERATED.items()]
+    generated = [_generated_page(topic, title, make) for topic, (title, make) in GENERATED.items()]
     order = list(SECTIONS)
     return sorted(files_pages + generated, key=lambda page: (order.index(page.section), page.name))
 

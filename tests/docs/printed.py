@@ -1,0 +1,62 @@
+"""Printed output in README and manual: a block `text output` shows what the commands of the block above it print.
+
+`python -m tests.docs.printed` runs the commands and refreshes all blocks. Times are replaced by "…".
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from malsim.cli import main as malsim
+from malsim.examples import copy
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "malsim/showing/manual").glob("*/*.md"))]
+PRINTED = re.compile(r"^```sh\n(?P<commands>.*?)^```\n\n^```text output\n(?P<output>.*?)^```$", re.DOTALL | re.MULTILINE)
+FILES = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+TIME = re.compile(r"\b\d+\.\d+ s\b")
+
+
+def refreshed(text: str) -> str:
+    """Return a page with all its printed blocks made again."""
+    with TemporaryDirectory() as folder, chdir(folder):
+        copy([], Path())
+        for name, content in FILES.findall(text):
+            Path(name).write_text(content, encoding="utf-8")
+        return PRINTED.sub(_block, text)
+
+
+def _block(block: re.Match[str]) -> str:
+    start, end = (block.start("output") - block.start(), block.end("output") - block.start())
+    return block[0][:start] + output(block["commands"]) + block[0][end:]
+
+
+def output(commands: str) -> str:
+    """Return what malsim's commands print; commands of other programs are left out."""
+    printed = io.StringIO()
+    for line in commands.replace("\\\n", " ").splitlines():
+        for command in line.split(" && "):
+            words = shlex.split(command, comments=True)
+            if words[:1] == ["malsim"]:
+                with redirect_stdout(printed), redirect_stderr(io.StringIO()):
+                    malsim(words[1:])
+    return TIME.sub("… s", "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines()))
+
+
+def main() -> None:
+    """Refresh every page."""
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8")
+        if (made := refreshed(text)) != text:
+            path.write_text(made, encoding="utf-8")
+            sys.stdout.write(f"{path}\n")
+
+
+if __name__ == "__main__":
+    main()
