@@ -37,7 +37,6 @@ class ArwRecords:
         self.store = RecordStore(clock=lambda: LONG_AGO + round(self.now * DAY_MS))
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Put a record for each claim, tagged with the writer."""
         for claim in claims:
             self.now = claim.time  # what a record is dated with, however late it comes
             record = MemoryRecord("semantic", "fact", claim.object, claim.value, tags=(claim.writer,), score=claim.stated)
@@ -45,12 +44,10 @@ class ArwRecords:
         self.now = now
 
     def tick(self, now: float) -> None:
-        """Run the janitor's passes that are due."""
         self.now = now
         self.store.keep_up()
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-        """Return the result of hybrid retrieval, which changes nothing."""
         self.now = now
         hits = self.store.select_hybrid(query.text or query.object, limit=limit)
         return [
@@ -62,7 +59,6 @@ class ArwRecords:
     read = peek  # a use changes nothing either
 
     def close(self) -> None:
-        """Close the database."""
         self.store.close()
 
 
@@ -76,7 +72,6 @@ class ArwOverlay(ArwRecords):
         self.overlay = Overlay(self.store, fusion=fusion)
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Upsert an item for each claim, with the object as an entity."""
         for claim in claims:
             self.now = claim.time
             item = OverlayItem(
@@ -88,7 +83,6 @@ class ArwOverlay(ArwRecords):
         self.now = now
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-        """Search by words and similarity, fused, boosted and diversified."""
         self.now = now
         scope = Scope(project_id=query.scope or EVERYBODY)
         hits = [(each, self.overlay.get(each.id)) for each in self.overlay.search(query.text or query.object, scope=scope)]

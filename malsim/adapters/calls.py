@@ -67,7 +67,6 @@ def every_coroutine_awaited() -> Iterator[None]:
 
 
 def end_loop() -> None:
-    """Close this thread's event loop, where it has one."""
     if hasattr(_here, "loop"):
         _here.loop.close()
         del _here.loop
@@ -87,7 +86,6 @@ def text_of(problem: BaseException) -> str:
 
 
 def cut(words: str) -> str:
-    """Return the text, cut to bounded length."""
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}…"
 
 
@@ -154,7 +152,6 @@ class Calls:
         raise RuntimeError(f"{type(answer).__name__}: {answer}") from answer
 
     def end(self) -> None:
-        """End the thread after its last call."""
         self._requests.put(None)
 
 

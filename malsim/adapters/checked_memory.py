@@ -30,12 +30,10 @@ class CheckedMemories:
         return CheckedMemory(self.name, self._host, next(self._numbers))
 
     def declares(self) -> Mapping[str, Any]:
-        """Return the declared features (True, False or None for undeclared), half-life and optional calls."""
         with closing(self.make()) as memory:
             return memory.declares()
 
     def close(self) -> None:
-        """End the sandbox."""
         self._host.stop()
 
 
@@ -59,15 +57,12 @@ class CheckedMemory:
         self._failed, self.failed_at = False, ""  # the day of the call that failed, and the last claim before it
 
     def declares(self) -> Mapping[str, Any]:
-        """Return the declarations of the memory; see `CheckedMemories.declares`."""
         return self._answers()[0]  # type: ignore[no-any-return]  # as the host makes it
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Queue claims for the memory."""
         self._waiting.append(Ask(self._number, "write", now, list(claims)))
 
     def tick(self, now: float) -> None:
-        """Queue the passage of time."""
         self._waiting.append(Ask(self._number, "tick", now))
 
     def read(self, query: Query, now: float) -> list[Item] | None:
@@ -83,15 +78,12 @@ class CheckedMemory:
         self._waiting.append(Ask(self._number, call, arguments.get("now", 0.0), arguments))
 
     def texts(self) -> list[str]:
-        """Return every text that the memory reports to hold."""
         return self._ask(Ask(self._number, "texts", self._now))  # type: ignore[no-any-return]
 
     def log(self) -> list[Mapping[str, Any]]:
-        """Return the memory's own log of operations."""
         return self._ask(Ask(self._number, "log", self._now))  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """Release the memory. An earlier error is not raised again."""
         with suppress(AdapterError) if self._failed else nullcontext():
             self._ask(Ask(self._number, CLOSE))
 
@@ -118,5 +110,4 @@ class CheckedMemory:
 
 
 def words_of(claim: Claim) -> str:
-    """Return a claim as text for an error."""
     return f"{claim.writer} on {claim.object}: {claim.value} at {claim.time:.6g} d"

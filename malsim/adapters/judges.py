@@ -76,17 +76,14 @@ class Judge:
         return cls(**settings)
 
     def verdict(self, truly: str, *about: object) -> str:
-        """Return the verdict on two facts that are the same, contradict each other, or are unrelated."""
         if truly == NEW:
             return CONTRADICTS if self._errs("false_alarm", *about) else NEW
         return NEW if self._errs("miss", *about) else truly
 
     def hears(self, value: str, *about: object) -> str:
-        """Return the value that the extractor takes from a claim."""
         return INVENTED if self._errs("invention", value, *about) else value
 
     def words(self, text: str, *about: object) -> str:
-        """Return a claim's sentence as the extractor words it."""
         return text if self.wording == WORDINGS[0] else f"{text} ({self._address('wording', *about).hex()[:6]})"
 
     def _errs(self, rate: str, *about: object) -> bool:

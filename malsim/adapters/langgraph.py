@@ -27,7 +27,6 @@ class LangGraphStore:
         self.store = store
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
-        """Put an entry for each claim."""
         for claim in claims:
             self._put(claim.scope, claim.object, claim.value, text=claim.text, writer=claim.writer, day=claim.time)
 
@@ -35,7 +34,6 @@ class LangGraphStore:
         """Do nothing: an entry stays until it is overwritten."""
 
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
-        """Return the entry of the object."""
         entry = self._get(query.scope, query.object)
         item = {"id": query.object, "object": query.object, "rank": 1.0}
         return [item | {"value": entry["value"], "text": entry["text"], "valid_from": entry["day"]}] if entry else []
@@ -43,19 +41,16 @@ class LangGraphStore:
     read = peek  # getting changes nothing
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Replace the value of the entry, or delete the entry."""
         if instead is None:
             self.forget(object, value, now, by, scope)
         elif (entry := self._get(scope, object)) and entry["value"] == value:
             self._put(scope, object, instead, text=f"{object} is {instead}", writer=by, day=now)
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
-        """Delete the entry if it has this value."""
         if (entry := self._get(scope, object)) and value in (None, entry["value"]):
             self.store.delete(_namespace(scope), object)
 
     def texts(self) -> list[str]:
-        """Return the keys and values of every entry."""
         return [
             text
             for entry in self.store.search((FACTS,), limit=MOST)
@@ -75,7 +70,6 @@ def _namespace(scope: str) -> tuple[str, str]:
 
 
 def in_memory() -> LangGraphStore:
-    """Return a memory on `InMemoryStore`."""
     from langgraph.store.memory import InMemoryStore
 
     return LangGraphStore(InMemoryStore())

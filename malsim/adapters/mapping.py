@@ -51,7 +51,6 @@ class ToolMapping:
 
     @property
     def tools(self) -> list[str]:
-        """Names of the tools that the mapping calls."""
         return list(dict.fromkeys(step.tool for step in (*self.write, *self.read)))
 
 
@@ -73,7 +72,6 @@ def read_mapping(path: Path) -> ToolMapping:
 
 
 def shipped_mappings() -> list[ToolMapping]:
-    """Return the mappings that come with malsim, by name."""
     return [read_mapping(path) for path in sorted(SHIPPED.glob("*.toml"))]
 
 

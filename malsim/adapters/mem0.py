@@ -24,9 +24,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from malsim.adapters.contract import Claim, Query
 from malsim.adapters.judges import SAME, Judge
-from malsim.adapters.word_embedding import WordEmbedding
+from malsim.base.errors import AdapterError
 
 DIMENSIONS = 512
 EVERYBODY = "bench"  # the user_id of what has no scope
@@ -44,7 +46,6 @@ class Mem0Store:
         self._places: dict[str, int] = {}  # by id, in the order of adding
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
-        """Add each claim's sentence as it stands."""
         for claim in claims:
             metadata = {"value": claim.value, "day": claim.time}
             ids = {"user_id": claim.scope or EVERYBODY, "run_id": claim.object}
@@ -52,10 +53,9 @@ class Mem0Store:
             self._places |= {one["id"]: len(self._places) + number for number, one in enumerate(added)}
 
     def tick(self, _: float) -> None:
-        """Do nothing."""
+        pass
 
     def peek(self, query: Query, _: float, limit: int) -> list[dict[str, Any]]:
-        """Search the store."""
         filters = {"user_id": query.scope or EVERYBODY, "run_id": query.object}
         hits = self.memory.search(query.text, filters=filters, top_k=limit, threshold=0.0)["results"]
         items = [
@@ -68,7 +68,6 @@ class Mem0Store:
     read = peek
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
-        """Update what says the wrong value, or delete it."""
         for memory_id in self._find(object, value, scope):
             if instead is None:
                 self.memory.delete(memory_id)
@@ -76,12 +75,10 @@ class Mem0Store:
                 self.memory.update(memory_id, text=f"{object} is {instead}", metadata={"value": instead, "day": now})
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
-        """Delete the memories with this value."""
         for memory_id in self._find(object, value, scope):
             self.memory.delete(memory_id)
 
     def texts(self) -> list[str]:
-        """Return the text and the history of every memory."""
         events = [event for memory_id in self._places for event in self.memory.history(memory_id)]
         return [text for event in events for text in (event["old_memory"], event["new_memory"]) if text]
 
@@ -121,7 +118,6 @@ class Mem0Pipeline(Mem0Store):
         super().__init__(_memory(self._model))
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
-        """Add each claim's sentence through the pipeline."""
         for claim in claims:
             self._model.claim = claim
             ids = {"user_id": claim.scope or EVERYBODY, "run_id": claim.object}
@@ -129,7 +125,6 @@ class Mem0Pipeline(Mem0Store):
             self._places |= {one["id"]: len(self._places) + number for number, one in enumerate(added)}
 
     def _find(self, name: str, value: str | None, scope: str) -> list[str]:
-        """Return the memories whose text contains the value, which this pipeline keeps only there."""
         filters = {"user_id": scope or EVERYBODY, "run_id": name}
         memories = self.memory.get_all(filters=filters, top_k=MOST)["results"]
         word = re.compile(rf"(?<!\w){re.escape(value or '')}(?!\w)")
@@ -171,3 +166,27 @@ def _memory(model: Any = None) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a local Qdrant has no payload indexes
         return Memory.from_config(config)
+
+
+class WordEmbedding:
+    """Unit vector of word counts. Each new word has its own dimension, so that no two words are confused.
+
+    >>> embedding = WordEmbedding()
+    >>> a, b = (np.array(embedding.embed(text)) for text in ("valve open", "pump shut"))
+    >>> bool(a @ b < 1e-5)
+    True
+    """
+
+    def __init__(self, dimensions: int = 512) -> None:
+        self._dimensions, self._place = dimensions, dict[str, int]()
+
+    def embed(self, text: str, *_: Any, **__: Any) -> list[float]:
+        """Return the embedding of a text. Raises `AdapterError` after more distinct words than dimensions."""
+        counts = np.full(self._dimensions, 1e-6)
+        for word in text.lower().replace("?", " ").split():
+            place = self._place.setdefault(word, len(self._place))
+            if place >= self._dimensions:
+                raise AdapterError("too many words", where="embedding", given=word, allowed=f"{self._dimensions} words")
+            counts[place] += 1.0
+        vector: list[float] = (counts / np.linalg.norm(counts)).tolist()
+        return vector

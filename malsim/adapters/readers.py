@@ -91,11 +91,9 @@ class ReadBy:
         return getattr(self.memory, name)
 
     def read(self, query: Query, now: float, limit: int) -> Any:
-        """Answer a question as the reader does."""
         return self._ask("read", query, now, limit)
 
     def peek(self, query: Query, now: float, limit: int) -> Any:
-        """Answer a question as `read` does, without changing anything."""
         return self._ask("peek", query, now, limit)
 
     def _ask(self, call: str, query: Query, now: float, limit: int) -> Any:
@@ -121,7 +119,6 @@ def _best(by: Sequence[float]) -> Ranks:
 
 
 def _first(items: Sequence[Item]) -> list[int]:
-    """Return the indexes of the first items by rank, and of those tied with the last of them."""
     ranks = sorted((item["rank"] for item in items), reverse=True)[:FIRST]
     return [place for place, item in enumerate(items) if item["rank"] >= ranks[-1]]
 

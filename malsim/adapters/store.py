@@ -31,7 +31,6 @@ class OwnStore:
         self.rules, self.store = rules, Store(None)
 
     def write(self, claims: Sequence[Claim], now: float) -> None:
-        """Admit each claim into its scope. Edges point to the cells there with the same text."""
         for claim in claims:
             rep = self.store.rep_of(claim.scope, make=True)
             cells = self.store.memory.cells.filter(rep=rep, status="active")
@@ -53,13 +52,11 @@ class OwnStore:
         }  # fmt: skip
 
     def tick(self, now: float) -> None:
-        """Run the store's tick."""
         self.store.tick(now, self.rules)
 
     settle = tick
 
     def peek(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-        """Ask the store about the object."""
         rows = self.store.ask(query.object, now=now, at=query.at, as_of=query.as_of, scope=query.scope, rules=self.rules)
         return [
             {"id": row["handle"], "object": query.object, "rank": row["belief"], "rep": row["rep"], "text": row["title"]}
@@ -68,23 +65,19 @@ class OwnStore:
         ]
 
     def read(self, query: Query, now: float, limit: int) -> list[dict[str, Any]]:
-        """Ask the store about the object and open the first line."""
         items = self.peek(query, now, limit)
         for item in items[:1]:
             self.store.expand(item["id"], now=now, rep=item["rep"], rules=self.rules)
         return items
 
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Take a value back, and claim the right one if it is known."""
         right = None if instead is None else {"title": f"{object} is {instead}", "value_text": instead}
         self._obey(self.store.correct, object, value, right, now=now, by=by, scope=scope)
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Erase the value."""
         self._obey(self.store.forget, object, value, now=now, by=by, scope=scope)
 
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None:  # noqa: A002
-        """Lift a rejection or an erasure."""
         self._obey(self.store.allow, object, value, now=now, by=by, scope=scope)
 
     def _obey(self, call: Callable[..., object], *what: object, scope: str, **who: Any) -> None:
@@ -92,11 +85,9 @@ class OwnStore:
             call(*what, rep=self.store.rep_of(scope), rules=self.rules, **who)
 
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
-        """Let another scope read an object."""
         self.store.share(object, to, now=now, scope=scope)
 
     def unshare(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
-        """End the sharing of an object with a scope."""
         self.store.unshare(object, to, now=now, scope=scope)
 
     def texts(self) -> list[str]:
@@ -109,20 +100,16 @@ class OwnStore:
         return [text for row in rows for text in row if isinstance(text, str)]
 
     def log(self) -> list[dict[str, Any]]:
-        """Return every recorded write."""
         deeds = self.store.ticks.select("row", "deed", "writer", "t").rows()
         return [{"event": deed, "id": row, "by": writer or "", "at": t} for row, deed, writer, t in deeds]
 
     def close(self) -> None:
-        """Close the store."""
         self.store.close()
 
 
 def plain() -> OwnStore:
-    """Return a store under the default rules."""
     return OwnStore(Rules())
 
 
 def governed() -> OwnStore:
-    """Return a store under the preset `governed`."""
     return OwnStore(Rules.governed())

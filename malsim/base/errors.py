@@ -39,7 +39,6 @@ class MalsimError(Exception):
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        """Return the error in one line, in the order where, problem, given, allowed, hint."""
         parts = [f"{self.where}: {self.problem}" if self.where else self.problem]
         if self.given is not None:
             text = repr(self.given)

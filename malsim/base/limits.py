@@ -117,7 +117,6 @@ ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=2000
 
     @staticmethod
     def in_force() -> Limits | None:
-        """Return the limits in force, or None if there are none."""
         return _IN_FORCE.get()
 
     @staticmethod
@@ -127,7 +126,6 @@ ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=2000
 
     @staticmethod
     def memory_in_force() -> int:
-        """Return the bytes of memory that a run may use."""
         limits = Limits.in_force()
         return (limits.memory if limits else 0) or half_of_memory()
 

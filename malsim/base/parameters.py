@@ -25,7 +25,6 @@ class Param:
 
     @property
     def bounds(self) -> str:
-        """Bounds in words."""
         if math.isinf(self.high):
             return f"{self.low:g} or more" if math.isfinite(self.low) else "any number"
         return f"{self.low:g} to {self.high:g}"

@@ -127,12 +127,10 @@ class PlainStream:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write the text, plain."""
         self._stream.write(plain_text(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write each, plain."""
         for line in lines:
             self.write(line)
 

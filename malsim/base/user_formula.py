@@ -101,7 +101,6 @@ class UserFormula:
         return cls(name, source, values, bounds, allowed=allowed)
 
     def replace_values(self, **values: float) -> UserFormula:
-        """Return the same formula with other values of its parameters."""
         return replace(self, values=tuple((key, float(values.get(key, value))) for key, value in self.values))
 
     def __call__(self, stated: Any, calibration: Any, support: Any, challenge: Any) -> Any:
@@ -149,7 +148,6 @@ class UserFormula:
 
 
 def _source_in(path: Path, name: str) -> str:
-    """Return the text of a function in a file."""
     import ast
 
     text = path.read_text(encoding="utf-8")

@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from malsim.importers.reading.collector import Collector
-from malsim.importers.reading.fields import dicts, first_text, from_json, relation_of, share_of, texts_of, to_json
-from malsim.importers.reading.records import Options, Records, day_of, text_of
+from malsim.importers.reading.records import (
+    Collector,
+    Options,
+    Records,
+    day_of,
+    dicts,
+    first_text,
+    from_json,
+    relation_of,
+    share_of,
+    text_of,
+    texts_of,
+    to_json,
+)
 from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:arw"
@@ -19,7 +30,6 @@ _SECONDS = 86_400.0
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the source is a database with ARW's table of records, or a list of ARW's items."""
     if source.is_database:
         return source.tables.get("memory_records", frozenset()) >= {"id", "kind"}
     return {"id", "agent_id", "text", "durability"} <= (source.first or next(iter(dicts(source.list)), {})).keys()

@@ -6,8 +6,7 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from malsim.importers.reading.note_folder import NoteFolder
-from malsim.importers.reading.notes import Note, NoteObservation, note_of
+from malsim.importers.reading.notes import Note, NoteFolder, NoteObservation, note_of
 from malsim.importers.reading.records import Options, Records
 from malsim.importers.reading.source import Source
 
@@ -19,7 +18,6 @@ _POINTER = re.compile(r"\]\([^)]*\.md\)|\[\[")
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the source is a folder that holds MEMORY.md."""
     return (source.path / INDEX).is_file()
 
 

@@ -6,9 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.finite import is_number
-from malsim.importers.reading.collector import Collector
-from malsim.importers.reading.fields import share_of
-from malsim.importers.reading.records import Options, Records, day_of, text_of
+from malsim.importers.reading.records import Collector, Options, Records, day_of, share_of, text_of
 from malsim.importers.reading.source import Source
 
 if TYPE_CHECKING:
@@ -18,7 +16,6 @@ UNKNOWN = "unknown:log"
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the source has lines that name an event and its day."""
     return text_of(source.first.get("event")) is not None and isinstance(source.first.get("t"), int | float)
 
 

@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from malsim.importers.reading.collector import Collector
-from malsim.importers.reading.fields import dicts, first_text
-from malsim.importers.reading.records import Options, Records, day_of, text_of
+from malsim.importers.reading.records import Collector, Options, Records, day_of, dicts, first_text, text_of
 from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:graphiti"
@@ -25,7 +23,6 @@ _LONGEST = 120
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the source has edges with a fact, or episodes with the description of their source."""
     record = source.first or next(iter(_items(source)), {})
     return _is_edge(record) or _is_episode(record) or any(map(_is_edge, dicts(source.object.get("edges"))))
 
@@ -123,7 +120,6 @@ class _Graph(Collector):
         }
 
     def episode_cell(self, uuid: str) -> dict[str, Any]:
-        """Return the claim for an episode."""
         episode = self.episodes.get(uuid, {})
         text = text_of(episode.get("content")) or f"episode {uuid}"
         title = text.splitlines()[0]

@@ -6,9 +6,7 @@ import struct
 from typing import Any
 
 from malsim.base.errors import UsageError
-from malsim.importers.reading.collector import Collector
-from malsim.importers.reading.fields import first_text, from_json, to_json
-from malsim.importers.reading.records import Options, Records, day_of, text_of
+from malsim.importers.reading.records import Collector, Options, Records, day_of, first_text, from_json, text_of, to_json
 from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:langgraph"
@@ -17,7 +15,6 @@ _TEXTS = ("content", "text", "memory", "data", "value")
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the source is a database with a `store` of namespaces, keys and values, or `checkpoints` of threads."""
     tables = source.tables
     return tables.get("store", frozenset()) >= {"prefix", "key", "value"} or _has_checkpoints(source)
 

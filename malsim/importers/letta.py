@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from malsim.importers.reading.collector import Collector
-from malsim.importers.reading.fields import dicts, first_text, from_json, to_json
-from malsim.importers.reading.records import Options, Records, day_of, key_of, text_of
+from malsim.importers.reading.records import (
+    Collector,
+    Options,
+    Records,
+    day_of,
+    dicts,
+    first_text,
+    from_json,
+    key_of,
+    text_of,
+    to_json,
+)
 from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:letta"
@@ -18,7 +27,6 @@ _OLD = ("old_str", "old_string", "old_content")
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the source is a current agent file (agents and blocks) or an older one with its own messages."""
     document = source.object
     return (isinstance(document.get("agents"), list) and ("blocks" in document or "tools" in document)) or _is_old(document)
 
@@ -81,7 +89,6 @@ class _Stream(Collector):
                     self.writes, self.failures = self.writes + success, self.failures + (not success)
 
     def write(self, writer: str, name: str, arguments: dict[str, Any], day: float | None) -> bool:
-        """Apply one tool call, and return whether it wrote anything."""
         label = (first_text(arguments, *_LABELS) or "").strip("/").split("/")[-1]
         label = "archival" if name == "archival_memory_insert" else label
         command = str(arguments.get("command", "")) if name == "memory" else ""
@@ -96,7 +103,6 @@ class _Stream(Collector):
         return bool((name in _APPENDS or command in ("create", "insert")) and new and self.lines(writer, label, new, day))
 
     def lines(self, writer: str, label: str, text: str, day: float | None) -> list[str]:
-        """Add one claim per line that is not blank."""
         return [self.line(writer, label, line.strip(), day) for line in text.splitlines() if line.strip()]
 
     def line(self, writer: str, label: str, line: str, day: float | None) -> str:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from malsim.importers.reading.fields import relation_of
-from malsim.importers.reading.note_folder import NoteFolder
-from malsim.importers.reading.notes import Note, NoteObservation, files, note_of
-from malsim.importers.reading.records import Options, Records, day_of
+from malsim.importers.reading.notes import Note, NoteFolder, NoteObservation, files, note_of
+from malsim.importers.reading.records import Options, Records, day_of, relation_of
 from malsim.importers.reading.source import Source
 
 UNKNOWN = "unknown:markdown"
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the source is a folder with a Markdown file and without Claude Code's index."""
     folder = source.path
     return folder.is_dir() and not (folder / "MEMORY.md").is_file() and next(files(folder), None) is not None
 
@@ -56,7 +53,6 @@ def _cell(_: Path, note: Note, one: NoteObservation) -> dict[str, Any]:
 
 
 def _relate(folder: NoteFolder) -> tuple[int, int]:
-    """Add edges for the relations of notes; return the numbers of dangling and of resolved links."""
     notes = folder.notes.values()
     by_title: dict[str, list[tuple[NoteObservation, str]]] = {}
     for (title, one), key in folder.keys.items():

@@ -26,7 +26,6 @@ _FROM, _TO, _RELATIONS = ("from", "from_id"), ("to", "to_id"), ("relationType", 
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the source has lines of type entity or relation, or one object with lists of both."""
     first = source.first
     if first.get("type") == "entity":
         return _first(first, _NAMES) is not None

@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from malsim.importers.reading.columns import lists, null_if_blank, texts
-from malsim.importers.reading.event_chains import chains_of
 from malsim.importers.reading.put import EDGES
 from malsim.importers.reading.records import Options, Records, days_of, text_of
 from malsim.importers.reading.source import Source
@@ -34,7 +33,6 @@ Payloads = dict[str, dict[str, Any]]
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the source is a database with mem0's table `history`, or mem0's memories as JSON."""
     if source.is_database:
         return source.tables.get("history", frozenset()) >= {"memory_id", "event"}
     return bool(_payloads(source.document))
@@ -45,8 +43,8 @@ def read(source: Source, options: Options) -> Records:
     payloads = _payloads(options.payload if source.is_database else source.document)
     memories = _memories(payloads)
     events = _events(source, memories)
-    chains = chains_of(_marks(events))
-    cells = _cells(_versions(events, chains.rows, memories))
+    versions, counts = _chains(events)
+    cells = _cells(_versions(events, versions, memories))
     alone = memories.filter(pl.col("title").is_not_null()).join(cells, left_on="memory", right_on="object", how="anti")
     about = ("memory", "version", "title", "writer", "day", "expires", "topics", "entities", "user")
     alone = alone.select(*about, left="last").with_columns(annexed=False, after=False, replaces=False)
@@ -58,12 +56,11 @@ def read(source: Source, options: Options) -> Records:
         cells=whole.drop("version", "replaces"),
         edges=pl.concat([edges, *contradictions]),
         extras=_metadata(payloads, whole),
-        counts={**chains.counts, **_left_out(payloads)},
+        counts=counts | _left_out(payloads),
     )
 
 
 def _payloads(document: Any) -> Payloads:
-    """Return memories by id, from any of the shapes in which mem0 returns them; empty for another shape."""
     if isinstance(document, dict):
         names = ("results", "memories", "points")
         document = next((document[name] for name in names if isinstance(document.get(name), list)), [])
@@ -114,18 +111,40 @@ def _events(source: Source, memories: pl.DataFrame) -> pl.DataFrame:
     return events.with_columns(writer=pl.coalesce(*_VOICES, pl.lit(UNKNOWN)))
 
 
-def _marks(events: pl.DataFrame) -> pl.DataFrame:
-    event, memory = pl.col("event"), pl.col("memory")
-    has_id = memory.is_not_null()
-    return events.select(
-        one=memory.hash(1),
-        other=memory.hash(2),
+def _chains(events: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Return one row per version that the events state, in their order, and counts for the report.
+
+    A row has its `event` (row of the event that states it), its `version` (from 1), `implied` (known only from the event
+    that replaced it), `replaces` (there is a version before it), `after` (another version replaced it), `annexed`, and the
+    day it `left`. An event that undoes what no event stated before implies that version too.
+    """
+    event, says, undoes, implies = pl.col("event"), pl.col("says"), pl.col("undoes"), pl.col("implies")
+    has_id = pl.col("memory").is_not_null()
+    marks = events.select(
+        "memory",
         says=has_id & event.is_in(["ADD", "UPDATE"]) & pl.col("new").is_not_null(),
         replaces=event == "UPDATE",
         undoes=has_id & event.is_in(["UPDATE", "DELETE"]) & pl.col("old").is_not_null(),
         deletes=has_id & (event == "DELETE"),
         day="updated",
-    )
+    ).with_row_index("event")
+    marks = marks.with_columns(implies=undoes & ((says | undoes).cum_sum().over("memory") == 1))
+    marks = marks.with_columns(version=(says.cast(pl.Int64) + implies.cast(pl.Int64)).cum_sum().over("memory"))
+    deletions = marks.filter(pl.col("deletes") & (pl.col("version") > 0))
+    endings = deletions.group_by("memory", "version").agg(pl.col("day").drop_nulls().last().alias("left"), annexed=True)
+    stated = marks.filter("says").with_columns(implied=False)
+    implied = marks.filter("implies").with_columns(implied=True, replaces=False, version=pl.lit(1, pl.Int64))
+    rows = pl.concat([implied, stated]).sort("event", pl.col("implied").not_())
+    rows = rows.with_columns(replaces=pl.col("replaces") & (pl.col("version") > 1))
+    rows = rows.with_columns(after=pl.col("replaces").shift(-1, fill_value=False).over("memory"))
+    rows = rows.join(endings, on=["memory", "version"], how="left", maintain_order="left")
+    counts = {
+        "versions known only from the row that replaced them": implied.height,
+        "deleted, with no successor on record: annexed": deletions.height,
+        "events left out: no text, or of an unknown kind": marks.height - stated.height - deletions.height,
+    }
+    rows = rows.select("event", "version", "implied", "replaces", "after", "left", "annexed")
+    return rows.with_columns(pl.col("annexed").fill_null(value=False)), counts
 
 
 def _versions(events: pl.DataFrame, rows: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:

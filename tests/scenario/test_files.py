@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.base.errors import ScenarioError
-from malsim.base.files.toml_lines import line_of, lines_of
+from malsim.base.files.toml_text import line_of, lines_of
 from malsim.memory import Rules
 from malsim.scenario.file.json_schema import scenario_schema
 from malsim.scenario.file.scenario_file import parse, read

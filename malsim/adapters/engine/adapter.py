@@ -53,11 +53,9 @@ class Phrases:
             raise ScenarioError("a pattern without a group", where="memory.answer", given=self.answer, hint=hint)
 
     def says(self, object_: str, value: str, writer: str) -> str:
-        """Return a fact as a sentence."""
         return filled(self.sentence, {"object": object_, "value": value, "writer": writer})
 
     def asks(self, object_: str) -> str:
-        """Return the question about an object."""
         return filled(self.question, {"object": object_})
 
     def values_in(self, text: str, values: Iterable[str]) -> list[str]:

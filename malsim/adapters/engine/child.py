@@ -55,7 +55,6 @@ class Child:
                     raise EndedError(f"did not return within {note.limit:g} s", note.where)
 
     def check_end(self) -> None:
-        """Raise `EndedError` where the process ended by a signal, or during a call."""
         if self.process.returncode < 0 or calls_in(self.folder):
             raise self.ended()
 

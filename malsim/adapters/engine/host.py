@@ -77,7 +77,6 @@ class Host:
         return [answer for answer, _ in pairs], [broken for _, broken in pairs if broken]
 
     def each(self, asks: Sequence[Ask]) -> Iterator[tuple[Any, Breakdown | None]]:
-        """Run the calls in turn; yield each answer and error."""
         for place, ask in enumerate(asks):
             answer, broken = None, None
             if ask.rep not in self._ended or ask.call == CLOSE:
@@ -141,7 +140,6 @@ class Host:
 
 
 def lifted(broken: Breakdown, where: str) -> AdapterError:
-    """Return the breakdown as an error at the given place."""
     return AdapterError(broken.problem, where=where, given=broken.given, allowed=broken.allowed, hint=broken.hint)
 
 

@@ -67,7 +67,6 @@ class Sandbox:
         self._living.clear()
 
     def stop(self) -> None:
-        """End the process with its group, and clear its folder."""
         if self._process is not None:
             self._process.child.clear()
             self._process = None

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.adapters.engine.host import CLOSE, MAKE, Ask, Breakdown, Host, lifted
-from malsim.adapters.engine.interpreter import Interpreter, WrongItemError, edge_of
-from malsim.adapters.engine.item_table import ANSWERS, ItemTable
+from malsim.adapters.engine.interpreter import ANSWERS, Interpreter, ItemTable, WrongItemError, edge_of
 from malsim.adapters.engine.sandbox import Sandbox
 from malsim.base.errors import AdapterError
 from malsim.memory.graph.arrays import ratio
@@ -51,7 +50,6 @@ class UserPlant:
         self.adapter, self.phrases, self._where = adapter, phrases, where
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> UserState:
-        """Make a memory with the factory for each of the replications."""
         instances = _Instances(self.adapter, self.phrases, self._where, replications, vocabulary)
         return UserState(instances, instances.table.view())
 
@@ -102,7 +100,6 @@ class UserPlant:
         return UserState(instances, instances.table.view(), now, state.ticks + 1)
 
     def share(self, state: UserState, object_: Ints, scope: str, now: float, *, shared: bool) -> tuple[UserState, bool]:
-        """Ask each memory that offers the call to share the object."""
         instances, call = state.instances, "share" if shared else "unshare"
         if instances.offers(call):
             what = [(rep, place) for rep in instances.alive for place in object_.tolist()]
@@ -130,15 +127,12 @@ class UserPlant:
         return replace(state, view=instances.table.view(), now=max(now, state.now))
 
     def read(self, state: UserState, rep: Ints, object_: Ints, opened: Ints, now: float) -> UserState:  # noqa: ARG002
-        """Ask a question as a use and ignore the answer."""
         return self.answer(state, rep, object_, MANY, now)
 
     def view(self, state: UserState, now: float) -> View:  # noqa: ARG002  # memories are looked at when something happens to them
-        """Return the view at the last look."""
         return state.view
 
     def failures(self, state: UserState) -> dict[int, AdapterError]:
-        """Return the errors by replication number."""
         return {state.instances.numbers[rep]: problem for rep, problem in state.instances.failures.items()}
 
     def answers(self, state: UserState) -> dict[str, Array]:
@@ -147,7 +141,6 @@ class UserPlant:
         return {kind: ratio(tally[kind], tally["looks"]) for kind in ANSWERS}
 
     def close(self, state: UserState) -> None:
-        """Release all memories, including failed ones."""
         state.instances.close()
 
 
@@ -171,11 +164,9 @@ class _Instances:
         self._edges, self._members = bool(members["edges"]), members
 
     def offers(self, call: str) -> bool:
-        """Return whether the memories have an optional call."""
         return bool(self._members[call])
 
     def says(self, rep: int, object_: int, item: Any) -> bool:
-        """Return whether an item states a value that was claimed of the object."""
         try:
             self.interpreter.value(rep, object_, item)
         except WrongItemError:
@@ -184,7 +175,6 @@ class _Instances:
 
     @property
     def alive(self) -> list[int]:
-        """Indexes of the replications that have not failed."""
         return [rep for rep in range(len(self.numbers)) if rep not in self.failures]
 
     def edges(self, claims: Claims) -> tuple[dict[int, list[Edge]], int]:
@@ -218,7 +208,6 @@ class _Instances:
         return [[] if answer is None and ask.call == "read" else answer for ask, answer in zip(asks, answers, strict=True)]
 
     def close(self) -> None:
-        """Release the memories and end their process. Errors no longer change a result."""
         try:
             self._host.run([Ask(rep, CLOSE) for rep in range(len(self.numbers))])
         finally:

@@ -146,7 +146,6 @@ def set_aside(folder: Path) -> Path | None:
 
 
 def save_text(path: str | Path, text: str) -> None:
-    """Write a text as UTF-8, whole or not at all."""
     with whole_file(path) as place:
         place.write_text(text, encoding="utf-8")
 

@@ -27,13 +27,11 @@ class FileConnection(sqlite3.Connection):
     """
 
     def hold(self, path: Path, application: int) -> None:
-        """Register this connection as open to this file of this application."""
         if _held_for(path) is None:
             _HELD[_inode(path)] = (application, WeakSet())
         _HELD[_inode(path)][1].add(self)
 
     def close(self) -> None:
-        """Close the connection."""
         for _, connections in _HELD.values():
             connections.discard(self)
         super().close()
@@ -50,7 +48,6 @@ def _inode(path: Path) -> tuple[int, int]:
 
 
 def _held_for(path: Path) -> int | None:
-    """Return the application for which this process has a file open, or None."""
     application, connections = _HELD.get(_inode(path), (0, ()))
     return application if len(connections) else None
 
@@ -100,7 +97,6 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
 
 
 def holds_log(path: Path) -> bool:
-    """Return whether the file's write-ahead log holds anything."""
     log = Path(f"{path}-wal")
     return log.exists() and log.stat().st_size > 0
 
@@ -146,7 +142,6 @@ def make_tables(
 
 
 def holds_table(connection: sqlite3.Connection, table: str) -> bool:
-    """Return whether the database has the table."""
     return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone())
 
 

@@ -83,7 +83,6 @@ def _code(index: int) -> str:
 
 
 def _word(name: str) -> str:
-    """Return a channel's name without blanks, which end a name in VCD."""
     return re.sub(r"\s+", "_", name) or "_"
 
 
@@ -92,5 +91,4 @@ def _bit(value: float | None) -> str:
 
 
 def _real(value: float | None) -> str:
-    """Return the shortest text that reads back as the same number."""
     return "NaN" if value is None else repr(float(value)).removesuffix(".0").replace("nan", "NaN")

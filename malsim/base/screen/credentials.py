@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from malsim.base.screen.assignments import CUES, assigned_secrets
 from malsim.base.screen.disguises import DRESSED, decoded_blobs, views
 from malsim.base.screen.randomness import is_reference
-from malsim.base.screen.samples import sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
 
 SHORTEST_PHRASE, LONGEST_PHRASE = 12, 27  # words of a seed phrase, with some that may stand round it
 STAND_IN = "Q7zK9xV2mB4tR8wN3pL6"  # nobody's, and as random as what it stands for
@@ -25,7 +26,6 @@ MIXED = {
 PLACEHOLDERS = {"password", "pass", "passwd", "pwd", "token", "secret"}
 STAND_INS = {
     "seed phrase": "abandon ability able about above absent absorb abstract absurd abuse access accident",
-    "credentials in an address": f"https://x:{STAND_IN}@x",
     "basic authorization": "eDpRN3pLOXhWMm1CNHRSOA==",
 }
 _WORDS = re.compile(r"(?<![A-Za-z])[a-z]{3,8}(?:[ ,\n\t]+(?:\d{1,2}[.)] ?)?[a-z]{3,8}){11,}(?![A-Za-z])")
@@ -45,10 +45,10 @@ class Credential(NamedTuple):
 
 
 @cache
-def formats() -> dict[str, tuple[str, re.Pattern[str]]]:
-    """Return the formats of credentials: by kind a lower-case word that each contains, and its pattern."""
+def formats() -> dict[str, tuple[str, re.Pattern[str], str]]:
+    """Return the formats of credentials: by kind a lower-case word that each contains, its pattern, and a made-up one."""
     rows = tomllib.loads(files("malsim.base.screen").joinpath("formats.toml").read_text(encoding="utf-8"))
-    return {kind: (word.lower(), re.compile(pattern, re.ASCII)) for kind, (word, pattern, _source) in rows.items()}
+    return {kind: (word.lower(), re.compile(pattern, re.ASCII), text) for kind, (word, pattern, _, text) in rows.items()}
 
 
 @cache
@@ -89,7 +89,7 @@ def _all(text: str) -> Iterator[Credential]:
 
 def _formatted(text: str) -> Iterator[Credential]:
     lower = text.lower()
-    for kind, (word, pattern) in formats().items():
+    for kind, (word, pattern, _) in formats().items():
         if word in lower:
             for match in pattern.finditer(text):
                 if _plausible(kind, match[0]):
@@ -164,9 +164,19 @@ def withheld(text: str) -> str:
     return text
 
 
-@cache
 def stand_in(kind: str) -> str:
     """Return a made-up credential of a kind, which the screen refuses like a real one."""
-    if kind in formats() and kind not in STAND_INS:
-        return sample(formats()[kind][1].pattern)
-    return STAND_INS.get(kind, STAND_IN)
+    return formats()[kind][2] if kind in formats() else STAND_INS.get(kind, STAND_IN)
+
+
+def without_credentials(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return the frame with credentials in these text columns replaced by their kinds."""
+    import polars as pl
+
+    for name in names:
+        texts = frame[name].unique().drop_nulls()
+        suspects = texts.filter(texts.str.contains(f"{CANDIDATE}|{DRESSED}") & ~texts.str.contains(IDENTIFIER))
+        safe_texts = {text: safe for text in suspects.to_list() if (safe := withheld(text)) != text}
+        if safe_texts:
+            frame = frame.with_columns(pl.col(name).replace(safe_texts))
+    return frame

@@ -39,7 +39,6 @@ class TextView(NamedTuple):
     ends: list[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the start and end, in the original text, of a part of this view."""
         return self.starts[start], self.ends[end - 1]
 
     @classmethod

@@ -57,7 +57,6 @@ def _replications(scopes: pl.Series, numbers: dict[str, int]) -> pl.Series:
 
 
 def dated_from(rows: pl.DataFrame, start: float | None) -> pl.DataFrame:
-    """Return rows with their days counted from day `start`."""
     return rows.with_columns(pl.col(name) - (start or 0.0) for name in _DAYS)
 
 

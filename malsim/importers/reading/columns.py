@@ -1,13 +1,10 @@
-"""Columns of texts and lists built in bulk, and sums along groups of rows."""
+"""Columns of texts and of lists, built in bulk."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 
 def texts(name: str, items: Iterable[object]) -> pl.Series:
@@ -55,47 +52,3 @@ def singles(name: str, items: Iterable[str | None]) -> pl.Series:
     """
     column = pl.Series(name, items, pl.String)
     return column.to_frame().select(pl.concat_list(name).list.drop_nulls()).to_series()
-
-
-class RowGroups:
-    """Groups of rows with equal pairs of numbers, in the order of the rows: sorted once, used often.
-
-    >>> groups = RowGroups(np.array([5, 3, 5, 5]), np.array([0, 0, 0, 0]))
-    >>> groups.sums(np.array([1, 1, 0, 1])).tolist(), groups.following(np.array([False, True, True, False])).tolist()
-    ([1, 1, 1, 2], [True, False, False, False])
-    """
-
-    def __init__(self, one: NDArray[Any], other: NDArray[Any]) -> None:
-        self._order = np.argsort(one, kind="stable")
-        if (self._new(other) & ~self._new(one)).any():
-            self._order = np.lexsort((other, one))
-        self._begins = np.flatnonzero(self._new(one) | self._new(other))
-        self._sizes = np.diff(np.append(self._begins, len(one)))
-
-    @property
-    def number(self) -> NDArray[np.int64]:
-        """Number of each row's group."""
-        return self._scatter(np.repeat(np.arange(len(self._begins)), self._sizes))
-
-    def sums(self, counts: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the running sum within each row's group."""
-        sums = np.cumsum(counts[self._order], dtype=np.int64)
-        before = np.concatenate([[0], sums])[self._begins]
-        return self._scatter(sums - np.repeat(before, self._sizes))
-
-    def following(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return a mask of the rows whose next row in the same group has the flag."""
-        after = np.zeros_like(flags)
-        after[:-1] = flags[self._order][1:]
-        after[self._begins[1:] - 1] = False
-        return self._scatter(after)
-
-    def _new(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return a mask, in group order, of the values that differ from the previous value."""
-        in_order = values[self._order]
-        return np.append(np.ones(len(in_order[:1]), dtype=bool), in_order[1:] != in_order[:-1])
-
-    def _scatter(self, values: NDArray[Any]) -> NDArray[Any]:
-        out = np.empty_like(values)
-        out[self._order] = values
-        return out

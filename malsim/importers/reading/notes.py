@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeAlias
+
+from malsim.importers.reading.records import Collector, key_of
 
 MOST_BYTES = 16 << 20  # of one note
 _OBSERVATION = re.compile(r"^\s*[-*]\s+\[(?P<category>[^\[\]()\n]+)\](?!\()\s+(?P<text>.+?)\s*$")
@@ -42,16 +45,13 @@ class Note:
 
     @property
     def title(self) -> str:
-        """Title in the front matter, or else the file's name."""
         return self.text("title") or self.name
 
     def text(self, name: str) -> str:
-        """Return a field of the front matter as text; empty if it is absent."""
         value = self.header.get(name, "")
         return value if isinstance(value, str) else ", ".join(value)
 
     def list(self, name: str) -> list[str]:
-        """Return a field of the front matter as a list."""
         value = self.header.get(name, [])
         return value if isinstance(value, list) else [part.strip() for part in value.split(",") if part.strip()]
 
@@ -134,3 +134,25 @@ def _header(text: str) -> tuple[dict[str, str | list[str]], str]:
 
 def _bare(value: str) -> str:
     return value.strip().strip("'\"")
+
+
+Cell: TypeAlias = Callable[[Path, Note, NoteObservation], dict[str, Any]]
+
+
+class NoteFolder(Collector):
+    """Cells of a folder's notes.
+
+    `read` makes a note of a text and its path within the folder; `cell` gives the columns of an observation's cell.
+    `notes` has every note by path, `keys` the key of each observation by its note's title and itself.
+    """
+
+    def __init__(self, folder: Path, read: Callable[[str, str], Note], cell: Cell) -> None:
+        super().__init__()
+        self.notes = {
+            path: read(path.read_text(encoding="utf-8", errors="replace"), path.relative_to(folder).as_posix())
+            for path in files(folder)
+        }
+        observed = {(note.title, one): (path, note) for path, note in self.notes.items() for one in note.observations}
+        self.keys = {(title, one): key_of(title, one.category, one.text) for title, one in observed}
+        for (place, key), (path, note) in zip(self.keys.items(), observed.values(), strict=True):
+            self.add(key, **cell(path, note, place[1]))

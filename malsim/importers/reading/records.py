@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
 import polars as pl
 
-from malsim.importers.reading.dates import milliseconds
-from malsim.importers.reading.put import EDGES
+from malsim.base.finite import is_number
+from malsim.importers.reading.columns import lists
+from malsim.importers.reading.dates import date_of
+from malsim.importers.reading.put import EDGES, ROW
 from malsim.memory.tables.standing_parts import Standing
 
 EXTRAS: dict[str, pl.DataType | type[pl.DataType]] = {"cell": pl.String, "name": pl.String, "value": pl.String}
@@ -63,11 +66,9 @@ def day_of(value: object, *, local: bool = False) -> float | None:
     (1.5, 1.0, 20454.0, None, None)
     """
     if isinstance(value, str):
-        try:
-            at = datetime.fromisoformat(value)
-        except ValueError:
-            ms = milliseconds(value) if any(map(str.isdigit, value)) and not value.isdigit() else None
-            return None if ms is None else ms / _DAY / 1000.0
+        at = date_of(value)
+        if at is None:
+            return None
         try:
             at = (at.astimezone() if local else at.replace(tzinfo=UTC)) if at.tzinfo is None else at
             return at.timestamp() / _DAY
@@ -123,3 +124,116 @@ def text_of(value: object) -> str | None:
     if not isinstance(value, str) or not value.strip():
         return None
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
+
+
+class Collector:
+    """Cells by their keys, each with the columns that it names; other columns are absent.
+
+    `edges` are (source, relation, target, weight), `extras` (key, name, value as JSON).
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[dict[str, Any]] = []
+        self._places: dict[str, int] = {}
+        self.edges: list[tuple[str, str, str, float]] = []
+        self.extras: list[tuple[str, str, str]] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._places
+
+    def __getitem__(self, key: str) -> dict[str, Any]:
+        return self._rows[self._places[key]]
+
+    def add(self, key: str, **values: Any) -> None:
+        self._places[key] = len(self._rows)
+        self._rows.append(values | {"key": key})
+
+    def supersede(self, old: str, new: str) -> None:
+        self.edges.append((new, "supersedes", old, 0.0))
+        self[old]["status"] = "superseded"
+
+    def annex(self, key: str) -> None:
+        """Annex a cell that has no successor."""
+        self[key].update(status="annexed", annexed=True)
+
+    def add_extras(self, key: str, record: Mapping[str, Any], names: Iterable[str]) -> None:
+        self.extras += [(key, name, to_json(record[name])) for name in names if record.get(name) is not None]
+
+    def records(self, form: str, counts: Mapping[str, int]) -> Records:
+        names = dict.fromkeys(name for row in self._rows for name in row) or {"key": None}
+        return Records(
+            form=form,
+            cells=pl.DataFrame([_column(name, [row.get(name) for row in self._rows]) for name in names]),
+            edges=pl.DataFrame(self.edges, schema=EDGES, orient="row"),
+            extras=pl.DataFrame(self.extras, schema=EXTRAS, orient="row"),
+            counts=dict(counts),
+        )
+
+
+def _column(name: str, values: Sequence[Any]) -> pl.Series:
+    return lists(name, values) if isinstance(ROW[name], pl.List) else pl.Series(name, values, ROW[name])
+
+
+_RELATIONS = {
+    "supports": ("supports", 1.0), "support": ("supports", 1.0), "confirms": ("supports", 1.0),
+    "contradicts": ("contradicts", -1.0), "conflicts_with": ("contradicts", -1.0), "contradict": ("contradicts", -1.0),
+    "supersedes": ("supersedes", 0.0), "replaces": ("supersedes", 0.0), "corrects": ("supersedes", 0.0),
+    "updates": ("supersedes", 0.0), "derived_from": ("derived_from", 0.0), "depends_on": ("depends_on", 0.0),
+    "concerns": ("concerns", -0.5),
+}  # fmt: skip
+
+
+def relation_of(word: object) -> tuple[str, float]:
+    """Return the relation that a word names, and its weight; an unknown word gives `concerns`.
+
+    >>> relation_of("replaces"), relation_of("relates to")
+    (('supersedes', 0.0), ('concerns', -0.5))
+    """
+    name = word.strip().lower().replace(" ", "_").replace("-", "_") if isinstance(word, str) else ""
+    return _RELATIONS.get(name, ("concerns", -0.5))
+
+
+def share_of(value: object) -> float | None:
+    """Return a number from 0 to 1, or None for anything else.
+
+    >>> share_of(1), share_of(1.2), share_of("0.5"), share_of(True)
+    (1.0, None, None, None)
+    """
+    return float(value) if is_number(value) and 0.0 <= value <= 1.0 else None
+
+
+def texts_of(value: object) -> list[str]:
+    """Return the texts of a list, of a JSON list, or of a comma-separated text; an object gives its name."""
+    value = from_json(value) if isinstance(value, str) and value[:1] == "[" else value
+    if isinstance(value, str):
+        return [text for part in value.split(",") if (text := text_of(part.strip()))]
+    return [text for item in value if (text := text_of(_label(item)))] if isinstance(value, list) else []
+
+
+def _label(item: object) -> object:
+    return next((item[name] for name in ("name", "text", "id") if name in item), None) if isinstance(item, dict) else item
+
+
+def from_json(value: object) -> Any:
+    """Return the value of a JSON text, None for invalid JSON, and a value that is not a text unchanged."""
+    if isinstance(value, (bytes, str)):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return value
+
+
+def to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def dicts(value: object) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def first_text(record: Mapping[str, Any], *names: str) -> str | None:
+    return next((text for name in names if (text := text_of(record.get(name)))), None)

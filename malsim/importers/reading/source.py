@@ -81,7 +81,6 @@ class Source:
 
     @property
     def is_database(self) -> bool:
-        """True if the source is an SQLite file."""
         return self.head.startswith(MAGIC)
 
     @cached_property
@@ -168,12 +167,10 @@ class Source:
 
     @property
     def object(self) -> dict[str, Any]:
-        """Document if it is a JSON object, else an empty object."""
         return self.document if isinstance(self.document, dict) else {}
 
     @property
     def list(self) -> list[Any]:
-        """Document if it is a JSON list, else an empty list."""
         return self.document if isinstance(self.document, list) else []
 
     def records(self) -> Iterator[dict[str, Any]]:

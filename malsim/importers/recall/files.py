@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -12,10 +14,9 @@ from typing import Any
 import polars as pl
 
 from malsim.base.errors import StoreError
-from malsim.importers.reading.fields import from_json
 from malsim.importers.reading.put import EDGES
+from malsim.importers.reading.records import from_json
 from malsim.importers.reading.source import Source, open_source
-from malsim.importers.recall.archive_wiring import WIRING, wiring_of
 from malsim.importers.recall.cells import number
 from malsim.memory.tables.connect import refusing
 from malsim.memory.tables.standing_parts import Standing
@@ -50,7 +51,6 @@ def read(path: str | Path) -> Archive:
 
 
 def read_source(source: Source) -> Archive:
-    """Read an archive from a source that is already open; see `read`."""
     archive = _database(source) if source.is_database else _json(source)
     names = {name for cell in archive.cells for name in cell}
     archive.absent += [name for name in NEWER if name not in names]
@@ -137,3 +137,29 @@ def _edges(rows: Iterator[dict[str, Any]]) -> pl.DataFrame:
         if all(isinstance(edge.get(name), str) for name in ends) and (weight := number(edge.get("weight"))) is not None
     ]
     return pl.DataFrame(good, schema=EDGES)
+
+
+WIRING = "malsimWiring"  # a key of an archive, a table of a database
+
+
+def wiring_object(standing: Standing) -> dict[str, str]:
+    """Return the standing netlist as texts: source, state kept between ticks, and lines for the next push."""
+    state = base64.b64encode(standing.state).decode()
+    return {"text": standing.text, "state": state, "lines": json.dumps(standing.lines.get(0, ()))}
+
+
+def wiring_of(given: Any) -> Standing | None:
+    """Return the netlist of a wiring object, or None if it holds none; a netlist with a damaged state starts afresh.
+
+    >>> wiring_of(wiring_object(Standing(text="loadrt watch names=low", state=b"1"))).state
+    b'1'
+    """
+    if not isinstance(given, dict) or not isinstance(given.get("text"), str) or not given["text"]:
+        return None
+    try:
+        state = base64.b64decode(given.get("state", ""), validate=True)
+        lines = json.loads(given.get("lines", "[]"))
+    except (binascii.Error, TypeError, ValueError, RecursionError):
+        return Standing(text=given["text"])
+    good = isinstance(lines, list) and all(isinstance(line, str) for line in lines)
+    return Standing(text=given["text"], state=state, lines={0: tuple(lines)} if good and lines else {})

@@ -15,7 +15,6 @@ from malsim.memory.rules import Rules
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the source is a database with Recall's table of cells, or an archive of cells."""
     tables = source.tables
     if source.is_database:
         return tables.get("cells", frozenset()) >= {"key", "json"}

@@ -32,7 +32,6 @@ class Cells:
 
 
 def opened(path: Path) -> Cells:
-    """Open a store and return its content."""
     with Store(path, write=False) as store:
         memory, start, standing = store.memory, store.start, store.standing
         scopes = {rep: name for name, rep in store.scopes.items()}

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from malsim.base.errors import UsageError
-from malsim.importers.recall.archive_wiring import WIRING, wiring_object
 from malsim.importers.recall.cells import BESIDE, FLAGS, HYPEREDGES
+from malsim.importers.recall.files import WIRING, wiring_object
 from malsim.importers.writing.cells import Cells, iso
 
 _SCORES = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.base.errors import ScenarioError
-from malsim.base.files.toml_lines import line_of
+from malsim.base.files.toml_text import line_of
 from malsim.scenario.checks.alarms import check_alarm
 from malsim.scenario.checks.band import KEYS, Band
 from malsim.scenario.checks.kind import KindCheck, parse_at
@@ -28,7 +28,7 @@ from malsim.sim.world.clock import DAY, span
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from malsim.base.files.toml_lines import Lines
+    from malsim.base.files.toml_text import Lines
     from malsim.scenario.checks.alarms import AlarmVerdict
     from malsim.scenario.properties import Trace
     from malsim.scenario.properties.formula import Value

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from malsim.base.errors import ScenarioError
 from malsim.base.files.paths import inside
-from malsim.base.files.toml_lines import line_of
+from malsim.base.files.toml_text import line_of
 from malsim.base.finite import in_days
 from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.sim.settings.claim_faults import ClaimFault
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from malsim.base.files.toml_lines import Lines
+    from malsim.base.files.toml_text import Lines
 
 ACTORS = frozenset(("corrections", "facts", "writers", "faults", "gap", "attack", "process", "reader", "reviewers"))
 

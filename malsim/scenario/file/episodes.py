@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.base.errors import ScenarioError
-from malsim.base.files.toml_lines import line_of
+from malsim.base.files.toml_text import line_of
 from malsim.scenario.properties.margins import Margins
 from malsim.scenario.properties.parse import parse
 from malsim.sim.settings.scenario import Episode
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.base.files.toml_lines import Lines
+    from malsim.base.files.toml_text import Lines
     from malsim.scenario.properties import Trace
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import ScenarioError, StoreError
 from malsim.base.files.paths import inside
-from malsim.base.files.toml_lines import line_of
+from malsim.base.files.toml_text import line_of
 from malsim.importers.building.bring import bring
 from malsim.importers.reading.git import head_of, repository
 from malsim.importers.reading.notes import files
@@ -20,7 +20,7 @@ from malsim.sim.settings.initial_memory import InitialMemory
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from malsim.base.files.toml_lines import Lines
+    from malsim.base.files.toml_text import Lines
     from malsim.memory import Memory
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import ScenarioError, UsageError
 from malsim.base.files.paths import inside
-from malsim.base.files.toml_lines import line_of
+from malsim.base.files.toml_text import line_of
 from malsim.netlist import NetlistError, parse, read
 from malsim.netlist.shipped import signals_text
 from malsim.netlist.wiring.blocks import added_names
@@ -16,7 +16,7 @@ from malsim.sim.settings.netlist_config import Input, NetlistConfig
 from malsim.sim.world.clock import span
 
 if TYPE_CHECKING:
-    from malsim.base.files.toml_lines import Lines
+    from malsim.base.files.toml_text import Lines
     from malsim.netlist import Document
 
 

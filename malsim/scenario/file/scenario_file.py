@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.adapter import Adapter, Phrases
 from malsim.base.errors import RulesError, ScenarioError, nearest
-from malsim.base.files.toml_lines import line_of, lines_of
-from malsim.base.files.toml_text import toml_table
+from malsim.base.files.toml_text import line_of, lines_of, toml_table
 from malsim.base.finite import in_days
 from malsim.base.screen import holds_secret
 from malsim.examples import where_shipped
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
     from jsonschema_rs import ValidationError
 
-    from malsim.base.files.toml_lines import Lines
+    from malsim.base.files.toml_text import Lines
 
 LARGEST = 64 * 2**20
 # JSON has no such numbers: what is beyond every bound and no integer, and what is held to no bound, stand in for them

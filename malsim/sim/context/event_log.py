@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from malsim.base.screen.frames import without_credentials
+from malsim.base.screen.credentials import without_credentials
 from malsim.memory.schema import NONE
 from malsim.sim.context.recorded_rows import TextCodes
 from malsim.sim.world.clock import DAY

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.base.screen.frames import without_credentials
+from malsim.base.screen.credentials import without_credentials
 from malsim.memory import schema
 from malsim.memory.gate.verdicts import KINDS
 from malsim.memory.schema import NONE

@@ -7,10 +7,10 @@ import string
 from typing import TYPE_CHECKING
 
 from malsim.base.screen.credentials import formats, seed_words
-from malsim.base.screen.samples import sample
 
 if TYPE_CHECKING:
     import random
+    import re
     from collections.abc import Callable
 
 __all__ = ["assigned_texts", "benign_texts", "format_texts", "other_texts", "personal_texts"]
@@ -232,9 +232,18 @@ def other_texts(draw: random.Random, count: int) -> list[str]:
 
 
 def format_texts(draw: random.Random, each: int) -> list[tuple[str, str]]:
-    """Texts that hold one credential of each format that says what it is, with its kind."""
-    kinds = [(kind, pattern.pattern) for kind, (_, pattern) in formats().items() for _ in range(each)]
-    return [(kind, draw.choice(AROUND).format(sample(pattern, draw))) for kind, pattern in kinds]
+    """Return texts with one credential of each format, and its kind: the made-up one, with other letters where these fit."""
+    kinds = [(kind, pattern, text) for kind, (_, pattern, text) in formats().items() for _ in range(each)]
+    return [(kind, draw.choice(AROUND).format(_varied(text, pattern, draw))) for kind, pattern, text in kinds]
+
+
+def _varied(text: str, pattern: re.Pattern[str], draw: random.Random) -> str:
+    for place in range(len(text)):
+        letter = draw.choice(string.ascii_letters + string.digits)
+        changed = f"{text[:place]}{letter}{text[place + 1 :]}"
+        if text[place].isalnum() and pattern.fullmatch(changed):
+            text = changed
+    return text
 
 
 def benign_texts(draw: random.Random, count: int) -> list[str]:

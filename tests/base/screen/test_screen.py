@@ -37,7 +37,7 @@ def test_formats_that_say_what_they_are_are_caught_and_mostly_named() -> None:
 
 
 def test_every_format_has_a_source_and_is_told_by_its_word() -> None:
-    for kind, (word, pattern) in formats().items():
+    for kind, (word, pattern, _) in formats().items():
         assert word in stand_in(kind).lower(), kind
         assert pattern.search(stand_in(kind)), kind
 
