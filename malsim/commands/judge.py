@@ -5,7 +5,6 @@ malsim judge append governed --case change.B --case F6
 malsim judge majority mal --only price -o out
 malsim judge membrane --only axioms --set law.half_life=7 --on memory.sqlite
 malsim judge mal --only price --on memory.sqlite --fact release
-malsim judge records --only price --search 200
 malsim judge both_facts_gone --zoo -o out/zoo
 malsim judge --planted --case echo-independence
 malsim judge "mcp:npx -y @modelcontextprotocol/server-memory" --json
@@ -42,7 +41,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--limit", type=float, default=10.0, metavar="S", help="seconds a call of your own memory may take (10)")
     add("--honest", type=int, default=3, metavar="K", help="price: honest writers who say the truth (3)")
     add("--most", type=int, default=12, metavar="N", help="price: steps of each strategy that are tried (12)")
-    add("--search", type=int, metavar="BUDGET", help="price: look for cheaper lies in so many streams")
     add("--zoo", action="store_true", help="run defects that shipped (scenarios/zoo; all, or those named)")
     add("--planted", action="store_true", help="how often axioms find the defects planted for them (needs the repository)")
     add("--list", action="store_true", help="print axioms, duties and strategies, a sentence each")
@@ -80,8 +78,6 @@ def main(args: argparse.Namespace) -> int:
         print(dumps(result.rows(), indent=1, ensure_ascii=False))
     else:
         print(result)
-    if args.search is not None:
-        _search(args, subjects, result)
     for path, make in ((args.junit, result.junit), (args.html, result.page)):
         if path:
             save_text(path, make())
@@ -117,22 +113,6 @@ def _list(args: argparse.Namespace) -> int:
         for name in STRATEGIES:
             print(f"{name:<22} strategy     see `malsim docs price`")
     return 0
-
-
-def _search(args: argparse.Namespace, subjects: list[Subject], result: Judgement) -> None:
-    """Look for cheaper lies in the closed world, one memory after the other."""
-    from malsim.base.errors import UsageError
-    from malsim.judging.prices import closed_world
-    from malsim.lab.falsify.price_search import search_price
-
-    if args.on or args.search < 1 or result.prices is None:
-        raise UsageError(
-            "needs prices, the closed world and a budget", where="--search", given=args.search, allowed="1 and more"
-        )
-    world, by_name = closed_world(args.honest, most=args.most), {each.name: each for each in subjects}
-    for price in result.prices.prices:
-        lie = search_price(by_name[price.memory], world, price, budget=args.search, seed=args.seed)
-        print(lie, file=sys.stderr if args.json else sys.stdout)
 
 
 def _draw(args: argparse.Namespace, result: Judgement) -> None:

@@ -25,13 +25,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--set", action="append", default=[], metavar="rules.NAME=VALUE", help="change one rule; may be repeated")
     add("--seed", type=int, metavar="N", help="another seed")
     add("--cures", action="store_true", help="also compare what can be done about it")
-    add(
-        "--real",
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="with --cures: a folder of claims to answer; may be repeated",
-    )
     add("--json", action="store_true", help="print one JSON object instead")
     add("-o", "--output", type=Path, metavar="DIR", help="also write the figures and the cells' frame there")
 
@@ -47,10 +40,10 @@ def main(args: argparse.Namespace) -> int:
     scenario = scenario.replace(rules=rules, seed=scenario.seed if args.seed is None else args.seed)
     run = api.run(scenario)
     result = stability(run)
-    comparison = cures(run, real=args.real) if args.cures or args.real else None
+    comparison = cures(run) if args.cures else None
     paths = _write(result, comparison, args.output) if args.output else []
     if args.json:
-        beside = {} if comparison is None else {"cures": comparison.table.to_dicts(), "real": comparison.real.to_dicts()}
+        beside = {} if comparison is None else {"cures": comparison.table.to_dicts()}
         print(json.dumps(result.summary() | beside, indent=1))
         return 0
     print("\n".join([str(result), *_cells(result)]))

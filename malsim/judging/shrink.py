@@ -1,8 +1,12 @@
-"""Shrink what breaks something: keep the first simpler variant that still breaks it, until no variant does."""
+"""Shrink a failing case: keep the first simpler variant that still fails, until none does.
+
+Source of `smallest_part`: Zeller and Hildebrandt, Simplifying and isolating failure-inducing input, 2002 (ddmin).
+"""
 
 from __future__ import annotations
 
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 if TYPE_CHECKING:
@@ -10,6 +14,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 40
 DIGITS = (0, 1, 2)
+PAIRS = 16  # most rows of which pairs are tried
 Case = TypeVar("Case")
 
 
@@ -57,3 +62,36 @@ def simpler_streams(events: list[Timed], *, halve: bool = True) -> Iterator[list
             yield coarse
     if halve and events and max(event.t for event in events) > 1.0:
         yield [event.moved(lambda t: float(f"{t / 2:.3g}")) for event in events]
+
+
+def smallest_part(rows: list[int], passes: Callable[[list[int]], bool]) -> list[int]:
+    """Return a part of `rows`, in order, that passes and from which no single row can be removed.
+
+    If at most 16 rows are left, no pair can be removed either. All `rows` together must pass.
+
+    >>> smallest_part(list(range(100)), lambda part: {3, 70} <= set(part))
+    [3, 70]
+    """
+    rows = _without_chunks(rows, passes)
+    while len(rows) <= PAIRS:
+        rest = ([row for row in rows if row not in pair] for pair in combinations(rows, 2))
+        fewer = next((part for part in rest if part and passes(part)), None)
+        if fewer is None:
+            return rows
+        rows = _without_chunks(fewer, passes)
+    return rows
+
+
+def _without_chunks(rows: list[int], passes: Callable[[list[int]], bool]) -> list[int]:
+    size = max(1, len(rows) // 2)
+    while True:
+        start, removed = 0, False
+        while start < len(rows):
+            rest = rows[:start] + rows[start + size :]
+            if rest and passes(rest):
+                rows, removed = rest, True
+            else:
+                start += size
+        if size == 1 and not removed:
+            return rows
+        size = max(1, min(size // 2, len(rows) // 2)) if size > 1 else 1

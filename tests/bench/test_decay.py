@@ -68,6 +68,6 @@ def test_the_interval_holds_the_planted_constant_in_95_lives_of_100(tau: float, 
 def test_perfect_daily_writers_give_the_planted_constant(tau: float) -> None:
     covered = 0
     for log in logs_of(tau, WRITERS["honest"], seed=2026, days=400, count=24, facts=8):
-        low, high = ms.fit_decay(log, laws=["exponential"]).constants.row(0)[3:5]
+        low, high = ms.fit_decay(log).constants.row(0)[3:5]
         covered += low <= tau <= high
     assert covered >= 20

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from malsim.cli import main
-from malsim.lab.incident.delta_debugging import smallest
+from malsim.judging.shrink import smallest_part
 from malsim.memory.store import Store
 
 if TYPE_CHECKING:
@@ -245,9 +245,9 @@ def test_written_test_fails_under_pytest() -> None:
 
 @pytest.mark.parametrize("wanted", [{3, 70}, {0}, {5, 6, 7, 8, 99}])
 def test_reduction_keeps_exactly_what_is_needed(wanted: set[int]) -> None:
-    assert set(smallest(list(range(100)), lambda part: wanted <= set(part))) == wanted
+    assert set(smallest_part(list(range(100)), lambda part: wanted <= set(part))) == wanted
 
 
 def test_reduction_removes_pairs_where_no_single_row_can_go() -> None:
     passes: Callable[[list[int]], bool] = lambda part: len(part) % 2 == 1  # noqa: E731  # a parity is a pair's affair
-    assert len(smallest(list(range(11)), passes)) == 1
+    assert len(smallest_part(list(range(11)), passes)) == 1

@@ -346,8 +346,6 @@ def test_bad_input_is_refused() -> None:
     result = ms.stability(graph(np.full(2, 0.3), clique(2)), PLAIN)
     with pytest.raises(MalsimError, match="no such cell"):
         result.plot.return_map("obs_nope")
-    with pytest.raises(UsageError, match="two different cells"):
-        result.plot.phase("obs_0000", "obs_0000")
     with pytest.raises(UsageError, match="no such ceiling"):
         result.plot.bifurcation(ceiling="roof")
 

@@ -9,16 +9,14 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import chdtrc, gammaln, log_ndtr
 
-from malsim.lab.decay.laws import LAWS, TINY, WIDE, Law
-from malsim.lab.decay.likelihood import CHI_SQUARE, Likelihood
+from malsim.lab.decay.likelihood import CHI_SQUARE, EXPONENTIAL, TINY, WEIBULL, WIDE, Law, Likelihood
 from malsim.lab.decay.log import Log
 from malsim.lab.decay.renewal import SPREADS, Renewal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.lab.decay.chain import Chain
-    from malsim.lab.decay.rates import Rates
+    from malsim.lab.decay.rates import Chain, Rates
     from malsim.memory.graph.arrays import Array
 
 LEVEL = 0.03  # so that few lifetimes, too, reject a planted exponential in 5 % or so
@@ -34,8 +32,8 @@ HALF_LOG_TWO_PI = 0.9189385332046727
 class Goodness:
     """Goodness of fit of the exponential law: `p` of the test (NaN: not tested), and the law that fits better.
 
-    `law` is weibull, lognormal or renewal, `shape` its k, its σ, or the coefficient of variation; `mean` its mean in days
-    with the 95 % interval.
+    `law` is weibull, lognormal or renewal. `shape` is its k, its σ or its coefficient of variation. `mean` is its mean in
+    days with the 95 % interval.
     """
 
     p: float
@@ -45,11 +43,9 @@ class Goodness:
 
     @property
     def rejected(self) -> bool:
-        """True if the exponential law is rejected at the 3 % level."""
         return self.p < LEVEL
 
     def __str__(self) -> str:
-        """Return a sentence on what fits instead of the exponential."""
         shape = {
             "weibull": "Weibull of shape",
             "lognormal": "lognormal of σ",
@@ -66,7 +62,7 @@ UNTESTED = Goodness(p=np.nan)
 
 
 def _lognormal(t: Array, log_tau: float, log_sigma: float) -> Array:
-    """Log of Φ(−(log t − log τ) / σ)."""
+    """Return the logarithm of Φ(−(log t − log τ) / σ)."""
     logarithm: Array = log_ndtr((log_tau - np.log(np.maximum(t, TINY))) * np.exp(-log_sigma))
     return logarithm
 
@@ -94,14 +90,15 @@ LOGNORMAL = Law(
     log_density=_lognormal_density,
     logarithmic=True,
 )
-_BY_MEAN = [(LAWS["weibull"], _weibull_shift), (LOGNORMAL, _lognormal_shift)]
+_BY_MEAN = [(WEIBULL, _weibull_shift), (LOGNORMAL, _lognormal_shift)]
 
 
 def of_lifetimes(log: Log) -> Goodness:
-    """Test the exponential with a floor on lifetimes; of fewer than five different ends nothing is tested.
+    """Test the exponential law with a floor on lifetimes; fewer than five different ends are not tested.
 
-    Against a Weibull with a floor, by the likelihood ratio (χ², one degree of freedom); and against a lognormal, which is no
-    larger family, so that p is at most about e^(1 − its gain in log-likelihood). p is twice the lesser of both.
+    The alternatives are a Weibull with a floor, by the likelihood ratio (χ², one degree of freedom), and a lognormal. The
+    lognormal family is not larger, so that its p is at most about e^(1 − the gain in log-likelihood). The p returned is
+    twice the smaller of the two.
 
     Examples
     --------
@@ -113,11 +110,11 @@ def of_lifetimes(log: Log) -> Goodness:
     """
     if len(np.unique(log.duration[log.ended])) < FEWEST:
         return UNTESTED
-    null = Likelihood.of(LAWS["exponential"], log)
+    null = Likelihood.of(EXPONENTIAL, log)
     best = null.best()
     others = [Likelihood(_of_mean(law, shift), log) for law, shift in _BY_MEAN]
-    points = [each.best() for each in others]
-    losses = [each.loss(point) for each, point in zip(others, points, strict=True)]
+    points = [other.best() for other in others]
+    losses = [other.loss(point) for other, point in zip(others, points, strict=True)]
     ratio = 2.0 * (null.loss(best) - _weibull_loss(null, best))
     gain = null.loss(best) - losses[1]
     p = min(1.0, 2.0 * min(float(chdtrc(1, max(ratio, 0.0))), float(np.exp(min(1.0 - gain, 0.0)))))
@@ -130,11 +127,11 @@ def of_lifetimes(log: Log) -> Goodness:
 
 
 def of_claims(chain: Chain, rates: Rates) -> Goodness:
-    """Test the exponential on claims that may be wrong by the likelihood ratio to lifetimes of another spread (`Renewal`).
+    """Test the exponential law on claims that may be wrong, by the likelihood ratio to lifetimes of another spread c.
 
-    The mean's interval is the union, over all spreads that the claims do not reject, of the most likely mean there, and
-    c^.7 times as far on each side, on the scale of logarithms, as that of τ reaches from τ: n lifetimes tell their mean to
-    √(c / n), and of a long tail, which few of them show, to less. Where the claims leave τ open, nothing is tested.
+    The interval of the mean is the union over all spreads that the claims do not reject. For each of them it is the most
+    likely mean, widened on the logarithmic scale by c^.7 times the distance from τ to the ends of its interval: n lifetimes
+    determine their mean to √(c / n), and less well if the tail is long. If the claims leave τ open, nothing is tested.
     """
     tau, low, high = rates.tau
     if not 0.0 < low < tau < high < np.inf:
@@ -151,7 +148,7 @@ def of_claims(chain: Chain, rates: Rates) -> Goodness:
 
 
 def _of_mean(law: Law, shift: Callable[[float], float]) -> Law:
-    """Return the law with the mean in place of τ."""
+    """Return the law with its mean as the first parameter instead of τ."""
     return replace(
         law,
         log_survival=lambda t, mean, second: law.log_survival(t, mean - shift(second), second),
@@ -160,7 +157,7 @@ def _of_mean(law: Law, shift: Callable[[float], float]) -> Law:
 
 
 def _weibull_loss(null: Likelihood, best: Array) -> float:
-    """Return the least loss of S = f + (1 − f) e^(−(t/τ)^k): the exponential of the ages t^k."""
+    """Return the least loss of S = f + (1 − f) e^(−(t/τ)^k), an exponential law of the ages t^k."""
     log = null.log
     exact = log.ended & (log.after == log.before)
     ages = np.log(np.maximum(log.after[exact], TINY)).sum()
@@ -175,6 +172,6 @@ def _weibull_loss(null: Likelihood, best: Array) -> float:
     bounds = [(best[0] - WIDE, best[0] + WIDE), null.bounds[1], (-STEEPEST, STEEPEST)]
     begins = [np.array([best[0], floor, shape]) for floor in (best[1], 0.05) for shape in SHAPES]
     return min(
-        float(minimize(loss, each, method="Nelder-Mead", bounds=bounds, options={"xatol": 1e-3, "fatol": 1e-3}).fun)
-        for each in begins
+        float(minimize(loss, begin, method="Nelder-Mead", bounds=bounds, options={"xatol": 1e-3, "fatol": 1e-3}).fun)
+        for begin in begins
     )

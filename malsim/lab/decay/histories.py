@@ -1,53 +1,60 @@
-"""The stretches in which the claims about an object agree, and when each ended."""
+"""Stretches in which the claims about an object agree, and when each ended."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from malsim.base.errors import DataError, UsageError
-from malsim.lab.decay.sightings import ALONE, sightings
+from malsim.memory.push.ten_cells import WRITER
+from malsim.memory.store import Store
 
 if TYPE_CHECKING:
+    from malsim.memory import Memory
     from malsim.memory.graph.arrays import Ints
 
 ENDINGS = ("anyone", "other_writer", "verified", "either", "superseded", "contradicted")
+ALONE = "\0"  # prefix of the objects made up for claims without one; no object's name begins with it
 _DROPPED = -1
+_ROW = pl.col("row")
 _OBJECT = ["rep", "object"]
 
 
 def histories(source: Any, *, ended_by: str = "anyone", until: float | None = None) -> pl.DataFrame:
-    """Return a log for `fit_decay`, a row a stretch: a time in which the claims about an object agree.
+    """Return a log for `fit_decay` with one row per stretch: a time in which the claims about an object agree.
 
-    A stretch ends with the first later claim about the object that says otherwise; a restatement ends nothing. Columns:
-    rep, object, cell (that began it), stability, topics, value (what was said), start (day of its first claim), after (days
-    from there to its last claim), before (days to the claim that ended it; null: still true when last seen), entered (its
-    age when it came in sight: 0, or null for an object's first, whose age nobody knows), restated (days between its claims),
-    until (the day the log was closed), ended_by. The change lay between `after` and `before`. A change that nobody reported
-    is invisible.
+    A stretch ends with the first later claim of another value about the object; a restatement does not end it. Columns:
+    rep, object, cell (the cell that began it), stability, topics, value (as claimed), start (day of its first claim), after
+    (days from there to its last claim), before (days to the claim that ended it; null: still true when last seen), entered
+    (age at the first sighting: 0, or null for an object's first stretch, whose age is unknown), restated (days between its
+    claims), until (the day the log was closed), ended_by. The change lay between `after` and `before`. A change that nobody
+    reported is not in the log.
 
     Parameters
     ----------
     source
-        A run, a replay, a store or its path, or a memory. Runs and stores also show the claims that the gate took for
-        restatements; a memory alone does not keep them.
+        A run, a replay, a store or its path, or a memory. Runs and stores also record the claims that the gate
+        deduplicated; a memory alone does not keep them.
     ended_by
-        Whose word ends a stretch. anyone; other_writer: not the writer who began it; verified: a claim whose verification is
-        not `unverified`; superseded, contradicted, either: a claim that superseded, or contradicts another writer's,
-        earlier one. A claim that says otherwise and may not end the stretch is left out.
+        Which claims can end a stretch. anyone: every claim; other_writer: claims of writers other than the one who began it;
+        verified: claims that are not `unverified`; superseded, contradicted, either: claims that superseded an earlier
+        claim, or contradict one of another writer. A claim of another value that cannot end the stretch is left out.
     until
-        The day on which the log was closed; the last day that the source shows, if None. What came later is not seen.
+        The day on which the log is closed; the last day of the source, if None. Later claims are left out.
 
     Raises
     ------
     UsageError
-        An ending that is none, a source without claims, an `until` before them all.
+        For an unknown ending, a source without claims, or an `until` before the first claim.
     """
     if ended_by not in ENDINGS:
         raise UsageError("no such ending", where="histories: ended_by", given=ended_by, allowed=", ".join(ENDINGS))
-    claims = sightings(source)
+    claims = _sightings(source)
     if claims["t"].is_nan().any():
         raise DataError("not a number of days", where="histories: t", given="NaN")
     end = _last_day(source, claims) if until is None else until
@@ -73,14 +80,14 @@ def histories(source: Any, *, ended_by: str = "anyone", until: float | None = No
 
 
 def restatements(log: pl.DataFrame) -> pl.DataFrame:
-    """Return the time until each restatement of a value: rep, object, value, interval (days), a row per restatement."""
+    """Return a row per restatement of a value: rep, object, value, interval (days since the claim before)."""
     return log.select("rep", "object", "value", interval="restated").explode("interval").drop_nulls("interval")
 
 
 def _stretches(claims: pl.DataFrame, ended_by: str) -> Ints:
-    """Return the number of each claim's stretch within its object, from 0; -1 for claims that are left out.
+    """Return the index of each claim's stretch within its object, from 0; -1 for claims that are left out.
 
-    The k-th claims of all objects are looked at together, round by round.
+    Round k handles the k-th claim of every object at once.
     """
     columns = claims.select(
         key=pl.struct("rep", "object").rank("dense").cast(pl.Int64) - 1,
@@ -120,3 +127,79 @@ def _last_day(source: Any, claims: pl.DataFrame) -> float:
     if scenario := getattr(source, "scenario", None):
         days.append(float(scenario.days))
     return max(days)
+
+
+def _sightings(source: Any) -> pl.DataFrame:
+    """Return a row per claim, restatements included, sorted by replication, object, time and row.
+
+    Columns: rep, object, first (row of the cell made or restated), cell, stability, topics, t (days), writer, said (its
+    value, or its title), verified, superseded and contradicted (whether it replaced an earlier claim, or contradicts one of
+    another writer). Claims without an object share one if they supersede or contradict each other.
+    """
+    if isinstance(source, (str, Path)):
+        with Store(source, write=False) as store:
+            return _sightings(store)
+    memory: Memory = getattr(source, "memory", source)
+    cells = _cells(memory)
+    claims = pl.concat([cells, _restatements(source, cells)])
+    claims = claims.filter(pl.col("writer").fill_null("") != WRITER)  # the first ten cells are no claims about the world
+    if claims.is_empty():
+        raise UsageError("a memory without claims has no history", where="histories", hint="admit claims first")
+    return claims.sort("rep", "object", "t", "first", "restated", maintain_order=True).drop("restated")
+
+
+def _cells(memory: Memory) -> pl.DataFrame:
+    columns = ["rep", "object", "handle", "stability", "topics", "created", "writer", "value", "title"]
+    cells = (
+        memory.cells.select(*columns, "verification", "successor").with_row_index("row").with_columns(_ROW.cast(pl.Int64))
+    )
+    edges = memory.edges.filter(pl.col("relation") == "contradicts").select("source", "target")
+    has_object = pl.col("object").is_not_null() & (pl.col("object") != "")
+    alone = pl.lit(ALONE) + pl.col("handle").first().over(pl.Series("group", _groups(cells, edges)))
+    claims = cells.with_columns(
+        said=pl.coalesce(pl.col("value").cast(pl.String), pl.col("title").str.to_lowercase().str.strip_chars()),
+        object=pl.when(has_object).then("object").otherwise(alone),
+    )
+    return claims.select(
+        "rep", "object", pl.col("row").alias("first"), pl.col("handle").alias("cell"), "stability", "topics",
+        pl.col("created").alias("t"), "writer", "said",
+        verified=pl.col("verification") != "unverified",
+        superseded=_ROW.is_in(_superseding(claims).implode()),
+        contradicted=_ROW.is_in(_contradicting(claims, edges).implode()),
+        restated=pl.lit(value=False),
+    )  # fmt: skip
+
+
+def _groups(cells: pl.DataFrame, edges: pl.DataFrame) -> np.ndarray[Any, Any]:
+    """Return a group number per cell, shared by cells linked through supersession or contradiction."""
+    old = cells.filter(pl.col("successor") >= 0)
+    source, target = pl.concat([old["row"], edges["source"]]), pl.concat([old["successor"], edges["target"]])
+    ends = source.to_numpy(), target.to_numpy()
+    graph = coo_array((np.ones(len(source)), ends), shape=(cells.height, cells.height))
+    return np.asarray(connected_components(graph, directed=False)[1])
+
+
+def _superseding(cells: pl.DataFrame) -> pl.Series:
+    old = cells.filter(pl.col("successor") >= 0)
+    return old.filter(pl.col("said") != cells["said"].gather(old["successor"]))["successor"]
+
+
+def _contradicting(cells: pl.DataFrame, edges: pl.DataFrame) -> pl.Series:
+    source, target = (cells[edges[end].to_list()] for end in ("source", "target"))
+    return source.filter((source["created"] > target["created"]) & (source["writer"] != target["writer"]))["row"]
+
+
+def _restatements(source: Any, cells: pl.DataFrame) -> pl.DataFrame:
+    """Return the claims that the gate deduplicated: a store logs them as verdicts, a run as events."""
+    if isinstance(source, Store):
+        verdicts = source.verdicts.filter(pl.col("verdict") == "deduplicated").select("rep", "t", "writer", first="cell")
+        again = verdicts.join(cells.drop("t", "writer", "rep"), on="first")
+    else:
+        events: pl.DataFrame = getattr(source, "events", pl.DataFrame())
+        if "subject" not in events.columns:
+            return cells.clear()
+        verdicts = events.filter(pl.col("kind") == "deduplicated").select(
+            "rep", "t", writer=pl.col("detail").str.strip_prefix("by "), cell="subject"
+        )
+        again = verdicts.join(cells.drop("t", "writer"), on=["rep", "cell"])
+    return again.with_columns(restated=pl.lit(value=True)).select(cells.columns)

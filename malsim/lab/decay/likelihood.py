@@ -1,34 +1,91 @@
-"""The most likely parameters of a law of survival, and how far each may move before the data object."""
+"""Laws of survival, their maximum-likelihood parameters, and profile-likelihood intervals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
-
-from malsim.lab.decay.laws import TINY, WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from malsim.lab.decay.laws import Array, Law
     from malsim.lab.decay.log import Log
 
+    Part: TypeAlias = Callable[[NDArray[np.float64], float, float], NDArray[np.float64]]
+
+Array: TypeAlias = NDArray[np.float64]
+WIDE, STEEPEST, MOST_FLOOR = 9.0, 7.0, 0.999
+TINY, LARGEST = 1e-300, 600.0
 CHI_SQUARE = 3.841458820694124  # 95 % of a χ² of one degree of freedom
 CLOSE = 1e-5
 EDGE = 0.05
 FIRST_STEP = 0.02
 
 
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """A law of survival S with a time constant (days) and a second parameter: log S(t), log −S'(t), and the bounds.
+
+    Both functions take times above 0, shape (n,), log τ, and the second parameter: the floor itself, or log k.
+    """
+
+    name: str
+    second: str
+    low: float
+    high: float
+    log_survival: Part
+    log_density: Part
+    logarithmic: bool
+
+    def outer(self, inner: float) -> float:
+        return float(np.exp(inner)) if self.logarithmic else inner
+
+
+def _exponential(t: Array, log_tau: float, floor: float) -> Array:
+    """Return the logarithm of floor + (1 − floor) e^(−t/τ)."""
+    logarithm: Array = np.log(floor + (1.0 - floor) * np.exp(-t * np.exp(-log_tau)) + TINY)
+    return logarithm
+
+
+def _exponential_density(t: Array, log_tau: float, floor: float) -> Array:
+    """Return the logarithm of (1 − floor)/τ e^(−t/τ)."""
+    logarithm: Array = np.log1p(-floor) - log_tau - t * np.exp(-log_tau)
+    return logarithm
+
+
+def _weibull(t: Array, log_tau: float, log_k: float) -> Array:
+    """Return the logarithm of e^(−(t/τ)^k)."""
+    logarithm: Array = -np.exp(np.minimum(np.exp(log_k) * (np.log(np.maximum(t, TINY)) - log_tau), LARGEST))
+    return logarithm
+
+
+def _weibull_density(t: Array, log_tau: float, log_k: float) -> Array:
+    """Return the logarithm of k/τ (t/τ)^(k−1) e^(−(t/τ)^k)."""
+    scaled = np.log(np.maximum(t, TINY)) - log_tau
+    logarithm: Array = log_k - log_tau + (np.exp(log_k) - 1.0) * scaled + _weibull(t, log_tau, log_k)
+    return logarithm
+
+
+EXPONENTIAL = Law(
+    name="exponential", second="floor", low=0.0, high=MOST_FLOOR,
+    log_survival=_exponential, log_density=_exponential_density, logarithmic=False,
+)  # fmt: skip
+WEIBULL = Law(
+    name="weibull", second="k", low=-STEEPEST, high=STEEPEST,
+    log_survival=_weibull, log_density=_weibull_density, logarithmic=True,
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Likelihood:
-    """Lifetimes under a law of survival S, of a fixed floor if one is given.
+    """Likelihood of lifetimes under a law of survival S, with a fixed floor if given.
 
-    Σ over deaths seen log −S'(a) + Σ over deaths between a and b log(S(a) − S(b)) + Σ over those still standing log S(a)
-    − Σ over all log S(e), as a lifetime that came in sight at the age e had not ended before.
+    The log-likelihood is Σ log −S'(a) over ends seen at age a, + Σ log(S(a) − S(b)) over ends between ages a and b,
+    + Σ log S(a) over lifetimes still standing, − Σ log S(e) over all, where e is the age at the first sighting.
     """
 
     law: Law
@@ -37,7 +94,7 @@ class Likelihood:
 
     @classmethod
     def of(cls, law: Law, log: Log, floor: float | None = None) -> Likelihood:
-        """Return the likelihood of some lifetimes; a floor binds the exponential law only."""
+        """Return the likelihood of lifetimes; only the exponential law takes a floor."""
         return cls(law, log, None if law.logarithmic else floor)
 
     @property
@@ -50,18 +107,17 @@ class Likelihood:
 
     @cached_property
     def _parts(self) -> tuple[Array, Array, Array, Array, Array]:
-        """Ages at death; ages between which death lay; ages of those that stand; ages at which lifetimes came in sight."""
+        """Ages at exact ends; lower and upper ages of interval-censored ends; ages still standing; ages at sighting."""
         log, exact = self.log, self.log.after == self.log.before
         between = log.ended & ~exact
         return log.after[exact], log.after[between], log.before[between], log.after[~log.ended], log.entered[log.entered > 0]
 
     def loss(self, point: Array) -> float:
-        """Minus the log-likelihood at (log τ, second).
+        """Compute minus the log-likelihood at (log τ, second).
 
-        >>> from malsim.lab.decay.laws import LAWS
         >>> from malsim.lab.decay.log import Log
         >>> some = Log(np.array([1.0, 3.0, 4.0]), np.array([1.0, 3.0, np.inf]), np.zeros(3))
-        >>> round(Likelihood(LAWS["exponential"], some).loss(np.array([np.log(4.0), 0.0])), 6)
+        >>> round(Likelihood(EXPONENTIAL, some).loss(np.array([np.log(4.0), 0.0])), 6)
         4.772589
         """
         log_tau, inner = float(point[0]), float(point[1])
@@ -74,7 +130,6 @@ class Likelihood:
         return -float(total + (at_last + np.log(np.maximum(fall, TINY))).sum())
 
     def best(self) -> Array:
-        """Return the most likely (log τ, second)."""
         best = _least(lambda second: self._profile(1, second)[0], self.bounds[1])
         return np.array([self._profile(1, best)[1], best])
 
@@ -90,7 +145,7 @@ class Likelihood:
         return self._end(best, place, -1.0, allowed), self._end(best, place, 1.0, allowed)
 
     def _end(self, best: Array, place: int, sign: float, allowed: float) -> float:
-        """Step away from the best, twice as far each time, until the loss is passed; then bisect."""
+        """Return one end of the interval: double the step until the loss exceeds `allowed`, then bisect."""
         limit = self.bounds[place][int(sign > 0.0)]
         inside, step = float(best[place]), FIRST_STEP
         while True:
@@ -98,23 +153,22 @@ class Likelihood:
             if self._profile(place, further)[0] > allowed:
                 break
             if further == limit:
-                return limit if self._own(1 - place) else sign * np.inf
+                return limit if self._has_natural_bound(1 - place) else sign * np.inf
             inside, step = further, 2.0 * step
         end = float(brentq(lambda v: self._profile(place, v)[0] - allowed, inside, further, xtol=1e-4))
         return sign * np.inf if self._runs_away(1 - place, self._profile(place, end)[1]) else end
 
-    def _own(self, other: int) -> bool:
-        """Return True if the bound is the parameter's own (a floor is 0 to 1), not just the end of the search."""
+    def _has_natural_bound(self, other: int) -> bool:
+        """Return whether the bound belongs to the parameter (a floor is 0 to 1), and is not just the end of the search."""
         return other == 0 and not self.law.logarithmic
 
     def _runs_away(self, place: int, value: float) -> bool:
-        """Return True if a parameter lies at the end of the search range, so that the data do not bound the other."""
+        """Return whether a parameter lies at the end of its search range, so that the data do not bound the other."""
         if place == 1 and not self.law.logarithmic:
             return False
         return min(abs(value - limit) for limit in self.bounds[place]) < EDGE
 
     def _profile(self, place: int, value: float) -> tuple[float, float]:
-
         def at(other: float) -> float:
             return self.loss(np.array([value, other] if place == 0 else [other, value]))
 

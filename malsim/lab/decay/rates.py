@@ -1,4 +1,4 @@
-"""Rates of change, of error and of reporting out of who said what when, each with its interval."""
+"""Rates of change, of errors and of reports, estimated from the writer, value and time of each claim."""
 
 from __future__ import annotations
 
@@ -9,25 +9,126 @@ import numpy as np
 import polars as pl
 
 from malsim.base.intervals import poisson
-from malsim.lab.decay.chain import Chain
 from malsim.lab.decay.likelihood import CHI_SQUARE
 
 if TYPE_CHECKING:
-    from malsim.memory.graph.arrays import Array
+    from malsim.memory.graph.arrays import Array, Ints
 
+LEAST_ERROR = 1e-6
+MOST_ERROR = 0.95  # of (K − 1)/K, where a claim says nothing
+MOST_CELLS = 2_000_000
+SHORT, LONG = 0.05, 50.0  # of the shortest gap, of all gaps
+POINTS, NEAR, ROUNDS = 9, 5, 5
 GRID, CLOSER = 21, 5
 CLOSINGS = (3, 2)  # of the grids of τ and ε
-HIDDEN = 0.15
 RATES = {"quantity": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "unit": pl.String}
 Estimate = tuple[float, float, float]
 UNKNOWN: Estimate = (np.nan, 0.0, np.inf)
 
 
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Hidden Markov model of claims about n objects: row k has the k-th claim of each, objects with more claims first.
+
+    `gap` (days since the claim before) and `value` (index of the claimed value) have shape (T, n). `counts` is the number
+    of claims per object, `choices` the number of values K, at least 2.
+
+    The truth leaves its value at rate 1/τ for each of the K − 1 others alike. After d days it is the same with P(d) = 1/K +
+    (1 − 1/K) e^(−dK/((K − 1)τ)), returns included. A claim states the truth with probability 1 − ε, else one of the other
+    values. The likelihood sums over all truths (forward recursion).
+    """
+
+    gap: Array
+    value: Ints
+    counts: Ints
+    choices: Ints
+
+    @classmethod
+    def of(cls, log: pl.DataFrame) -> Chain:
+        stretches = log.select(
+            key=pl.struct("rep", "object").rank("dense").cast(pl.Int64) - 1,
+            said=pl.col("value").rank("dense").over("rep", "object").cast(pl.Int64) - 1,
+            start="start",
+            days=pl.concat_list(pl.lit([0.0]), "restated"),
+        ).sort("key", "start", maintain_order=True)
+        claims = stretches.with_row_index("row").explode("days")
+        claims = claims.with_columns(t=pl.col("start") + pl.col("days").cum_sum().over("row"))
+        key, value, t = (claims[name].to_numpy() for name in ("key", "said", "t"))
+        counts = np.bincount(key)
+        order = np.argsort(-counts, kind="stable")
+        seat = np.empty_like(order)
+        seat[order] = np.arange(len(order))
+        begins = np.cumsum(counts) - counts
+        place = np.arange(len(key)) - begins[key]
+        shape = (int(counts.max()), len(counts))
+        gap, values = np.zeros(shape), np.zeros(shape, dtype=np.int64)
+        gap[place, seat[key]] = np.where(place > 0, np.diff(t, prepend=0.0), 0.0)
+        values[place, seat[key]] = value
+        choices = np.maximum(2, np.maximum.reduceat(value, begins) + 1)
+        return cls(gap, values, counts[order], choices[order])
+
+    @property
+    def gaps(self) -> Array:
+        """Days between successive claims about the same object, flattened."""
+        inside = np.arange(1, len(self.gap))[:, None] < self.counts
+        return self.gap[1:][inside]
+
+    @property
+    def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Search bounds of log τ and log ε; outside them the log cannot distinguish τ from 0 or infinity."""
+        gaps = self.gaps[self.gaps > 0.0]
+        most = MOST_ERROR * float((1.0 - 1.0 / self.choices).min())
+        return (np.log(SHORT * gaps.min()), np.log(LONG * gaps.sum())), (np.log(LEAST_ERROR), np.log(most))
+
+    def loss(self, tau: Array, error: Array) -> Array:
+        """Compute minus the log-likelihood at points (τ in days, ε), both of shape (P,)."""
+        size = max(1, MOST_CELLS // (len(self.counts) * int(self.choices.max())))
+        parts = range(0, len(tau), size)
+        return np.concatenate([self._loss(tau[at : at + size], error[at : at + size]) for at in parts])
+
+    def _loss(self, tau: Array, error: Array) -> Array:
+        k = self.choices.astype(np.float64)
+        most, points = int(self.choices.max()), len(tau)
+        even = np.where(np.arange(most) < k[:, None], 1.0 / k[:, None], 0.0)  # (n, K)
+        speed = -(k / (k - 1.0)) / tau[:, None]  # (P, n)
+        right, wrong = (1.0 - error)[:, None], error[:, None] / (k - 1.0)
+        belief = np.tile(even, (points, 1, 1))  # (P, n, K)
+        total = np.zeros(points)
+        for turn in range(len(self.gap)):
+            n = int(np.searchsorted(-self.counts, -turn))  # objects with a claim of this number come first
+            same = np.exp(speed[:, :n] * self.gap[turn, :n])[:, :, None]
+            belief = belief[:, :n] * same + (1.0 - same) * even[:n]
+            place = np.arange(n) * most + self.value[turn, :n]
+            claimed = belief.reshape(points, -1)[:, place]  # probability of the claimed value
+            chance = claimed * right + (1.0 - claimed) * wrong[:, :n]
+            total += np.log(chance).sum(axis=1)
+            belief *= (wrong[:, :n] / chance)[:, :, None]
+            belief.reshape(points, -1)[:, place] = claimed * right / chance
+        return -total
+
+    def profile(self, fixed: Array, *, place: int) -> tuple[Array, Array]:
+        """Return the least loss for each fixed log τ (`place` 0) or log ε (1), and the other parameter there.
+
+        The other parameter is searched on a grid that narrows in each round.
+        """
+        low, high = self.bounds[1 - place]
+        middle, half = np.full(len(fixed), (low + high) / 2.0), (high - low) / 2.0
+        count = POINTS
+        for _ in range(ROUNDS):
+            trials = np.clip(middle[:, None] + half * np.linspace(-1.0, 1.0, count), low, high)
+            pair = (np.repeat(fixed, count), trials.ravel())
+            losses = self.loss(np.exp(pair[place]), np.exp(pair[1 - place])).reshape(trials.shape)
+            best = losses.argmin(axis=1)[:, None]
+            middle = np.take_along_axis(trials, best, axis=1)[:, 0]
+            half, count = half * 2.0 / (count - 1), NEAR
+        return np.take_along_axis(losses, best, axis=1)[:, 0], middle
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rates:
-    """The time constant `tau` (days) and the rates of `error`, `reports` and `invisible` changes: value, low, high.
+    """Time constant `tau` (days) and rates of `error`, `reports` and `invisible` changes, each as value, low, high.
 
-    Of τ, 0 and infinity stand where the log leaves an end open; the value is NaN where it leaves both open.
+    An end of τ that the log leaves open is 0 or infinity. If both are open, its value is NaN.
     """
 
     tau: Estimate
@@ -36,23 +137,18 @@ class Rates:
     invisible: Estimate
 
     @property
-    def lifetimes(self) -> bool:
-        """True if a stretch is the lifetime of a truth: no claim need be wrong, and few changes went unseen."""
-        return self.error[1] == 0.0 and self.invisible[0] <= HIDDEN
-
-    @property
     def table(self) -> pl.DataFrame:
-        """Rows error (share of claims that are wrong), reports (an object and day), invisible (share of changes)."""
+        """Table of error (share of wrong claims), reports (per object and day) and invisible (share of changes)."""
         rows = (("error", self.error, "1"), ("reports", self.reports, "1/d"), ("invisible", self.invisible, "1"))
         return pl.DataFrame([(name, *ends, unit) for name, ends, unit in rows], schema=RATES, orient="row")
 
 
 def rates(log: pl.DataFrame) -> Rates:
-    """Return the rates in a log of `histories`.
+    """Estimate the rates in a log of `histories`.
 
-    Changes and errors are estimated together by a hidden Markov likelihood (`chain`), with 95 % profile intervals. Reports
-    are claims an object and day since its first, with the exact interval of a Poisson count. A change is invisible where
-    another follows before the next report: (1/τ) / (1/τ + reports).
+    Changes and errors are estimated together by a hidden Markov likelihood (`Chain`), with 95 % profile intervals. Reports
+    are claims per object and day after its first, with the exact interval of a Poisson count. A change is invisible if
+    another follows before the next report, which has probability (1/τ) / (1/τ + reports).
     """
     reports, chain = _reports(log), Chain.of(log)
     if not (chain.gaps > 0.0).any():
@@ -65,10 +161,10 @@ def rates(log: pl.DataFrame) -> Rates:
 
 
 def _reports(log: pl.DataFrame) -> Estimate:
-    each = log.group_by("rep", "object").agg(
+    objects = log.group_by("rep", "object").agg(
         claims=pl.len() + pl.col("restated").list.len().sum() - 1, days=pl.col("until").max() - pl.col("start").min()
     )
-    count, days = float(each["claims"].sum()), float(each["days"].sum())
+    count, days = float(objects["claims"].sum()), float(objects["days"].sum())
     if not days > 0.0:
         return UNKNOWN
     low, high = poisson(count)
@@ -96,7 +192,7 @@ def _estimate(chain: Chain, place: int) -> Estimate:
 
 
 def _near(losses: Array) -> list[int]:
-    """Return the steps of a grid beside its best point, and where the loss passes the interval's."""
+    """Return the steps of a grid next to its best point, and those in which the loss crosses the interval's bound."""
     best, last = int(losses.argmin()), len(losses) - 2
     inside = np.append(losses <= losses[best] + CHI_SQUARE / 2.0, False)
     crossings = np.flatnonzero(inside[:-2] != inside[1:-1])

@@ -1,4 +1,4 @@
-"""A truth whose lifetimes need not be exponential, seen through writers who err: a semi-Markov likelihood."""
+"""Semi-Markov likelihood of claims that may be wrong about a truth whose lifetimes need not be exponential."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from malsim.lab.decay.chain import LEAST_ERROR
+from malsim.lab.decay.rates import LEAST_ERROR
 
 if TYPE_CHECKING:
-    from malsim.lab.decay.chain import Chain
+    from malsim.lab.decay.rates import Chain
     from malsim.memory.graph.arrays import Array
 
 SPREADS = np.array([-0.6, -0.3, 0.4, 0.8, 1.4, 2.1, 3.0])  # log of the squared coefficient of variation
@@ -23,19 +23,19 @@ SMALL = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Renewal:
-    """The claims of a `Chain` under lifetimes of mean m and squared coefficient of variation c; 1 is the exponential.
+    """Likelihood of a `Chain` under lifetimes of mean m and squared coefficient of variation c; c = 1 is exponential.
 
-    A lifetime passes through two hidden phases, so that sums over all truths stay short: above c = 1 it is exponential, fast
-    or slow (balanced means: of half the mean each), below it passes one or two phases of one rate. With leaving rates s,
-    first phases α and S the rates between phases, values that agree or not fall apart into two systems of two equations,
-    S + s αᵀ and S − s αᵀ / (K − 1). At an object's first claim the phase is the stationary one.
+    A lifetime passes through two hidden phases, so that sums over all truths stay short. Above c = 1 it is a mixture of a
+    fast and a slow exponential with balanced means; below, it passes one or two phases of equal rate. With exit rates s,
+    initial phases α and rates S between phases, equal and different values separate into two systems of two equations,
+    S + s αᵀ and S − s αᵀ / (K − 1). The first claim about an object finds the phase in its stationary distribution.
     Source: Tijms, A first course in stochastic models, 2003, appendix B.
     """
 
     chain: Chain
 
     def loss(self, points: Array) -> Array:
-        """Minus the log-likelihood at points (log m in days, log c, log ε), shape (P, 3)."""
+        """Compute minus the log-likelihood at points (log m in days, log c, log ε), shape (P, 3)."""
         cells = len(self.chain.counts) * int(self.chain.choices.max()) * 2
         size = max(1, MOST_CELLS // cells)
         return np.concatenate([self._loss(points[at : at + size]) for at in range(0, len(points), size)])
@@ -70,11 +70,11 @@ class Renewal:
         return -total
 
     def profile(self, spreads: Array, *, tau: float, error: float) -> tuple[Array, Array]:
-        """Return the least loss at each log c, shape (P,), and log m there; looked for around the exponential's τ and ε."""
+        """Return the least loss at each log c, shape (P,), and log m there; the search starts from the τ and ε given."""
         free, low, high = [0, 2], *(np.array(ends) for ends in zip(*self.chain.bounds, strict=True))
         middle = np.stack(np.broadcast_arrays(np.log(tau), spreads, np.log(max(error, LEAST_ERROR))), axis=1)
         half, steps = HALF, np.linspace(-1.0, 1.0, POINTS)
-        grid = np.stack([each.ravel() for each in np.meshgrid(steps, steps)], axis=1)
+        grid = np.stack([axis.ravel() for axis in np.meshgrid(steps, steps)], axis=1)
         for _ in range(ROUNDS):
             trials = np.repeat(middle[:, None], len(grid), axis=1)
             trials[:, :, free] = np.clip(trials[:, :, free] + half * grid, low, high)
@@ -86,7 +86,7 @@ class Renewal:
 
 
 def phases(mean: Array, spread: Array) -> tuple[Array, Array]:
-    """First phases α (P, 2) and the rates between them (P, 2, 2) of lifetimes of some mean and spread c."""
+    """Return initial phases α (P, 2) and rates between phases (P, 2, 2) of lifetimes by their mean and spread c."""
     above = np.sqrt(np.maximum(spread - 1.0, 0.0) / (spread + 1.0))
     fast = (1.0 + above) / 2.0
     skip = _skipped(np.minimum(spread, 1.0))
@@ -101,7 +101,7 @@ def phases(mean: Array, spread: Array) -> tuple[Array, Array]:
 
 
 def _skipped(spread: Array) -> Array:
-    """Return the share q of lifetimes that pass one phase only: (6 − 4q) / (2 − q)² = 1 + c, with c from a half to 1."""
+    """Return the share q of lifetimes with one phase only: (6 − 4q) / (2 − q)² = 1 + c, with c from a half to 1."""
     more = 1.0 + spread  # (1 + c) r² − 4 r + 2 = 0 of r = 2 − q
     return 2.0 - (2.0 + np.sqrt(np.maximum(4.0 - 2.0 * more, 0.0))) / more
 
@@ -113,7 +113,7 @@ def _stationary(first: Array, between: Array) -> Array:
 
 
 def _expm(rates: Array, days: Array) -> Array:
-    """e^(M d) of two by two matrices, shape (…, n, 2, 2) for days (n,)."""
+    """Compute e^(M d) of 2 × 2 matrices, shape (…, n, 2, 2), for days d of shape (n,)."""
     half = (rates[..., 0, 0] + rates[..., 1, 1]) / 2.0
     root = np.sqrt(((rates[..., 0, 0] - rates[..., 1, 1]) / 2.0) ** 2 + rates[..., 0, 1] * rates[..., 1, 0] + 0j) + SMALL
     up, down = np.exp((half + root) * days), np.exp((half - root) * days)

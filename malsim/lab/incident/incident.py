@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from malsim.base.errors import UsageError, nearest
-from malsim.lab.incident.delta_debugging import smallest
+from malsim.judging.shrink import smallest_part
 from malsim.lab.incident.question import LogPlayer, WrongAnswer, WrongCell, last, worth_of
 from malsim.laws import find_law
 from malsim.sim.settings.scenario import GRAPHS, Scenario
@@ -97,7 +97,7 @@ def find(
         incident.agreed = incident.agreeing(everything, AGAIN)
     if isinstance(incident.question, WrongAnswer) and incident.question.rival:
         incident.cures = tuple(name for name in CURES if name != incident.law and incident.cured(everything, name))
-    incident.rows = smallest(_narrowed(incident, everything), incident.shows)
+    incident.rows = smallest_part(_narrowed(incident, everything), incident.shows)
     return incident
 
 

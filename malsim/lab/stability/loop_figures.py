@@ -79,18 +79,6 @@ class LoopFigures:
         title = f"{len(self.fixed_point)} cells: where the fixed point loses its stability"
         return draw.stability_map(portraits.stability_map(self.loop, points), present=present, title=title)
 
-    def phase(self, one: str, other: str, *, rep: int = 0) -> Sheet:
-        """Plot two cells against each other, with all others at the fixed point."""
-        from malsim.showing.plots.studies import loop_portraits as draw
-
-        rows = [self._row(cell, rep) for cell in (one, other)]
-        if rows[0] == rows[1]:
-            raise UsageError("two different cells are needed", where="phase", given=one)
-        x, y = (str(self.cells["cell"][row]) for row in rows)
-        field, paths = portraits.phase(self.loop, self.fixed_point, rows)
-        title = f"{x} against {y}, the others at rest"
-        return draw.phase(field, paths, self.fixed_point[rows], names=(x, y), title=title)
-
     def nyquist(self) -> Sheet:
         """Plot the open loop of the margins' modes in the complex plane; a mode that encircles −1 oscillates."""
         from malsim.showing.plots.studies.loop_frequency import nyquist

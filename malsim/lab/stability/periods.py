@@ -24,16 +24,15 @@ STILL = 1e-6
 FADING = 0.99
 
 
-def of_trail(loop: TickLoop, memory: Memory, tick: Callable[[Array], Array] | None = None) -> pl.DataFrame:
+def of_trail(loop: TickLoop, memory: Memory) -> pl.DataFrame:
     """Tick the loop from its start and classify how each cell ends: rep, cell, final, period, amplitude.
 
-    The tick is the loop's own, if None. 1,000 ticks, or until all is still; where cells then have no period, up to 20,000
-    more (on up to 10,000 cells), until what is left either rests or no longer fades. Period 1 is at rest or fading towards
-    it, −1 moves for ever without one.
+    The loop runs for 1,000 ticks, or until all cells rest. If some cells then have no period, it runs for up to 20,000 more
+    (on up to 10,000 cells), until these rest or stop fading. Period 1 is at rest or fading; −1 never repeats.
     """
     before, rows = 0.0, loop.start[None, :]
     for number in range(1 + (MORE if len(loop.start) <= LARGE else 0)):
-        rows = _last_ticks(tick or loop.tick, rows[-1])
+        rows = _last_ticks(loop.tick, rows[-1])
         moves = np.abs(np.diff(rows, axis=0))
         period, peak = _periods(rows[-2 * LONGEST :]), float(moves.max(initial=0.0))
         if (period > 0).all() or (number and peak >= FADING * before):

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 VISITS = 32
 RUN_IN = 600
-FINE, CEILINGS, SIDE = 201, 200, 46
+FINE, CEILINGS = 201, 200
 LONGEST_PATH = 40
-STARTS = ((0.05, 0.05), (0.95, 0.9), (0.9, 0.1), (0.15, 0.8))
 
 
 def return_map(loop: TickLoop, at: Array, modes: Spectrum, row: int) -> pl.DataFrame:
@@ -74,28 +73,3 @@ def stability_map(one: TickLoop, points: int) -> pl.DataFrame:
             here = replace(one, support_ceiling=up[place], challenge_ceiling=down[place])
             radii[place] = spectrum(here.jacobian(worth), here.damping).radius
     return pl.DataFrame({"support_ceiling": up, "challenge_ceiling": down, "radius": radii, "rings": ringing})
-
-
-def phase(loop: TickLoop, at: Array, rows: list[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Two cells with all others at the fixed point `at`: what a tick does from everywhere, and a few paths.
-
-    Returns the field (x, y, to_x, to_y) and the paths (path, tick, x, y).
-    """
-    grid = np.linspace(0.0, 1.0, SIDE)
-    x, y = (each.ravel() for each in np.meshgrid(grid, grid, indexing="ij"))
-    to_x, to_y = _tick_of_two(loop, at, rows, np.stack([x, y]))
-    field = pl.DataFrame({"x": x, "y": y, "to_x": to_x, "to_y": to_y})
-    spots = np.array([*STARTS, tuple(loop.start[rows])]).T
-    paths = []
-    for number in range(LONGEST_PATH + 1):
-        paths.append(pl.DataFrame({"path": range(spots.shape[1]), "tick": number, "x": spots[0], "y": spots[1]}))
-        spots = _tick_of_two(loop, at, rows, spots)
-    return field, pl.concat(paths)
-
-
-def _tick_of_two(loop: TickLoop, at: Array, rows: list[int], spots: Array) -> Array:
-    """Return the values of two cells after a tick from each starting point, shape (2, points)."""
-    worth = np.repeat(at[:, None], spots.shape[1], axis=1)
-    worth[rows] = spots
-    after: Array = loop.tick(worth)[rows]
-    return after

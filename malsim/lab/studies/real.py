@@ -1,16 +1,14 @@
-"""Real claims as a problem to tune on: the graph built once, any rules scored on the objects one names."""
+"""Real claims to tune on: a graph that is built once, and scores of any rules on a selection of objects."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from malsim.base.errors import UsageError
-from malsim.base.intervals import wilson
 from malsim.lab.studies.laws.claims import file_of
 from malsim.memory import Memory, Rules, schema, settle
 from malsim.memory.graph.index import scattered
@@ -19,19 +17,16 @@ from malsim.sim.record.scoring import METRICS, metrics
 from malsim.sim.replay.feed import replay
 from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 TICKS = 60
 STILL = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RealClaims:
-    """Claims with truth: the memory they make, and what is true (object, value), one pair for each day that is asked about.
+    """Claims with truth: for each day of questions the memory that the claims make, and the truth (object, value).
 
-    But for the weight of its edges the graph does not depend on the rules, so it is built once, by a replay under the
-    default rules, where every such weight is 1 or −1.
+    Only the edge weights of the graph depend on the rules. It is therefore built once, by a replay under the default rules,
+    under which every weight is 1 or −1.
     """
 
     name: str
@@ -40,15 +35,13 @@ class RealClaims:
 
     @property
     def objects(self) -> pl.Series:
-        """The objects that truth is known of."""
+        """The objects with a known truth, sorted."""
         return pl.concat([truth["object"] for _, truth in self.parts]).unique().sort()
 
-    def answers(
-        self, rules: Rules, objects: pl.Series | None = None, *, afterwards: Callable[[Memory, Rules], Memory] | None = None
-    ) -> pl.DataFrame:
+    def answers(self, rules: Rules, objects: pl.Series | None = None) -> pl.DataFrame:
         """Return the answers to the questions about some objects (all, if None): object, probability, currency, right.
 
-        The graph settles from stated confidence, in at most 60 ticks, to 1e-4; `afterwards` may settle it on in its own way.
+        The graph settles from stated confidence, in at most 60 ticks, to 1e-4.
         """
         supports = pl.col("weight") > 0.0
         scale = pl.when(supports).then(rules.weight_supports).otherwise(rules.weight_contradicts)
@@ -60,7 +53,6 @@ class RealClaims:
             fresh = Memory(start.cells.with_columns(effective=pl.col("stated")), edges, start.writers)
             now = float(start.cells["created"].to_numpy().max())
             memory = settle(fresh, now, quick).memory
-            memory = afterwards(memory, quick) if afterwards else memory
             best = leaders(memory)
             currency = memory.cells["currency"].gather(best["row"])
             leading = best.select("object", "tied", probability="effective", currency=currency)
@@ -76,13 +68,6 @@ class RealClaims:
         values = metrics(answers["probability"].to_numpy(), answers["right"].to_numpy(), once)
         return {name: float(values[name][0]) for name in METRICS}
 
-    def accuracy(self, rules: Rules, *, afterwards: Callable[[Memory, Rules], Memory] | None = None) -> dict[str, float]:
-        """Return the share of questions answered rightly under rules, with its 95 % interval (Wilson)."""
-        right = self.answers(rules, afterwards=afterwards)["right"]
-        share = float(right.sum()) / len(right)
-        low, high = wilson(share, len(right))
-        return {"accuracy": share, "low": float(low), "high": float(high)}
-
     def majority(self, objects: pl.Series | None = None) -> pl.DataFrame:
         """Return the majority answer: the value claimed most often, the earliest in a tie, with its share as probability."""
         return pl.concat([_right(_about(truth, objects), _votes(memory)) for memory, truth in self.parts])
@@ -91,7 +76,7 @@ class RealClaims:
 def read_real(folder: str | Path) -> RealClaims:
     """Read a folder with a claims and a truth file (such as claims.csv.gz, truth.csv.gz); bad rows are left out.
 
-    Dated questions are asked of the memory as it stood before their day. Raises `UsageError` where no truth is given about
+    A dated question is put to the memory as it was before that day. Raises `UsageError` where no truth is given about
     an object of the claims.
     """
     folder = Path(folder)
@@ -112,7 +97,7 @@ def read_real(folder: str | Path) -> RealClaims:
 
 
 def before(memory: Memory, day: float) -> Memory:
-    """Return the graph as it was before a day: its first cells and their edges, without later supersessions."""
+    """Return the graph as it was before a day: the cells and edges made until then, without later supersessions."""
     count = int((memory.cells["created"] < day).sum())
     replaced = pl.col("successor") < count
     active = pl.lit("active", schema.CELLS["status"])
@@ -143,7 +128,7 @@ def _votes(memory: Memory) -> pl.DataFrame:
 
 
 def halves(objects: pl.Series, *, seed: int = 0) -> tuple[pl.Series, pl.Series]:
-    """Objects in two halves by a hash of their name and the seed: which half does not depend on their order."""
+    """Split objects into two halves by a hash of their name and the seed; the order of the objects does not matter."""
     names = objects.unique().sort()
     lot = scattered(names.hash(0).to_numpy() + scattered(np.array([seed], dtype=np.uint64)))
     order = np.argsort(lot, kind="stable")

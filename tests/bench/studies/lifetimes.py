@@ -34,7 +34,7 @@ def rows(seed: int) -> list[Row]:
     for number, law in enumerate(LAWS):
         for source, log, count in (("lifetimes", lifetimes, 100), ("claims", claims, 30)):
             draws = [np.random.default_rng([seed, number, each]) for each in range(count)]
-            found += _counted([ms.fit_decay(log(law, each), laws=["exponential"]) for each in draws], law, source)
+            found += _counted([ms.fit_decay(log(law, each)) for each in draws], law, source)
     return found
 
 

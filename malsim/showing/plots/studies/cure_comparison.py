@@ -1,4 +1,4 @@
-"""The cures of a ringing loop side by side: how a cell answers, what goes on moving, what is answered rightly."""
+"""Figure of the cures of an oscillating loop: step response of a cell, and the swing that remains."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.showing.plots.style import dress, headline, intervals, line_styles, sheet
+from malsim.showing.plots.style import dress, headline, line_styles, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 TICKS = 24
 
 
-def cures(table: pl.DataFrame, response: pl.DataFrame, real: pl.DataFrame, *, cell: str, title: str = "") -> Sheet:
-    """Draw each cure's step response over ticks, its swing and settling time, and its accuracy on real claims if given.
+def cures(table: pl.DataFrame, response: pl.DataFrame, *, cell: str, title: str = "") -> Sheet:
+    """Draw each cure's step response over ticks, its lasting swing and its settling time.
 
     Parameters
     ----------
@@ -26,13 +26,10 @@ def cures(table: pl.DataFrame, response: pl.DataFrame, real: pl.DataFrame, *, ce
         cure, setting, verdict, amplitude, settling_time (ticks, null if never).
     response
         cure, tick, effective.
-    real
-        cure, data, accuracy, low, high; may be empty.
     """
     names = table["cure"].to_list()
-    beside = 3 if real.height else 2
-    figure = sheet(9.2 + 2.2 * (beside - 2), 5.0)
-    panels = figure.subplots(1, beside, width_ratios=[3, 1.5, 1.5][:beside])
+    figure = sheet(9.2, 5.0)
+    panels = figure.subplots(1, 2, width_ratios=[3, 1.5])
     for look, row in zip(line_styles(len(names)), table.to_dicts(), strict=True):
         line = response.filter((pl.col("cure") == row["cure"]) & (pl.col("tick") <= TICKS))
         panels[0].plot(line["tick"], line["effective"], marker=".", linewidth=1.4, label=_label(row), **look)
@@ -46,8 +43,6 @@ def cures(table: pl.DataFrame, response: pl.DataFrame, real: pl.DataFrame, *, ce
     dress(panels[1], x="lasting swing (0 to 1)", y="", title="left to itself")
     panels[1].set_xlim(0, max(0.1, 1.1 * float(table["amplitude"].to_numpy().max())))
     _name_rows(panels[1], places, names)
-    if real.height:
-        _accuracy(panels[2], real, names)
     headline(figure, title)
     return figure
 
@@ -59,15 +54,3 @@ def _label(row: dict[str, object]) -> str:
 def _name_rows(axes: Axes, places: np.ndarray, names: list[str]) -> None:
     axes.set_yticks(places, names, fontsize=8)
     axes.set_ylim(-0.6, len(names) - 0.4)
-
-
-def _accuracy(axes: Axes, real: pl.DataFrame, names: list[str]) -> None:
-    sets = real["data"].unique(maintain_order=True).to_list()
-    for number, data in enumerate(sets):
-        here = real.filter(pl.col("data") == data)
-        places = np.array([len(names) - 1 - names.index(cure) for cure in here["cure"]])
-        places = places + 0.2 * (len(sets) - 1 - 2 * number) / max(1, len(sets) - 1)
-        intervals(axes, here.select("accuracy", "low", "high"), places, number, label=data)
-    dress(axes, x="accuracy (0 to 1)", y="", title="on real claims, 95 %")
-    _name_rows(axes, np.arange(len(names))[::-1], [""] * len(names))
-    axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16))

@@ -1,4 +1,4 @@
-"""A loop's portraits: return map, bifurcation, stability map, phase portrait."""
+"""A loop's portraits: return map, bifurcation, stability map."""
 
 from __future__ import annotations
 
@@ -77,38 +77,4 @@ def stability_map(grid: pl.DataFrame, *, present: tuple[float, float], title: st
         axes.plot([], [], mark, color=colour, markeredgecolor="black" if mark == "s" else colour, label=label)
     axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False)
     dress(axes, x="support ceiling (0 to 1)", y="challenge ceiling (0 to 1)", title=title)
-    return figure
-
-
-def phase(field: pl.DataFrame, paths: pl.DataFrame, fixed: np.ndarray, *, names: tuple[str, str], title: str = "") -> Sheet:
-    """Draw where a tick takes two cells from everywhere (arrows, a third of the way), nullclines, and paths tick by tick."""
-    figure = sheet(6.4, 5.6)
-    axes = figure.subplots()
-    x, y, to_x, to_y = (field[name].to_numpy() for name in ("x", "y", "to_x", "to_y"))
-    side = field["x"].n_unique()
-    shape, level = (side, side), np.unique(x)
-    some = np.flatnonzero((np.arange(len(x)) % 3 == 0) & (np.arange(len(x)) // side % 3 == 0))
-    arrows = [values[some] for values in (x, y, (to_x - x) / 3, (to_y - y) / 3)]
-    axes.quiver(*arrows, angles="xy", scale_units="xy", scale=1, color="#aaaaaa", width=0.0025)
-    for gap, colour, dash in ((to_x - x, COLOURS[0], "-"), (to_y - y, COLOURS[1], "--")):
-        axes.contour(level, level, gap.reshape(shape).T, levels=[0.0], colors=[colour], linestyles=[dash], linewidths=1.6)
-    for (number,), path in paths.group_by("path", maintain_order=True):
-        last = number == paths["path"].max()
-        colour, width, size = (RED, 1.2, 3.5) if last else ("#444444", 0.7, 2)
-        axes.plot(path["x"], path["y"], "o-", color=colour, linewidth=width, markersize=size)
-        axes.plot(path["x"][:1], path["y"][:1], "s", color=colour, markersize=5)
-    axes.plot(*fixed, "o", color="black", markerfacecolor="white", markersize=8)
-    entries = (
-        ("-", COLOURS[0], f"{names[0]} unchanged by a tick"),
-        ("--", COLOURS[1], f"{names[1]} unchanged"),
-        ("o-", RED, "ticks from stated × calibration"),
-        ("o-", "#444444", "ticks from elsewhere (square: start)"),
-    )
-    for line, colour, label in entries:
-        axes.plot([], [], line, color=colour, label=label, markersize=3)
-    axes.plot([], [], "o", color="black", markerfacecolor="white", label="fixed point")
-    axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False)
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.02)
-    dress(axes, x=f"effective of {names[0]} (0 to 1)", y=f"effective of {names[1]} (0 to 1)", title=title)
     return figure
