@@ -26,6 +26,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#666666"
 RESOLUTION = 130
+NOTEBOOK = 100  # dots per inch, so that a notebook with its figures stays small
 NARROW = 6.8  # inches across at which text of 8 points can be read on a page 480 pixels wide
 LETTERS = 11.6  # of a headline, an inch
 
@@ -58,7 +59,7 @@ class Sheet(Figure):
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
-        self.savefig(buffer, format="png")
+        self.savefig(buffer, format="png", dpi=NOTEBOOK)
         return buffer.getvalue()
 
 
