@@ -20,10 +20,12 @@ from malsim.lab.space.scenario_options import set_arguments, under_law
 from malsim.scenario.judge.proof_options import proof_arguments, prove_each
 
 if TYPE_CHECKING:
+    from malsim.lab.tripwire.study.scorecard import Scorecard
     from malsim.sim.settings.scenario import Scenario
 
 
 HEADING = "test"
+OUTPUTS = "the figure (.png, .svg), its facts (.json), the truth table (.csv); of a design a .malnet, of --prove a .toml"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,17 +36,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--alarm", metavar="SIGNAL", help="the bit that is the alarm; default what its one latch writes")
     add("--replications", type=int, metavar="N", help="run so many replications instead")
     add("--quick", action="store_true", help="leave out the mutants and the faults, a run each")
+    add("--strict", action="store_true", help="also exit 1 if a mutant that must be caught is not: any but a moved level")
+    add("--junit", type=Path, metavar="FILE", help="write JUnit XML: a test case per safety answer and per mutant")
     add("--html", type=Path, metavar="FILE", help="write one self-contained page")
-    add("-o", "--output", type=Path, metavar="FILE", help="draw it, as .png or .svg; design: .malnet, --prove: .toml too")
-    proof_arguments(parser)
+    add("-o", "--output", type=Path, metavar="FILE", help=OUTPUTS)
+    proof_arguments(parser, least=False)
     design = parser.add_argument_group("design")
     design.add_argument("--arl0", type=float, metavar="TICKS", help="least average run length to a false alarm")
     design.add_argument("--delay", type=float, metavar="TICKS", help="most average run length to detect")
     design.add_argument("--shift", type=float, help="what is to be detected, in the value's unit (1)")
-    design.add_argument("--mean", type=float, default=0.0, help="of the value while all is well (0)")
-    design.add_argument("--sigma", type=float, default=1.0, help="its standard deviation (1)")
-    design.add_argument("--correlation", type=float, default=0.0, help="of neighbouring ticks (0)")
-    design.add_argument("--signal", metavar="NAME", help="take these from the scenario's quiet ticks and episodes instead")
+    design.add_argument(
+        "--noise", type=float, nargs=3, default=(0.0, 1.0, 0.0), metavar=("MEAN", "SIGMA", "CORRELATION"),
+        help="of the value while all is well; correlation of neighbouring ticks (0 1 0)",
+    )  # fmt: skip
+    design.add_argument("--signal", metavar="NAME", help="take noise and shift from the scenario's quiet ticks and episodes")
     design.add_argument("--seed", type=int, default=0, help="of the simulation (0)")
 
 
@@ -71,10 +76,25 @@ def main(args: argparse.Namespace) -> int:
     if args.html:
         save_text(args.html, scorecard.html)
         print(f"wrote {args.html}")
+    if args.junit:
+        save_text(args.junit, scorecard.junit)
     if args.output:
-        scorecard.figure.savefig(args.output)
+        _save(scorecard, args.output)
         print(f"wrote {args.output}")
+    if args.strict and (missing := scorecard.must_be_caught):
+        print("mutants that must be caught and are not (--strict):", *missing, sep="\n  ")
+        return 1
     return scorecard.verdict.code
+
+
+def _save(scorecard: Scorecard, path: Path) -> None:
+    """Write the facts as .json, every row of the truth table as .csv, or the figure."""
+    if path.suffix == ".json":
+        save_text(path, scorecard.json)
+    elif path.suffix == ".csv":
+        save_text(path, scorecard.card.csv if scorecard.card else "")
+    else:
+        scorecard.figure.savefig(path)
 
 
 def _prove(args: argparse.Namespace) -> int:
@@ -108,7 +128,7 @@ def _design(args: argparse.Namespace) -> int:
 
     if args.arl0 is None or args.delay is None:
         raise UsageError("a design needs its targets", hint="--arl0 TICKS --delay TICKS")
-    noise, shift = Noise(args.mean, args.sigma, args.correlation), 1.0
+    noise, shift = Noise(*args.noise), 1.0
     if args.scenario:
         if not args.signal:
             raise UsageError("which signal is watched", hint="--signal NAME, one of the netlist's numbers")

@@ -1,9 +1,12 @@
-"""The scorecard of a tripwire in a scenario: alive, blind or dead; mutants noticed or not; faults that blind it."""
+"""The scorecard of a tripwire in a scenario: alive, blind or dead; mutants caught or not; faults that blind it."""
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import polars as pl
@@ -128,22 +131,22 @@ def test_a_tripwire_that_trips_when_tested_is_alive_and_every_figure_has_its_int
     assert [one.kind for one in card.findings] == []
 
 
-def test_mutants_that_no_check_notices_are_named_with_their_lines(card: Any) -> None:
+def test_uncaught_mutants_are_named_with_their_lines(card: Any) -> None:
     fates = dict(card.mutants.select("what", "verdict").rows())
-    assert fates["alarm holds nothing"] == "killed"
-    assert fates["weak.level at 0.4 instead of 0.5"] == "killed"
-    assert fates["weak.level at 0.6 instead of 0.5"] == "survived"
+    assert fates["alarm holds nothing"] == "caught"
+    assert fates["weak.level at 0.4 instead of 0.5"] == "caught"
+    assert fates["weak.level at 0.6 instead of 0.5"] == "not caught"
     first = STORY[: STORY.index("loadrt watch")].count("\n")  # what stands before the netlist in its file
     line = first + SMALL[: SMALL.index("setp weak.level")].count("\n") + 1
-    assert f"line {line}: weak.level at 0.6 instead of 0.5" in card.survivors
-    assert card.mutation_score == pytest.approx(card.mutants.filter(verdict="killed").height / card.mutants.height)
+    assert f"line {line}: weak.level at 0.6 instead of 0.5" in card.uncaught
+    assert card.mutation_score == pytest.approx(card.mutants.filter(verdict="caught").height / card.mutants.height)
 
 
-def test_a_proof_kills_what_runs_left_alive() -> None:
+def test_a_proof_catches_a_mutant_that_runs_do_not() -> None:
     """A level a tenth higher trips in no run too soon; for all inputs it does."""
     proof = '[[proof]]\nname = "up only after its cause"\nproperty = "always (tripped implies once (worth <= 0.5))"\n'
     fates = {what: (verdict, by) for what, verdict, by in _mutants(STORY + proof)}
-    assert fates["weak.level at 0.6 instead of 0.5"] == ("killed", "up only after its cause")
+    assert fates["weak.level at 0.6 instead of 0.5"] == ("caught", "up only after its cause")
 
 
 def test_a_mutant_that_no_input_shows_is_proved_equal() -> None:
@@ -174,7 +177,7 @@ def test_a_fault_matrix_says_what_blinds_it(card: Any) -> None:
     rows = {row["fault"]: row for row in card.faults.filter(alarm="tripped").to_dicts()}
     assert card.faults["alarm"].unique(maintain_order=True).to_list() == ["tripped", "CUSUM of worth", "EWMA of worth"]
     assert list(rows) == list(FAULTS)
-    assert rows["lost claims"]["verdict"] in ("blinded", "holds")
+    assert rows["lost claims"]["verdict"] in ("misses", "holds")
     assert rows["doubled claims"]["verdict"] == "holds"
     assert rows["late claims"]["verdict"] in ("late", "holds")
     for row in rows.values():
@@ -281,7 +284,7 @@ def test_what_a_watchdog_guards_has_its_own_limit_and_the_rest_are_stale_togethe
     assert blind({"a": np.where(moves > 5, np.nan, moves)}, {})["a"][:, 0].tolist() == [False] * 6 + [True] * 24
 
 
-def test_a_crash_kills_no_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_is_not_a_caught_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
     base = observe(parse(STORY))
     clean = judge(base.scenario)
     verdicts = iter([clean])
@@ -360,8 +363,80 @@ def test_a_scenario_without_a_netlist_or_with_several_alarms_is_refused() -> Non
     with pytest.raises(UsageError, match="no netlist"):
         observe(replace(scenario, netlist=None))
     net = link(parse_netlist(WIRES + "loadrt latch names=other\nnet too other.out\naddf other tick\n"))
-    with pytest.raises(UsageError, match="several alarms"):
+    with pytest.raises(UsageError, match=r"several alarms.*tripped \(line 10\), too \(line"):
         alarm_of(net)
     assert alarm_of(net, "too") == "too"
-    with pytest.raises(UsageError, match="no such bit"):
+    with pytest.raises(UsageError, match="not a bit of this netlist"):
         alarm_of(net, "worth")
+
+
+def test_strict_fails_on_a_mutant_that_must_be_caught(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without checks, and without proofs about mutants, nothing catches one."""
+    path, junit = tmp_path / "story.toml", tmp_path / "junit.xml"
+    words = ["tripwire", "--scenario", str(path), "--strict", "--junit", str(junit)]
+    path.write_text(STORY, encoding="utf-8")
+    assert main(words) == 0
+    root = ET.parse(junit).getroot()  # noqa: S314  # written a line above
+    assert not root.findall(".//failure")
+    assert len(root.findall(".//testcase")) > 20
+    path.write_text(STORY[: STORY.index("[[check]]")], encoding="utf-8")
+    monkeypatch.setattr(killing, "_sound", lambda _: frozenset())
+    capsys.readouterr()
+    assert main(words) == 1
+    assert "bad from weak.above instead of weak.below" in capsys.readouterr().out
+    assert {case.get("classname") for case in ET.parse(junit).iter("testcase") if case.find("failure") is not None} == {  # noqa: S314
+        "story.toml: mutants"
+    }
+
+
+def test_the_facts_as_json_and_the_whole_truth_table_as_csv(card: Any) -> None:
+    facts = json.loads(card.json)
+    assert facts["verdict"] == card.verdict.headline
+    assert {answer["status"] for answer in facts["answers"]} == {"sound"}
+    assert len(facts["truth_table"]) == len(card.card.csv.splitlines()) - 1 == card.card.rows.height
+
+
+def test_one_replication_has_no_intervals() -> None:
+    alone = quick(STORY.replace("replications = 2", "replications = 1"))
+    for shown in (str(alone), alone.html):
+        assert "one replication: use --replications 20" in shown
+        assert "∞" not in shown
+
+
+BROKEN_NETS = {
+    "loadrt latch names=alarm\n": ("", "no latch, watchdog or flag makes an alarm"),
+    "loadrt latch names=alarm": ("loadrt latch names=alarm,other\nnet too other.out\naddf other tick", r"too \(line 1\d\)"),
+    "setp weak.level": ("setp weak.levle", r"x\.toml:1\d.*did you mean level"),
+}
+
+
+@pytest.mark.parametrize("old", BROKEN_NETS)
+def test_a_net_that_cannot_be_scored_is_refused_with_the_line(
+    old: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new, problem = BROKEN_NETS[old]
+    wires = SMALL.replace(old, new)
+    if not new:
+        wires = "loadrt watch names=weak\nnet worth weak.in < dec_a3ee-scores-eff\nsetp weak.level 0.5\naddf weak tick\n"
+    path = tmp_path / "x.toml"
+    path.write_text(STORY.replace(SMALL, wires), encoding="utf-8")
+    assert main(["tripwire", "--scenario", str(path), "--quick"]) == 2
+    error = capsys.readouterr().err
+    assert re.search(problem, error)
+    assert len(error.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "flaw"),
+    [
+        ("net ack reviewer.ack > alarm.reset", "net ack reviewer.ack", "the acknowledgement ack reaches an alarm"),
+        ("addf weak", ("loadrt or2 names=a,b\nnet p a.out > b.in-0\nnet q b.out > a.in-0\n"
+         "addf a tick\naddf b tick\naddf weak"), "a loop without a delay or a memory: a (p) > b (q) > a"),
+    ],
+)  # fmt: skip
+def test_a_net_that_cannot_work_is_flawed_at_its_line(old: str, new: str, flaw: str) -> None:
+    verdict = quick(STORY.replace(old, new, 1)).verdict
+    assert verdict.code == 1
+    assert [line for line, sentence in verdict.flaws if flaw in sentence and line] != []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from malsim.scenario.proof.proof import Proof
 
 
-def proof_arguments(parser: argparse.ArgumentParser) -> None:
+def proof_arguments(parser: argparse.ArgumentParser, *, least: bool = True) -> None:
     group = parser.add_argument_group("proofs, for all inputs (pip install 'malsim[prove]'; malsim docs proofs)")
     add = group.add_argument
     add(
@@ -25,7 +25,8 @@ def proof_arguments(parser: argparse.ArgumentParser) -> None:
         help="settle it for all inputs; safety: ready-made questions",
     )
     add("--assume", action="append", default=[], metavar="PROPERTY", help="only for inputs that keep: always (…); repeat")
-    add("--least", metavar="PIN=LOW:HIGH", help="the least value of a setting at which it is proved: weak.level=0:1")
+    if least:
+        add("--least", metavar="PIN=LOW:HIGH", help="the least value of a setting at which it is proved: weak.level=0:1")
     add("--ticks", type=int, default=40, metavar="N", help="follow runs so far where induction does not close (40)")
 
 
@@ -47,7 +48,7 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
             bad += [one.proof for one in flaws if one.proof]
             failed = failed or bool(flaws)
             continue
-        if args.least:
+        if getattr(args, "least", None):
             print(least(net, text, *_range(args.least), **options))  # noqa: T201
             continue
         proof = prove(net, text, **options)
@@ -92,7 +93,7 @@ def prove_same(before: Net, after: Net, args: argparse.Namespace) -> int:
     if args.prove != ["same"]:
         raise UsageError("two netlists are proved the same", given=" ".join(args.prove), hint="--prove same")
     proof = prove(beside(before, after), same(before, after), **_options(args))
-    print(proof)  # noqa: T201
+    print("other-NAME is NAME of the second netlist", proof, sep="\n")  # noqa: T201
     return 0 if proof.result.startswith("proved") else 1
 
 

@@ -1,14 +1,14 @@
-"""A tripwire's scorecard as one HTML file that opens from a disk without a network, from its frames."""
+"""Scorecard of a tripwire as one self-contained HTML file, from its frames."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from malsim.showing.pages.page_parts import filled, image, png, table, text
 from malsim.showing.pages.page_parts import page as skeleton
-from malsim.showing.pages.tripwire_text import between, figure
+from malsim.showing.pages.tripwire_text import fault_effect, figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,23 +30,25 @@ def page(drawing: Sheet, sections: Iterable[str], *, flaws: Sequence[str], bad: 
     return skeleton(f"{heads['name']}: scorecard", body)
 
 
-def scores(frame: pl.DataFrame) -> str:
-    """A row a figure with its meaning, a column a tripwire."""
+def scores(frame: pl.DataFrame, *, single: bool) -> str:
+    """Return a table with a row per figure and a column per tripwire; of a single replication without intervals."""
     names = frame["tripwire"].unique(maintain_order=True).to_list()
     cells = {(row["tripwire"], row["metric"]): row for row in frame.to_dicts()}
     rows = [
-        [metric, *(_figure(cells[name, metric]) for name in names), meaning]
+        [metric, *(_figure(cells[name, metric], single=single) for name in names), meaning]
         for metric, meaning in frame.select("metric", "meaning").unique(maintain_order=True).rows()
     ]
-    return section("Against the episodes", ["figure", *names, "what it is"], rows)
+    note = "one replication: use --replications 20 for intervals" if single else ""
+    return section("Against the episodes", ["figure", *names, "meaning"], rows, note=note)
 
 
-def _figure(row: dict[str, object]) -> str:
-    return figure(row) if row["low"] is None else f"{figure(row)} ({row['how']})"
+def _figure(row: dict[str, object], *, single: bool) -> str:
+    text = figure(row, single=single)
+    return text if single or row["low"] is None else f"{text} ({row['how']})"
 
 
 def inputs(frame: pl.DataFrame) -> str:
-    """What it watches, and how fresh that is."""
+    """Return a table of the watched signals and how fresh each is."""
     rows = [
         [row["signal"], f"{row['fresh']:.1%}", f"{row['longest']} ticks", f"day {row['changed']:g}"]
         for row in frame.to_dicts()
@@ -55,7 +57,7 @@ def inputs(frame: pl.DataFrame) -> str:
 
 
 def answers(proofs: Iterable[SafetyAnswer]) -> str:
-    """A row an answer for all inputs, those against the tripwire first."""
+    """Return a table with a row per answer, flaws first."""
     order = ("FLAW", "not decided", "sound", "not asked")
     rows = [[one.status, one.question, one.how, f"line {one.line}" if one.flaw and one.line else ""]
             for one in sorted(proofs, key=lambda one: order.index(one.status))]  # fmt: skip
@@ -64,16 +66,17 @@ def answers(proofs: Iterable[SafetyAnswer]) -> str:
 
 
 def truth_table(card: str, problem: str) -> str:
-    """The truth table as text, or why there is none."""
+    """Return the truth table as text, or why there is none."""
     if not card:
-        return section("Truth table", [], [], none=problem or "it has no Boolean part")
-    return f"<section><h2>Truth table</h2><p class='facts'>* decides</p><pre>{text(card)}</pre></section>"
+        return section("Truth table", [], [], none=problem or "The netlist has no Boolean part.")
+    note = "* marks an input that decides, - one that makes no difference; -o card.csv has every row"
+    return f"<section><h2>Truth table</h2><p class='facts'>{note}</p><pre>{text(card)}</pre></section>"
 
 
 def coverage(frame: pl.DataFrame, total: float | None) -> str:
-    """What this scenario showed, what it did not first."""
+    """Return a table of what this scenario exercised, gaps first."""
     rows = [
-        [row["kind"], row["name"], f"line {row['line']}", "shown" if row["shown"] else f"wants {row['wants']}"]
+        [row["kind"], row["name"], f"line {row['line']}", "shown" if row["shown"] else f"needs {row['wants']}"]
         for row in frame.sort("shown", maintain_order=True).to_dicts()
     ]
     share = f": {total:.0%}" if total is not None else ""
@@ -81,32 +84,29 @@ def coverage(frame: pl.DataFrame, total: float | None) -> str:
 
 
 def mutants(frame: pl.DataFrame, score: float | None) -> str:
-    """Each mutant and its fate, survivors first."""
+    """Return a table of the mutants, those that were not caught first."""
     order = frame.sort(
-        pl.col("verdict").replace_strict({"survived": 0, "crashed": 1, "killed": 2, "equal": 3}), maintain_order=True
+        pl.col("verdict").replace_strict({"not caught": 0, "crashed": 1, "caught": 2, "equal": 3}), maintain_order=True
     )
+    why = {True: "the alarm differs, and no check asks about it", False: "the alarm is the same in this scenario"}
     rows = [
-        [row["verdict"], row["kind"], f"line {row['line']}", row["what"],
-         row["by"] or ("the alarm rang otherwise, and no check asks" if row["shows"] else "this scenario never shows it")]
+        [row["verdict"], row["kind"], f"line {row['line']}", row["what"], row["by"] or why[bool(row["shows"])]]
         for row in order.to_dicts()
     ]  # fmt: skip
-    title = "Mutants" + (f": {score:.0%} noticed" if score is not None else "")
-    heads = ["fate", "kind", "where", "what was done", "by"]
-    return section(title, heads, rows, none="not run", marks={"killed": "good", "survived": "bad"})
+    title = "Mutants" + (f": {score:.0%} caught by a check or a proof" if score is not None else "")
+    heads = ["result", "kind", "where", "change", "caught by, or why not"]
+    return section(title, heads, rows, none="not run", marks={"caught": "good", "not caught": "bad"})
 
 
 def faults(frame: pl.DataFrame) -> str:
-    """Each fault in the loop and what it did to each alarm."""
+    """Return a table with a row per fault in the loop and a column per alarm."""
+    names = frame["alarm"].unique(maintain_order=True).to_list()
+    cells = {(row["fault"], row["alarm"]): row for row in frame.to_dicts()}
     rows = [
-        [row["fault"], row["alarm"], row["verdict"], _losses(row), between(row, "later"), between(row, "false"), row["what"]]
-        for row in frame.to_dicts()
+        [fault, what, *(fault_effect(cells[fault, name]) for name in names)]
+        for fault, what in frame.select("fault", "what").unique("fault", maintain_order=True).rows()
     ]
-    heads = ["fault", "alarm", "verdict", "episodes lost", "ticks later", "false alarms more", "what was done"]
-    return section("Faults in the loop", heads, rows, none="not run", marks={"holds": "good", "blinded": "bad"})
-
-
-def _losses(row: dict[str, Any]) -> str:
-    return f"{row['lost']} of {row['detected']}" + ("" if row["low"] is None else f" [{row['low']:.0%}, {row['high']:.0%}]")
+    return section("Faults in the loop", ["fault", "change", *names], rows, none="not run", marks={"holds": "good"})
 
 
 def section(
@@ -115,14 +115,16 @@ def section(
     rows: Iterable[Sequence[object]],
     *,
     none: str = "",
+    note: str = "",
     marks: dict[str, str] | None = None,
 ) -> str:
-    """A heading with a table; `none` where it has no rows, `marks` the classes of cells by their text."""
+    """Return a heading, a note and a table, or `none` if it has no rows; `marks` are the classes of cells by their text."""
     rows = list(rows)
     if not rows:
         return f"<section><h2>{text(title)}</h2><p>{text(none or 'nothing')}</p></section>"
     cells = ("<tr>" + "".join(_cell(cell, marks or {}) for cell in row) + "</tr>" for row in rows)
-    return f"<section><h2>{text(title)}</h2>{table(heads, cells)}</section>"
+    facts = f"<p class='facts'>{text(note)}</p>" if note else ""
+    return f"<section><h2>{text(title)}</h2>{facts}{table(heads, cells)}</section>"
 
 
 def _cell(cell: object, marks: dict[str, str]) -> str:

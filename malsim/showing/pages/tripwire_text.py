@@ -1,4 +1,4 @@
-"""A tripwire's scorecard in words, from its frames: what a terminal shows."""
+"""Scorecard of a tripwire as text for a terminal, from its frames."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+ALIKE = {"holds": "holds under", "nothing to lose": "detects no episode without a fault either; not compared:"}
 
-def figure(row: dict[str, object]) -> str:
-    """A figure with its interval: `12 [8, 19] ticks`; an open end is ∞, an unknown figure –.
 
-    >>> figure({"value": None, "low": 12.5, "high": math.inf, "unit": "ticks", "count": 0})
-    '– [12.5, ∞] ticks'
+def figure(row: dict[str, object], *, single: bool = False) -> str:
+    """Format a figure with its interval, `12 [8, 19] ticks`; of a single replication without interval.
+
+    >>> row = {"value": None, "low": 12.5, "high": math.inf, "unit": "ticks", "count": 0}
+    >>> figure(row), figure(row, single=True)
+    ('not seen [12.5, ∞] ticks', 'not seen')
     """
     if row["low"] is None:
         return "nothing to count"
-    low, high = _number(row["low"]), _number(row["high"])
-    return f"{'–' if row['value'] is None else _number(row['value'])} [{low}, {high}] {row['unit']}"
+    value = "not seen" if row["value"] is None else _number(row["value"])
+    if single:
+        unit = {"share": "", "ticks": " tick" if row["value"] == 1 else " ticks"}.get(str(row["unit"]), f" {row['unit']}")
+        return value if row["value"] is None else value + unit
+    return f"{value} [{_number(row['low'])}, {_number(row['high'])}] {row['unit']}"
 
 
 def _number(value: object) -> str:
@@ -28,15 +34,15 @@ def _number(value: object) -> str:
 
 
 def coverage_lines(coverage: pl.DataFrame, share: float) -> Iterator[str]:
-    """The share shown, and what each line that lacks something wants."""
+    """Yield the share of pins that the scenario exercised, and what each other pin needs."""
     lacking = coverage.filter(~pl.col("shown"))
-    lines = [f"line {row['line']}: {row['kind']} {row['name']} wants {row['wants']}" for row in lacking.to_dicts()]
+    lines = [f"line {row['line']}: {row['kind']} {row['name']} needs {row['wants']}" for row in lacking.to_dicts()]
     return entry("coverage", lines, "complete", head=f"{share:.0%} shown")
 
 
-def mutant_lines(mutants: pl.DataFrame, survivors: Sequence[str], score: float) -> Iterator[str]:
-    """The share of mutants noticed, those that survived, and those that are equal or crashed."""
-    yield from entry("mutants", survivors, "none", head=f"{score:.0%} noticed; surviving:")
+def mutant_lines(mutants: pl.DataFrame, uncaught: Sequence[str], score: float) -> Iterator[str]:
+    """Yield the share of mutants caught, those not caught, and those that are equal or crashed."""
+    yield from entry("mutants", uncaught, "none", head=f"{score:.0%} caught by a check or a proof; not caught:")
     for verdict in ("equal", "crashed"):
         rows = mutants.filter(pl.col("verdict") == verdict).to_dicts()
         lines = [f"line {row['line']}: {row['what']}: {row['by']}" for row in rows]
@@ -44,35 +50,41 @@ def mutant_lines(mutants: pl.DataFrame, survivors: Sequence[str], score: float) 
 
 
 def fault_lines(faults: pl.DataFrame) -> Iterator[str]:
-    """What each fault in the loop does to each alarm."""
+    """Yield what each fault in the loop does to each alarm."""
     for alarm, rows in faults.group_by("alarm", maintain_order=True):
-        lines = [f"{row['fault']:<17} {row['verdict']}{_fault(row)}" for row in rows.to_dicts()]
+        lines = [f"{row['fault']}: {fault_effect(row)}" for row in rows.to_dicts() if row["verdict"] not in ALIKE]
+        lines += [
+            f"{words} {', '.join(names)}"
+            for verdict, words in ALIKE.items()
+            if (names := rows.filter(verdict=verdict)["fault"].to_list())
+        ]
         yield from entry("faults", lines, "", head=f"in the loop, {alarm[0]}:")
 
 
-def _fault(row: dict[str, Any]) -> str:
+def fault_effect(row: dict[str, Any]) -> str:
+    """Return what a fault does to an alarm, in a few words."""
     match row["verdict"]:
-        case "blinded":
-            return f": lost {row['lost']} of {row['detected']} episodes, [{row['low']:.0%}, {row['high']:.0%}]"
+        case "misses":
+            return f"misses {row['lost']} of {row['detected']} episodes that it detects without the fault"
         case "late":
-            return f" by {between(row, 'later')} ticks"
+            return f"late by {between(row, 'later')} tick{'s' if row['later'] != 1 else ''}"
         case "false alarms":
-            return f": {between(row, 'false')} more a replication"
+            return f"{between(row, 'false')} more false alarms in a replication"
         case "error":
-            return f": {row['what']}"
+            return f"could not be run: {row['what']}"
         case _:
-            return ""
+            return str(row["verdict"])
 
 
 def between(row: dict[str, Any], name: str) -> str:
-    """A paired difference with its interval, where it has one."""
+    """Format a paired difference with its interval, if there is one."""
     value = row["later" if name == "later" else "false_alarms"]
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return "–" if value is None else f"{value:.2g}" if low is None else f"{value:.2g} [{low:.2g}, {high:.2g}]"
+    return "none" if value is None else f"{value:.2g}" if low is None else f"{value:.2g} [{low:.2g}, {high:.2g}]"
 
 
 def entry(name: str, lines: Sequence[str], none: str, *, head: str = "") -> Iterator[str]:
-    """A named part: its head, then a line each; `none` where there are no lines."""
+    """Yield a named part: its head, then its lines, or `none` if there are no lines."""
     if not lines and not none:
         return
     first = " ".join(part for part in (head, "" if lines else none) if part) or lines[0]
@@ -80,10 +92,10 @@ def entry(name: str, lines: Sequence[str], none: str, *, head: str = "") -> Iter
     yield from (f"             {line}" for line in (lines if head else lines[1:]))
 
 
-def score_lines(scores: pl.DataFrame) -> Iterator[str]:
-    """A row a figure, a column a tripwire."""
+def score_lines(scores: pl.DataFrame, *, single: bool = False) -> Iterator[str]:
+    """Yield a table with a row per figure and a column per tripwire."""
     names = scores["tripwire"].unique(maintain_order=True).to_list()
-    rows = {(row["tripwire"], row["metric"]): figure(row) for row in scores.to_dicts()}
+    rows = {(row["tripwire"], row["metric"]): figure(row, single=single) for row in scores.to_dicts()}
     metrics = scores["metric"].unique(maintain_order=True).to_list()
     widths = [max(len(name), *(len(rows[name, metric]) for metric in metrics)) for name in names]
     yield "  ".join(["against the episodes".ljust(20), *map(str.ljust, names, widths)]).rstrip()

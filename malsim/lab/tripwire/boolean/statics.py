@@ -18,6 +18,7 @@ from malsim.netlist.language.lexicon import ALARMS
 from malsim.netlist.language.statements import Set
 from malsim.netlist.lint import lint
 from malsim.netlist.wiring import link
+from malsim.netlist.wiring.loops import loops
 from malsim.scenario.proof.terms.solver import OutsideError
 from malsim.scenario.proof.ticks.cut import cut
 
@@ -35,6 +36,7 @@ KINDS = {
     "masked": "an input that never matters",
     "stuck": "a bit that can be set and never reset",
     "unacknowledgeable": "an alarm that an acknowledgement cannot clear although all is quiet",
+    "loop": "ops that wait for each other, with none among them that remembers or delays",
     "level": "a level that no value of its input can cross",
     "wiring": "what lint would have you look at",
 }
@@ -72,7 +74,7 @@ def statics(document: Document, *, tick: float = DAY, inputs: Collection[str] = 
     net = link(document)
     part = part_of(net)
     findings = [Finding("wiring", fault.words, fault) for fault in lint(document, net=net, inputs=inputs)]
-    findings += [*_unwired_pins(net), *_levels(document, net)]
+    findings += [*_unwired_pins(net), *_levels(document, net), *_loops(net)]
     if part.net.instances:
         findings += of_states(explore(part, tick=tick))
     return findings
@@ -157,6 +159,20 @@ def _levels(document: Document, net: Net) -> Iterator[Finding]:
         if not low <= level <= high:
             problem = f"{name}.level is {level:g}, and {watched.name} is from {low:g} to {high:g}, so it is never crossed"
             yield Finding("level", f"{name}.level", Fault.at(one, name, problem, hint="choose a level within"))
+
+
+def _loops(net: Net) -> Iterator[Finding]:
+    """Yield loops of ops without a memory: their values depend on the order of addf alone."""
+    for loop in loops(net):
+        names = [step.writes.instance for step in loop.steps]
+        if not any(net.instances[name].sheet.state for name in names):
+            problem = f"a loop without a delay or a memory: {str(loop)[2:]}"
+            hint = "put a latch, a timer or a smooth into it, or cut it"
+            yield Finding(
+                "loop",
+                names[0],
+                Fault.at(net.signals[loop.steps[0].signal].links[0].statement, names[0], problem, hint=hint),
+            )
 
 
 def _dead(space: StateSpace) -> Iterator[Finding]:

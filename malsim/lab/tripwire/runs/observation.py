@@ -13,6 +13,8 @@ from malsim.lab.tripwire.boolean.part import part_of
 from malsim.lab.tripwire.boolean.statics import alarms
 from malsim.lab.tripwire.runs.noise import Noise
 from malsim.scenario.file.episodes import during
+from malsim.scenario.proof.questions.cones import line_of, op_of
+from malsim.scenario.proof.questions.sinks import acts
 from malsim.scenario.properties.frames import trace_of
 from malsim.sim import bench
 from malsim.sim.world.clock import DAY
@@ -78,28 +80,35 @@ def netlist_of(scenario: Scenario) -> NetlistConfig:
 
 
 def alarm_of(net: Net, name: str | None = None) -> str:
-    """The signal that is the alarm: as named, else a latch's, else a watchdog's, else the Boolean part's one output.
+    """Return the signal that is the alarm: the one named, else the only one of the first kind that there is.
 
-    Raises `UsageError` where there is no such bit, or several that might be meant.
+    The kinds are what a latch writes, what a watchdog writes, bits that set a flag or act on the loop, and outputs of the
+    Boolean part. Raises `UsageError` for a name that is no bit, for no alarm, and for several, with their lines.
     """
     bits = [key for key, signal in net.signals.items() if signal.type == "bit" and signal.domain == "run"]
     if name is not None:
         if name not in bits:
-            raise UsageError("no such bit in this netlist", given=name, allowed=" ".join(bits))
+            raise UsageError("the alarm is not a bit of this netlist", given=name, allowed=_with_lines(net, bits))
         return name
-    candidates = alarms(net) or _guards(net) or list(part_of(net).outputs)
-    if len(candidates) != 1:
-        problem = "this netlist has several alarms" if candidates else "this netlist has no alarm"
-        raise UsageError(problem, allowed=" ".join(candidates or bits), hint="say which: --alarm NAME")
+    acting = [key for key in bits if op_of(net, net.signals[key])[0] and acts(net, key)]
+    candidates = alarms(net) or _guards(net) or acting or list(part_of(net).outputs)
+    if not candidates:
+        hint = "load one, such as loadrt latch names=alarm, or name a bit: --alarm NAME"
+        raise UsageError(
+            "no latch, watchdog or flag makes an alarm in this netlist", allowed=_with_lines(net, bits), hint=hint
+        )
+    if len(candidates) > 1:
+        problem, hint = "this netlist has several alarms", f"choose one: --alarm {candidates[-1]}"
+        raise UsageError(problem, given=_with_lines(net, candidates), hint=hint)
     return candidates[0]
 
 
+def _with_lines(net: Net, names: list[str]) -> str:
+    return ", ".join(f"{name} (line {line_of(net, name)})" for name in names) or "no bit"
+
+
 def _guards(net: Net) -> list[str]:
-    return [
-        name
-        for name, signal in net.signals.items()
-        if signal.writer and signal.writer.pin and signal.writer.pin.name == "tripped"
-    ]
+    return [name for name, signal in net.signals.items() if op_of(net, signal)[1] == "tripped"]
 
 
 def observe(scenario: Scenario, alarm: str | None = None) -> Observation:

@@ -80,10 +80,10 @@ class Receipt:
         """The ticks watched, and the shares that were silent, tripped and blind."""
         ticks, reps = self.ticks
         shares = ", ".join(
-            f"{name} {one.value:.1%} [{one.low:.1%}, {one.high:.1%}]"
-            for name, one in (("silent", self.silent), ("tripped", self.tripped), ("blind", self.blind))
+            f"{name} {share.value:.1%}" + (f" [{share.low:.1%}, {share.high:.1%}]" if reps > 1 else "")
+            for name, share in (("silent", self.silent), ("tripped", self.tripped), ("blind", self.blind))
         )
-        return f"{ticks} ticks × {reps} replications watched: {shares}"
+        return f"watched for {ticks} ticks{f' × {reps} replications' if reps > 1 else ''}: {shares}"
 
     def __str__(self) -> str:
         return f"{self.verdict}\n{self.watched}"

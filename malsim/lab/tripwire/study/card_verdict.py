@@ -63,7 +63,7 @@ def verdict_of(
     if undecided:
         return CardVerdict(f"unproved: {_count(len(undecided), 'question')} not decided within the time limit", (), 1)
     if not any(one.status == "sound" for one in answers):
-        return CardVerdict(f"alive in these runs ({receipt.reason}), and nothing is proved for other inputs", (), 0)
+        return CardVerdict(f"unproved: {receipt.reason} in these runs, but nothing is proved for other inputs", (), 1)
     rest = f", {len(unasked)} not asked" if unasked else ""
     sound = sum(one.status == "sound" for one in answers)
     return CardVerdict(f"alive: {receipt.reason}; {_count(sound, 'answer')} sound{rest}", (), 0)

@@ -36,7 +36,7 @@ def matrix(base: Observation, charts: Charts) -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        One row a fault and alarm, the tripwire's first and then the charts': verdict (`holds`, `blinded`, `late`,
+        One row a fault and alarm, the tripwire's first and then the charts': verdict (`holds`, `misses`, `late`,
         `false alarms`, `error`, `nothing to lose`), episodes detected without the fault, how many of them it `lost` with the
         share's interval, ticks `later` on the mean of the others and false alarms more a replication with theirs; of one
         replication there is none. Ticks that a fault removes repeat the tick before.
@@ -70,7 +70,7 @@ def _effect(truth: Bools, was: Bools, alarm: Bools) -> dict[str, object]:
     later = _mean(after[late], before[late])
     false = _mean((onsets(alarm) & ~truth).sum(axis=0), (onsets(was) & ~truth).sum(axis=0))
     how = share(misses.astype(np.float64), detected.astype(np.float64))
-    verdict = "blinded" if misses.any() else "late" if _above(later) else "false alarms" if _above(false) else "holds"
+    verdict = "misses" if misses.any() else "late" if _above(later) else "false alarms" if _above(false) else "holds"
     return {
         "verdict": verdict if detected.any() else "nothing to lose",
         "detected": int(detected.sum()), "lost": int(misses.sum()),

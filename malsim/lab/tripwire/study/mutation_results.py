@@ -1,4 +1,4 @@
-"""Mutation testing: the scenario is run and judged with each mutant of the netlist; what no check notices survives."""
+"""Mutation testing: the scenario is run and judged with each mutant of its netlist."""
 
 from __future__ import annotations
 
@@ -34,17 +34,16 @@ def mutation_results(base: Observation) -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        kind, what, line, verdict, by, shows. `killed` by the first check that passes on the netlist as it is and fails on
-        the mutant, or by a ready-made proof that is sound of the netlist and not of the mutant; `equal` where what leaves
-        the two is proved the same for all inputs, which is no flaw to notice; `survived` if neither says anything;
-        `crashed` where the run broke off or a check could not be judged, which kills nothing. `shows` says whether the
-        alarm was any different.
+        kind, what, line, verdict, by, shows. Verdict `caught`: by the first check that passes on the netlist and fails on
+        the mutant, or by a ready-made proof that is sound for the netlist and not for the mutant. `equal`: the outputs of
+        both are proved the same for all inputs. `crashed`: the run broke off, or a check could not be judged. Otherwise
+        `not caught`. `shows` is true if the alarm differed in the run.
     """
     scenario = base.scenario
     passing = {one.check.name for one in judge(scenario).outcomes if one.status == "pass"}
     config = netlist_of(scenario)
     rows = [_row(one, config, passing, base) for one in mutants(config.document, config.net)]
-    sound = _sound(config.net) if any(row[3] == "survived" for row in rows) else frozenset()
+    sound = _sound(config.net) if any(row[3] == "not caught" for row in rows) else frozenset()
     if sound:
         rows = [
             _settled(row, one, config, sound) for row, one in zip(rows, mutants(config.document, config.net), strict=True)
@@ -61,12 +60,12 @@ def _row(one: Mutant, config: NetlistConfig, passing: set[str], base: Observatio
     judgement = judge(scenario)
     failed = [each.check.name for each in judgement.outcomes if each.status == "fail" and each.check.name in passing]
     if failed:
-        verdict, by = "killed", failed[0]
+        verdict, by = "caught", failed[0]
     elif judgement.status == "error":
         messages = (each.message for each in judgement.outcomes if each.status == "error")
         verdict, by = "crashed", judgement.error or next(messages)
     else:
-        verdict, by = "survived", ""
+        verdict, by = "not caught", ""
     return (*head, verdict, by, _shows(judgement.run, base))
 
 
@@ -80,7 +79,7 @@ def _sound(net: Net) -> frozenset[str]:
 
 def _settled(row: tuple[object, ...], one: Mutant, config: NetlistConfig, sound: frozenset[str]) -> tuple[object, ...]:
     kind, what, line, verdict, by, shows = row
-    if verdict == "survived":
+    if verdict == "not caught":
         net = replace(config, document=one.document).net
         try:
             proof = prove(beside(config.net, net), same(config.net, net), timeout=SECONDS)
@@ -90,7 +89,7 @@ def _settled(row: tuple[object, ...], one: Mutant, config: NetlistConfig, sound:
         if proof.result == "proved":
             verdict, by = "equal", f"proof: {proof.verdict}"
         elif flaws:
-            verdict, by = "killed", f"proof: {flaws[0]}"
+            verdict, by = "caught", f"proof: {flaws[0]}"
     return kind, what, line, verdict, by, shows
 
 

@@ -1,4 +1,4 @@
-"""The scorecard of a tripwire, as text, figure and page."""
+"""Scorecard of a tripwire, as text, figure, page, JSON and JUnit XML."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scorecard:
-    """Every result about a tripwire; a notebook shows its figure, `print` its text.
+    """Results about a tripwire; a notebook shows the figure, `print` the text.
 
     Parameters
     ----------
     name, alarm
         The netlist, and the signal that is its alarm.
     findings
-        What the netlist alone shows.
+        What can be said of the netlist without running it.
     card
-        The truth table of its Boolean part; None where it has none, or where that is too large (`no_card` says why).
+        Truth table of its Boolean part; None if there is none, or if it is too large (`no_card` says why).
     scores
-        One row a figure and tripwire, CUSUM and EWMA of what it watches beside it: see `episode_scores.scores`.
+        One row per figure and tripwire, CUSUM and EWMA of the watched signal beside it: see `episode_scores.scores`.
     coverage, mutants, faults
-        See `coverage.coverage`, `mutation_results.mutation_results`, `fault_matrix.matrix`; empty where not asked.
+        See `coverage.coverage`, `mutation_results.mutation_results`, `fault_matrix.matrix`; empty if not run.
     receipt
-        What its silence is worth.
+        How long the tripwire watched, and what its silence is worth.
     proofs
-        The ready-made questions with their answers for all inputs; or why they were not asked.
+        Ready-made questions with their answers for all inputs; or why they were not asked.
     verdict
-        The headline, the flaws with their lines, and the exit code.
+        Headline, flaws with their lines, and exit code.
     timeline
-        t, and shares over replications: alarm, truth, blind.
+        t, and the shares of replications with `alarm`, `truth` and `blind` true.
     watched
-        signal, t, low, middle, high: of each watched signal the 5 %, 50 % and 95 % quantiles over replications.
+        signal, t, low, middle, high: 5 %, 50 % and 95 % quantiles over replications of each watched signal.
     """
 
     name: str
@@ -68,50 +68,75 @@ class Scorecard:
 
     @property
     def mutation_score(self) -> float | None:
-        """Mutants killed by a check or a proof over those that ran and are not proved equal; None where none did."""
+        """Share of mutants that a check or a proof caught, of those that ran and are not proved equal; None if none did."""
         counts = dict(self.mutants["verdict"].value_counts().rows())
-        ran = counts.get("killed", 0) + counts.get("survived", 0)
-        return counts.get("killed", 0) / ran if ran else None
+        ran = counts.get("caught", 0) + counts.get("not caught", 0)
+        return counts.get("caught", 0) / ran if ran else None
 
     @property
-    def survivors(self) -> list[str]:
-        """The mutants that no check noticed, with their lines."""
-        alive = self.mutants.filter(pl.col("verdict") == "survived")
+    def uncaught(self) -> list[str]:
+        """Mutants that no check and no proof caught, with their lines."""
+        alive = self.mutants.filter(pl.col("verdict") == "not caught")
         return [f"line {line}: {what}" for line, what in alive.select("line", "what").rows()]
 
     @property
     def coverage_share(self) -> float | None:
-        """The share of outputs seen both ways and inputs shown to matter on their own."""
+        """Share of outputs seen both ways and of inputs shown to matter on their own; None if there are none."""
         return float(self.coverage["shown"].to_numpy().mean()) if self.coverage.height else None
 
     @property
     def figure(self) -> Sheet:
-        """What it watched and when it rang, its truth table, operating points, mutants and faults."""
+        """Figure of the watched signals and the alarm, truth table, operating points, mutants and faults."""
         from malsim.showing.plots.wiring.tripwire import scorecard
 
         card = self.card
         frames = {name: getattr(self, name) for name in ("timeline", "watched", "scores", "mutants", "faults")}
-        rows, columns = (card.rows, (card.before, card.inputs, card.outputs)) if card else (pl.DataFrame(), ((), (), ()))
+        rows, columns = (card.table, (card.before, card.inputs, card.outputs)) if card else (pl.DataFrame(), ((), (), ()))
         title = f"{self.name} in {self.scenario.name}. {self.verdict.headline}"
         return scorecard(frames | {"card": rows}, columns, title=title)
+
+    @property
+    def single(self) -> bool:
+        """True for one replication, which has no intervals."""
+        return self.scenario.replications == 1
+
+    @property
+    def must_be_caught(self) -> list[str]:
+        """Mutants not caught that a sound tripwire's checks and proofs catch: all but levels moved by a fifth."""
+        rows = self.mutants.filter(pl.col("verdict") == "not caught", pl.col("kind") != "threshold")
+        return [f"line {line}: {what}" for line, what in rows.select("line", "what").rows()]
+
+    @property
+    def json(self) -> str:
+        """The facts of the page as JSON: infinite bounds are null."""
+        from malsim.lab.tripwire.study.exports import json_text
+
+        return json_text(self)
+
+    @property
+    def junit(self) -> str:
+        """JUnit XML with a test case per answer, finding and mutant."""
+        from malsim.lab.tripwire.study.exports import junit_text
+
+        return junit_text(self)
 
     @property
     def html(self) -> str:
         """One self-contained page."""
         scenario = self.scenario
         findings = [[one.kind, one.fault.where, one.fault.problem, one.fault.hint] for one in self.findings]
-        heads = ["kind", "where", "what", "try"]
+        heads = ["kind", "where", "problem", "try"]
         sections = [
-            html.scores(self.scores),
+            html.scores(self.scores, single=self.single),
             html.inputs(self.receipt.inputs),
-            html.section("What can be said without running it", heads, findings, none="nothing to say"),
+            html.section("Wiring and states", heads, findings, none="No fault was found."),
             html.answers(self.proofs),
             html.truth_table(str(self.card) if self.card else "", self.no_card),
             html.coverage(self.coverage, self.coverage_share),
             html.mutants(self.mutants, self.mutation_score),
             html.faults(self.faults),
         ]
-        facts = f"{scenario.path} · seed {scenario.seed}, {scenario.days:g} days, {scenario.replications} replications"
+        facts = f"{scenario.path} · seed {scenario.seed}, {scenario.days:g} days, {replications(scenario)}"
         name = f"{self.name}: {self.alarm}"
         words = {"name": name, "why": scenario.why, "facts": facts, "verdict": self.verdict.headline}
         flaws = [sentence for _, sentence in self.verdict.flaws]
@@ -126,25 +151,32 @@ class Scorecard:
 
     def _lines(self) -> Iterator[str]:
         scenario = self.scenario
-        size = f"{scenario.replications} replications of {scenario.days:g} days"
+        size = f"{replications(scenario)} of {scenario.days:g} days"
         yield f"{self.name} in {scenario.name}: alarm {self.alarm}, {size}"
         yield f"  verdict    {self.verdict.headline}"
         yield f"             {self.receipt.watched}"
         yield from entry("", [text for _, text in self.verdict.flaws], "")
-        yield from entry("wiring", [str(finding) for finding in self.findings], "nothing to say")
+        yield from entry(
+            "wiring", [str(finding.fault) for finding in self.findings if finding.kind == "wiring"], "no fault found"
+        )
         for status, head in (("not decided", "undecided"), ("sound", "sound"), ("not asked", "not asked")):
-            lines = [f"{one.question}; {one.how}" for one in self.proofs if one.status == status]
+            lines = [f"{answer.question}: {answer.how}" for answer in self.proofs if answer.status == status]
             yield from entry(head, lines, "")
         if self.no_card:
             yield f"  states     {self.no_card}"
         if self.card is not None:
-            yield "  truth table (* decides)"
+            yield "  truth table (* decides, - makes no difference)"
             yield from (f"    {line}" for line in str(self.card).split("\n"))
-        if scenario.replications == 1:
-            yield "  one replication: use --replications 20 for intervals that say something"
-        yield from (f"  {line}" for line in score_lines(self.scores))
+        if self.single:
+            yield "  one replication: use --replications 20 for intervals"
+        yield from (f"  {line}" for line in score_lines(self.scores, single=self.single))
         if self.coverage_share is not None:
             yield from coverage_lines(self.coverage, self.coverage_share)
         if self.mutation_score is not None:
-            yield from mutant_lines(self.mutants, self.survivors, self.mutation_score)
+            yield from mutant_lines(self.mutants, self.uncaught, self.mutation_score)
         yield from fault_lines(self.faults)
+
+
+def replications(scenario: Scenario) -> str:
+    """Return the number of replications in words."""
+    return f"{scenario.replications} replication{'s' if scenario.replications > 1 else ''}"

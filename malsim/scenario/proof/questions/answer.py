@@ -20,13 +20,15 @@ class SafetyAnswer:
     question
         A sentence that is true of a sound tripwire.
     proof
-        Of this sentence, or of its contrary, which a sound tripwire refutes; None where no solver was needed or asked.
+        Proof of the sentence, or of its contrary, which a sound tripwire refutes; None where no solver was needed or asked.
     sound
-        Whether the answer is the one of a sound tripwire; None where the question was not asked.
+        True if a sound tripwire has this answer; None where the question was not asked.
     line
-        Of the netlist where a flaw can be mended; 0 where no line is meant.
+        Line of the netlist where a flaw can be corrected; 0 if no line is meant.
     reason
-        Why there is a flaw, or why the question was not asked, where there is no proof.
+        Reason for the answer, or why the question was not asked.
+    other
+        Meaning of the names that begin with `other-` in a proof that compares two nets.
     """
 
     question: str
@@ -34,6 +36,7 @@ class SafetyAnswer:
     sound: bool | None
     line: int = 0
     reason: str = ""
+    other: str = ""
 
     @property
     def status(self) -> Status:
@@ -55,19 +58,22 @@ class SafetyAnswer:
         if self.proof is None:
             return self.reason
         words = self.proof.verdict
-        if not words.startswith("refuted"):
-            return words
-        return words.replace("refuted", "shown") if self.sound else words.replace("refuted", "broken")
+        if words.startswith("refuted"):
+            words = words.replace("refuted", "shown" if self.sound else "broken")
+        return f"{self.reason}, {words}" if self.reason else words
 
     @property
     def sentence(self) -> str:
         """The answer in one line, with the line of the netlist for a flaw."""
         if not self.flaw:
-            return f"{self.status}: {self.question}; {self.how}"
+            return f"{self.status}: {self.question}: {self.how}"
         place = f" (line {self.line})" if self.line else ""
-        return f"FLAW{place}, does not hold: {self.question}; {self.how}"
+        return f"FLAW{place}, does not hold: {self.question}: {self.how}"
 
     def __str__(self) -> str:
-        if self.proof is None:
+        """The sentence, below it what was proved, or the run that shows the flaw."""
+        if self.proof is None or (self.proof.result == "refuted" and not self.flaw):
             return self.sentence
-        return self.sentence + "\n  " + (str(self.proof) if self.flaw else self.proof.text).replace("\n", "\n  ")
+        lines = [f"({self.other})"] if self.other else []
+        lines += (str(self.proof) if self.flaw else self.proof.text).split("\n")
+        return "\n  ".join([self.sentence, *lines])

@@ -40,9 +40,9 @@ def of_sinks(asking: Asking, alarms: Sequence[str]) -> Iterator[SafetyAnswer]:
     for sink in sinks:
         yield from _of_sink(asking, sink, alarms, follows)
     for alarm, names in follows.items():
-        outputs = [name for name in sinks if _acts(net, name) and net.signals[name].type == "bit"
+        outputs = [name for name in sinks if acts(net, name) and net.signals[name].type == "bit"
                   and alarm in before(net, [name])]  # fmt: skip
-        if outputs and not names and not _acts(net, alarm):
+        if outputs and not names and not acts(net, alarm):
             reason = f"none of {' '.join(outputs)} comes up whenever {alarm} does"
             yield SafetyAnswer(
                 f"{alarm} reaches a flag, webhook or escalation", None, False, line_of(net, outputs[0]), reason
@@ -86,7 +86,7 @@ def _targets(net: Net, name: str) -> str:
     return f" ({', '.join(ends)})" if ends else ""
 
 
-def _acts(net: Net, name: str) -> bool:
+def acts(net: Net, name: str) -> bool:
     """Return whether a signal moves a flag or a pin of the loop; a read-out does not."""
     heads = tuple(LOOP_READS)
     return any(("-flags-" in end or end.startswith(heads)) for end in re.findall(r"[^ (),]+", _targets(net, name)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from malsim.netlist.language.address import Pin
 from malsim.scenario.proof.questions.answer import SafetyAnswer
 from malsim.scenario.proof.questions.cones import CLEARS, before, inputs_of, line_of, setting_of
-from malsim.scenario.proof.same_outputs import beside, same, stuck
+from malsim.scenario.proof.same_outputs import OTHER, beside, leaving, same, stuck
 from malsim.scenario.proof.ticks.cut import OWN, cut
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MOVERS = {"charge-pump", "siggen", "replay"}  # ops whose outputs move although 
 
 
 def of_parts(asking: Asking) -> Iterator[SafetyAnswer]:
-    """Ask whether each op, and each input, affects anything that leaves the net."""
+    """Ask whether each op, and each input, affects anything that leaves the net, and say what it affects."""
     net, outputs = asking.net, dict[str, list[str]]()
     for name, signal in net.signals.items():
         pin = signal.writer.address if signal.writer else None
@@ -30,7 +30,19 @@ def of_parts(asking: Asking) -> Iterator[SafetyAnswer]:
             outputs.setdefault(pin.instance if inside and isinstance(pin, Pin) else name, []).append(name)
     for part, signals in outputs.items():
         other, line = stuck(net, signals), line_of(net, signals[0])
-        yield asking.can(f"{part} matters", same(net, net), line, net=beside(net, other))
+        answer = asking.can(f"{part} matters", same(net, net), line, net=beside(net, other))
+        yield replace(answer, reason=_what_differs(net, answer), other=f"other-NAME is NAME of the net without {part}")
+
+
+def _what_differs(net: Net, answer: SafetyAnswer) -> str:
+    """Return which outputs the last tick of the trace shows to differ, or that none ever does."""
+    if answer.flaw:
+        return "without it no output is ever different"
+    trace = answer.proof.trace if answer.proof else None
+    if trace is None:
+        return answer.reason
+    names = [name for name in leaving(net) if trace[name][-1] != trace[OTHER + name][-1]]
+    return f"without it {' and '.join(names)} differ{'s' if len(names) == 1 else ''}"
 
 
 def of_wiring(net: Net) -> Iterator[SafetyAnswer]:
@@ -74,7 +86,8 @@ def of_order(asking: Asking) -> Iterator[SafetyAnswer]:
             threads = (*net.threads[:place], replace(thread, functions=functions), *net.threads[place + 1 :])
             other = replace(net, threads=threads)
             question = f"the order of {reader} and {writer}, which it reads, makes no difference"
-            yield asking.keeps(question, same(net, other), lines.get(reader, 0), net=beside(net, other))
+            answer = asking.keeps(question, same(net, other), lines.get(reader, 0), net=beside(net, other))
+            yield replace(answer, other=f"other-NAME is NAME of the net in which {reader} comes after {writer}")
 
 
 def _late(net: Net, turn: dict[str, int]) -> Iterator[tuple[str, str]]:

@@ -22,10 +22,15 @@ if TYPE_CHECKING:
 ALARM, TRUTH, BLIND = COLOURS[5], COLOURS[4], GREY
 MARKS = "osD^vP*"
 VERDICTS = {
-    "holds": (COLOURS[2], "holds"), "late": (COLOURS[1], "late"), "blinded": (COLOURS[5], "blinded"),
+    "holds": (COLOURS[2], "holds"), "late": (COLOURS[1], "late"), "misses": (COLOURS[5], "misses"),
     "false alarms": (COLOURS[3], "false alarms"), "nothing to lose": ("#dddddd", "–"), "error": ("#dddddd", "not run"),
 }  # fmt: skip
-FATES = {"killed": (COLOURS[0], ""), "survived": (COLOURS[1], "///"), "equal": ("white", ""), "crashed": ("#dddddd", "...")}
+FATES = {
+    "caught": (COLOURS[0], ""),
+    "not caught": (COLOURS[1], "///"),
+    "equal": ("white", ""),
+    "crashed": ("#dddddd", "..."),
+}
 
 
 def scorecard(
@@ -117,7 +122,7 @@ def _table(axes: Axes, rows: pl.DataFrame, before: Sequence[str], inputs: Sequen
                 face = "#333333" if value else "white"
                 axes.plot(x, y, "o", ms=6.5, mfc=face, mec="#333333", mew=0.8, zorder=3)
             else:
-                axes.text(x, y, f"{value:g}", ha="center", va="center", fontsize=6)
+                axes.text(x, y, "–" if np.isnan(value) else f"{value:g}", ha="center", va="center", fontsize=6)
             if ring:
                 axes.plot(x, y, "s", ms=12, mfc="none", mec=COLOURS[1], mew=2.0, zorder=2)
         axes.text(x, -0.9, name, rotation=55, ha="left", va="bottom", fontsize=7)
@@ -173,8 +178,8 @@ def _range(row: dict[str, Any], far: float) -> tuple[float, float, float] | None
 
 
 def _mutants(axes: Axes, mutants: pl.DataFrame) -> None:
-    ran = mutants.filter(pl.col("verdict").is_in(["killed", "survived"])).height
-    score = f": {mutants.filter(pl.col('verdict') == 'killed').height} of {ran} noticed" if ran else ": not run"
+    ran = mutants.filter(pl.col("verdict").is_in(["caught", "not caught"])).height
+    score = f": {mutants.filter(pl.col('verdict') == 'caught').height} of {ran} caught" if ran else ": not run"
     dress(axes, x="mutants", y="", title=f"Mutants{score}")
     kinds = mutants["kind"].unique(maintain_order=True).to_list()
     left = np.zeros(len(kinds))
@@ -200,7 +205,7 @@ def _faults(axes: Axes, faults: pl.DataFrame) -> None:
         colour, word = VERDICTS[row["verdict"]]
         axes.add_patch(Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, fc=colour, ec="white"))
         dark = row["verdict"] in ("late", "error", "nothing to lose")
-        detail = {"late": f" {row['later'] or 0:.2g}", "blinded": f" {row['lost']}/{row['detected']}",
+        detail = {"late": f" {row['later'] or 0:.2g}", "misses": f" {row['lost']}/{row['detected']}",
                   "false alarms": f" +{row['false_alarms'] or 0:.2g}"}.get(row["verdict"], "")  # fmt: skip
         axes.text(x, y, word + detail, ha="center", va="center", fontsize=6.5, color="black" if dark else "white")
     for x, name in enumerate(names):

@@ -1,0 +1,90 @@
+"""Scorecard of a tripwire for other programs: the facts as JSON, and JUnit XML for CI services."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import polars as pl
+
+from malsim.base.plain_text import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from malsim.lab.tripwire.study.scorecard import Scorecard
+
+TAGS = {"sound": "", "FLAW": "failure", "not decided": "error", "not asked": "skipped",
+        "caught": "", "not caught": "failure", "crashed": "error", "equal": "skipped"}  # fmt: skip
+
+
+def json_text(card: Scorecard) -> str:
+    """Return what the page shows as JSON."""
+    scenario, receipt = card.scenario, card.receipt
+    answers = [{"status": answer.status, "question": answer.question, "how": answer.how, "line": answer.line or None}
+               for answer in card.proofs]  # fmt: skip
+    findings = [{"kind": finding.kind, "name": finding.name, "line": finding.fault.line, "problem": finding.fault.problem}
+                for finding in card.findings]  # fmt: skip
+    facts: dict[str, Any] = {
+        "name": card.name, "alarm": card.alarm, "scenario": scenario.path, "seed": scenario.seed, "days": scenario.days,
+        "replications": scenario.replications, "verdict": card.verdict.headline, "exit_code": card.verdict.code,
+        "flaws": [{"line": line or None, "flaw": flaw} for line, flaw in card.verdict.flaws],
+        "silence": {"verdict": receipt.verdict, "ticks": receipt.ticks[0], "last_test": receipt.last_test,
+                    "silent": receipt.silent.value, "tripped": receipt.tripped.value, "blind": receipt.blind.value,
+                    "inputs": receipt.inputs.to_dicts()},
+        "findings": findings, "answers": answers,
+        "truth_table": card.card.rows.to_dicts() if card.card else [],
+        "scores": card.scores.to_dicts(), "coverage": card.coverage.to_dicts(), "coverage_share": card.coverage_share,
+        "mutants": card.mutants.to_dicts(), "mutation_score": card.mutation_score, "faults": card.faults.to_dicts(),
+        "timeline": card.timeline.to_dicts(), "watched": card.watched.to_dicts(),
+    }  # fmt: skip
+    return json.dumps(_finite(facts), ensure_ascii=False, indent=1) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    """Replace infinite numbers and NaN by None, in lists and tables too."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def junit_text(card: Scorecard) -> str:
+    """Return JUnit XML: suites for the silence, the safety answers, the wiring and the mutants.
+
+    A mutant that need not be caught, a level moved by a fifth, is skipped where no check fails on it.
+    """
+    root = ET.Element("testsuites", name="malsim")
+    for name, cases in (("silence", _silence(card)), ("safety", _safety(card)), ("mutants", _mutants(card))):
+        suite = ET.SubElement(root, "testsuite", name=plain_text(f"{card.name}: {name}"))
+        for title, line, tag, message in cases:
+            place = {"name": plain_text(title), "classname": suite.get("name", ""), "line": str(line or 1)}
+            case = ET.SubElement(suite, "testcase", {**place, "file": plain_text(card.scenario.path)})
+            if tag:
+                ET.SubElement(case, tag, message=plain_text(message))
+        for key, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            suite.set(key, str(len(list(suite.iter(tag)))))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _silence(card: Scorecard) -> Iterator[tuple[str, int, str, str]]:
+    yield "the alarm works and its inputs are fresh", 1, "" if card.receipt.alive else "failure", card.receipt.verdict
+
+
+def _safety(card: Scorecard) -> Iterator[tuple[str, int, str, str]]:
+    for answer in card.proofs:
+        yield answer.question, answer.line, TAGS[answer.status], answer.how
+    answered = {answer.sentence for answer in card.proofs}
+    yield from ((flaw, line, "failure", flaw) for line, flaw in card.verdict.flaws if flaw not in answered)
+
+
+def _mutants(card: Scorecard) -> Iterator[tuple[str, int, str, str]]:
+    for row in card.mutants.sort(pl.col("line"), maintain_order=True).to_dicts():
+        tag = TAGS[row["verdict"]]
+        if tag == "failure" and row["kind"] == "threshold":
+            tag = "skipped"
+        yield f"{row['kind']}: {row['what']}", row["line"], tag, row["by"] or "no check and no proof notices"
