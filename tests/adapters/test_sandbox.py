@@ -135,7 +135,7 @@ def test_a_bench_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
     code = (
         "import os\nfrom malsim.adapters.engine.host import Ask\nfrom malsim.adapters.engine.sandbox import Sandbox\n"
         "sandbox = Sandbox('tests.adapters.user_memories:Last', 'last', limit=1.0)\nsandbox.run([Ask(0, 'factory')])\n"
-        "open('folder', 'w').write(sandbox._process.child.folder)\nos.kill(os.getpid(), 9)\n"
+        "open('folder', 'w').write(sandbox.child.folder)\nos.kill(os.getpid(), 9)\n"
     )
     root = str(Path(__file__).parents[2])
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=os.environ | {"PYTHONPATH": root}, check=False)

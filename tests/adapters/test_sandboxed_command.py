@@ -12,7 +12,7 @@ import pytest
 
 from malsim.adapters import foreign_code
 from malsim.adapters.engine import sandboxed_command
-from malsim.adapters.engine.child import Child
+from malsim.adapters.engine.sandbox import Child
 from malsim.adapters.engine.sandboxed_command import run_sandboxed
 from malsim.adapters.foreign_code import MARK
 from malsim.base.errors import AdapterError

@@ -5,21 +5,28 @@ A sandbox's process imports it and no frames: it is to be there at once.
 
 from __future__ import annotations
 
+import faulthandler
+import json
+import os
 import pickle
+import shutil
+import signal
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from malsim.adapters.calls import awaited, every_coroutine_awaited, plain, takes_limit, text_of
 from malsim.adapters.contract import FEATURES, OPTIONAL_CALLS
 from malsim.adapters.engine.shown_item import WrongAnswerError, shown_items
+from malsim.adapters.foreign_code import LOADING, MARK
 from malsim.adapters.load import arguments_of, load_factory, make_memory
 from malsim.base.errors import AdapterError
 from malsim.base.finite import is_number
+from malsim.base.limits import bound_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
 
     from malsim.adapters.contract import Claim, Query, UserMemory
 
@@ -59,14 +66,12 @@ class OverLimit(BaseException):  # `except Exception` in what is called is not t
 class Host:
     """Memories by number. A call that raises, or gives an invalid answer, ends its own memory only.
 
-    `during` is entered around the call with its index; with it, every exception of a call is an error of its memory.
+    With a `limit` (seconds a call), calls are interrupted, and every exception of a call is an error of its memory.
     """
 
-    def __init__(
-        self, source: Source | bytes, name: str, during: Callable[[int, Ask], AbstractContextManager[None]] | None = None
-    ) -> None:
-        self._source, self._name, self._during = source, name, during or (lambda *_: nullcontext())
-        self._catches: tuple[type[BaseException], ...] = (BaseException,) if during else (Exception, SystemExit)
+    def __init__(self, source: Source | bytes, name: str, *, limit: float | None = None) -> None:
+        self._source, self._name, self._limit = source, name, limit
+        self._catches: tuple[type[BaseException], ...] = (BaseException,) if limit else (Exception, SystemExit)
         self._memories: dict[int, Any] = {}
         self._limited: dict[int, tuple[bool, bool]] = {}
         self._ended: set[int] = set()
@@ -81,7 +86,7 @@ class Host:
             answer, broken = None, None
             if ask.rep not in self._ended or ask.call == CLOSE:
                 try:
-                    with self._during(place, ask):
+                    with _interrupted(seconds_for(ask.call, self._limit)) if self._limit else nullcontext():
                         answer = self._call(ask)
                 except self._catches as problem:
                     self._ended.add(ask.rep)
@@ -170,3 +175,44 @@ def _event(event: Mapping[str, Any]) -> dict[str, Any]:
     if not is_number(event["at"]):
         raise WrongAnswerError("returned an event whose day is not a number", event["at"])
     return {str(name): plain(value) for name, value in event.items()} | {"at": float(event["at"])}
+
+
+def seconds_for(call: str, limit: float) -> float:
+    """Return the seconds that a call may take: a memory may import as it is made."""
+    return max(limit, LOADING) if call == MAKE else limit
+
+
+def serve(channel: int) -> None:
+    """Answer the calls from a pipe until the bench closes its end; then clear the folder, and end the process group."""
+    os.set_inheritable(channel, False)
+    pipe = Connection(channel)
+    settings = pickle.loads(pipe.recv_bytes())  # noqa: S301  # from the bench
+    bound_memory(settings["memory"])
+    faulthandler.enable()
+    host = Host(settings["source"], settings["name"], limit=settings["limit"])
+    while True:
+        try:
+            asks = pickle.loads(pipe.recv_bytes())  # noqa: S301
+        except (EOFError, OSError):
+            shutil.rmtree(os.environ[MARK], ignore_errors=True)
+            os.killpg(0, signal.SIGKILL)
+        for answer in host.each(asks):
+            pipe.send_bytes(json.dumps(answer).encode())
+
+
+@contextmanager
+def _interrupted(seconds: float) -> Iterator[None]:
+    """Interrupt the block after so many seconds if Python allows it. A forked process that leaves the block ends."""
+
+    def ring(*_: object) -> None:
+        raise OverLimit(seconds)
+
+    process = os.getpid()
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        if os.getpid() != process:
+            os._exit(0)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)

@@ -13,7 +13,7 @@ import tempfile
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from malsim.adapters.engine.child import Child, EndedError
+from malsim.adapters.engine.sandbox import Child, EndedError
 from malsim.base.errors import AdapterError
 
 if TYPE_CHECKING:
