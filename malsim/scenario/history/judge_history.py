@@ -112,8 +112,5 @@ def with_signals(history: History) -> History:
         runner.record(t, signals)
     events = pl.concat([history.events, log.frame()]).sort("t", maintain_order=True)
     return replace(
-        history,
-        scenario=scenario,
-        events=events,
-        signals=pl.concat([history.signals, as_columns(signals.frame(), SIGNALS)]),
+        history, scenario=scenario, events=events, signals=pl.concat([history.signals, as_columns(signals.frame(), SIGNALS)])
     )

@@ -62,12 +62,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def store_history(
-    path: Path,
-    scenario: Scenario,
-    *,
-    cells: frozenset[str] | None = None,
-    snapshots: bool = False,
-    objects: bool = False,
+    path: Path, scenario: Scenario, *, cells: frozenset[str] | None = None, snapshots: bool = False, objects: bool = False
 ) -> History:
     """Read the state of a store at every instant at which it was written to; the file is only read.
 

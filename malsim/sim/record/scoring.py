@@ -55,9 +55,7 @@ def score(
     ]
     spread = {name: np.concatenate([part[name] for part in parts]) for name in METRICS}
     return Score(
-        count,
-        {name: float(one[name][0]) for name in METRICS},
-        {name: ends(values) for name, values in spread.items()},
+        count, {name: float(one[name][0]) for name in METRICS}, {name: ends(values) for name, values in spread.items()}
     )
 
 
