@@ -139,7 +139,6 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
 
 
 def one_replication(path: str | Path, rep: int | None = None) -> Run:
-    """Make one replication of a recorded run again, by default its first, from the manifest or its folder."""
     path = Path(path)
     path = path / "manifest.json" if path.is_dir() else path
     scenario = again(read_manifest(path), where=str(path))
@@ -198,7 +197,6 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def _difference(frame: pl.DataFrame, recorded: Path) -> str:
-    """Return how a frame differs from its Parquet file, as text; empty if it does not."""
     if not recorded.is_file() or recorded.is_symlink():
         return f"{recorded.name} is not there to compare with"
     other = read_table(recorded)

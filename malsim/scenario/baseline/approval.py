@@ -102,7 +102,6 @@ def record_approval(folder: Path, name: str, columns: tuple[str, ...], compariso
 
 
 def approver() -> str:
-    """Return who approves: the actor of a CI run, the name that git has, or the user of the machine."""
     if actor := os.environ.get("GITHUB_ACTOR") or os.environ.get("GITLAB_USER_LOGIN"):
         return actor
     if git := shutil.which("git"):
@@ -122,7 +121,6 @@ def _version() -> str:
 
 
 def moved_since(scenario: Scenario) -> list[str]:
-    """Return the version of malsim and the person of a scenario's last approval, if it was another version."""
     path = Path(scenario.path).with_suffix(".approvals.jsonl")
     try:
         last = json.loads(path.read_text(encoding="utf-8").splitlines()[-1])

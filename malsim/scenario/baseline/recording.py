@@ -31,7 +31,6 @@ MOST_SERIES = 200
 
 
 def place(run: Run) -> tuple[Path, str]:
-    """Return the folder and the name under which a run's baseline is recorded: beside its scenario's file."""
     path = Path(run.scenario.path)
     if path.suffix != ".toml":
         raise ScenarioError("a baseline is kept beside a scenario's file", given=run.scenario.path, hint="save the scenario")
@@ -67,7 +66,6 @@ def against_baseline(check: BaselineCheck, run: Run) -> Comparison:
 
 
 def band_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return lines (panel, t, middle, low, high) and bands (panel, t, low, high) of a few series, those outside first."""
     lines, bands = pl.DataFrame(schema=LINES), pl.DataFrame(schema=BANDS)
     if comparison is None:
         return lines, bands

@@ -174,7 +174,6 @@ def _ticks(time: str, trace: Trace) -> range:
 
 
 def _tick(time: str, trace: Trace, *, after: bool = False) -> int:
-    """Return the first tick at or after a time (or only after it); one past the last for a time beyond the run."""
     if time.isdigit():
         return int(time) + after
     moment = span(time)

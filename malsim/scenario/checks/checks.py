@@ -52,7 +52,6 @@ class MetricCheck(KindCheck):
 
     @classmethod
     def read(cls, given: Mapping[str, Any], line: int, where: str) -> MetricCheck:
-        """Read a check of a known metric of a value; the bounds must include some possible values and exclude others."""
         (low, high), metric = given["within"], given["metric"]
         if metric not in METRICS:
             raise ScenarioError(
@@ -69,7 +68,6 @@ class MetricCheck(KindCheck):
         return cls(**settings, property=f"{metric} of {given['of']} within [{low:g}, {high:g}]", line=line)
 
     def result(self, run: Run | None, trace: Trace) -> MetricEstimate:
-        """Measure the metric in each replication; a figure pooled over replications is taken as the run prints it."""
         if run is not None and self.of in FIGURES and self.metric in OF_VALUE and self.over is None:
             pooled, reps = measurements(run).get(self.of), trace.replications
             if isinstance(pooled, Times | CalibrationErrors):

@@ -87,13 +87,11 @@ class MetricEstimate:
 
     @property
     def farthest(self) -> int:
-        """Replication with the number farthest out, on the side where an end exceeds its bound the most."""
         low = _gap(self.within[0], self.ends[0]) <= _gap(self.ends[1], self.within[1])
         each = np.nan_to_num(self.each, nan=np.inf if not low else -np.inf)
         return int(self.replications[each.argmin() if low else each.argmax()])
 
     def __str__(self) -> str:
-        """Return the estimate in one line; a single replication is never shown with an interval."""
         text = f"{self.what}{self._figure}"
         if self.passed:
             return text

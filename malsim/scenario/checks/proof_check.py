@@ -52,7 +52,6 @@ class ProofCheck(KindCheck):
         return cls(**{**given, "assume": tuple(given.get("assume", ()))}, line=line)
 
     def result(self, run: Run, trace: Trace) -> ProofVerdict:
-        """Return the verdict; a question not decided in time cannot be judged."""
         del trace
         config = run.scenario.netlist
         if config is None:

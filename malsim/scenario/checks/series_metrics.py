@@ -38,15 +38,12 @@ class Series:
     final: Array
 
     def first(self, mask: NDArray[np.bool_]) -> Array:
-        """Return the day of the first tick of a mask; infinite if the mask is empty."""
         return np.where(mask.any(axis=0), self.days[mask.argmax(axis=0)], np.inf)
 
     def reaches(self, share: float) -> Array:
-        """Return the day on which a share of the final value is first reached."""
         return self.first(np.sign(self.final) * (self.values - share * self.final) >= 0)
 
     def beyond(self, sign: int) -> Array:
-        """Return how far the values pass the final value (sign 1), or 0 on its other side (-1), in percent of it."""
         upright = np.sign(self.final) * self.values
         far = np.nanmax(upright, axis=0) - np.abs(self.final) if sign > 0 else -np.nanmin(upright, axis=0)
         share: Array = np.maximum(far, 0.0) / np.abs(self.final)

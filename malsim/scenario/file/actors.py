@@ -34,7 +34,6 @@ SPANS = {"from": "start", "to": "end", "every": "every", "each": "each", "late":
 
 
 def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
-    """Return the fields of a Scenario that a file's tables describe; an error names file, line and key."""
 
     def each(key: str, make: Callable[[dict[str, Any], str], T]) -> tuple[T, ...]:
         return tuple(_read(make, part, key, n, lines, where) for n, part in enumerate(table.get(key, [])))
@@ -59,7 +58,6 @@ def actors(table: dict[str, Any], lines: Lines, where: str) -> dict[str, Any]:
 def _read(
     make: Callable[[dict[str, Any], str], T], part: dict[str, Any], key: str, number: int | None, lines: Lines, where: str
 ) -> T:
-    """Make an actor from one table, durations converted to days; an error names its line."""
     path: tuple[str | int, ...] = (key,) if number is None else (key, number)
     try:
         return make({SPANS.get(name, name): span(value) if name in SPANS else value for name, value in part.items()}, key)
@@ -70,7 +68,6 @@ def _read(
 
 
 def _population(part: dict[str, Any], here: str, folder: Path) -> Population:
-    """Read a population; a file that it reads its claims from must lie in the scenario's folder."""
     population = Population.of(part, where=here)
     if "path" in part:
         inside(folder, part["path"], where=f"{here}.path", what="a claim file")

@@ -28,7 +28,6 @@ DERIVED = {  # rules that name a derived value
 
 @cache
 def scenario_schema() -> dict[str, Any]:
-    """Return the published schema, ready for JSON and for editors. One per process: copy it before changing it."""
     schema, checks = (_data(name) for name in ("scenario.schema.json", "check.schema.json"))
     schema["properties"] |= checks
     parts = schema["$defs"]
@@ -71,7 +70,6 @@ def _rule(rule: dataclasses.Field[Any], duration: str) -> dict[str, Any]:
 
 
 def _add_population(properties: dict[str, Any], duration: str) -> None:
-    """Add the behaviours, and the parameters of each; one that several share has a meaning for each."""
     by_name = behaviours()
     properties["behaviour"] = {"enum": list(by_name), "description": "see `malsim docs writers`"}
     for name, param in HABITS.items():

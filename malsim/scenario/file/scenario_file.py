@@ -173,7 +173,6 @@ def _date(text: str, where: str) -> Any:
 
 
 def _check(table: dict[str, Any], lines: Lines, where: str) -> None:
-    """Raise one error that lists everything the schema refuses."""
     from jsonschema_rs import Draft202012Validator
 
     schema = scenario_schema()

@@ -41,7 +41,6 @@ _OF_OBJECTS = re.compile(r"(belief|rivals)\(")
 
 
 def read_history(scenario: Scenario, path: Path) -> History:
-    """Read from a store, or a memory that can be imported, what the checks and the netlist of a scenario ask for."""
     reads = [address for each in scenario.checks for address in each.reads]
     all_cells = any(isinstance(each, KindCheck) and not each.reads for each in scenario.checks) or any(map(crosses, reads))
     objects = any(map(_OF_OBJECTS.match, reads))
@@ -57,12 +56,10 @@ def read_history(scenario: Scenario, path: Path) -> History:
 
 
 def _of_one_day(memory: Memory) -> Memory:
-    """Return a memory without dates with all cells on day 0: its history has one instant."""
     return memory.with_cells(memory.cells.with_columns(pl.lit(0.0).alias("created"), pl.lit(0.0).alias("touched")))
 
 
 def judge_history(scenario: Scenario, path: Path) -> Judged:
-    """Judge the checks of a scenario over the history of a store, as if it were a finished run."""
     source = f" --on {path}"
     try:
         history = read_history(scenario, path)

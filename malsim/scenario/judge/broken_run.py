@@ -85,7 +85,6 @@ def _without(statements: tuple[Statement, ...], sources: set[str]) -> Iterator[S
 
 
 def _of_cells(text: str) -> bool:
-    """Return whether an address is a cell's, such as a flag that a signal sets; the written scenario has no cells."""
     return isinstance(address(text), Path)
 
 

@@ -19,7 +19,6 @@ WORDS = {"pass": "passed", "fail": "failed", "error": "could not be judged"}
 
 
 def file_lines(judged: Judged, options: str = "", *, strict: bool = False) -> Iterator[str]:
-    """Yield what a file's checks came to, the details of a failure indented beneath, and the file's own line."""
     path = judged.scenario.path
     if judged.error:
         yield from errors_of(path, judged.error)

@@ -88,7 +88,6 @@ def judge(scenario: Scenario) -> Judged:
 
 
 def judge_run(run: Run) -> tuple[Outcome, ...]:
-    """Return the outcome of each check of a run's scenario on the recorded run; goals are left to the suite."""
     checks = [each for each in run.scenario.checks if not isinstance(each, Goal)]
     if not checks:
         return ()

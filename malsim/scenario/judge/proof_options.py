@@ -85,7 +85,6 @@ def _show(proof: Proof | None, document: Document, path: Path) -> None:
 
 
 def prove_same(before: Net, after: Net, args: argparse.Namespace) -> int:
-    """Print whether what leaves two nets is ever different; 1 where it is, or that is not decided."""
     from malsim.base.errors import UsageError
     from malsim.scenario.proof.prove import prove
     from malsim.scenario.proof.same_outputs import beside, same

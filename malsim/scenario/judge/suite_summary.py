@@ -48,7 +48,6 @@ class Suite:
         return goals(self.judged)
 
     def count(self, status: Status) -> int:
-        """Count the checks and goals with a status; a file that could not be read or run counts as an error."""
         broken = len(self.unread) + sum(bool(judged.error) for judged in self.judged) if status == "error" else 0
         return broken + sum(outcome.status == status for _, outcome in self.outcomes())
 
@@ -70,7 +69,6 @@ class Suite:
         return f"{self.count('pass')} passed, {self.count('fail')} failed, {self.count('error')} could not be judged{strict}"
 
     def junit(self) -> str:
-        """Return JUnit XML: one testsuite per scenario, one testcase per check, <failure> and <error> apart."""
         root = ET.Element("testsuites", name="malsim")
         for path, problem in self.unread:
             _case(_suite(root, path), path, "read", "error", problem, "")
@@ -127,7 +125,6 @@ def headline(judged: Judged, outcome: Outcome) -> str:
 
 
 def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
-    """Return the property, the margin, the witness term by term, the seed, and how to reproduce a failure."""
     lines = [f"asked: {outcome.check.property}"]
     if outcome.margin is not None:
         lines.append(f"margin: {margin_text(outcome.margin)}")
@@ -145,14 +142,12 @@ def details(judged: Judged, outcome: Outcome, options: str = "") -> list[str]:
 
 
 def facts_of(judged: Judged, outcome: Outcome) -> dict[str, str]:
-    """Return margin, seed and replication of an outcome, those that it has, for the properties of a test report."""
     replication = judged.scenario.first if judged.scenario.replications == 1 else outcome.replication
     facts = {"margin": outcome.margin, "seed": None if judged.source else judged.scenario.seed, "replication": replication}
     return {name: f"{value:g}" for name, value in facts.items() if value is not None}
 
 
 def scenario_files(paths: Iterable[Path]) -> list[Path]:
-    """Return the files given, and all scenarios in the folders given; a file with only rules is not a scenario."""
     files: list[Path] = []
     for path in paths:
         files += [file for file in sorted(path.rglob("*.toml")) if not holds_rules_alone(file)] if path.is_dir() else [path]
@@ -160,7 +155,6 @@ def scenario_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def command(judged: Judged, outcome: Outcome, options: str = "") -> str:
-    """Return the command that repeats a check alone, on the replication to look at, or on all that decided it together."""
     scenario = judged.scenario
     single = scenario.first if scenario.replications == 1 else outcome.replication
     alone = f" --replications {scenario.replications}" if single is None else f" --replication {single}"

@@ -44,7 +44,6 @@ class PluginSettings:
 
     @classmethod
     def of(cls, config: pytest.Config) -> PluginSettings:
-        """Return the settings of a session; an option outweighs the ini file."""
         rules, memory = (config.getoption(name) or config.getini(name) for name in ("malsim_rules", "malsim_memory"))
         allow_code = config.getoption("malsim_allow_code") or config.getini("malsim_allow_code")
         return cls(str(rules), str(memory), bool(allow_code))
@@ -137,7 +136,6 @@ class ScenarioFile(pytest.File):
         return True
 
     def scenario(self) -> Scenario:
-        """Return the scenario, under the settings of the session; the file is read once."""
         from malsim.base.errors import MalsimError
 
         if self._scenario is None:
@@ -211,7 +209,6 @@ class CheckItem(pytest.Item):
         self.check = check
 
     def setup(self) -> None:
-        """Run and judge; reports have the margin, the seed and the replication as properties."""
         from malsim.scenario.judge.suite_summary import facts_of, headline
 
         self.result = judged, outcome = self.judge()

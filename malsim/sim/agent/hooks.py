@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 def orient(memory: Memory, scenario: Scenario, now: float, log: EventLog) -> Memory:
-    """Add the ten cells to an empty graph and give the reader the map and a digest, once before the first turn."""
     if not memory.height:
         memory = _ten_cells(memory, scenario, now)
         log.every("bootstrapped", now, MAP, "ten cells", "the graph was empty")
@@ -100,7 +99,6 @@ def stop(
 
 
 def _retry(turn: Turn, again: Callable[[Bools, int], None], attempts: int, counters: TurnCounters, log: EventLog) -> Bools:
-    """Refuse what is to be refused, as often as it may be tried again; what is still refused in the end."""
     closed, unwritten, unsound = turn.closed, turn.unwritten, turn.unsound
     for attempt in range(attempts):
         blocked = closed | unwritten | unsound
@@ -114,7 +112,6 @@ def _retry(turn: Turn, again: Callable[[Bools, int], None], attempts: int, count
 
 
 def gate(turn: Turn, refused: Bools, *, counters: TurnCounters, log: EventLog) -> None:
-    """Withdraw the release of turns whose lessons the gate refused: these lessons were not written back."""
     if refused.any():
         _block(turn, refused, counters)
         log.unheard(turn, refused)

@@ -71,7 +71,6 @@ class NetlistRunner:
         return self.outputs.get("push.budget")
 
     def put(self, memory: Memory) -> Memory:
-        """Load the cells and edges of the text into every replication; wires may begin at cells that claims will make."""
         scenario, document = self.scenario, self.wires.document
         coming = set(scenario.claims["handle"].drop_nulls()) | set(scenario.claims["key"].drop_nulls())
         if scenario.reader:

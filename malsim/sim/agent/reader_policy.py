@@ -72,7 +72,6 @@ class ReaderPolicy:
         turn.wrote |= self.writes & (turn.learned != NONE)
 
     def again(self, blocked: Bools, attempt: int) -> None:
-        """Retry blocked turns: open marked lines, verify if the policy does, and write back the lessons."""
         turn = self.turn
         complies = blocked & self.session.complies(turn, attempt)
         turn.opened |= complies[:, None] & turn.pushed.marked

@@ -187,7 +187,6 @@ class Session:
         return watched, fires | turn.surfaced.name(turn.pushed.row) if turn.surfaced else fires
 
     def _count(self, snapshot: Snapshot, turn: Turn) -> None:
-        """Count the turn; what was not released did not happen."""
         decided, learned = turn.value != NONE, turn.learned != NONE
         acts = turn.released & decided
         false = acts & (self._world.at(self._places, turn.fact, milliseconds(turn.now)) != turn.value)

@@ -96,7 +96,6 @@ class CellIndex:
         self._admitted.append((row[own], words[statement[own]], topics[statement[own]]))
 
     def grow(self, view: View) -> None:
-        """Add the cells and edges that were admitted since the last call, and update replaced values."""
         before = self._cells
         if len(view) > before:
             self._add(view, np.arange(before, len(view)))
@@ -108,7 +107,6 @@ class CellIndex:
         self._replace(view.value, before)
 
     def of_topic(self, rep: Ints, topic: Ints, listed: Bools) -> tuple[Ints, Ints]:
-        """Return the listed cells of each topic, in order of admission, and the number of cells of each topic."""
         self._topic_index.update(listed)
         return self._topic_index.of(rep * len(self.topics) + topic)
 
@@ -220,7 +218,6 @@ class TopicIndex:
         self._under[cell, : under.shape[1]] = under
 
     def of(self, topic: Ints) -> tuple[Ints, Ints]:
-        """Return the listed cells of each topic, concatenated by topic, and the number of cells of each."""
         count = self._size[topic]
         first = count.cumsum() - count
         place = np.repeat(topic * self._table.shape[1] - first, count) + np.arange(int(count.sum()))

@@ -54,7 +54,6 @@ class EventLog:
         self._cells: list[Ints] = []  # of the table: one an event that waits to be counted
 
     def take_counts(self) -> tuple[tuple[str, ...], Ints]:
-        """Return all kinds so far, and the number of events of each in each replication since the last call."""
         self._add_up()
         counts, self._counts = self._counts, self._counts[:0]
         return tuple(self._kinds), counts
@@ -73,7 +72,6 @@ class EventLog:
                 self._add_up()
 
     def add(self, events: pl.DataFrame | Mapping[str, Any]) -> None:
-        """Add events with the columns of EVENTS; a column is one text for all, or one for each event."""
         if self.keeps and (events.height if isinstance(events, pl.DataFrame) else len(events["t"])):
             self._keep(np.asarray(events["t"]), np.asarray(events["rep"]), [events[name] for name in CODED])
 
@@ -94,7 +92,6 @@ class EventLog:
         self.record(kind, t, self._everyone, subject=subject, detail=detail, cause=cause)
 
     def frame(self) -> pl.DataFrame:
-        """Return all events in time order; a credential in a text is withheld."""
         if not self._parts:
             return pl.DataFrame(schema=EVENTS)
         t, rep, codes = (np.concatenate(column, axis=-1) for column in zip(*self._parts, strict=True))
@@ -135,7 +132,6 @@ class EventLog:
             self._refused(turn, refused, reason, self._facts(turn.fact[refused]))
 
     def broken(self, turn: Turn) -> None:
-        """Record the replications in which the reader's work failed; their turns are not released."""
         self._refused(turn, self._everyone, "its work broke off", turn.name)
 
     def unheard(self, turn: Turn, refused: Bools) -> None:
@@ -150,7 +146,6 @@ class EventLog:
         self.record("blocked", turn.now, rep, subject=turn.name, detail=reason, cause=cause)
 
     def acted(self, turn: Turn, counts: Mapping[str, Bools]) -> None:
-        """Record the outcome of released turns: an action on a true, false or stale claim, or no action."""
         acts = np.flatnonzero(counts["acted"])
         self.record("acted", turn.now, acts, subject=lambda: self._trusted(turn.acted[acts]),
                   detail=lambda: _harm(counts)[acts], cause=turn.name)  # fmt: skip

@@ -46,7 +46,6 @@ class RecordedRows:
 
 
 def _series(name: str, values: NDArray[Any], kind: pl.DataType | type[pl.DataType]) -> pl.Series:
-    """Return a column as a series; a truth that is unknown is −1."""
     if isinstance(kind, pl.Enum):
         return to_series(name, values)
     if kind == pl.Boolean and values.dtype != np.bool_:

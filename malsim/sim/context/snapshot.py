@@ -133,7 +133,6 @@ class Snapshot:
         return Pushed(row, _entered(about, at, cells.about[line]), marked, pushed, demand)
 
     def rows_about(self, rep: Ints, fact: Ints, now: float) -> ShownRows:
-        """Return the rows that a push shows about each fact to each of its writers, in the order of the push."""
         pushed = self.push(rep, fact, now, marks=False)
         at = np.flatnonzero(pushed.about)
         up = at - (~pushed.about).cumsum(axis=1).take(at)  # past the lines about something else

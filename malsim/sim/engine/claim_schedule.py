@@ -100,7 +100,6 @@ class ClaimSchedule:
         self._due = self._next(places, self._turn, before[population])
 
     def take_due(self, before: int) -> DueClaims:
-        """Return the claims that fall due before a time, and schedule the next claim of each writer."""
         rounds = []
         place = np.flatnonzero(self._due < before)
         while len(place):
@@ -144,7 +143,6 @@ class ClaimSchedule:
 
 
 def whole_gap(gap: Array) -> Ints:
-    """Convert days to whole milliseconds, at least one."""
     return np.maximum(1, np.rint(gap * DAY)).astype(np.int64)
 
 

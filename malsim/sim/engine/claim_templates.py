@@ -127,7 +127,6 @@ class ClaimTemplates:
         return templates
 
     def claims(self, drafts: ClaimBatch, memory: Memory) -> Validated:
-        """Return the checked claims of drafts in the order of the gate; row n is draft n."""
         fact, statement = self._placed(drafts)
         body, new = self._bodies(drafts), self._are_new(drafts, memory)
         numbers = {
@@ -183,7 +182,6 @@ class ClaimTemplates:
         return checks.all_pass(own, self.rules)
 
     def _placed(self, drafts: ClaimBatch) -> tuple[Ints, Ints]:
-        """Return the index of each draft among the facts (past the last for a grade) and among the statements."""
         about = self._about[drafts.form]
         fact = np.where(about, drafts.fact, len(self._starts) - 1)
         return fact, self._starts[fact] + np.where(about, drafts.value, 0)
@@ -223,7 +221,6 @@ class ClaimTemplates:
 
     @property
     def statements(self) -> pl.DataFrame:
-        """Possible statements (object, topics, title, value), one row each: the values of each fact, then the grade."""
         fact = np.repeat(np.arange(len(self._starts)), np.diff(self._starts, append=self._starts[-1] + 1))
         return frame_of({column.name: column[places(fact)] for column in self._facts} | dict(self._statements.to_dict()))
 

@@ -153,7 +153,6 @@ class Inbox:
         self._drafts.append(drafts)
 
     def drain(self, before: float) -> tuple[pl.DataFrame | None, ClaimBatch]:
-        """Remove and return the claims stamped before a time in days; a claim stamped at that time waits."""
         drafts = ClaimBatch.joined(self._drafts)
         arrived = drafts.t < milliseconds(before)
         self._drafts = []

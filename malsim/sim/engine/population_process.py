@@ -71,7 +71,6 @@ class PopulationProcess:
         return since + whole_gap(self._gap(self.draws, rep=number, member=member, turn=turn, **settings))
 
     def facts(self, uniform: Array, member: Ints, turn: Ints) -> Ints:
-        """Return the fact of each claim, from the script or drawn by popularity with uniform numbers from 0 to 1."""
         if self.script:
             return self.script.fact[self.script.place(member, turn)]
         facts: Ints = self._facts[self._upto.searchsorted(uniform, side="right")]

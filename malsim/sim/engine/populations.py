@@ -202,7 +202,6 @@ class _Share:
         self.some = bool((self._share > 0.0).any())
 
     def happens(self, due: DueClaims) -> Bools:
-        """Return which claims follow the habit. Nothing is drawn if every probability is 0 or 1."""
         does: Bools = (
             due.uniform(self._habit) < self._share[due.population] if self._is_random else self._always[due.population]
         )

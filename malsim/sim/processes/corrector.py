@@ -48,7 +48,6 @@ class Corrector:
         self._posts = 0
 
     def act(self, plant: Any, state: Any, until: int) -> Any:
-        """Return the memory after the corrections due before a time (ms), and post their claims."""
         while self._due and self._due[0][0] < until:
             t, correction = self._due.pop(0)
             if correction is None:

@@ -33,7 +33,6 @@ class Environment(simpy.Environment):
 
     @property
     def now(self) -> float:
-        """Time in days."""
         return float(self._now) / DAY
 
     def schedule(self, event: simpy.Event, priority: Any = NORMAL, delay: float = 0) -> None:
@@ -41,7 +40,6 @@ class Environment(simpy.Environment):
         super().schedule(event, priority, round(delay * DAY))
 
     def process(self, generator: Any) -> simpy.Process:
-        """Start a process; what it yields must be events."""
         checked: Any = _Checked(generator) if hasattr(generator, "throw") else generator
         return simpy.Process(self, checked)
 
@@ -87,7 +85,6 @@ class _Checked:
         return self._event(self._resume(self._generator.throw, problem))
 
     def _resume(self, go_on: Callable[[Any], Any], given: object) -> object:
-        """Raise what would end the run without a word as the error that it is."""
         try:
             return go_on(given)
         except simpy.core.StopSimulation as problem:

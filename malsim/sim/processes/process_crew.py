@@ -121,7 +121,6 @@ class ProcessCrew:
 
 
 def _interrupt(env: Environment, process: simpy.Process, fault: ClaimFault) -> Generator[simpy.Event, None, None]:
-    """Interrupt a process when a fault on it begins; the cause is the fault."""
     yield env.timeout(days(fault.start))
     if process.is_alive:
         process.interrupt(fault)
@@ -140,13 +139,11 @@ class Actors:
         self._corrector = Corrector(scenario, context, inbox, scores, recorder.scopes) if recorder and scores else None
 
     def work(self, start: int, end: int) -> None:
-        """Post what is due from one scan to the next (ms)."""
         self.inbox.draft(self._populations.post(self._look(), start, end))
         if self._crew and (posted := self._crew.work(end)) is not None:
             self.inbox.post(posted)
 
     def opened(self, plant: Any, state: Any, now: float) -> Any:
-        """Return the memory after the corrections and the openings by users' processes since the last tick."""
         if self._corrector:
             state = self._corrector.act(plant, state, milliseconds(now))
         if not self._crew:

@@ -66,7 +66,6 @@ class Bands:
         return size
 
     def frame(self) -> pl.DataFrame:
-        """Return the bands as a frame, one row a tick, row and signal (columns of BANDS)."""
         self._sum_up()
         if not self._summaries:
             return pl.DataFrame(schema=BANDS)
@@ -80,7 +79,6 @@ class Bands:
 
 
 def bands_of(signals: pl.DataFrame) -> pl.DataFrame:
-    """Return the bands (columns of BANDS) of recorded signals: t, rep, row, signal, value."""
     value = pl.col("value")
     quantiles = [value.quantile(level, interpolation="linear").alias(f"q{int(100 * level):02d}") for level in LEVELS]
     return signals.group_by("t", "row", "signal", maintain_order=True).agg(

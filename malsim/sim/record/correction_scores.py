@@ -122,7 +122,6 @@ class ScopeScores:
         self._closed, self._leaks, self._due, self._silent = np.zeros((4, scenario.replications))
 
     def share(self, facts: Ints, scope: str, *, shared: bool) -> None:
-        """Record that the facts may, or may no longer, be read within the scope, whether or not the memory complies."""
         self._shared[scope][facts] = shared
 
     def add(self, answered: Bools, shows: Callable[[Ints, str], Bools | None]) -> None:

@@ -91,7 +91,6 @@ def digest(frame: pl.DataFrame) -> str:
 
 
 def constants(rules: Rules) -> dict[str, Any]:
-    """Return every rule by name as JSON values. A user's formula is given by its source and hash."""
     by_name: dict[str, Any] = {rule.name: getattr(rules, rule.name) for rule in dataclasses.fields(rules)}
     if callable(rules.effective):
         by_name["effective"] = _formula(rules.effective)
@@ -99,7 +98,6 @@ def constants(rules: Rules) -> dict[str, Any]:
 
 
 def _formula(function: Any) -> dict[str, str]:
-    """Return the source (or name) of a user's formula, its hash, and the values of its parameters."""
     if isinstance(function, UserFormula) and function.source:
         sha = hashlib.sha256(function.source.encode()).hexdigest()
         return {"source": function.source, "sha256": sha, "values": json.dumps(dict(function.values))}

@@ -33,7 +33,6 @@ class Measurement:
 
     @property
     def parts(self) -> Array:
-        """Contribution of each replication to the mean, so that measurements can be compared in pairs."""
         return self.each
 
     @property
@@ -52,7 +51,6 @@ class Measurement:
         return replace(self, each=np.concatenate([self.each, more.each]))
 
     def take(self, rows: Ints) -> Self:
-        """Return the replications at the given indexes; an index may be repeated."""
         return replace(self, each=self.each[rows])
 
 
@@ -87,7 +85,6 @@ class Times(Measurement):
         return replace(self, each=np.concatenate([self.each, more.each]), spells=[*self.spells, *behind])
 
     def take(self, rows: Ints) -> Self:
-        """Return the replications at the given indexes; an index may be repeated."""
         if not self.spells:
             return super().take(rows)
         rep, days, ended = (np.concatenate(part) for part in zip(*self.spells, strict=True))
@@ -143,7 +140,6 @@ class CalibrationErrors(Measurement):
         return replace(self, each=np.concatenate([self.each, more.each]), gaps=gaps, counts=counts)
 
     def take(self, rows: Ints) -> Self:
-        """Return the replications at the given indexes; an index may be repeated."""
         return replace(self, each=self.each[rows], gaps=self.gaps[rows], counts=self.counts[rows])
 
 

@@ -70,7 +70,6 @@ class FinalScores:
 
     @classmethod
     def of(cls, snapshot: Snapshot, truth: Ints) -> FinalScores:
-        """Read them off the memory as the last tick left it; a turn that broke off may have taken more cells in."""
         cell_index, view, active = snapshot.cell_index, snapshot.view, snapshot.active
         rep, fact, value = (each[: len(active)] for each in (cell_index.rep, cell_index.fact, cell_index.value))
         rep = rep.astype(np.int64)

@@ -25,7 +25,6 @@ class InitialMemory:
     stores: Mapping[str, str] = field(default_factory=dict)
 
     def replicate(self, reps: Sequence[int], rules: Rules) -> Memory:
-        """Return the memory of every replication on day 0. An empty memory that is primed first gets the ten cells."""
         memory = self.memory
         if self.lender is not None:
             memory = prime(bootstrap(memory, t=self.now, rules=rules), self.lender, t=self.now, rules=rules)

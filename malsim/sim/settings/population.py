@@ -83,7 +83,6 @@ class Population:
 
     @property
     def last(self) -> float:
-        """End of the population in milliseconds, infinite if it has none."""
         return math.inf if self.end is None else self.end
 
     @classmethod

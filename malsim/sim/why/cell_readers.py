@@ -93,7 +93,6 @@ class _CellReaders:
             return False
 
     def _signal(self, text: str, wires: NetlistConfig) -> str:
-        """Return the signal that an address of a check names; for a signal with rows, the cell's own."""
         return wires.pins.get(text, text).removesuffix(f"({self.cell})")
 
     @cached_property

@@ -19,17 +19,14 @@ def refusals(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def refusal_count(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> int:
-    """Return the number of refused claims over all replications, from the bands if no events were kept."""
     return _count(events, bands, replications, "rejected")
 
 
 def claim_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
-    """Return text lines on refused claims, with their reasons, and on claims lowered by the confidence cap."""
     return [*refusal_lines(events, bands, replications), *cap_lines(events, bands, replications)]
 
 
 def refusal_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> list[str]:
-    """Return text lines with the number of refused claims and the reasons; none if no claim was refused."""
     lines = list[str]()
     if count := refusal_count(events, bands, replications):
         lines.append(f"  {count:,} {_claims(count)} refused by the gate:")
@@ -51,7 +48,6 @@ def cap_lines(events: pl.DataFrame, bands: pl.DataFrame, replications: int) -> l
 
 
 def replay_lines(refused: pl.DataFrame) -> list[str]:
-    """Return text lines on the refused claims of a replayed stream: sequence, writer, and issues from the gate."""
     if refused.is_empty():
         return []
     reason = issues_as_text().str.replace_all(r"\[\d+\]", "").alias("reason")

@@ -27,7 +27,6 @@ ENTERED = ("admitted", "superseded", "deduplicated")
 
 
 def is_signal(run: RunData, where: str) -> bool:
-    """Return whether a name is a signal of the run's netlist or a pin with a signal; a row in brackets may follow."""
     wires = run.scenario.netlist
     name = where.partition("(")[0]
     return wires is not None and (name in wires.net.signals or name in wires.pins)

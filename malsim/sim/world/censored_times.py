@@ -131,7 +131,6 @@ def _ends(mean: float, without: Array) -> tuple[float, float]:
 
 
 def spells_of(scores: Iterable[HasSpells | None], broken: Sequence[int]) -> dict[str, Spells]:
-    """Return the spells behind each time, without the failed replications (numbered from 0)."""
     return {
         name: [(rep[ok], days[ok], ended[ok]) for rep, days, ended in each if (ok := ~np.isin(rep, broken)).any()]
         for part in scores

@@ -50,5 +50,4 @@ def milliseconds(value: float) -> int:
 
 
 def days(value: int) -> float:
-    """Convert milliseconds to days."""
     return value / DAY

@@ -68,7 +68,6 @@ class Correction:
         return is_true == (self.what == "true") if self.what != "all" else np.ones(len(is_true), dtype=bool)
 
     def check(self, facts: Sequence[str], _: float, *, where: str) -> None:
-        """Refuse a fact that a scenario does not have; what comes after its end does not happen."""
         for name in self.facts:
             if name not in facts:
                 raise ScenarioError("no such fact", where=f"{where}.facts", given=name, allowed=" ".join(facts) or "none")

@@ -63,7 +63,6 @@ def rank(context: TriageContext) -> Array:
 
 
 def value(context: TriageContext) -> Array:
-    """Return the value of information: the gain in the chance of a right answer, times the actions on the fact."""
     demand = (1.0 + context.acted) / (1.0 + context.acted).sum(axis=0)
     shares = context.disputes.judged_shares(context.accuracy, context.lasts)
     total: Array = value_of_look(shares, context.accuracy) * demand
@@ -151,7 +150,6 @@ class DisputesByFact:
         self._verdict[fact, rep], self._verdict_at[fact, rep] = value, self._ticks
 
     def shares(self) -> Array:
-        """Return the worth of each value as a probability, with a small share for unclaimed values."""
         floored = np.maximum(self.worth, LEAST)
         shared: Array = floored / sum_in_order(floored, axis=0)
         return shared

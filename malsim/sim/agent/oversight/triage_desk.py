@@ -66,7 +66,6 @@ class TriageDesk(ReviewerPool):
         return waits
 
     def escalate(self, snapshot: Snapshot, now: int, day: float) -> None:
-        """Assign the first of the open disputes to the reviewers who are free before the next tick."""
         disputes, policy = self._disputes, self.reviewers.triage
         self._ticks += 1
         disputes.look(snapshot)

@@ -59,7 +59,6 @@ class WrittenOps:
         self._waiting: list[OpDraft] = []
 
     def note(self, rep: Ints, rows: Ints, begins: Bools, snapshot: Snapshot) -> None:
-        """Record opened cells: latch the value of a cell whose op fired, and begin a series of reads where it is due."""
         read = (self._cell[rep] == rows[:, None]) & self._fires[rep]
         np.logical_or.at(self._captures, rep, read)
         if len(self._was) < len(snapshot.view):
@@ -89,7 +88,6 @@ class WrittenOps:
         self._waiting.append(OpDraft(turn, rep, rows, place, kind, garbled[rep]))
 
     def admit(self, memory: Memory, now: float, rules: Rules, on_verdicts: Callable[[GateResult], None]) -> Memory:
-        """Pass the written ops through the gate as claims. An admitted op reads its cell from then on."""
         waiting, self._waiting = self._waiting, []
         for one in waiting:
             if one.rep.size:
@@ -135,7 +133,6 @@ class WrittenOps:
         }
 
     def captures(self) -> dict[str, Bools]:
-        """Return which ops latch the present value of their cell, by signal name, and clear the marks."""
         captures, self._captures = self._captures, np.zeros_like(self._captures)
         return {f"{op_name(place)}-taken": column for place, column in enumerate(captures.T)}
 

@@ -51,7 +51,6 @@ class ClaimBatch:
 
     @classmethod
     def of(cls, edges: Sequence[DraftEdge], *, rep: Ints, **columns: Ints | Array | float) -> ClaimBatch:
-        """Build claims with their intended edges. A column may be one number for all; repeated edges are dropped."""
         whole: dict[str, NDArray[Any]] = {
             name: value if isinstance(value, np.ndarray) else np.full(len(rep), value) for name, value in columns.items()
         }
@@ -68,7 +67,6 @@ class ClaimBatch:
         return cls(**columns)
 
     def rows(self, rows: Ints) -> ClaimBatch:
-        """Return the claims of these rows in their order, each with its edges; a row may be repeated."""
         each = np.bincount(self.claim, minlength=len(self))
         counts = each[rows]
         claim = np.repeat(np.arange(len(rows)), counts)
