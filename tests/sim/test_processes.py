@@ -187,8 +187,7 @@ def fails(kind: str) -> Any:
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("number", "did not yield an event; given: 5; allowed: an event"), ("raise", "it raised ZeroDivisionError: by hand"),
-     ("stop", "it raised StopSimulation"),
+    [("number", "did not yield an event; given: '5'; allowed: an event"), ("raise", "it raised ZeroDivisionError: by hand"),
      ("inner", "no value of this object; given: 'ajar'; allowed: open, shut"), ("name", "another's name; given: 'another'"),
      ("object", "no such object; given: 'gaet'; allowed: gate; did you mean gate")],
 )  # fmt: skip

@@ -86,11 +86,9 @@ def test_the_policy_rank_reads_the_standing_signal_of_that_name(monkeypatch: pyt
     assert both["value_seen"].to_numpy() == pytest.approx(both["value"].to_numpy())
 
 
-@pytest.mark.parametrize("law", ["majority", "records", "act_r"])
-def test_without_a_graph_an_item_is_read_as_a_cell(law: str) -> None:
-    run = bench.run(given_people(triage="rank").replace(record="bands", law=law, days=7.0))
-    assert run.reviews is not None
-    assert run.reviews.min() > 0
+def test_triage_by_rank_needs_a_graph() -> None:
+    with pytest.raises(ScenarioError, match="needs a graph"):
+        bench.run(given_people(triage="rank").replace(record="bands", law="majority", days=7.0))
 
 
 def test_a_late_verdict_says_what_was_seen_when_it_was_looked_at() -> None:

@@ -17,25 +17,17 @@ if TYPE_CHECKING:
 
 
 class Perception(Protocol):
-    """Information that a session has about its readers in a turn, one row a replication."""
+    """Information that a session has about its readers in a turn, one row a replication; see `turns.Session`."""
 
     reader: Reader
 
     def obeys(self, number: int) -> Bools: ...
-
     def senses(self, turn: Turn) -> Ints: ...
-
-    def remembers(self, turn: Turn) -> Ints:
-        """Return the value of the fact that each reader has in its context, NONE where there is none."""
-
+    def remembers(self, turn: Turn) -> Ints: ...
     def observes(self, turn: Turn) -> Bools: ...
-
     def complies(self, turn: Turn, attempt: int) -> Bools: ...
-
     def own(self, turn: Turn) -> Ints: ...
-
-    def watched(self, turn: Turn) -> tuple[Bools, Bools]:
-        """Return two masks over the pushed lines: lines that an op watches, and lines for which one fires."""
+    def watched(self, turn: Turn) -> tuple[Bools, Bools]: ...
 
 
 class ReaderPolicy:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import simpy
 from simpy.events import NORMAL
@@ -13,9 +14,7 @@ from malsim.adapters.calls import text_of
 from malsim.base.errors import MalsimError, ProcessError
 from malsim.sim.world.clock import DAY, days
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+_WRONG_YIELD = re.compile(r'File "(.*)", line (\d+), in (\w+)\n.*\nInvalid yield value "(.*)"', re.DOTALL)  # SimPy's words
 _NOT_THE_USERS = str(Path(__file__).parents[2]), str(Path(simpy.__file__).parent)
 
 
@@ -39,10 +38,6 @@ class Environment(simpy.Environment):
         """Put an event on the calendar, `delay` days from now."""
         super().schedule(event, priority, round(delay * DAY))
 
-    def process(self, generator: Any) -> simpy.Process:
-        checked: Any = _Checked(generator) if hasattr(generator, "throw") else generator
-        return simpy.Process(self, checked)
-
     def advance(self, at: int, *, where: str = "a process") -> None:
         """Advance to a time (ms), before what is due at it. Raises `ProcessError` with the place where a process failed."""
         if at <= self._now:
@@ -64,39 +59,9 @@ class Environment(simpy.Environment):
         if isinstance(first, ProcessError):
             at = ", ".join(part for part in (first.where, place) if part)
             return ProcessError(first.problem, where=at, given=first.given, allowed=first.allowed, hint=first.hint)
+        if wrong := _WRONG_YIELD.search(str(first)):
+            place = f"{wrong[1]}:{wrong[2]} in {wrong[3]}, {place}"
+            allowed = "an event: env.timeout(…), env.event(), desk.ticked, a request, a get or a put"
+            return ProcessError("it did not yield an event", where=place, given=wrong[4], allowed=allowed)
         text = f"raised {first}" if isinstance(first, MalsimError) else text_of(first)
         return ProcessError(f"it {text}", where=place)
-
-
-class _Checked:
-    """Generator whose every yield is checked, so that an error names the line of a wrong yield."""
-
-    def __init__(self, generator: Any) -> None:
-        self._generator, self.__name__ = generator, getattr(generator, "__name__", "a process")
-
-    @property
-    def gi_frame(self) -> Any:
-        return self._generator.gi_frame
-
-    def send(self, value: object) -> simpy.Event:
-        return self._event(self._resume(self._generator.send, value))
-
-    def throw(self, problem: BaseException) -> simpy.Event:
-        return self._event(self._resume(self._generator.throw, problem))
-
-    def _resume(self, go_on: Callable[[Any], Any], given: object) -> object:
-        try:
-            return go_on(given)
-        except simpy.core.StopSimulation as problem:
-            frame = traceback.extract_tb(problem.__traceback__)[-1]
-            where = f"{frame.filename}:{frame.lineno} in {frame.name}"
-            raise ProcessError("it raised StopSimulation", where=where, hint="return, to end a process") from problem
-
-    def _event(self, given: object) -> simpy.Event:
-        if isinstance(given, simpy.Event):
-            return given
-        frame = self._generator.gi_frame
-        raise ProcessError(
-            "it did not yield an event", where=f"{frame.f_code.co_filename}:{frame.f_lineno} in {self.__name__}",
-            given=given, allowed="an event: env.timeout(…), env.event(), desk.ticked, a request, a get or a put",
-        )  # fmt: skip

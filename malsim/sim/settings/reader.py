@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 from malsim.base.errors import ScenarioError
 from malsim.base.parameters import Param, checked
@@ -42,35 +42,14 @@ POLICIES: dict[str, Policy] = {
                          " that fires, and looks for itself before it acts on it", wires=True),
 }  # fmt: skip
 
-PARAMS = {
-    "act_above": Param(0.3, "1", "least trust on which it acts; below it declines", 0.0, 1.0),
-    "skill": Param(0.9, "1", "accuracy of its own observations", 0.0, 1.0),
-    "observes": Param(1.0, "1", "probability of seeing how an action turned out", 0.0, 1.0),
-    "wants": Param(1.0, "rows", "rows about its fact that it opens of its own accord", 0.0, 100.0),
-    "complies": Param(1.0, "1", "probability of doing as told when it is blocked", 0.0, 1.0),
-    "attempts": Param(3.0, "tries", "blocks after which a turn is given up, its action never released", 1.0, 100.0),
-    "half_life": Param(10.0, "turns", "turns in which the share of rules in its context halves (forgets_rules)", 0.01, 1e9),
-    "reanchor_every": Param(0.0, "turns", "turns from one reminder of the rules to the next; 0 never", 0.0, 1e9),
-    "compact_every": Param(0.0, "turns", "turns from one emptying of its context to the next; 0 never", 0.0, 1e9),
-    "recalls": Param(0.0, "1", "probability of going by what it last saw itself, while that is in its context", 0.0, 1.0),
-    "updates": Param(0.0, "1", "probability of verifying a cell acted on and seen to be right: an update", 0.0, 1.0),
-    "least_sources": Param(0.0, "writers", "writers who must say what it acts on, or the stop hook refuses it", 0.0, 1e3),
-    "sure_above": Param(1.0, "1", "stated confidence above which the stop hook refuses what nobody verified", 0.0, 1.0),
-    "audit_every": Param(0.0, "turns", "turns from one look of an outside verifier at the last turns to the next", 0.0, 1e9),
-    "audit_accuracy": Param(0.95, "1", "accuracy of that look", 0.0, 1.0),
-    "ops": Param(8.0, "ops", "most ops it has wired at a time (writes_ops)", 1.0, 64.0),
-    "watch_below": Param(0.6, "1", "effective below which its watch fires (writes_ops)", 0.0, 1.0),
-    "drift_beyond": Param(0.1, "1", "change of effective beyond which its drift fires (writes_ops)", 0.0, 1.0),
-    "falls_by": Param(0.02, "1/d", "fall of effective at which its trend fires (writes_ops)", 0.0, 1.0),
-    "slips": Param(0.0, "1", "probability that an op it writes does not parse (writes_ops)", 0.0, 1.0),
-    "limit": Param(10.0, "lines", "most lines of a mini-index", 1.0, 1_000.0),
-    "budget_words": Param(900.0, "words", "most words of a mini-index", 1.0, 1e6),
-}
+
+def _number(default: float, unit: str, meaning: str, low: float, high: float) -> Any:
+    return field(default=default, metadata={"param": Param(default, unit, meaning, low, high)})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """Reader agent: its behaviour and its numbers. Units, bounds and meanings are in `PARAMS`.
+    """Reader agent: its behaviour and its numbers. `PARAMS` has their units, bounds and meanings.
 
     `banned` lists values that no action may have, separated by blanks. `rank_by` names a derived value of cells, such as
     `cell-derived-triage`, that is added to the rank of lines in its push. The reader asks within `scope`: it is shown
@@ -79,31 +58,41 @@ class Reader:
 
     behaviour: Behaviour = "obedient"
     trust: Trust = "effective"
-    act_above: float = 0.3
-    skill: float = 0.9
-    observes: float = 1.0
-    wants: float = 1.0
-    complies: float = 1.0
-    attempts: float = 3.0
-    half_life: float = 10.0
-    reanchor_every: float = 0.0
-    compact_every: float = 0.0
-    recalls: float = 0.0
-    updates: float = 0.0
-    least_sources: float = 0.0
-    sure_above: float = 1.0
-    audit_every: float = 0.0
-    audit_accuracy: float = 0.95
+    act_above: float = _number(0.3, "1", "least trust on which it acts; below it declines", 0.0, 1.0)
+    skill: float = _number(0.9, "1", "accuracy of its own observations", 0.0, 1.0)
+    observes: float = _number(1.0, "1", "probability of seeing how an action turned out", 0.0, 1.0)
+    wants: float = _number(1.0, "rows", "rows about its fact that it opens of its own accord", 0.0, 100.0)
+    complies: float = _number(1.0, "1", "probability of doing as told when it is blocked", 0.0, 1.0)
+    attempts: float = _number(3.0, "tries", "blocks after which a turn is given up, its action never released", 1.0, 100.0)
+    half_life: float = _number(
+        10.0, "turns", "turns until half of the rules in its context are lost (forgets_rules)", 0.01, 1e9
+    )
+    reanchor_every: float = _number(0.0, "turns", "turns from one reminder of the rules to the next; 0 never", 0.0, 1e9)
+    compact_every: float = _number(0.0, "turns", "turns from one emptying of its context to the next; 0 never", 0.0, 1e9)
+    recalls: float = _number(
+        0.0, "1", "probability of acting on its own last look while that is in its context", 0.0, 1.0
+    )
+    updates: float = _number(0.0, "1", "probability of verifying a cell acted on and seen to be right: an update", 0.0, 1.0)
+    least_sources: float = _number(
+        0.0, "writers", "writers who must state a value, else the stop hook refuses it", 0.0, 1e3
+    )
+    sure_above: float = _number(
+        1.0, "1", "stated confidence above which the stop hook refuses unverified claims", 0.0, 1.0
+    )
+    audit_every: float = _number(
+        0.0, "turns", "turns from one audit by an external verifier to the next; 0 never", 0.0, 1e9
+    )
+    audit_accuracy: float = _number(0.95, "1", "accuracy of the external verifier", 0.0, 1.0)
     banned: str = ""
     rank_by: str = ""
     scope: str = ""
-    ops: float = 8.0
-    watch_below: float = 0.6
-    drift_beyond: float = 0.1
-    falls_by: float = 0.02
-    slips: float = 0.0
-    limit: float = 10.0
-    budget_words: float = 900.0
+    ops: float = _number(8.0, "ops", "most ops it has wired at a time (writes_ops)", 1.0, 64.0)
+    watch_below: float = _number(0.6, "1", "effective below which its watch fires (writes_ops)", 0.0, 1.0)
+    drift_beyond: float = _number(0.1, "1", "change of effective beyond which its drift fires (writes_ops)", 0.0, 1.0)
+    falls_by: float = _number(0.02, "1/d", "fall of effective at which its trend fires (writes_ops)", 0.0, 1.0)
+    slips: float = _number(0.0, "1", "probability that an op it writes does not parse (writes_ops)", 0.0, 1.0)
+    limit: float = _number(10.0, "lines", "most lines of a mini-index", 1.0, 1_000.0)
+    budget_words: float = _number(900.0, "words", "most words of a mini-index", 1.0, 1e6)
 
     def __post_init__(self) -> None:
         checked({name: getattr(self, name) for name in PARAMS}, PARAMS, where="reader")
@@ -119,3 +108,6 @@ class Reader:
     @property
     def policy(self) -> Policy:
         return POLICIES[self.behaviour]
+
+
+PARAMS: dict[str, Param] = {part.name: part.metadata["param"] for part in fields(Reader) if part.metadata}
