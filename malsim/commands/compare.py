@@ -132,7 +132,7 @@ def _on_scenarios(args: argparse.Namespace) -> LawTable:
 def _policies(args: argparse.Namespace) -> TriageTable:
     from malsim.base.errors import UsageError
     from malsim.lab.studies.triage import TriageTable, compare_policies
-    from malsim.sim.settings.reviewers import TRIAGE
+    from malsim.sim.settings.reader import TRIAGE
 
     laws = _laws(args)
     if len(laws) > 1 or args.memory:

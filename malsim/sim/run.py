@@ -19,8 +19,7 @@ from malsim.sim.record.metrics import metrics
 from malsim.sim.record.run_data import RunData
 from malsim.sim.why import cell_cause
 from malsim.sim.why.cell_readers import readers
-from malsim.sim.why.endings import endings
-from malsim.sim.why.refused_claims import claim_lines
+from malsim.sim.why.refused_claims import claim_lines, endings
 from malsim.sim.why.signal_cause import because, is_program, is_signal, of_program
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ from malsim.sim.record.manifest import digest
 from malsim.sim.record.metrics import by_replication
 from malsim.sim.settings.claim_faults import NOISE, ClaimFault
 from malsim.sim.settings.population import Population
-from malsim.sim.settings.reader import POLICIES, Reader
-from malsim.sim.settings.reviewers import Reviewers
+from malsim.sim.settings.reader import POLICIES, Reader, Reviewers
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import DAY

@@ -12,7 +12,7 @@ import pytest
 
 import malsim as ms
 from malsim.cli import main
-from malsim.sim.record.attack_scores import AttackScores
+from malsim.sim.record.change_scores import AttackScores
 from malsim.sim.record.metrics import by_replication
 from malsim.sim.world.correction import Attack
 

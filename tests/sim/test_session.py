@@ -23,8 +23,7 @@ from malsim.sim.agent.reader_policy import ReaderPolicy
 from malsim.sim.agent.turns import Session
 from malsim.sim.context.event_log import EventLog
 from malsim.sim.settings.population import Population
-from malsim.sim.settings.reader import POLICIES, Reader
-from malsim.sim.settings.reviewers import Reviewers
+from malsim.sim.settings.reader import POLICIES, Reader, Reviewers
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import DAY

@@ -20,7 +20,7 @@ from malsim.sim import bench
 from malsim.sim.agent.oversight.priorities import value_of_look
 from malsim.sim.agent.oversight.triage_desk import TriageSignal
 from malsim.sim.settings.netlist_config import NetlistConfig
-from malsim.sim.settings.reviewers import TRIAGE, Reviewers
+from malsim.sim.settings.reader import TRIAGE, Reviewers
 from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.population import Population
-from malsim.sim.settings.reviewers import Reviewers
+from malsim.sim.settings.reader import Reviewers
 from malsim.sim.settings.scenario import Scenario, checked_law
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import DAY

@@ -18,9 +18,8 @@ from malsim.scenario.file.scenario_file import read
 from malsim.sim.settings.claim_faults import BAD, NOISE
 from malsim.sim.settings.netlist_config import with_reader_ops
 from malsim.sim.settings.population import HABITS, MOST_MEMBERS
-from malsim.sim.settings.reader import PARAMS, POLICIES, Trust
-from malsim.sim.settings.reviewers import MOST as MOST_REVIEWERS
-from malsim.sim.settings.reviewers import TRIAGE
+from malsim.sim.settings.reader import MOST as MOST_REVIEWERS
+from malsim.sim.settings.reader import PARAMS, POLICIES, TRIAGE, Trust
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world.clock import DAY, milliseconds
 

@@ -18,7 +18,7 @@ from malsim.lab.stability.periods import of_trail, word
 from malsim.lab.stability.simulate import measured_ceiling
 from malsim.memory import Memory, Rules
 from malsim.sim.run import Run
-from malsim.sim.why.endings import endings
+from malsim.sim.why.refused_claims import endings
 
 if TYPE_CHECKING:
     from malsim.lab.stability.spectrum import Spectrum

@@ -14,7 +14,7 @@ from malsim.base.files.outputs import save_files
 from malsim.base.intervals import ANY, COUNT, SHARE, difference_interval, ends_if_any, mean_interval
 from malsim.memory.graph.arrays import ratio
 from malsim.sim import bench
-from malsim.sim.settings.reviewers import TRIAGE
+from malsim.sim.settings.reader import TRIAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from malsim.lab.studies.measure import Array
     from malsim.showing.plots.style import Sheet
     from malsim.sim.run import Run
-    from malsim.sim.settings.reviewers import Triage
+    from malsim.sim.settings.reader import Triage
     from malsim.sim.settings.scenario import Scenario
 
 AVOIDED, HARM, LOAD, AUTONOMY = (

@@ -12,8 +12,7 @@ from malsim.base.finite import in_days
 from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.sim.settings.claim_faults import ClaimFault
 from malsim.sim.settings.population import Population
-from malsim.sim.settings.reader import Reader
-from malsim.sim.settings.reviewers import Reviewers
+from malsim.sim.settings.reader import Reader, Reviewers
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import days, span
 from malsim.sim.world.correction import Attack, Correction

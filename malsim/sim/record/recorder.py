@@ -15,9 +15,8 @@ from malsim.memory.schema import NONE
 from malsim.sim.context import observables
 from malsim.sim.context.event_log import EVENTS, EventLog
 from malsim.sim.context.recorded_rows import SIGNALS, RecordedRows, SignalLog
-from malsim.sim.record.attack_scores import AttackScores
 from malsim.sim.record.bands import Bands
-from malsim.sim.record.change_scores import ChangeScores
+from malsim.sim.record.change_scores import AttackScores, ChangeScores
 from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
 from malsim.sim.record.running_scores import RunningScores
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.port import Plant, Vocabulary
-    from malsim.sim.record.attack_scores import AttackScores
-    from malsim.sim.record.change_scores import ChangeScores
+    from malsim.sim.record.change_scores import AttackScores, ChangeScores
     from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
     from malsim.sim.record.running_scores import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario

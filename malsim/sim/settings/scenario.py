@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from malsim.sim.settings.claim_faults import ClaimFault
     from malsim.sim.settings.initial_memory import InitialMemory
     from malsim.sim.settings.population import Population
-    from malsim.sim.settings.reader import Reader
-    from malsim.sim.settings.reviewers import Reviewers
+    from malsim.sim.settings.reader import Reader, Reviewers
     from malsim.sim.world import Fact
     from malsim.sim.world.correction import Attack, Correction
     from malsim.sim.writers.engine.user_process import UserProcess

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.context.run_context import RunContext
     from malsim.sim.context.snapshot import Snapshot
-    from malsim.sim.settings.reviewers import Reviewers
+    from malsim.sim.settings.reader import Reviewers
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
