@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from malsim.base.errors import ScenarioError
-from malsim.memory import schema
+from malsim.memory import Rules, schema
 from malsim.memory.schema import NONE
 from malsim.sim import bench
 from malsim.sim.context.snapshot import Snapshot
@@ -42,10 +42,10 @@ FACTS = tuple(Fact(name=f"line-{n}", values=("up", "down"), hazard=0.1) for n in
 LINES, CELLS, MEMBERS = 3, 40, 3
 
 
-def test_there_are_the_fifteen() -> None:
+def test_palette_holds_these_sixteen_behaviours() -> None:
     assert set(behaviours()) == {
         "honest", "overconfident", "humble", "stale_echo", "sybil", "colluders", "contrarian", "poisoner", "late_corrector",
-        "silent_staleness", "bursty", "sleeper", "self_grader", "from_file", "launderer",
+        "silent_staleness", "bursty", "sleeper", "self_grader", "slow_writer", "from_file", "launderer",
     }  # fmt: skip
     for behaviour in behaviours().values():
         assert behaviour.sentence.endswith(".")
@@ -86,6 +86,8 @@ def contexts(draw: st.DrawFn) -> ClaimContext:
 def say(name: str, context: ClaimContext, settings_: dict[str, float]) -> ClaimDraft:
     known = behaviours()[name]
     given_ = {key: param.default for key, param in known.params.items()} | settings_
+    start = {key: np.full(len(context.rep), value) for key, value in getattr(known.module, "state", {}).items()}
+    context = replace(context, state=start)
     draft: ClaimDraft = known.module.write(context, **_parameters_of(known.module.write, given_))
     return draft
 
@@ -131,7 +133,7 @@ def test_a_cell_is_a_name_to_a_writer_and_nothing_more(name: str, context: Claim
 
 
 def crowded(**changes: Any) -> Scenario:
-    """All fifteen at once; none of them reads, unless that is changed."""
+    """All behaviours at once; none of them reads, unless that is changed."""
     writers = []
     for name in behaviours():
         given_ = {"path": "claims/lines.csv"} if name == "from_file" else {}
@@ -318,3 +320,23 @@ def test_two_writers_of_one_name_are_refused(tmp_path: Path) -> None:
     by_file = replace(by_file, settings={**by_file.settings, "path": str(tmp_path / "claims.csv")})
     with pytest.raises(ScenarioError, match="two writers of one name"):
         bench.run(Scenario(path=PATH, facts=FACTS, writers=(by_file, clerks)))
+
+
+def test_slow_writer_with_if_seen_replaces_only_the_cell_it_read() -> None:
+    """Blind writes supersede cells that were written between reading and writing; with `if_seen` none does."""
+    quick = Population(behaviour="honest", rate=2.0)
+    newer = {}
+    for if_seen in (0.0, 1.0):
+        slow = Population(behaviour="slow_writer", count=3, rate=1.0, settings={"delay": 4.0, "if_seen": if_seen})
+        run = bench.run(
+            Scenario(days=40, replications=5, facts=(Fact(name="door", hazard=0.1),), writers=(quick, slow),
+                     rules=Rules(supersede_by="any"))
+        )  # fmt: skip
+        cells = run.memory.cells.with_row_index("row")
+        edges = run.memory.edges.filter(pl.col("relation") == "supersedes")
+        pairs = cells[edges["source"]], cells[edges["target"]]
+        by_slow = pairs[0]["writer"].str.starts_with("slow")
+        newer[if_seen] = ((pairs[0]["created"] - pairs[1]["created"] < 3.0) & by_slow).sum()
+        assert (run.events.filter(kind="rejected").height > 0) == bool(if_seen)
+    assert newer[0.0] > 10
+    assert newer[1.0] == 0

@@ -68,6 +68,7 @@ class Populations:
         self.templates = ClaimTemplates(
             context.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules
         )
+        self._log = context.log
         context.log.writers = self.templates.writers.to_list()
         self._schedule = ClaimSchedule(self._processes, context)
         self._edge_policies = EdgePolicies(scenario.writers)
@@ -98,9 +99,12 @@ class Populations:
             rep=due.rep, t=due.t, who=self._who[due.population] + due.member, turn=due.turn, fact=due.fact,
             value=draft.value, stated=draft.stated, form=form if draft.graded is None else form + draft.graded,
         )  # fmt: skip
-        if draft.speaks is not None and not draft.speaks.all():
-            drafts = drafts.rows(np.flatnonzero(draft.speaks))
-        return drafts
+        arrives = np.ones(len(drafts), dtype=bool) if draft.speaks is None else draft.speaks
+        if draft.stale is not None and draft.stale.any():
+            detail, cause = "changed since it was read", "if_seen"
+            self._log.faulty("rejected", drafts, draft.stale & arrives, detail=detail, cause=cause)
+            arrives = arrives & ~draft.stale
+        return drafts if arrives.all() else drafts.rows(np.flatnonzero(arrives))
 
     def _push(self, snapshot: Snapshot, due: DueClaims, now: float) -> ShownRows:
         asks = self._reads[due.population]

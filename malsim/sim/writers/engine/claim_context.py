@@ -155,7 +155,8 @@ class ClaimDraft:
     """Content of claims: a value and a confidence each, the edges that the behaviour adds, and which writers keep silent.
 
     `graded` marks claims that judge an own earlier one: they are of kind `ver`, and the population's habits (disputes,
-    supports, revises) add no edges to them. `state` is the writers' state after each claim.
+    supports, revises) add no edges to them. `stale` marks claims that are refused because the cell that their writer read
+    has been replaced since. `state` is the writers' state after each claim.
     """
 
     value: Ints
@@ -163,13 +164,14 @@ class ClaimDraft:
     edges: tuple[DraftEdge, ...] = ()
     speaks: Bools | None = None
     graded: Bools | None = None
+    stale: Bools | None = None
     state: Mapping[str, Array] = field(default_factory=dict)
 
     def rows(self, rows: Ints) -> ClaimDraft:
         """Return the drafts at the given indexes, without the state."""
         edges = tuple(DraftEdge(edge.relation, edge.target[rows], edge.mutual) for edge in self.edges)
-        speaks, graded = (None if mask is None else mask[rows] for mask in (self.speaks, self.graded))
-        return ClaimDraft(self.value[rows], self.stated[rows], edges, speaks, graded)
+        masks = (None if mask is None else mask[rows] for mask in (self.speaks, self.graded, self.stale))
+        return ClaimDraft(self.value[rows], self.stated[rows], edges, *masks)
 
     @classmethod
     def joined(cls, parts: Sequence[ClaimDraft]) -> ClaimDraft:
@@ -183,11 +185,13 @@ class ClaimDraft:
             for edge in part.edges
         ]
         value, stated = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "stated"))
-        speaks, graded = (
-            _marks(list(zip(ends, marks, strict=True)), ends[-1], otherwise=otherwise)
-            for marks, otherwise in (([part.speaks for part in parts], True), ([part.graded for part in parts], False))
+        masks = (
+            _marks(
+                [(end, getattr(part, name)) for end, part in zip(ends, parts, strict=True)], ends[-1], otherwise=otherwise
+            )
+            for name, otherwise in (("speaks", True), ("graded", False), ("stale", False))
         )
-        return cls(value, stated, tuple(edges), speaks, graded)
+        return cls(value, stated, tuple(edges), *masks)
 
 
 def _whole(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, otherwise: int) -> NDArray[Any]:
