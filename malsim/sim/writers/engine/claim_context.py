@@ -170,8 +170,9 @@ class ClaimDraft:
     def rows(self, rows: Ints) -> ClaimDraft:
         """Return the drafts at the given indexes, without the state."""
         edges = tuple(DraftEdge(edge.relation, edge.target[rows], edge.mutual) for edge in self.edges)
-        masks = (None if mask is None else mask[rows] for mask in (self.speaks, self.graded, self.stale))
-        return ClaimDraft(self.value[rows], self.stated[rows], edges, *masks)
+        marks = (self.speaks, self.graded, self.stale)
+        speaks, graded, stale = (None if mask is None else mask[rows] for mask in marks)
+        return ClaimDraft(self.value[rows], self.stated[rows], edges, speaks, graded, stale)
 
     @classmethod
     def joined(cls, parts: Sequence[ClaimDraft]) -> ClaimDraft:
@@ -185,13 +186,13 @@ class ClaimDraft:
             for edge in part.edges
         ]
         value, stated = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "stated"))
-        masks = (
+        speaks, graded, stale = (
             _marks(
                 [(end, getattr(part, name)) for end, part in zip(ends, parts, strict=True)], ends[-1], otherwise=otherwise
             )
             for name, otherwise in (("speaks", True), ("graded", False), ("stale", False))
         )
-        return cls(value, stated, tuple(edges), *masks)
+        return cls(value, stated, tuple(edges), speaks, graded, stale)
 
 
 def _whole(parts: Iterable[tuple[int, NDArray[Any] | None]], claims: int, *, otherwise: int) -> NDArray[Any]:
