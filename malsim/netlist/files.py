@@ -27,7 +27,6 @@ class _Reader:
     size: int = 0
 
     def statements(self, path: Path, name: str, source: Source | None, depth: int = 0) -> Iterator[Statement]:
-        """Yield a file's statements, with those of sourced files where their `source` stood."""
         content = self.content(path, name, source)
         if content is None:
             return
@@ -40,7 +39,6 @@ class _Reader:
                 yield statement
 
     def content(self, path: Path, name: str, source: Source | None) -> bytes | None:
-        """Return the file's bytes, or none and a fault."""
         self.names[path] = name
         try:
             if path.is_file():
@@ -55,7 +53,6 @@ class _Reader:
         return None
 
     def included(self, source: Source, parent: Path, parent_name: str, depth: int) -> Iterator[Statement]:
-        """Yield the statements of a file that another sources, unless it may not."""
         name = str(PurePath(parent_name).parent / source.path)
         try:
             path = (parent.parent / source.path).resolve()
@@ -73,7 +70,6 @@ class _Reader:
             yield from self.statements(path, name, source, depth)
 
     def refuse(self, name: str, source: Source | None, problem: str, *, allowed: str = "", hint: str = "") -> None:
-        """Note a fault at the `source` that asked for a file, or at the file itself."""
         fault = Fault(problem=problem, file=name, allowed=allowed, hint=hint)
         self.faults.append(Fault.at(source, source.path, problem, allowed=allowed, hint=hint) if source else fault)
 

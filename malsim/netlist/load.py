@@ -135,7 +135,6 @@ def _holding(handles: Iterable[str]) -> Memory:
 
 
 def _strangers(memory: Memory, net: Net, rep: int, expected: Collection[str]) -> list[Fault]:
-    """Return a fault for every wire that begins at a cell the memory does not hold, nor will."""
     ends = net.paths
     rows = _rows(memory, [where.handle for _, where in ends], rep)
     several = _several(memory, {where.handle for _, where in ends}, rep, expected)
@@ -152,7 +151,6 @@ def _strangers(memory: Memory, net: Net, rep: int, expected: Collection[str]) ->
 
 
 def _several(memory: Memory, handles: Iterable[str], rep: int, expected: Collection[str]) -> dict[str, str]:
-    """Return the ambiguous shortened handles, each with the cells that it could mean."""
     short = {name for name in handles if is_short(name)}
     if not short:
         return {}

@@ -43,7 +43,6 @@ class Happening(NamedTuple):
     cause: str | pl.Series
 
     def frame(self) -> pl.DataFrame:
-        """Return the events as a frame with the columns of EVENTS."""
         words = {"kind": self.kind, "subject": self.subject, "detail": self.detail, "cause": self.cause}
         columns = [(one if isinstance(one, pl.Series) else pl.lit(one)).alias(name) for name, one in words.items()]
         return pl.DataFrame({"rep": self.reps.astype(np.int32)}).with_columns(columns)
@@ -158,7 +157,6 @@ class Actuators:
     def _loop_events(
         self, values: Mapping[str, Array], last: Mapping[str, Array], now: dict[str, Array]
     ) -> Iterator[Happening]:
-        """Webhooks and escalations: an event each time their bit rises."""
         for pin, signal in self.loop:
             kind = _RISES.get(pin.partition(".")[0])
             if kind is None:

@@ -74,7 +74,6 @@ class Scan:
 
     @property
     def events(self) -> pl.DataFrame:
-        """Return the events of the scan: columns rep, kind, subject, detail, cause."""
         return pl.concat([pl.DataFrame(schema=EVENTS), *(one.frame() for one in self.happenings)])
 
 
@@ -127,7 +126,6 @@ class Engine:
         self._neighbours = Neighbours()  # what it keeps is a function of the memory, so it changes no answer
 
     def start(self, memory: Memory) -> State:
-        """Return the state of the net before its first scan."""
         return self._fit(State(), Rows(memory, self.replications, first=self.first))
 
     def scan(
@@ -206,7 +204,6 @@ class Engine:
                 values[name] = np.asarray(value).astype(kind, copy=False) if np.ndim(value) else np.full(count, value, kind)
 
     def _follow(self, name: str, state: OpState, values: dict[str, Any], rows: Rows) -> None:
-        """Update all signals that reduce this instance's outputs."""
         step = self.steps[name]
         for signal, where in self.followers[name]:
             key, row, _ = step.instance.sheet.slots[where.inner.name]  # type: ignore[union-attr]

@@ -27,7 +27,6 @@ class Expressions:
 
     @classmethod
     def of(cls, net: Net) -> Expressions:
-        """Return the expressions of a linked net, whose derived values form no cycle."""
         owners = net.derived
         writers = {name: signal for name, signal in net.signals.items() if signal.writer}
         expressions = {name: one for name, one in writers.items() if one.writer and is_expression(one.writer.address)}

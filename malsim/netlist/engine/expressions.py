@@ -62,7 +62,6 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def is_expression(where: Address | None) -> bool:
-    """Return True if an address is evaluated here, not as a plain field or reducer."""
     if isinstance(where, Reduced):
         inner = where.inner
         return isinstance(inner, Call) or where.reducer == "distinct" or (isinstance(inner, Row) and _special(inner))
@@ -75,7 +74,6 @@ def _special(row: Row) -> bool:
 
 
 def formulas(signals: Mapping[str, Signal], names: Iterable[str], place: Place) -> dict[str, Formula]:
-    """Return the formula of each named signal; every one must be written by an expression."""
     by_name = {name: signals[name] for name in names}
     return {name: formula(one.writer.address, one.domain, place) for name, one in by_name.items() if one.writer}
 
@@ -171,7 +169,6 @@ def _around(where: Reduced, inner: Row, place: Place) -> Formula:
 
 
 def _member_values(reducer: str, inner: Row, place: Place) -> Formula:
-    """Return a field on its own rows; of words that are only compared, their numbers."""
     if reducer != "distinct" or inner.fields not in _WORDS:
         return _own(inner, place)
     if inner.fields == ("object",):

@@ -39,7 +39,6 @@ class Neighbours:
         return Neighbours(memory)
 
     def keep(self, name: object, compute: Callable[[], T], *on: object) -> T:
-        """Return a cached result, computed again when an object in `on` is replaced."""
         entry = self._cache.get(name)
         if entry is None or any(map(is_not, entry[0], on)):
             entry = self._cache[name] = on, compute()
@@ -69,22 +68,18 @@ class Neighbours:
         return matrix
 
     def field(self, name: str) -> Array:
-        """Return a field of every cell, by its name in `_FIELDS`."""
         return self.keep(name, lambda: _FIELDS[name](self))
 
     def edges(self) -> tuple[Ints, Ints, Ints, Array]:
-        """Return the ends of each edge, the index of its relation, and its weight."""
         table = self.memory.table("edges")
         return table.column("source"), table.column("target"), table.column("relation"), table.column("weight")
 
     @property
     def active(self) -> Bools:
-        """Mask of the active cells."""
         return self.memory.is_active
 
     @property
     def adjacency(self) -> sparse.csr_array:
-        """Symmetric adjacency of active cells over edges of all relations, without self-loops."""
         return self.keep("adjacency", self._adjacency)
 
     def _adjacency(self) -> sparse.csr_array:
@@ -96,7 +91,6 @@ class Neighbours:
 
     @property
     def triangles(self) -> Array:
-        """Number of joined pairs among the neighbours of each cell, counted in both directions."""
         return self.keep("triangles", self._triangles)
 
     def _triangles(self) -> Array:
@@ -161,7 +155,6 @@ def _is_orphan(graph: Neighbours) -> Array:
 
 
 def _depth(graph: Neighbours) -> Array:
-    """Count the earlier versions of each cell, at most `FAR`."""
     after = graph.memory.column("successor")
     depth, old = np.zeros(len(after), dtype=np.int64), np.flatnonzero(after != schema.NONE)
     for _ in range(FAR):

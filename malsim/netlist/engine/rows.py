@@ -65,11 +65,9 @@ class Rows:
 
     @cached_property
     def neighbours(self) -> Neighbours:
-        """Neighbours of the cells of the memory."""
         return self._before.of(self.memory)
 
     def once(self, name: object, compute: Callable[[], T]) -> T:
-        """Return a value that is computed once per scan."""
         if name not in self._once:
             self._once[name] = compute()
         return cast("T", self._once[name])
@@ -79,12 +77,10 @@ class Rows:
         return self.neighbours.keep(name, compute, self.memory.table("cells").rows)
 
     def work(self, name: str) -> Array:
-        """Return a work number of each cell, read from its `name=number` entities."""
         numbers = self.keep("numbers", lambda: numbers_in(self.memory.cells["entities"]))
         return self.keep(("work", name), lambda: numbers_of(numbers, name, self.memory.height))
 
     def count(self, domain: str) -> int:
-        """Return the number of rows of a domain."""
         if domain == "run":
             return self.replications
         if domain == "topic":
@@ -94,7 +90,6 @@ class Rows:
         return self.memory.height if domain == "cell" else self.memory.table("writers").height
 
     def rep_of(self, domain: str) -> Ints:
-        """Return the index of each row's replication within the run."""
         return self.neighbours.keep(("rep", domain), lambda: self._rep_of(domain), self._origin(domain))
 
     def _rep_of(self, domain: str) -> Ints:
@@ -106,7 +101,6 @@ class Rows:
         return frame["rep"].to_numpy().astype(np.int64) - self.first
 
     def labels(self, domain: str) -> pl.Series:
-        """Return the label of each row of a domain; null for the run itself."""
         if domain == "run":
             return pl.Series([None] * self.replications, dtype=pl.String)
         if domain == "topic":
@@ -115,12 +109,10 @@ class Rows:
 
     @cached_property
     def live(self) -> Ints:
-        """The rows of active cells."""
         return self.memory.active
 
     @cached_property
     def _topic_of(self) -> pl.DataFrame:
-        """Frame with a row per cell and topic: cell, rep, topic."""
         return self.keep("topics", self._find_topics)
 
     def _find_topics(self) -> pl.DataFrame:
@@ -130,7 +122,6 @@ class Rows:
 
     @cached_property
     def topics(self) -> pl.DataFrame:
-        """Frame of all (rep, topic) pairs seen so far."""
         return self.neighbours.keep("all topics", self._all_topics, self._topic_of, self.earlier_topics)
 
     def _all_topics(self) -> pl.DataFrame:

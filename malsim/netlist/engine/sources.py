@@ -42,7 +42,6 @@ class Finder:
         self.rows_of: dict[str, Ints] = {}
 
     def rows(self, rows: Rows, handle: str) -> Ints:
-        """Return the row of the cell per replication, NONE where the replication has no such cell."""
         if handle in rows.aliases:
             return rows.aliases[handle]
         memory = rows.memory
@@ -74,7 +73,6 @@ def reader(signal: Signal, finder: Finder) -> Reader | None:
 
 
 def reader_of(where: Path | Row | Reduced, finder: Finder, domain: str = "run") -> Reader:
-    """Return the reader of a field, or of many fields reduced to a domain."""
     if isinstance(where, Path):
         return _path(where, finder)
     if isinstance(where, Row):
@@ -113,7 +111,6 @@ def _row(where: Row) -> Reader:
 
 
 def _take(values: Array, rows: Ints) -> Array:
-    """Return the value of each row; NaN, 0 or false if the row is missing."""
     absent = rows == NONE
     if not absent.any():
         return values[rows]
@@ -164,7 +161,6 @@ def _reduced_path(reducer: str, where: Path, finder: Finder) -> Reader:
 
 
 def many(reducer: str, values: Array, groups: Ints, count: int) -> Array | Series:
-    """Reduce many values to a value per group, or with `series` return all of them in order."""
     if reducer == "series":
         return series(values.astype(np.float64), groups, count)
     return reduce_groups(reducer, values, groups, count)

@@ -49,7 +49,6 @@ class Step:
     series: tuple[tuple[str, str], ...]
 
     def start(self, rows: int) -> OpState:
-        """Return the state of the instance before its first call."""
         return ops.start(self.instance.sheet, rows, self.instance.settings)
 
     def call(self, state: OpState, values: MutableMapping[str, Any], rows: Rows) -> OpState:
@@ -149,7 +148,6 @@ def _is_series(signal: Signal) -> bool:
 
 
 def extend(step: Step, state: OpState, rows: int) -> OpState:
-    """Return a state with so many rows more at the end, which are as before their first call."""
     fresh = step.start(rows)
     params = {key for key, pin in step.instance.sheet.declared.items() if isinstance(pin, Param)}
     return {key: old if key in params else np.concatenate([old, fresh[key]], axis=-1) for key, old in state.items()}

@@ -62,7 +62,6 @@ class Frames:
 
 
 def edges_by_handle(memory: Memory) -> pl.DataFrame:
-    """Return the edges of a memory as `Frames` take them."""
     handle, source, target = memory.cells["handle"], memory.edges["source"], memory.edges["target"]
     rep = memory.cells["rep"].gather(source).alias("rep")
     return memory.edges.with_columns(rep, handle.gather(source).alias("source"), handle.gather(target).alias("target"))
@@ -100,5 +99,4 @@ def crosses(text: str) -> bool:
 
 
 def needs_edges(point: Path) -> bool:
-    """Return True if a path needs edges: it has a hop or a version."""
     return bool(point.hops) or point.version is not None

@@ -122,7 +122,6 @@ def cells_read(where: Address | str, frames: Frames) -> pl.DataFrame:
 
 
 def _path(point: Path, frames: Frames) -> pl.DataFrame:
-    """Return the cells that the path reaches: t, rep, row (its handle), value."""
     cells = frames.cells
     if needs_edges(point):
         cells = cells.join(_cells_at(point, frames), on=[*_INSTANT, "cell"], how="semi")

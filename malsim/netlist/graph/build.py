@@ -55,7 +55,6 @@ class _Names:
                 self.own.setdefault(name, row)
 
     def rows(self, names: list[str | None]) -> Ints:
-        """Return the row each name has, NONE for no name and for one that names nothing."""
         outside = self.memory.index.rows([self.rep] * len(names), names, height=self.base)
         return np.array(
             [self.own.get(name or "", row) for name, row in zip(names, outside.tolist(), strict=True)], dtype=np.int64
@@ -63,7 +62,6 @@ class _Names:
 
 
 def _edges(graph: GraphRows, lookup: _Names, memory: Memory, cells: pl.DataFrame) -> pl.DataFrame:
-    """Edges by row, NONE for an end not found; writer and time default to the source cell's."""
     arcs = graph.arcs
     ends = {}
     for end in ("source", "target"):

@@ -46,7 +46,6 @@ class GraphRows:
     notes: list[Fault] = field(default_factory=list)
 
     def names(self) -> set[str]:
-        """Return the cells named by edges and successors, declared in this text or not."""
         ends = {end for arc in self.arcs for end in (arc.source, arc.target) if isinstance(end, str)}
         return {str(name) for name in ends | {row["successor"] for row in self.rows if row.get("successor")}}
 
@@ -62,14 +61,12 @@ class _Gatherer:
         self.own: list[int] = []
 
     def fault(self, statement: Statement, word: str, error: DataError | str, hint: str = "") -> None:
-        """Note a word that does not fit."""
         if isinstance(error, str):
             self.graph.faults.append(Fault.at(statement, word, error, hint=hint))
         else:
             self.graph.faults.append(Fault.at(statement, word, error.problem, allowed=error.allowed or "", hint=hint))
 
     def cell(self, statement: Cell) -> None:
-        """Begin a cell."""
         self.close()
         self.row = {"handle": str(statement.handle), "title": statement.title}
         self.graph.rows.append(self.row)
@@ -79,7 +76,6 @@ class _Gatherer:
         self.edges(statement, "", statement.edges)
 
     def value(self, statement: Cell, value: Value) -> None:
-        """Store a field of a cell's line."""
         try:
             column = column_named(value.field)
             number = read_field(column, [exact(value.number)])
@@ -92,7 +88,6 @@ class _Gatherer:
             self.row[column] = number
 
     def edges(self, statement: Cell | Edges, source: str, edges: tuple[Edge, ...]) -> None:
-        """Edges of a cell, or of any two."""
         if not source and self.row is None:
             self.fault(statement, "", "these edges stand under no cell", hint="write their source before them")
             return
@@ -104,7 +99,6 @@ class _Gatherer:
             self.graph.arcs.append(Arc(ends[0], edge.relation, ends[1], edge.weight, statement, edge.target))
 
     def merge_repeats(self) -> None:
-        """Drop an edge line that repeats an earlier edge with the same weight."""
         handles = [row["handle"] for row in self.graph.rows]
         edges: set[tuple[object, ...]] = set()
         arcs = []
@@ -121,7 +115,6 @@ class _Gatherer:
         self.graph.arcs[:] = arcs
 
     def body(self, statement: Body) -> None:
-        """Store the text of the preceding cell."""
         self.keep(statement, "body", statement.text, "body")
 
     def prop(self, statement: Prop) -> None:
@@ -138,7 +131,6 @@ class _Gatherer:
             self.keep(statement, column, value, statement.field)
 
     def keep(self, statement: Body | Prop, column: str, value: object, word: str) -> None:
-        """Store a value in the row; a `prop` takes precedence over the cell's line."""
         if self.row is None:
             self.fault(statement, word, "this stands under no cell", hint="write it below a cell's line")
         elif column in self.more:
@@ -147,7 +139,6 @@ class _Gatherer:
             self.more[column] = value
 
     def close(self) -> None:
-        """End the cell that is being read."""
         if self.row is None:
             return
         self.row.update({column: value for column, value in self.more.items() if column in GIVEN})
@@ -162,7 +153,6 @@ class _Gatherer:
         self.more, self.own, self.work = {}, [], []
 
     def label_edges(self) -> None:
-        """Assign the `prop edge-…` values to the cell's edges, in order."""
         for column in EDGE_FIELDS:
             values = self.more.get(column)
             if values is None:
@@ -183,7 +173,6 @@ def _only(values: tuple[str, ...]) -> float:
 
 
 def gather(statements: Iterable[Statement]) -> GraphRows:
-    """Collect the cells and edges of the statements; ignore wires, settings and threads."""
     gatherer = _Gatherer()
     for statement in statements:
         if isinstance(statement, Cell):

@@ -32,7 +32,6 @@ def is_short(handle: str) -> bool:
 
 
 def starting(handle: str, names: pl.Series) -> list[str]:
-    """Return the names that begin with a handle cut short, each once, in their order."""
     return names.filter(names.str.starts_with(handle)).unique(maintain_order=True).to_list()
 
 

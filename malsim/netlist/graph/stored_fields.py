@@ -75,7 +75,6 @@ def _read(column: str, kind: object, text: str) -> object:
 
 
 def field_words(value: object) -> tuple[str, ...]:
-    """Return the words after `prop` that say a value."""
     if isinstance(value, list):
         return tuple(word for one in value for word in field_words(one))
     if isinstance(value, bool):

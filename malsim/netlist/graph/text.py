@@ -106,7 +106,6 @@ def _line(line: dict[str, Any]) -> Cell:
 
 
 def _rounds(value: float) -> bool:
-    """Return True if six decimals lose part of a number or bit."""
     return float(short(value)) != value
 
 

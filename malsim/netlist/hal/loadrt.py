@@ -26,7 +26,6 @@ PERIOD = 1e6  # ns, HAL's own default
 
 
 def loadrt(text: HalText, line: list[str]) -> None:
-    """Load a component, or make threads."""
     name, *rest = line or [""]
     arguments = {key: value.strip('"') for key, _, value in (word.partition("=") for word in rest)}
     if name == "threads":
@@ -71,7 +70,6 @@ def _threads(text: HalText, arguments: dict[str, str]) -> None:
 
 
 def _names(component: Component, arguments: dict[str, str]) -> list[str]:
-    """Return the HAL instance names: as given, or numbered from 0."""
     if "names" in arguments:
         return arguments["names"].split(",")
     if component.single:

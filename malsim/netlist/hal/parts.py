@@ -47,7 +47,6 @@ class HalInstance:
     pair: tuple[str, ...] = ()
 
     def addresses(self, word: str) -> tuple[str, ...]:
-        """Our pins that stand for HAL's pin of this word; none where there is no counterpart."""
         if word in self.pins:
             return self.pins[word]
         main = self.parts[0]
@@ -55,7 +54,6 @@ class HalInstance:
         return (f"{main.name}.{ours}",) if ours in main.sheet.slots else ()
 
     def part(self, address: str) -> tuple[OpPart, str]:
-        """Return the part that one of our addresses names, and the pin of it."""
         name, _, pin = address.rpartition(".")
         return next(part for part in self.parts if part.name == name), pin
 
@@ -113,7 +111,6 @@ def _ring(component: Component, name: str, arguments: Mapping[str, str], presets
 
 
 def _converter(component: Component, name: str, config: str) -> HalInstance:
-    """Return a mux or demux between two types, with an op that converts the type."""
     into, out, count = _config(component, config)
     routes = component.name == "mux_generic"
     own, size = (into, "inputs") if routes else (out, "outputs")
@@ -139,5 +136,4 @@ def _config(component: Component, config: str) -> tuple[str, str, int]:
 
 
 def _none(component: Component) -> dict[str, tuple[str, ...]]:
-    """Pins of all types in the table: of an instance only those of its own types exist."""
     return {word: () for word in component.pins if "#" not in word and word.split("-")[0] in {"in", "out"}}

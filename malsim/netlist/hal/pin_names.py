@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 
 def shown_names(instances: Mapping[str, HalInstance], aliases: Mapping[str, str]) -> dict[str, str]:
-    """Map the net's name of each pin to LinuxCNC's name of it, or to its alias."""
     by_pin = {pin: alias for alias, pin in aliases.items()}
     names = {address: f"{name}.{word}" for name, instance in instances.items() for address, word in _pins(instance)}
     others = {pin: pin for pin in by_pin if pin not in set(names.values())}
@@ -20,7 +19,6 @@ def shown_names(instances: Mapping[str, HalInstance], aliases: Mapping[str, str]
 
 
 def _pins(instance: HalInstance) -> Iterator[tuple[str, str]]:
-    """Yield (address in the net, LinuxCNC's pin name) for the pins of an instance."""
     explicit = {address: word for word, addresses in instance.pins.items() for address in addresses[:1]}
     yield from explicit.items()
     main = instance.parts[0]

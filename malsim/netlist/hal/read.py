@@ -102,7 +102,6 @@ def read_hal(
 
 
 def translate(text: HalText, words: list[str]) -> None:
-    """Add the statements and actions of one command to `text`, or its first fault."""
     count = len(text.faults)
     _translate(text, words)
     del text.faults[count + 1 :]
@@ -212,7 +211,6 @@ def _alias(text: HalText, words: list[str]) -> None:
 
 
 def _unalias(text: HalText, words: list[str]) -> None:
-    """Remove an alias, given by its own name or by the name of the pin."""
     _, name = words
     aliases = [alias for alias, pin in text.aliases.items() if name in {alias, pin}]
     if not aliases:
@@ -237,7 +235,6 @@ def _newsig(text: HalText, words: list[str]) -> None:
 
 
 def _nothing(text: HalText, words: list[str]) -> None:
-    """Ignore a command that needs no counterpart, because the session has a single user."""
     del text, words
 
 

@@ -19,7 +19,6 @@ MOST = 1_000
 
 
 def without_pins(statements: Iterable[Statement], pins: Collection[str]) -> list[Statement]:
-    """Return the statements with these pins on no signal."""
     return _without_ends(list(statements), lambda _, pin: pin in pins)
 
 
@@ -29,7 +28,6 @@ def without_signals(statements: Iterable[Statement], signals: Collection[str]) -
 
 
 def without_functions(statements: Iterable[Statement], functions: Collection[str]) -> list[Statement]:
-    """Return the statements with these functions on no thread."""
     return [one for one in statements if not (isinstance(one, Schedule) and one.op in functions)]
 
 
@@ -70,13 +68,11 @@ REMOVALS: dict[str, Callable[[Iterable[Statement], Collection[str]], list[Statem
 
 
 def unlinkp(text: HalText, words: list[str]) -> None:
-    """Disconnect a pin from its signal, if any."""
     (hals,) = words
     text.act("unlinkp", *text.pins(hals))
 
 
 def delsig(text: HalText, words: list[str]) -> None:
-    """Disconnect all pins from a signal."""
     (signal,) = words
     if signal != "all" and signal not in text.signals:
         text.fault(signal, "no such signal", hint=nearest(signal, text.signals))
@@ -86,7 +82,6 @@ def delsig(text: HalText, words: list[str]) -> None:
 
 
 def delf(text: HalText, words: list[str]) -> None:
-    """Remove a function from its thread."""
     function, *thread = words
     on = [name for name, functions in text.threads.items() if function in functions and thread in ([], [name])]
     if not on:
@@ -97,7 +92,6 @@ def delf(text: HalText, words: list[str]) -> None:
 
 
 def unload(text: HalText, words: list[str]) -> None:
-    """Remove all instances of a component, a named instance, or all instances."""
     (name,) = words
     names = [one for one, instance in text.instances.items() if name in {"all", one, instance.component.name}]
     if not names and name != "all":
@@ -121,7 +115,6 @@ def ran(text: HalText, function: str) -> tuple[str, ...]:
 
 
 def remaining(text: HalText) -> list[Statement]:
-    """Return the statements that no later removal in the text takes away."""
     statements: list[Statement] = []
     start = 0
     _refuse_many(text)

@@ -68,19 +68,15 @@ class HalText:
 
     @property
     def where(self) -> Blank:
-        """The line being read, as a statement that says nothing."""
         return Blank(comment=self.comment, file=self.file, line=self.line)
 
     def fault(self, word: str, problem: str, *, allowed: str = "", hint: str = "") -> None:
-        """Note what is wrong with this line."""
         self.faults.append(Fault.at(self.where, word, problem, allowed=allowed, hint=hint))
 
     def act(self, *words: str) -> None:
-        """Keep a command for when the text is run."""
         self.actions.append(Action(words, len(self.statements), self.line, self.file))
 
     def foresee(self, pin: str, value: str) -> None:
-        """Keep what a pin is set to, for components whose settings choose between ops."""
         as_number = number(value)
         preset = float(bit(value) or 0) if as_number is None else as_number
         parts = pin.split(".")
@@ -92,13 +88,11 @@ class HalText:
         return split(pin, self.instances, self.aliases)
 
     def address(self, hals: str) -> str:
-        """Our name of a HAL pin, or the word itself where it is none."""
         name, word = self.split(hals)
         ours = self.instances[name].addresses(word) if name else ()
         return ours[0] if ours else self.aliases.get(hals, hals)
 
     def pins(self, hals: str) -> tuple[str, ...]:
-        """Our names of a HAL pin; none, and a fault, where there is no counterpart."""
         name, word = self.split(hals)
         if not name:
             self.fault(hals, "nothing that is loaded here has this pin", hint=nearest(hals, self.instances))

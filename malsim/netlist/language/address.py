@@ -65,12 +65,10 @@ class Path:
 
     @property
     def hops(self) -> tuple[Hop, ...]:
-        """The steps that cross an edge."""
         return tuple(step for step in self.steps if isinstance(step, Hop))
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the fields after the last hop."""
         names: list[str] = []
         for step in self.steps:
             names = [*names, step.name] if isinstance(step, Field) else []
@@ -246,7 +244,6 @@ def _point(tree: Tree[Token], text: str) -> Path | Row | Pin | Name:
 
 
 def _row(tree: Tree[Token], text: str) -> Row:
-    """Return a row of a domain: the hops from it, then the fields."""
     head, *words = map(str, tree.children)
     steps = _steps(words, text)
     hops = tuple(step for step in steps if isinstance(step, Hop))

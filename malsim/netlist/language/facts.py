@@ -24,7 +24,6 @@ class Facts:
 
 
 def facts(statements: Iterable[Statement]) -> Facts:
-    """Return the facts in the statements; the last statement about a subject wins."""
     statements = list(statements)
     values: dict[str, dict[str, str]] = defaultdict(dict)
     cell = ""

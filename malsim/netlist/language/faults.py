@@ -42,7 +42,6 @@ class Fault:
 
     @property
     def where(self) -> str:
-        """`file:line:column`, as far as it is known."""
         numbers = [str(number) for number in (self.line, self.column) if number]
         return ":".join([self.file or "netlist", *numbers])
 

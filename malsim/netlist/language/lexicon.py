@@ -47,7 +47,6 @@ TIMES: Final[Mapping[str, Fraction]] = MappingProxyType({unit: Fraction(days) fo
 
 
 def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str:
-    """Return the column that fields of an address name: `("scores", "eff")` is `effective`."""
     group, name = (fields[0], fields[1]) if len(fields) > 1 else ("", fields[0] if fields else "")
     words = {"scores": SCORES, "flags": FLAGS}.get(group, {})
     column = words.get(name, name) if group in {"scores", "flags", ""} and len(fields) <= 2 else ""  # noqa: PLR2004

@@ -77,7 +77,6 @@ def _sentence(statement: Statement, *, reading: bool) -> str:
 
 
 def _fit(shape: re.Pattern[str], *texts: str) -> list[str]:
-    """Return the texts, each refused where it has not the shape a line can hold."""
     for text in texts:
         if not shape.fullmatch(text):
             problem = "no line can say this"

@@ -20,7 +20,6 @@ class Word(str):
 
     @classmethod
     def at(cls, text: str, line: int, column: int) -> Word:
-        """Return the text as read at a line and column, both counted from 1."""
         word = cls(text)
         word.line, word.column = line, column
         return word
@@ -130,12 +129,10 @@ class Wire(Statement):
 
     @property
     def writers(self) -> tuple[str, ...]:
-        """The ends an arrow leads away from."""
         return tuple(end.address for end in self.ends if end.role == "writes")
 
     @property
     def readers(self) -> tuple[str, ...]:
-        """The ends an arrow leads to."""
         return tuple(end.address for end in self.ends if end.role == "reads")
 
 

@@ -32,7 +32,6 @@ class Members:
     first: int = 0
 
     def column(self, name: str) -> Array:
-        """Return a field of the members; NaN, 0 or false where it is null."""
         values = self.memory.cells[name].gather(self.rows)
         if values.null_count():
             values = values.fill_null(np.nan if values.dtype == pl.Float64 else 0)
@@ -41,23 +40,19 @@ class Members:
 
     @cached_property
     def count(self) -> Ints:
-        """Number of members of each replication."""
         return np.bincount(self.reps, minlength=self.replications)
 
     def mean(self, values: Array) -> Array:
-        """Return the mean of the members' values per replication, 0 without members."""
         total = np.bincount(self.reps, weights=values, minlength=self.replications)
         means: Array = np.divide(total, self.count, out=np.zeros(self.replications), where=self.count > 0)
         return means
 
     def largest(self, values: Array) -> Array:
-        """Return the largest of the members' values per replication, 0 without members."""
         most = np.full(self.replications, -np.inf)
         np.maximum.at(most, self.reps, values)
         return np.where(self.count > 0, most, 0.0)
 
     def keys(self) -> list[str]:
-        """Return the members' keys."""
         return self.memory.cells["key"].gather(self.rows).to_list()
 
 

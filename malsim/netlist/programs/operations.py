@@ -46,7 +46,6 @@ class Output:
 
 
 def watch(program: Program, members: Members, last: Output | None) -> Output:
-    """Trip if the mean effective confidence moved by at least `delta` since the last run."""
     current = thousandths(members.mean(members.column("effective")))
     previous = np.full(len(current), np.nan) if last is None else last.values["current"]
     change = np.where(np.isnan(previous), 0.0, thousandths(current - previous))
@@ -57,7 +56,6 @@ def watch(program: Program, members: Members, last: Output | None) -> Output:
 
 
 def drift(program: Program, members: Members, last: Output | None) -> Output:
-    """Run `watch`, and list at most five members that moved, the farthest first."""
     result = watch(program, members, last)
     values = thousandths(members.column("effective"))
     before = _by_row(members, last)
@@ -74,7 +72,6 @@ def drift(program: Program, members: Members, last: Output | None) -> Output:
 
 
 def _by_row(members: Members, last: Output | None) -> Array:
-    """Return the value of each member at the last run, NaN for a new member."""
     before = np.full(members.memory.cells.height, np.nan)
     if last is not None:
         before[: len(last.state["values"])] = last.state["values"]
@@ -82,7 +79,6 @@ def _by_row(members: Members, last: Output | None) -> Array:
 
 
 def quorum(program: Program, members: Members, last: Output | None) -> Output:
-    """Trip if members by at least `k` distinct writers reach `minEff`."""
     del last
     k = max(1, int(program.positive("k", 2)))
     least = min(max(program.number("minEff", 0.7), 0.0), 1.0)
@@ -104,7 +100,6 @@ def quorum(program: Program, members: Members, last: Output | None) -> Output:
 
 
 def trend(program: Program, members: Members, last: Output | None) -> Output:
-    """Slope, streak and acceleration of a measure over the last runs."""
     measure = program.settings.get("measure", "effective_confidence")
     window = max(2, int(program.positive("window", 8)))
     delta, threshold = program.positive("delta", DELTA["trend"]), max(1, int(program.positive("streak", 3)))
@@ -127,7 +122,6 @@ def trend(program: Program, members: Members, last: Output | None) -> Output:
 
 
 def _slope(series: Array) -> Array:
-    """(last − first) / (n − 1), 0 below two values."""
     if len(series) < 2:  # noqa: PLR2004 - two values make a slope
         return np.zeros(series.shape[1])
     slope: Array = thousandths((series[-1] - series[0]) / (len(series) - 1))
@@ -161,7 +155,6 @@ def _measure(measure: str, members: Members) -> Array:
 
 
 def score(program: Program, members: Members, last: Output | None) -> Output:
-    """Combine the mean effective confidence and the largest concern into a single score."""
     del program, last
     effective, concern = members.mean(members.column("effective")), members.largest(members.column("concern"))
     values = {
@@ -196,13 +189,11 @@ def _unsigned(setting: object) -> int:
 
 
 def emit_witness(program: Program, members: Members, last: Output | None) -> Output:
-    """Speaks up each time."""
     del program, last
     return Output({}, np.ones(members.replications, dtype=bool))
 
 
 def tag_projection(program: Program, members: Members, last: Output | None) -> Output:
-    """Return the distinct tags of the members, sorted."""
     del last
     family = str(program.settings.get("family", "topics"))
     cells = members.memory.cells
@@ -253,7 +244,6 @@ def allocate(program: Program, members: Members, last: Output | None) -> Output:
 
 
 def _places(sorted_groups: Array) -> Array:
-    """0, 1, 2 … within each run of equal groups."""
     first = np.searchsorted(sorted_groups, sorted_groups)
     return np.arange(len(sorted_groups)) - first
 

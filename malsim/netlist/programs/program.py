@@ -56,22 +56,18 @@ class Program:
 
     @property
     def title(self) -> str:
-        """Name of the program, as used by its cell and its witnesses."""
         return self.name or f"{self.operation} program"
 
     @property
     def turn(self) -> float:
-        """Sort key of the program within a pass: by position, negative positions from the end."""
         position = self.number("position", 0.0)
         return position if position >= 0 else LATE + position
 
     def number(self, name: str, default: float) -> float:
-        """Return a setting as a number, or its default where it is missing or none."""
         value = self.settings.get(name)
         return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else default
 
     def positive(self, name: str, default: float) -> float:
-        """Return a setting as a number above 0, else its default."""
         value = self.number(name, default)
         return value if value > 0 else default
 

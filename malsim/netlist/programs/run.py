@@ -172,5 +172,4 @@ def _plain(value: Any, rep: int, replications: int) -> Any:
 
 
 def _as_list(values: Array) -> list[Any]:
-    """Plain values, null where a number is unknown."""
     return [None if isinstance(value, float) and math.isnan(value) else value for value in values.tolist()]

@@ -40,7 +40,6 @@ class StandingSignal:
 
     @property
     def surfaced(self) -> bool:
-        """True if the next push shows the signal; a silent signal acts between turns."""
         return self.display == "surfaced"
 
     @property
@@ -54,18 +53,15 @@ class StandingSignal:
         return asks if "-derived-" in derives else self.acts
 
     def badness(self, read: Array) -> Array:
-        """Return the severity of each reading on firing rows; NaN readings rank lowest."""
         size: Array = -read if self.lowest else np.abs(read)
         return np.where(np.isnan(size), -np.inf, size)
 
     @property
     def value_signal(self) -> str:
-        """The signal of a net that is watched, where it runs as a block."""
         return f"{self.name}.{self.value}"
 
     @property
     def fires_signal(self) -> str:
-        """The signal of a net that says it fires."""
         return f"{self.name}.{self.fires}"
 
 
@@ -92,7 +88,6 @@ def of_block(name: str, statements: Iterable[Statement]) -> StandingSignal | Non
 
 
 def _read(name: str, lines: Iterable[str], text: str = "") -> StandingSignal:
-    """Return a signal's header: `# KEY: WORDS`, the first key its name."""
     header = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
     value, fires, *worst = header["reads"].split()
     texts = header.get(name, ""), header["acts"]

@@ -40,7 +40,6 @@ WORDS = ("kind", "subject", "detail", "cause")
 
 
 def wiring_text(document: Document) -> str:
-    """Return a netlist without its cells and edges, the blocks beside it put in their places."""
     if document.blocks:
         document = inlined(document)[0]
     wiring = [statement for statement in document.statements if not isinstance(statement, (*_GRAPH, Blank))]

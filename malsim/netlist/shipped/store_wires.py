@@ -35,13 +35,11 @@ COLUMNS = {"signal": pl.String, "rep": pl.Int32, "row": pl.String, "value": pl.F
 
 @lru_cache(maxsize=8)
 def read_text(text: str) -> tuple[Document, Net]:
-    """Return the netlist that a standing text is, and its net."""
     document = parse(text, file=STANDING)
     return document, link(document)
 
 
 def engine_of(memory: Memory, standing: Standing, rules: Rules | None = None) -> tuple[Engine, State]:
-    """Return what runs the wires of a store on its memory, and the state that they are in."""
     reps = memory.column("rep")
     first, last = int(reps.min(initial=0)), int(reps.max(initial=0))
     engine = Engine(read_text(standing.text)[1], replications=last - first + 1, first=first, rules=rules)
@@ -84,7 +82,6 @@ def moved_at(before: Mapping[str, Any], after: Mapping[str, Any], net: Net, now:
 
 
 def _numbers(values: object) -> Array:
-    """Return what a signal holds, one number a row; none for one that holds many values a row."""
     return values.astype(np.float64) if isinstance(values, np.ndarray) else np.zeros(0)
 
 

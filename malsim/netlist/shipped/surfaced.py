@@ -60,28 +60,23 @@ class SurfacedLines:
 
     @property
     def cost(self) -> Ints:
-        """The words of each replication's lines."""
         return np.bincount(self.rep, self.words, minlength=len(self.more)).astype(np.int64)
 
     @property
     def text(self) -> pl.Series:
-        """Text of each line."""
         rows = self.read.select("signal", "label", "value", "others").iter_rows()
         return pl.Series([_line_text(self.signals[place], *one) for place, *one in rows], dtype=pl.String)
 
     @property
     def subject(self) -> pl.Series:
-        """Label of the row that each line is about."""
         return self.read["label"].fill_null("the run")
 
     @property
     def cause(self) -> pl.Series:
-        """The signal that raises each, with its row."""
         names = pl.Series([one.fires_signal for one in self.signals], dtype=pl.String).gather(self.read["signal"])
         return (names + "(" + self.read["label"] + ")").zip_with(self.read["label"].is_not_null(), names)
 
     def of(self, rep: int) -> list[str]:
-        """Return the lines of a replication, and the number of further firing signals."""
         return _with_rest(self.text.filter(pl.Series(self.rep == rep)).to_list(), int(self.more[rep]))
 
     def name(self, row: Ints) -> NDArray[np.bool_]:
@@ -162,7 +157,6 @@ def surfaced_names(text: str) -> list[str]:
 
 
 def lines_of_readings(readings: Iterable[SignalReading]) -> list[str]:
-    """Return the lines that readings of a store give a push: of surfaced signals that fire."""
     firing = [one for one in readings if one.firing and one.signal.surfaced]
     lines = []
     for one in firing[:MOST_LINES]:

@@ -31,7 +31,6 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
 def added_names(statements: Iterable[Statement]) -> list[str]:
-    """Names that are added without having been loaded: ops, or blocks."""
     statements = list(statements)
     instances = {name for statement in statements if isinstance(statement, Load) for name in names_of(statement)}
     added = [one.op for one in statements if isinstance(one, Schedule) and not one.options]

@@ -53,7 +53,6 @@ def _moves(net: Net) -> dict[str, set[str]]:
 
 
 def _followers(net: Net, name: str) -> set[str]:
-    """Return the signals that one moves, through ops and through expressions that read pins."""
     names = set(net.fed_by([name]))
     while True:
         writers = [net.signals[one].writer for one in names]

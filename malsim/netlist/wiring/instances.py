@@ -28,7 +28,6 @@ class _Sheets:
         self.cache: dict[tuple[str, tuple[tuple[str, object], ...]], Sheet | OpError] = {}
 
     def get(self, op: str, choices: tuple[tuple[str, object], ...] = ()) -> Sheet:
-        """Return the sheet of an op with sizes and a type chosen; raise `OpError`."""
         key = (op, choices)
         if key not in self.cache:
             try:
@@ -92,5 +91,4 @@ def _implicit(
 
 
 def with_type(instance: Instance, kind: str) -> Instance:
-    """Return the instance with one type for its pins of any type."""
     return replace(instance, sheet=instance.sheet.sized(type=kind))

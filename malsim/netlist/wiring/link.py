@@ -51,7 +51,6 @@ def link(document: Document, palette: Callable[[str], Sheet] | None = None) -> N
 
 
 def linked(document: Document, palette: Callable[[str], Sheet] | None = None) -> tuple[Net, list[Fault]]:
-    """Link what can be linked, and list what cannot, in the order of the lines."""
     import ops
 
     document, faults = inlined(document, palette)
@@ -78,7 +77,6 @@ def linked(document: Document, palette: Callable[[str], Sheet] | None = None) ->
 
 
 def _unread(statements: Iterable[Statement]) -> Iterator[Fault]:
-    """Yield a fault for each `source` whose file was not read."""
     for statement in statements:
         if isinstance(statement, Source):
             hint = "read the file with malsim.netlist.read, which follows what it sources"

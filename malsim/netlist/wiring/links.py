@@ -37,7 +37,6 @@ def documents(wire: Wire) -> bool:
 def signals(
     statements: Iterable[Statement], instances: dict[str, Instance | None], faults: list[Fault]
 ) -> dict[str, Signal]:
-    """Return the signals by name; pins of any type take the type that they are wired to."""
     links: dict[str, list[Link]] = defaultdict(list)
     for statement in statements:
         if isinstance(statement, Wire) and not documents(statement):

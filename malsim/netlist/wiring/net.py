@@ -44,7 +44,6 @@ class Link:
 
     @property
     def pin(self) -> Pin | None:
-        """The pin it is, or the one whose rows it reduces."""
         where = self.address.inner if isinstance(self.address, Reduced) else self.address
         return where if isinstance(where, Pin) else None
 
@@ -60,17 +59,14 @@ class Signal:
 
     @property
     def writer(self) -> Link | None:
-        """The end that writes it, if any does."""
         return next((link for link in self.links if link.writes), None)
 
     @property
     def readers(self) -> tuple[Link, ...]:
-        """The ends that read it."""
         return tuple(link for link in self.links if not link.writes)
 
     @property
     def derived_reads(self) -> list[str]:
-        """The derived values that the address of its writer reads."""
         ends = leaves(self.writer.address) if self.writer else ()
         return [name for leaf in ends if (name := derived_name(leaf))]
 
@@ -100,7 +96,6 @@ class Net:
 
     @property
     def alarms(self) -> tuple[Signal, ...]:
-        """The signals that trip and clear: what latches and watchdogs hold of what went wrong."""
         ops = ((name, instance.sheet.name) for name, instance in self.instances.items())
         pins = {Pin(name, ALARMS[op]) for name, op in ops if op in ALARMS}
         return tuple(signal for signal in self.signals.values() if signal.writer and signal.writer.address in pins)
@@ -125,7 +120,6 @@ class Net:
 
     @property
     def paths(self) -> tuple[tuple[Link, Path], ...]:
-        """Pairs of each link that begins at a cell and the cell's path."""
         ends = ((link, leaf) for signal in self.signals.values() for link in signal.links for leaf in leaves(link.address))
         return tuple((link, leaf) for link, leaf in ends if isinstance(leaf, Path))
 

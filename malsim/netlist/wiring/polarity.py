@@ -63,7 +63,6 @@ def _values(instance: Instance, name: str, scatter: np.random.Generator) -> Arra
 
 
 def _higher(values: Array) -> Array:
-    """Return the same inputs, higher; every second bit was false and is true."""
     if values.dtype == np.bool_:
         return np.ones_like(values)
     return values + (1 if values.dtype == np.int64 else RISE)

@@ -59,7 +59,6 @@ def _add(statement: Schedule, functions: list[str], schedules: dict[str, Schedul
 
 
 def programs(statements: Iterable[Statement], faults: list[Fault]) -> tuple[Schedule, ...]:
-    """Return the standing programs, in the order they were added."""
     standing = [statement for statement in statements if isinstance(statement, Schedule) and is_program(statement)]
     for one in standing:
         if one.op not in PROGRAMS:

@@ -20,7 +20,6 @@ _TRAILER = re.compile(r"\[out:([0-9]{1,9}) programs:([0-9]{1,9})\]")
 
 
 def cell(reading: Reading, parts: Parts, where: Where) -> Cell:
-    """`^dec_a3ee "ship v5" conf(.7!) supports> obs_9c1f(+.6) [out:1 programs:0]`."""
     first, title, *rest = parts.words
     expand = first.startswith("^")
     return Cell(
@@ -42,18 +41,15 @@ def edges(reading: Reading, parts: Parts, where: Where) -> Edges:
 
 
 def body(_: Reading, parts: Parts, where: Where) -> Body:
-    """`body "text"`."""
     return Body(plain(parts.words[0]), **where)
 
 
 def prop(reading: Reading, parts: Parts, where: Where) -> Prop:
-    """`prop field value…`."""
     field, *values = parts.words
     return Prop(reading.word(field), tuple(map(plain, values)), **where)
 
 
 def _edges(reading: Reading, parts: Parts) -> tuple[Edge, ...]:
-    """Return the edges of known relations: of another nothing more can be looked at."""
     edges = [_edge(reading, words) for words in parts.edges]
     return tuple(edge for edge in edges if edge.relation in RELATIONS)
 

@@ -31,7 +31,6 @@ class Line:
     joints: tuple[int, ...] = ()
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Return the line and column, from 1, of a character of the joined text."""
         if not self.joints:
             return self.number, offset + 1
         later = bisect_right(self.joints, offset)
@@ -39,7 +38,6 @@ class Line:
 
 
 def read_lines(source: str | bytes, file: str) -> tuple[list[Line], list[Fault]]:
-    """Return the lines of all sentences and the faults in them; see `each_line`."""
     faults: list[Fault] = []
     return list(each_line(source, file, faults)), faults
 
@@ -71,7 +69,6 @@ def each_line(source: str | bytes, file: str, faults: list[Fault]) -> Iterator[L
 
 
 def _physical(text: str) -> Iterator[str]:
-    """Yield the lines as they stand, one at a time: of a long text no list of them is held."""
     begin = 0
     while begin < len(text):
         end = text.find("\n", begin)

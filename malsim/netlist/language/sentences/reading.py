@@ -48,7 +48,6 @@ class Reading:
     faults: list[Fault]
 
     def fault(self, token: Token, problem: str, *, allowed: str = "", hint: str = "", skip: int = 0) -> None:
-        """Note what is wrong with a word, `skip` characters into it."""
         offset = (token.start_pos or 0) + skip
         self.faults.append(self.fault_at(offset, problem, words=str(token)[skip:], allowed=allowed, hint=hint))
 
@@ -61,15 +60,12 @@ class Reading:
         return Fault(problem=problem, file=self.file, line=line, column=column, words=words, allowed=allowed, hint=hint)
 
     def word(self, token: Token, *, skip: int = 0) -> str:
-        """Return the word with its position; for quoted text, the part between the quotes."""
         return self.part(token, skip, plain(token)[skip:])
 
     def part(self, token: Token, skip: int, text: str) -> str:
-        """Text that begins `skip` characters into a word, remembering its place."""
         return Word.at(text, *self.line.place((token.start_pos or 0) + skip))
 
     def handle(self, token: Token, *, skip: int = 0) -> str:
-        """Return the word, noted as a fault where it is no handle."""
         word = self.word(token, skip=skip)
         try:
             handle(word)
@@ -78,7 +74,6 @@ class Reading:
         return word
 
     def number(self, token: Token, text: str) -> float:
-        """Parse part of a word as a finite number; return 0 and note a fault otherwise."""
         value = number(text)
         if value is None:
             problem = "this is no finite number" if text else "there is no number between the brackets"

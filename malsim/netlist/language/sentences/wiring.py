@@ -25,7 +25,6 @@ _SIZE = re.compile(r"[a-z][a-z0-9_-]*")
 
 
 def set_(reading: Reading, parts: Parts, where: Where) -> Set:
-    """`address = value`."""
     address, _, value = parts.words
     if not _ADDRESS.fullmatch(address):
         reading.fault(address, "this is no address", allowed="< and > only where a hop begins, as in dec_a3ee.<supports")
@@ -33,13 +32,11 @@ def set_(reading: Reading, parts: Parts, where: Where) -> Set:
 
 
 def setp(reading: Reading, parts: Parts, where: Where) -> Set:
-    """`setp address value`."""
     address, value = map(reading.word, parts.words)
     return Set(address, value, setp=True, **where)
 
 
 def wire(reading: Reading, parts: Parts, where: Where) -> Wire:
-    """`net signal end > end end`."""
     signal, *rest = parts.words
     ends = tuple(_ends(reading, rest))
     if all(word.type == "ARROW" for word in rest):
@@ -70,7 +67,6 @@ def _ends(reading: Reading, words: list[Token]) -> Iterator[End]:
 
 
 def schedule(reading: Reading, parts: Parts, where: Where) -> Schedule:
-    """`addf op thread position`, `addf op thread [key: values]…`."""
     op, thread_, *rest = parts.words
     options = tuple(_option(reading, word) for word in rest if word.type == "BRACKET")
     position = None
@@ -151,13 +147,11 @@ def _names(reading: Reading, word: Token) -> tuple[str, ...]:
 
 
 def thread(reading: Reading, parts: Parts, where: Where) -> Thread:
-    """`thread name every 10`."""
     name, every = parts.words
     return Thread(reading.word(name), reading.whole(every, every, low=1, high=_BILLION), **where)
 
 
 def source(reading: Reading, parts: Parts, where: Where) -> Source:
-    """`source path`."""
     path = reading.word(parts.words[0])
     if not path:
         reading.fault(parts.words[0], "this names no file", allowed=FORMS["source"])

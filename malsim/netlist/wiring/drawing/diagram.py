@@ -71,7 +71,6 @@ def _pins(net: Net, wires: list[dict[str, object]], end: str) -> dict[str, list[
 
 
 def _ends(link: Link, net: Net) -> tuple[str, str]:
-    """Return the box and the pin of an end; an end outside all instances is a box of its own."""
     if isinstance(link.address, Pin) and link.address.instance in net.instances:
         return link.address.instance, link.address.name
     return str(link.address), ""
@@ -89,7 +88,6 @@ def _wires(net: Net, turn: dict[str, tuple[int, int]]) -> list[dict[str, object]
 
 
 def _layers(net: Net, wires: list[dict[str, object]], turn: dict[str, tuple[int, int]]) -> dict[str, int]:
-    """Return a layer for each box: after every box whose signals it reads in the same tick."""
     before: dict[str, set[str]] = defaultdict(set)
     names: dict[str, None] = {}
     for wire in wires:

@@ -11,7 +11,6 @@ _SHAPES = {"op": ("[", "]"), "source": ("([", "])"), "sink": ("[/", "/]")}
 
 
 def mermaid(laid: Diagram) -> str:
-    """Return a flowchart from left to right; a wire that is read a tick late is dotted."""
     codes = {name: f"n{index}" for index, name in enumerate(laid.boxes["name"])}
     lines = ["flowchart LR"]
     for box in laid.boxes.to_dicts():
@@ -26,7 +25,6 @@ def mermaid(laid: Diagram) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text that cannot end a Mermaid label."""
     for mark, code in (("&", "#amp;"), ('"', "#quot;"), ("<", "#lt;"), (">", "#gt;"), ("|", "#124;")):
         text = text.replace(mark, code)
     return " ".join(text.split())
