@@ -30,7 +30,7 @@ name = "stands <b>&amp;"
 property = "always[2d:5d] not (eff(obs_a1a1) < 0.3)"
 [[check]]
 name = "falls"
-property = 'eventually[3d:4d] (abs(eff(obs_a1a1) - 0.2) <= 0.1) and always ("obs_a1a1-locked" == 0)'
+property = 'eventually[3d:4d] (abs(eff(obs_a1a1) - 0.2) <= 0.1) and always ("obs_a1a1-flags-locked" == 0)'
 [[check]]
 name = "word"
 property = 'always (status(obs_a1a1) == "active")'
@@ -77,12 +77,12 @@ def test_what_a_picture_shows_is_where_each_check_asks_for_what() -> None:
     assert data.regions.rows() == [
         ("eff(obs_a1a1)", 2.0, 5.0, 0.3, None, True),
         ("eff(obs_a1a1)", 3.0, 4.0, 0.1, pytest.approx(0.3), False),
-        ('"obs_a1a1-locked"', 0.0, 6.0, 0.0, 0.0, False),
+        ('"obs_a1a1-flags-locked"', 0.0, 6.0, 0.0, 0.0, False),
         ("curr(obs_a1a1)", 2.0, 4.0, 0.9, None, True),
     ]
     assert data.lines["panel"].unique(maintain_order=True).to_list() == [
         "eff(obs_a1a1)",
-        '"obs_a1a1-locked"',
+        '"obs_a1a1-flags-locked"',
         "curr(obs_a1a1)",
     ]
     assert data.lines["t"].min() == 2.0  # admitted on day 1, so at the tick after

@@ -35,7 +35,7 @@ loadrt latch names=alarm
 net low weak.in < dec_a3ee-scores-eff
 net bad weak.below > alarm.set
 net ack reviewer.ack > alarm.reset
-net trip alarm.out > dec_a3ee-flags-requires_review
+net trip alarm.out > dec_a3ee-flags-review
 setp weak.level .5
 addf weak tick
 addf alarm tick

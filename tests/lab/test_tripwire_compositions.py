@@ -28,7 +28,7 @@ net bad either.out > alarm.set
 net ack reviewer.ack > alarm.reset
 net tripped alarm.out > both.in-0 severity.bit-0
 net is-grave both.out > severity.bit-1
-net mild severity.out-0 > dec_a3ee-flags-requires_review
+net mild severity.out-0 > dec_a3ee-flags-review
 net severe severity.out-1 > webhook.page
 net beat guard.in-0 < writer(ann)-claims
 net on-duty guard.enable
@@ -57,12 +57,12 @@ net warned second.out > webhook.warn
 addf second tick
 """
 BEST = "tripped stays down while all scores are at their best"
-RETURNS = "mild (dec_a3ee-flags-requires_review) returns when tripped is cleared"
-FANOUT = ("net mild severity.out-0 > dec_a3ee-flags-requires_review", """\
+RETURNS = "mild (dec_a3ee-flags-review) returns when tripped is cleared"
+FANOUT = ("net mild severity.out-0 > dec_a3ee-flags-review", """\
 loadrt fanout names=spread outputs=2 bits=1
 net picked spread.bit-0
 net tripped spread.in
-net mild spread.out-0 > dec_a3ee-flags-requires_review
+net mild spread.out-0 > dec_a3ee-flags-review
 net spare spread.out-1 > dec_a3ee-flags-locked
 addf spread tick""")  # fmt: skip
 FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], str, str]] = {  # what is replaced, the line that is named, the question
@@ -85,8 +85,8 @@ FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], str, str]] = {  # what is r
         (("mild severity.out-0", "mild severity.out-1"), ("severe severity.out-1", "severe severity.out-0")),
         "net severe", "mild stands below severe"),
     "chatter without hysteresis": (
-        (("mild severity.out-0 > dec_a3ee-flags-requires_review", "mild severity.out-0"), ("setp weak.hysteresis 0.1\n", ""),
-         ("net is-weak weak.below >", "net is-weak weak.below > dec_a3ee-flags-requires_review")),
+        (("mild severity.out-0 > dec_a3ee-flags-review", "mild severity.out-0"), ("setp weak.hysteresis 0.1\n", ""),
+         ("net is-weak weak.below >", "net is-weak weak.below > dec_a3ee-flags-review")),
         "net is-weak", "is-weak does not chatter"),
     "watchdog never kicked": (
         (("net beat guard.in-0 < writer(ann)-claims\n", ""),), "loadrt watchdog", "guard.in-0 can be kicked"),

@@ -39,7 +39,7 @@ net is-weak weak.below > either.in-0
 net is-stale stale.below > either.in-1
 net bad either.out > alarm.set
 net ack reviewer.ack > alarm.reset
-net tripped alarm.out > dec_a3ee-flags-requires_review
+net tripped alarm.out > dec_a3ee-flags-review
 setp weak.level 0.5
 setp stale.level 0.4
 addf weak tick
@@ -53,7 +53,7 @@ loadrt latch names=alarm
 net worth weak.in < dec_a3ee-scores-eff
 net bad weak.below > alarm.set
 net ack reviewer.ack > alarm.reset
-net tripped alarm.out > dec_a3ee-flags-requires_review
+net tripped alarm.out > dec_a3ee-flags-review
 setp weak.level 0.5
 addf weak tick
 addf alarm tick

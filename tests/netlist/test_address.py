@@ -117,7 +117,6 @@ FRAMES = Frames(CELLS, EDGES, WRITERS, SIGNALS)
         ("dec_0004-scores-eff", [0.9]),
         ("dec_0001-flags-locked", [True, True]),
         ("dec_0000-title", ["a", "a"]),
-        ("dec_0000-effective", [0.1, 0.5]),
         ("dec_0000.~contradicts-scores-eff", [0.4, 0.8]),
         ("dec_0000.depends_on-scores-eff", [0.8]),
         ("dec_0000.~supports.*-scores-eff", [0.2, 0.3, 0.6, 0.9]),

@@ -140,7 +140,7 @@ days = 8
 calibration = "none"
 [netlist]
 text = '''
-net contradiction-load.disputed > cell-flags-requires_review
+net contradiction-load.disputed > cell-flags-review
 addf contradiction-load tick
 '''
 """

@@ -226,7 +226,7 @@ loadrt trend names=slope domain=topic window=3
 loadrt watch names=all
 loadrt quorum names=many inputs=2
 net eff each.in < cell-scores-eff
-net low each.below > cell-flags-requires_review
+net low each.below > cell-flags-review
 net share all.in < share(each.below)
 net trust calm.in < mean(cell-scores-eff)
 net topic-eff slope.in < mean(cell-scores-eff)
@@ -299,9 +299,7 @@ def acted(first: str, second: str, cells: str, *, rules: Rules | None = None) ->
 
 
 def test_a_flag_follows_its_signal_where_it_changes() -> None:
-    events, memory = acted(
-        "dec_a3ee-flags-pinned", "dec_a3ee-flags-requires_review", 'dec_a3ee "a"\ndec_b3ee "b" pinned(1)\n'
-    )
+    events, memory = acted("dec_a3ee-flags-pinned", "dec_a3ee-flags-review", 'dec_a3ee "a"\ndec_b3ee "b" pinned(1)\n')
     assert events == [(2, "pinned"), (3, "flagged"), (5, "unflagged"), (6, "unpinned")]
     assert memory.cells["pinned"].to_list() == [False, True]
 
@@ -337,7 +335,7 @@ def test_locks_are_kept_by_actuators_too() -> None:
     assert events == [(2, "refused"), (2, "refused"), (3, "refused"), (3, "pinned"), (3, "conflict"), (3, "conflict"),
                       (5, "unpinned"), (5, "refused"), (5, "refused")]  # fmt: skip
     assert memory.cells["status"].to_list() == ["active", "active"]
-    free, memory = acted("cell-flags-annexed", "cell-flags-requires_review", cells, rules=Rules().replace(locks="display"))
+    free, memory = acted("cell-flags-annexed", "cell-flags-review", cells, rules=Rules().replace(locks="display"))
     assert [kind for _, kind in free].count("annexed") == 2
 
 

@@ -81,7 +81,7 @@ SIGNALS = """loadrt watch names=low
 loadrt latch names=alarm
 net eff dec_a3ee-scores-eff > low.in
 net bad low.below > alarm.set
-net out alarm.out > dec_a3ee-flags-requires_review
+net out alarm.out > dec_a3ee-flags-review
 addf low tick
 addf alarm tick
 """

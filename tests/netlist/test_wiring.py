@@ -37,7 +37,7 @@ def test_the_published_tripwire_links_as_printed() -> None:
     assert tripped.type == "bit"
     assert tripped.writer is not None
     assert str(tripped.writer.address) == "alarm.out"
-    assert [str(link.address) for link in tripped.readers] == ["severity.bit-0", "dec_a3ee-flags-requires_review"]
+    assert [str(link.address) for link in tripped.readers] == ["severity.bit-0", "dec_a3ee-flags-review"]
     assert [(thread.name, thread.functions) for thread in net.threads] == [
         ("tick", ("weak", "stale", "either", "alarm", "severity"))
     ]
@@ -167,7 +167,7 @@ loadrt watch names=each domain=cell
 loadrt latch names=held domain=cell
 loadrt watch names=writers domain=writer
 net each-eff each.in < cell-scores-eff
-net each-low each.below > held.set cell-flags-requires_review
+net each-low each.below > held.set cell-flags-review
 net share weak.in < share(each.below)
 net by-writer writers.in < mean(cell-scores-eff)
 net level each.level writers.level

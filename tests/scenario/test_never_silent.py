@@ -34,7 +34,7 @@ CASES = {
     "an empty run, a property": (EMPTY + asks("always (eff(obs_a1a1) > 0)"), r":6: "),
     "an empty run, a metric": (EMPTY + metric("eff(obs_a1a1)"), r":6: "),
     "an empty run, an alarm": (
-        f'{EMPTY}[[check]]\nname = "n"\nalarm = "obs_a1a1-locked"\nexpect = {{ "1" = "quiet" }}\n', r":6: "
+        f'{EMPTY}[[check]]\nname = "n"\nalarm = "obs_a1a1-flags-locked"\nexpect = {{ "1" = "quiet" }}\n', r":6: "
     ),
     "a window after the end": (HEAD + asks("always[9d:10d] (eff(obs_a1a1) > 0)"), r":12: .*run more days"),
     "nothing to compare": (HEAD + asks("true"), r":12: .*compare it"),

@@ -37,16 +37,17 @@ addf each tick
 '''
 """)
 NAMED = """
-dec_a3ee-scores-eff dec_a3ee-effective dec_a3ee-scores-effective dec_a3-scores-eff
-dec_a3ee-scores-curr dec_a3ee-currency dec_a3ee-scores-conf dec_a3ee-stated dec_a3ee-scores-sal dec_a3ee-salience
+dec_a3ee-scores-eff dec_a3-scores-eff
+dec_a3ee-scores-curr dec_a3ee-scores-conf dec_a3ee-scores-sal
 dec_a3ee-scores-calib dec_a3ee-support_mass dec_a3ee-challenge_mass dec_a3ee-status obs_b0b1-status
-dec_a3ee-flags-locked dec_a3ee-locked dec_a3ee-flags-review dec_a3ee-flags-requires_review dec_a3ee@v1-scores-eff
-obs_b0b1@v2-scores-eff obs_b0b1.~supersedes-scores-eff item(dec_a3ee)-effective cell(dec_a3ee)-scores-eff
+dec_a3ee-flags-locked dec_a3ee-flags-review dec_a3ee@v1-scores-eff
+obs_b0b1@v2-scores-eff obs_b0b1.~supersedes-scores-eff item(dec_a3ee)-scores-eff cell(dec_a3ee)-scores-eff
 writer(ann)-claims writer(bob)-calibration low weak.in is-weak alarm.out every(dec_a3ee) each.in(obs_b0b2)
 mean(dec_a3ee.~contradicts.*-scores-eff) max(cell-scores-eff) count(dec_a3ee.~contradicts.*) median(cell-scores-eff)
 distinct(cell-scores-eff) share(cell-flags-locked) sum(dec_a3ee.~*.*-scores-eff) count(writer-claims)
 """
 REFUSED = """
+dec_a3ee-effective dec_a3ee-scores-effective dec_a3ee-stated dec_a3ee-locked dec_a3ee-flags-requires_review
 dec_a3ee-scores-locked dec_a3ee-flags-eff dec_a3ee-scores dec_a3ee-scores-efff dec_a3ee-eff dec_a3ee- dec_a3ee-a-b-c
 dec_ffff-scores-eff dec_A3EE-scores-eff dec_zzzz-scores-eff dec_a3ee@v9-scores-eff dec_a3ee.agrees.*-scores-eff
 no-such writer(eve)-claims writer(ann)-age item(nobody)-scores-eff every(obs_ffff) nothing(dec_a3ee) every each.in

@@ -40,7 +40,7 @@ CHECKS = {
     "a share, it's 90 %": 'property = "always[1d:3d] (right(pump) == 1)"\nshare = 0.9',
     "a mean": 'metric = "mean"\nof = "right(pump)"\nwithin = [0.99, inf]',
     "an interval": 'metric = "mean"\nof = "right(pump)"\nwithin = [0.3, 0.6]',
-    "an alarm": 'alarm = "obs_a1a1-locked"\nexpect = { "2" = "tripped" }',
+    "an alarm": 'alarm = "obs_a1a1-flags-locked"\nexpect = { "2" = "tripped" }',
 }
 GOAL = '[[goal]]\nname = "a goal"\nsometimes = "eventually at event(tripped)"\n'
 

@@ -146,7 +146,7 @@ def test_a_check_that_says_nothing_is_refused_at_its_line(text: str, said: str) 
 
 
 def test_an_alarm_must_be_in_the_states_expected() -> None:
-    check = '[[check]]\nname = "n"\nalarm = "obs_a1a1-locked"\nexpect = { "0..1" = "quiet", "2" = "STATE" }\n'
+    check = '[[check]]\nname = "n"\nalarm = "obs_a1a1-flags-locked"\nexpect = { "0..1" = "quiet", "2" = "STATE" }\n'
     for state, status in (("quiet", "pass"), ("tripped", "fail"), ("asleep", "error")):
         judged = judge(parse(HEAD + check.replace("STATE", state)))
         assert [outcome.status for outcome in judged.outcomes] == [status]

@@ -59,7 +59,7 @@ loadrt latch names=alarm
 net eff each.in < cell-scores-eff
 net low each.below > held.set cell-flags-pinned
 net stuck held.out > cell-flags-annexed
-net half each.above > cell-flags-locked cell-flags-requires_review
+net half each.above > cell-flags-locked cell-flags-review
 net least one.in < min(cell-scores-eff)
 net any-low one.below > alarm.set cell-flags-reinstated
 net over one.above > alarm.reset
@@ -99,8 +99,8 @@ def test_the_causes_of_what_a_net_does_can_be_asked_why(
 TWO = """
 loadrt wcomp names=soon,late
 net tick clock.days > soon.in late.in
-net early soon.out > dec_a3ee-flags-requires_review
-net longer late.out > cell-flags-requires_review
+net early soon.out > dec_a3ee-flags-review
+net longer late.out > cell-flags-review
 setp soon.min 2.5
 setp soon.max 5.5
 setp late.min 4.5

@@ -29,7 +29,7 @@ loadrt latch names=alarm
 net low weak.in < dec_a3ee-scores-eff
 net is-weak weak.below > alarm.set
 net ack reviewer.ack > alarm.reset
-net tripped alarm.out > dec_a3ee-flags-requires_review
+net tripped alarm.out > dec_a3ee-flags-review
 setp weak.level 0.5
 addf weak tick
 addf alarm tick
@@ -92,7 +92,7 @@ def test_a_wire_reads_what_has_ticked_and_drives_the_memory_of_the_next_turn() -
 
 
 def test_an_alarm_queued_for_reviewers_is_acknowledged_when_one_has_looked() -> None:
-    wires = TRIP.replace("dec_a3ee-flags-requires_review", "escalation.weak")
+    wires = TRIP.replace("dec_a3ee-flags-review", "escalation.weak")
     made = run(parse(scenario(wires, '[reviewers]\neach = "60h"')))
     assert made.events.filter(kind="escalated")["t"].to_list() == [4.0, 8.0]
     assert made.signals.filter(signal="ack", value=1.0)["t"].to_list() == [

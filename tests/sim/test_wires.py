@@ -21,7 +21,7 @@ loadrt latch names=alarm
 net low weak.in < dec_a3ee-scores-eff
 net is-weak weak.below > alarm.set
 net ack reviewer.ack > alarm.reset
-net tripped alarm.out > dec_a3ee-flags-requires_review
+net tripped alarm.out > dec_a3ee-flags-review
 setp weak.level 0.5
 addf weak tick
 addf alarm tick

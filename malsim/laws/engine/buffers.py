@@ -33,12 +33,10 @@ class Buffer:
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> Buffer:
-        """A column of these values."""
         return cls(_Room(values, len(values)), len(values))
 
     @property
     def values(self) -> NDArray[Any]:
-        """Return the values as a read-only array."""
         values = self.room.array[: self.height]
         values.flags.writeable = False
         return values
@@ -67,7 +65,6 @@ class Draft:
             self.arrays[name] = room.array[:size]
 
     def start(self, name: str, values: NDArray[Any] | float) -> None:
-        """Fill the new rows of a column."""
         fresh = self.arrays[name][self.height :]
         if fresh.ndim > 1:
             fresh[:] = np.nan

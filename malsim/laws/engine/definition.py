@@ -40,12 +40,10 @@ class Law:
 
     @property
     def shipped(self) -> bool:
-        """Return whether the law comes with malsim."""
         return self.module.__name__.startswith("malsim.laws.")
 
     @property
     def path(self) -> str:
-        """Return the path of the law's file."""
         return self.module.__file__ or self.name
 
     @cached_property
@@ -58,23 +56,19 @@ class Law:
 
     @property
     def sentence(self) -> str:
-        """Return the first sentence of the law's docstring."""
         return " ".join(self._parts[0].split()) if self._parts else ""
 
     @property
     def equation(self) -> str:
-        """The equations of its docstring."""
         equations = [part for part in self._parts[1:] if part.startswith("    ")]
         return "\n".join(inspect.cleandoc("\n" + part) for part in equations)
 
     @property
     def source(self) -> str:
-        """Repository, commit and file, or the work it is from."""
         return self._paragraph("Source:")
 
     @property
     def left_out(self) -> str:
-        """Return the paragraph on what the minimal model leaves out."""
         return self._paragraph("Left out:")
 
     @property
@@ -93,18 +87,15 @@ class Law:
 
     @property
     def notes(self) -> str:
-        """Return the other paragraphs of the law's docstring."""
         heads = ("    ", "Source:", "Left out:", "Proven:", ">>>")
         return "\n".join(" ".join(part.split()) for part in self._parts[1:] if not part.startswith(heads))
 
     @cached_property
     def params(self) -> dict[str, Param]:
-        """Return the law's parameters by name."""
         return {name: value for name, value in vars(self.module).items() if isinstance(value, Param)}
 
     @cached_property
     def state(self) -> dict[str, ItemField]:
-        """The columns of an item's state."""
         return {name: value for name, value in vars(self.module).items() if isinstance(value, ItemField)}
 
     @cached_property
@@ -114,7 +105,6 @@ class Law:
 
     @property
     def belief(self) -> bool:
-        """Return whether the law gives a number that is meant as a probability."""
         return "belief" in self.functions or bool(getattr(self.module, "believes", False))
 
     @property
@@ -124,17 +114,14 @@ class Law:
 
     @property
     def uses(self) -> int:
-        """Return the number of items that a read uses."""
         return int(getattr(self.module, "uses", 5))
 
     @property
     def ordered(self) -> bool:
-        """Return whether the order of claims with the same time matters."""
         return bool(getattr(self.module, "ordered", False))
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Other names it answers to."""
         return tuple(getattr(self.module, "aliases", ()))
 
     @property
@@ -148,7 +135,6 @@ class Law:
         return getattr(self.module, "plant", None)
 
     def asks(self, function: str) -> list[str]:
-        """The parameters that a function takes."""
         return list(inspect.signature(self.functions[function]).parameters)[FUNCTIONS[function] :]
 
 

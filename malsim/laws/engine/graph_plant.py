@@ -56,22 +56,18 @@ class GraphState:
 
     @cached_property
     def view(self) -> GraphView:
-        """Return the cells as the last tick left them."""
         return GraphView(self, self.memory)
 
     def append(self, memory: Memory, rep: Ints, about: Ints, value: Ints) -> GraphState:
-        """With a memory that has more cells, and what these are about."""
         news = zip((self.rep, self.object, self.value), (rep, about, value), strict=True)
         rep_, object_, value_ = (column.append(new.astype(np.int32)) for column, new in news)
         return replace(self, memory=memory, rep=rep_, object=object_, value=value_)
 
     def of_cells(self, name: str) -> Array:
-        """A derived value of every cell, NaN where it was admitted since."""
         values = self.derived.get(name.replace("-derived-", "-", 1), np.zeros(0))
         return np.append(values, np.full(self.memory.height - len(values), np.nan))
 
     def taking(self, memory: Memory) -> GraphState:
-        """With another memory; what new cells are about is read off their words."""
         cells = memory.table("cells").rows.since(len(self.rep)) if memory.height > len(self.rep) else None
         if cells is None:
             return replace(self, memory=memory)
@@ -99,7 +95,6 @@ class Graph(SharesObjects):
         return state.taking(self.begin(replications, self.rules)) if self.begin else state
 
     def admit(self, state: GraphState, claims: Claims) -> tuple[GraphState, Verdicts]:
-        """Take claims through the gate."""
         if claims.checked:
             batch = claims.checked(state.memory)
         else:
@@ -112,7 +107,6 @@ class Graph(SharesObjects):
         return state.append(result.memory, *new), Verdicts.of(result)
 
     def take_back(self, state: GraphState, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[GraphState, Bools]:
-        """Let people take values back; what is erased says nothing any more."""
         places = np.stack([column.values for column in (state.rep, state.object, state.value)]).astype(np.int64)
         rows, group = rows_saying(state.memory, places, np.stack([rep, object_, value]))
         memory, obeyed, erased = take_back(state.memory, rows, group, len(rep), deed, self.rules)
@@ -127,25 +121,20 @@ class Graph(SharesObjects):
         return replace(state, memory=tick(state.memory, now, rules, tau_scale=stretch))
 
     def _rules(self, state: GraphState) -> Rules:
-        """The rules with the formula that a derived value makes, where one does."""
         rules, name = self.rules, self.rules.effective
         return rules.replace(effective=scaled(state.of_cells(name), rules)) if isinstance(name, str) else rules
 
     def read(self, state: GraphState, rep: Ints, object_: Ints, opened: Ints, now: float) -> GraphState:  # noqa: ARG002
-        """Expand what was opened; a question alone changes nothing."""
         return replace(state, memory=expanded(state.memory, opened, now, self.rules)) if opened.size else state
 
     def view(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # its numbers move at ticks
-        """Return the cells as the last tick left them."""
         return state.view
 
     def present(self, state: GraphState, now: float) -> GraphView:  # noqa: ARG002  # what time does to it waits for the tick
-        """Return the view with the claims admitted since the last tick."""
         memory = present(state.memory, self._rules(state)).memory
         return state.view if memory is state.memory else GraphView(state, memory)
 
     def graph(self, state: GraphState) -> Memory:
-        """The graph."""
         return state.memory
 
     def with_graph(self, state: GraphState, memory: Memory) -> GraphState:
@@ -153,7 +142,6 @@ class Graph(SharesObjects):
         return state.taking(memory)
 
     def with_derived(self, state: GraphState, values: Mapping[str, Array]) -> GraphState:
-        """The same, with what a netlist derives of its cells."""
         return replace(state, derived={name: array for name, array in values.items() if name.startswith("cell-")})
 
 
@@ -173,31 +161,25 @@ class GraphView(View):
 
     @property
     def rep(self) -> Ints:
-        """Places of replications."""
         return self._state.rep.values
 
     @property
     def object(self) -> Ints:
-        """Places of objects, NONE for those that the vocabulary does not have."""
         return self._state.object.values
 
     @property
     def value(self) -> Ints:
-        """Places of values."""
         return self._state.value.values
 
     @cached_property
     def name(self) -> pl.Series:
-        """Handles."""
         return pl.Series("handle", self._memory.column("handle"), dtype=pl.String)
 
     def names_of(self, rows: Ints) -> NDArray[Any]:
-        """Return the handles of some cells."""
         return self._memory.values("handle", rows)
 
     @cached_property
     def writer(self) -> Ints:
-        """Places of writers, NONE for those that the vocabulary does not have."""
         places = {name: place for place, name in enumerate(self._state.vocabulary.writers)}
         names = [places.get(name, NONE) for name in self._memory.table("writers").column("writer").tolist()]
         writer: Ints = np.array([*names, NONE])[self._memory.column("author")]
@@ -205,32 +187,26 @@ class GraphView(View):
 
     @property
     def stated(self) -> Array:
-        """Return the stated confidence of each cell, as the gate admitted it."""
         return self._memory.column("stated")
 
     @property
     def time(self) -> Array:
-        """Return the time at which each cell was created."""
         return self._memory.column("created")
 
     @cached_property
     def belief(self) -> Array:
-        """Their effective confidence."""
         return self._memory.column("effective")
 
     @property
     def rank(self) -> Array:
-        """The same."""
         return self.belief
 
     @property
     def active(self) -> Bools:
-        """Return the mask of active cells."""
         return self._memory.is_active
 
     @property
     def graph(self) -> Memory:
-        """The graph itself."""
         return self._memory
 
     def column(self, name: str, rows: Ints | None = None) -> NDArray[Any] | None:
@@ -245,12 +221,10 @@ class GraphView(View):
         return self._memory.column(name) if rows is None else self._memory.values(name, rows)
 
     def edges(self, since: int) -> tuple[Ints, Ints, Ints]:
-        """Source, target and relation of the edges from one on."""
         edges = self._memory.table("edges")
         return edges.column("source")[since:], edges.column("target")[since:], edges.column("relation")[since:]
 
     def accusations(self) -> tuple[Ints, Ints]:
-        """Return the contradictions by active cells as (source, target) rows."""
         return self._accusations
 
     @cached_property
@@ -266,12 +240,10 @@ class GraphView(View):
         return contradicted
 
     def order(self, rows: Ints, *, match: Array, degree: Array, reader: Ints, now: float) -> Array:
-        """By the ranking that stores are searched with, `ranking.rank_score`."""
         age = now - self._memory.values("touched", rows)
         return rank_score(match, degree, self.belief.take(rows), age, self._state.rules, row=reader)
 
     def marked(self, rows: Ints, now: float) -> Bools:
-        """Return the mask of rows that the push marks with `^`."""
         memory = self._memory
         return marked(
             self._state.rules,
@@ -282,19 +254,15 @@ class GraphView(View):
         )  # fmt: skip
 
     def texts(self, rows: Ints) -> pl.DataFrame:
-        """Title, topics and writer."""
         first = int(rows[0])
         new = self._memory.table("cells").rows.since(first)
         return pl.DataFrame([to_series(name, new.column(name)[rows - first]) for name in ("title", "topics", "writer")])
 
     def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]]:
-        """Return some columns of the cells, the handle as `cell`."""
         return {"cell": self._memory.column("handle")} | {name: self._memory.column(name) for name in names}
 
     def frame(self) -> pl.DataFrame:
-        """The cells."""
         return self._memory.cells.with_columns(cell="handle")
 
     def records(self) -> Mapping[str, NDArray[Any]]:
-        """Return the columns of the writers."""
         return {name: self._memory.table("writers").column(name) for name in schema.WRITERS}

@@ -46,29 +46,23 @@ class LawCalls:
         }
 
     def write(self, items: Items, claim: Claim) -> Change:
-        """Return what claims change."""
         return cast("Change", self._call("write", items, claim))
 
     def tick(self, items: Items, now: float) -> dict[str, NDArray[Any]]:
-        """Return the columns that time changes."""
         return self._columns("tick", items, now)
 
     def read(self, items: Items, query: Query) -> dict[str, NDArray[Any]]:
-        """Return the columns that a use changes."""
         return self._columns("read", items, query)
 
     def rank(self, items: Items, now: float) -> Array:
-        """Return the score that orders items; 1 where the law has none."""
         if "rank" not in self._calls:
             return np.ones(items.alive.shape)
         return self._per_item("rank", items, now)
 
     def belief(self, items: Items, now: float) -> Array:
-        """Return what the law means as a probability."""
         return self._per_item("belief", items, now)
 
     def explain(self, items: Items, row: int, now: float) -> Reasons:
-        """Return what the belief in an item is made of."""
         return cast("Reasons", self._call("explain", items, row, now))
 
     def check_belief(self, belief: Array, item: Callable[[int], str]) -> None:
@@ -88,7 +82,6 @@ class Guard(LawCalls):
     """A user's law: what its functions return is checked; raises `LawError` at the line of the function."""
 
     def write(self, items: Items, claim: Claim) -> Change:
-        """Return what claims change."""
         change = self._call("write", items, claim)
         if not isinstance(change, Change):
             self._refuse("write", "write returns a Change", given=type(change).__name__)
@@ -168,7 +161,6 @@ class WatchedPlant:
             self.explain = self._explain
 
     def admit(self, state: Any, claims: Claims) -> tuple[Any, Verdicts]:
-        """Take a batch of claims."""
         result = self._ask("admit", state, claims)
         if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], Verdicts)):
             self._refuse("admit", "must return a state and Verdicts", result)
@@ -181,7 +173,6 @@ class WatchedPlant:
         return after, replace(verdicts, account=partial(self._call, "account", verdicts.account))
 
     def view(self, state: Any, now: float) -> View:
-        """Return the law's view after checking its columns."""
         view = self._ask("view", state, now)
         if not isinstance(view, View):
             self._refuse("view", "must return a View", view)
@@ -198,7 +189,6 @@ class WatchedPlant:
         return explanation
 
     def _check(self, columns: dict[str, Any]) -> None:
-        """Refuse columns of unequal lengths, and beliefs that are none."""
         belief = columns["belief"]
         for name in (*COLUMNS, *(() if belief is None else ("belief",))):
             if np.shape(columns[name]) != np.shape(columns["rep"]):
@@ -207,7 +197,6 @@ class WatchedPlant:
             self._refuse("view: belief", "must be within 0 and 1", belief)
 
     def _watched_view(self, original: View, columns: dict[str, Any]) -> View:
-        """A view of another's class, with its columns, and its methods watched."""
         view = View(**columns)
         for name in METHODS:
             object.__setattr__(view, name, partial(self._call, f"view.{name}", getattr(original, name)))

@@ -59,37 +59,30 @@ class Items:
 
     @property
     def rep(self) -> Ints:
-        """Places of replications."""
         return self._column("rep")
 
     @property
     def object(self) -> Ints:
-        """Places of objects."""
         return self._column("object")
 
     @property
     def value(self) -> Ints:
-        """Places of values."""
         return self._column("value")
 
     @property
     def writer(self) -> Ints:
-        """Places of writers."""
         return self._column("writer")
 
     @property
     def time(self) -> Array:
-        """The stated times, days."""
         return self["time"]
 
     @property
     def stated(self) -> Array:
-        """Stated confidences; `UNSTATED` where the claim had none."""
         return np.where(np.isnan(self.as_stated), UNSTATED, self.as_stated)
 
     @property
     def as_stated(self) -> Array:
-        """Stated confidences; NaN where the claim had none."""
         return self._column("stated")
 
     @property
@@ -104,11 +97,9 @@ class Items:
 
     @property
     def alive(self) -> Bools:
-        """Return the mask of items that exist."""
         return self._column("alive")
 
     def age(self, now: float | Array, since: str = "time") -> Array:
-        """Days from a column of times until now; never below 0."""
         return np.maximum(now - self[since], 0.0)
 
 
@@ -130,7 +121,6 @@ class ItemState:
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return every column by name."""
         return {name: column.values for name, column in self.columns.items()}
 
 
@@ -188,7 +178,6 @@ class Change:
 
 
 def reviewers(vocabulary: Vocabulary) -> Bools:
-    """Return the mask of writers whose names say that they are reviewers."""
     return np.array([name in REVIEWERS for name in vocabulary.writers], dtype=bool)
 
 

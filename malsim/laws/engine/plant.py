@@ -41,7 +41,6 @@ class ItemPlant:
         self._calls = calls_of(law, self.params)
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> ItemState:
-        """An empty memory, one for each of these replications."""
         columns = {name: np.zeros(0, dtype=KINDS.get(name, np.float64)) for name in (*COMMON, "number")}
         columns["alive"] = np.zeros(0, dtype=bool)
         for name, state in self.law.state.items():
@@ -142,7 +141,6 @@ class ItemPlant:
         return group, Lists(place[living][mask], alive[mask], np.bincount(group, minlength=len(keys)))
 
     def tick(self, state: ItemState, now: float) -> ItemState:
-        """Let time do what the law says it does."""
         if "tick" not in self.law.functions:
             return state
         alive = np.flatnonzero(state.columns["alive"].values)
@@ -152,7 +150,6 @@ class ItemPlant:
         return replace(state, columns=draft.columns(), news=np.zeros_like(state.news))
 
     def read(self, state: ItemState, rep: Ints, object_: Ints, opened: Ints, now: float) -> ItemState:  # noqa: ARG002  # what is used is the law's to say
-        """A use of what is known about these objects, in these replications."""
         if "read" not in self.law.functions or not len(rep):
             return state
         draft = Draft(state.columns)
@@ -165,7 +162,6 @@ class ItemPlant:
         return replace(state, columns=draft.columns())
 
     def _best(self, items: Items, now: float) -> Bools:
-        """The best few of each row by rank; ties by order of creation."""
         if self.law.scope == "replication":
             return np.zeros(items.alive.shape, dtype=bool)
         rank = np.where(items.alive, self._calls.rank(items, now), -np.inf)

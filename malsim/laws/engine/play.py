@@ -62,7 +62,6 @@ def run_events(plant: Plant[Any], events: Iterable[Mapping[str, Any]]) -> list[l
 
 
 def one_claim(sequence: int, t: float, stated: float, *, writer: int, object: int, value: int) -> Claims:  # noqa: A002
-    """A batch of one claim in the first replication."""
     numbers = {"rep": 0, "writer": writer, "sequence": sequence, "object": object, "value": value}
     columns: dict[str, Any] = {name: np.array([number], dtype=np.int64) for name, number in numbers.items()}
     return Claims(**columns, t=np.array([t]), stated=np.array([stated]))

@@ -64,7 +64,6 @@ def _foreign(name: str) -> Law | LawError:
 
 
 def registry_reset() -> None:
-    """Forget what was loaded of other packages: they are looked for anew."""
     _points.cache_clear()
     _foreign.cache_clear()
 

@@ -44,12 +44,10 @@ class Lists:
         return self._rows[np.where(there, self._start[groups][:, None] + place, 0)], there
 
     def add(self, groups: Ints, rows: Ints) -> None:
-        """A new row at the end of each of these groups; no group twice."""
         self._rows[self._start[groups] + self.count[groups]] = rows
         self.count[groups] += 1
 
     def keep(self, groups: Ints, rows: Ints, mask: Bools) -> None:
-        """Leave only some rows of these groups' matrix."""
         line, _ = np.nonzero(mask)
         self._rows[self._start[groups][line] + rank_within_group(line)] = rows[mask]
         self.count[groups] = np.count_nonzero(mask, axis=1)

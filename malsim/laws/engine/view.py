@@ -36,52 +36,42 @@ class ItemView(View):
 
     @property
     def rep(self) -> Ints:
-        """Places of replications."""
         return self._state["rep"]
 
     @property
     def object(self) -> Ints:
-        """Places of objects."""
         return self._state["object"]
 
     @property
     def value(self) -> Ints:
-        """Places of values."""
         return self._state["value"]
 
     @property
     def writer(self) -> Ints:
-        """Places of writers."""
         return self._state["writer"]
 
     @property
     def stated(self) -> Array:
-        """Return the stated confidence of each item."""
         return self._state["stated"]
 
     @property
     def time(self) -> Array:
-        """The stated times, days."""
         return self._state["time"]
 
     @property
     def active(self) -> Bools:
-        """Return the mask of living items."""
         return self._state["alive"]
 
     @property
     def name(self) -> pl.Series:
-        """The object and the item's number within its replication."""
         return self._state.names
 
     @cached_property
     def rank(self) -> Array:
-        """Return the law's score of each item."""
         return self._all_rows(self._calls.rank(self._items, self._now))
 
     @cached_property
     def belief(self) -> Array | None:
-        """Return the law's probability of each item, or None if it has none."""
         if not self._calls.law.belief:
             return None
         belief = self._all_rows(self._calls.belief(self._items, self._now))
@@ -90,20 +80,17 @@ class ItemView(View):
 
     @property
     def columns(self) -> Mapping[str, NDArray[Any]]:
-        """The law's own state."""
         return {name: self._state[name] for name, state in self._calls.law.state.items() if not state.many}
 
     def _item(self, row: int) -> str:
         return f"replication {self.rep[row]}, item {self.name[row]}, claim of {self.claim(row)}"
 
     def claim(self, row: int) -> str:
-        """The claim that made an item, in words."""
         words = self._state.vocabulary
         about, value = words.objects[self.object[row]], words.values[self.object[row]][self.value[row]]
         return f"{words.writers[self.writer[row]]} on {about}: {value} at {self.time[row]:g} d"
 
     def cells(self, rows: Ints) -> pl.DataFrame:
-        """Names and writers of some rows: cell, writer."""
         writers = [self._state.vocabulary.writers[writer] for writer in self.writer[rows].tolist()]
         return pl.DataFrame({"cell": self.name.gather(rows), "writer": pl.Series(writers, dtype=pl.String)})
 

@@ -43,7 +43,6 @@ class BelievedGraph(Graph):
     """
 
     def tick(self, state: GraphState, now: float) -> GraphState:
-        """Compute one step of the graph, then the beliefs."""
         memory = tick(state.memory, now, self._published)
         rows = _claim_rows(state)
         if len(rows):

@@ -52,7 +52,6 @@ def closed(evidence: Evidence, constants: Constants = Constants()) -> TruthEstim
 
 
 def _swept(evidence: Evidence, p: Array, depth: Array, constants: Constants) -> TruthEstimate:
-    """Run the sweeps from these initial beliefs and return the estimate."""
     cell = evidence.object * evidence.values + evidence.value
     teaching = replace(evidence, weight=learning_weights(evidence, constants))
     for _ in range(constants.sweeps):
@@ -96,7 +95,6 @@ def _pinned(evidence: Evidence, p: Array) -> Array:
 
 
 def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
-    """A, a_w, M, M_w and θ_w from what is believed now."""
     k, writers = evidence.values, len(evidence.writer_rep)
     cell = evidence.writer * k + evidence.value
     about = evidence.object
@@ -130,7 +128,6 @@ def _tilted(shared: Array, record: Array, pool: Array) -> Array:
 
 
 def _believe(evidence: Evidence, learnt: _Records, stated: Array, p: Array, depth: Array, constants: Constants) -> _Believed:
-    """P of every object, from what was learnt of those who speak about it."""
     k, objects = evidence.values, len(evidence.object_rep)
     cell, flat = evidence.writer * k * k + evidence.value, np.log(np.maximum(learnt.theta, LEAST)).ravel()
     terms = np.stack([flat.take(cell + truth * k) for truth in range(k)])  # [truth, claim]

@@ -39,7 +39,6 @@ class ItemBeliefs:
 
     @property
     def effective(self) -> Array:
-        """Return the belief in each item's value."""
         return self._of_form([
             estimate.effective[data.about, data.value] if data.shared else estimate.effective[data.value]
             for data, estimate in self.forms
@@ -47,14 +46,12 @@ class ItemBeliefs:
 
     @property
     def record(self) -> Array:
-        """The record a_w of each item's writer, NaN for a reviewer's."""
         records = [np.full(len(self.form), np.nan) for _ in self.forms]
         for record, (data, estimate) in zip(records, self.forms, strict=True):
             record[data.claim] = estimate.record[data.evidence.writer]
         return self._of_form(records)
 
     def of(self, row: int) -> tuple[ItemEvidence, TruthEstimate]:
-        """The evidence and the estimate in the form of one item."""
         return self.forms[self.form[row]]
 
     def _of_form(self, columns: list[Array]) -> Array:

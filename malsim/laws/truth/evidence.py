@@ -56,7 +56,6 @@ class Evidence:
 
     @cached_property
     def voices(self) -> Array:
-        """Claims about each object, n_o."""
         return np.bincount(self.object, minlength=len(self.object_rep)).astype(np.float64)
 
     @property
@@ -73,7 +72,6 @@ class Evidence:
 
     @cached_property
     def stating(self) -> Ints:
-        """The claims that state a confidence."""
         return np.flatnonzero(self.bin >= 0)
 
     @cached_property
@@ -130,7 +128,6 @@ def stated_bins(stated: Array) -> Ints:
 
 
 def share(weights: Array, group: Ints, groups: int) -> Array:
-    """Weights summed by group."""
     total: Array = np.bincount(group, weights=weights, minlength=groups).astype(np.float64, copy=False)
     return total
 

@@ -36,7 +36,6 @@ class ItemEvidence(NamedTuple):
 
 
 def word_of(items: Items, row: int) -> str:
-    """The value of an item as a person writes it."""
     word = items.vocabulary.values[items.object[row]][items.value[row]]
     return word if isinstance(word, str) else f"{word:g}"
 

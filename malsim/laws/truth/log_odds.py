@@ -31,7 +31,6 @@ class LogRatio(NamedTuple):
 
     @property
     def total(self) -> float:
-        """The log of the ratio."""
         return self.prior + float(self.terms.sum())
 
 
@@ -62,7 +61,6 @@ class LogOdds(NamedTuple):
 
     @property
     def total(self) -> float:
-        """The sum, log P / (1 − P)."""
         return self.prior + float(self.terms.sum()) + self.others + self.limit
 
 
@@ -117,7 +115,6 @@ def _heights(evidence: Evidence, estimate: TruthEstimate, object_: int) -> tuple
 
 
 def reasons_of(items: Items, data: ItemEvidence, estimate: TruthEstimate, row: int) -> Reasons:
-    """The log odds of what an item says, in words."""
     about, value = int(data.about[row]), int(data.value[row])
     odds = log_odds(data.evidence, estimate, about, value)
     if odds.pinned:
@@ -147,7 +144,6 @@ def reasons_of(items: Items, data: ItemEvidence, estimate: TruthEstimate, row: i
 
 
 def _fading_words(fit: Fading | None, row: int) -> str:
-    """Describe how claims fade, if the facts are found to change."""
     if fit is None or not fit.tau[row] > 0.0:
         return ""
     return f"; claims fade within {fit.tau[row]:.3g} d [{fit.low[row]:.3g}, {fit.high[row]:.3g}], found from them"

@@ -46,7 +46,6 @@ def own_values(evidence: Evidence, constants: Constants = Constants()) -> TruthE
 
 
 def _swept(evidence: Evidence, p: Array, constants: Constants) -> TruthEstimate:
-    """Run the sweeps from these initial beliefs and return the estimate."""
     items, teaching = evidence.items, replace(evidence, weight=learning_weights(evidence, constants))
     for _ in range(constants.sweeps):
         learnt = _learn(teaching, p, constants)
@@ -72,13 +71,11 @@ def _start(evidence: Evidence) -> Array:
 
 
 def _pinned(evidence: Evidence, p: Array) -> Array:
-    """P with the verified items at 1 and the others of their objects at 0."""
     pin = evidence.pinned[evidence.items]
     return np.where(pin >= 0, np.arange(len(p)) == pin, p)
 
 
 def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
-    """Writers' records, from what is believed now."""
     writers, rep = len(evidence.writer_rep), evidence.writer_rep
     agreed = share(evidence.weight * p[evidence.value], evidence.writer, writers)
     total = share(evidence.weight, evidence.writer, writers)
@@ -93,7 +90,6 @@ def _record(agreed: Array, total: Array, pool: Array, constants: Constants) -> A
 
 
 def _believe(evidence: Evidence, record: Array, stated: Array, constants: Constants) -> _Believed:
-    """P of every item, from the records of those who claim it."""
     items, objects, values = evidence.items, len(evidence.object_rep), evidence.item_values
     unseen = values - np.bincount(items, minlength=objects)
     right = record[evidence.writer]

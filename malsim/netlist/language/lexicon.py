@@ -47,10 +47,16 @@ TIMES: Final[Mapping[str, Fraction]] = MappingProxyType({unit: Fraction(days) fo
 
 
 def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str:
+    """Return the column that fields of an address name: `("scores", "eff")` is `effective`.
+
+    A score or a flag of a cell has one name, the one after `scores-` or `flags-`; every other column has its own.
+    """
     group, name = (fields[0], fields[1]) if len(fields) > 1 else ("", fields[0] if fields else "")
-    words = {"scores": SCORES, "flags": FLAGS}.get(group, {})
-    column = words.get(name, name) if group in {"scores", "flags", ""} and len(fields) <= 2 else ""  # noqa: PLR2004
-    if column not in columns or (group and column not in words.values()):
+    named = {**SCORES, **FLAGS}
+    of_cells = "cell" in columns or "handle" in columns
+    own = "" if of_cells and name in named.values() else name
+    column = {"scores": SCORES, "flags": FLAGS}[group].get(name, "") if group in {"scores", "flags"} else own
+    if column not in columns or len(fields) > 2:  # noqa: PLR2004 - a group and a name
         names = [*(f"scores-{score}" for score in SCORES), *(f"flags-{flag}" for flag in FLAGS)]
         choices = names if "cell" in columns or group else columns
         allowed, hint = f"{' '.join(choices)}, or a column", nearest(name, [*SCORES, *FLAGS, *columns]) or None

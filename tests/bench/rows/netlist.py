@@ -124,7 +124,7 @@ def _text(lines: int) -> str:
             f"  prop writer w{place % 97}",
             f"loadrt watch names=watch-{place}",
             f"net eff-{place} watch-{place}.in < {handle}-scores-eff",
-            f"net low-{place} watch-{place}.below > {handle}-flags-requires_review",
+            f"net low-{place} watch-{place}.below > {handle}-flags-review",
             f"setp watch-{place}.level 0.5",
             f"addf watch-{place} tick",
         ]

@@ -103,7 +103,7 @@ WATCH = "loadrt watch names=low\nnet worth low.in\nnet is-low low.below\nsetp lo
 FLAG = """\
 loadrt latch names=alarm
 net is-low alarm.set
-net flagged alarm.out > dec_a3ee-flags-requires_review
+net flagged alarm.out > dec_a3ee-flags-review
 addf alarm tick
 """
 DELAY = "loadrt ton names=late\nnet bad late.in\nnet up late.out\naddf late tick\n"
