@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from malsim.base.errors import AdapterError
+from malsim.base.files.text_files import read_text
 from malsim.base.files.toml_text import toml_table
 from malsim.base.plain_text import filled
 
@@ -57,7 +58,7 @@ class ToolMapping:
 def read_mapping(path: Path) -> ToolMapping:
     """Read a mapping from its file. Raises `AdapterError` if the file is missing, is not TOML, or names no tool."""
     try:
-        table = toml_table(path.read_text(encoding="utf-8"))
+        table = toml_table(read_text(path))
     except (OSError, ValueError) as problem:
         raise AdapterError(f"no mapping: {problem}", where=str(path), hint="see malsim docs your-own-memory") from problem
     steps = {call: tuple(_step(one, f"{path}: {call}") for one in _list(table.get(call))) for call in CALLS + OPTIONAL}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.agents.turn_hooks import EVENTS
 from malsim.base.errors import UsageError
+from malsim.base.files.text_files import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +43,7 @@ def _claude_code(folder: Path, store: str, writer: str) -> dict[Path, str]:
 
 def _codex(folder: Path, store: str, writer: str) -> dict[Path, str]:
     config, hooks = folder / ".codex" / "config.toml", folder / ".codex" / "hooks.json"
-    text = config.read_text(encoding="utf-8") if config.is_file() else ""
+    text = read_text(config, refused=UsageError) if config.is_file() else ""
     try:
         if SERVER in tomllib.loads(text).get("mcp_servers", {}):
             raise UsageError("a server of this name is there already", where=str(config), given=SERVER)
@@ -81,8 +82,9 @@ def _with_hooks(path: Path, store: str, writer: str) -> str:
 
 
 def _table(path: Path) -> dict[str, Any]:
+    text = read_text(path, refused=UsageError) if path.is_file() else "{}"
     try:
-        table = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        table = json.loads(text)
     except ValueError as problem:
         raise UsageError("no JSON", where=str(path), given=str(problem), hint="mend it, or move it away") from None
     if not isinstance(table, dict):

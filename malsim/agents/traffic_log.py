@@ -131,7 +131,7 @@ def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[
         return start, last, items
     whole = path.read_bytes()
     end = whole.rfind(b"\n") + 1  # a last line may have been cut short
-    for number, text in enumerate(whole[:end].decode("utf-8", "replace").splitlines(), 1):
+    for number, text in enumerate(whole[:end].decode("utf-8-sig", "replace").splitlines(), 1):
         try:
             line = json.loads(text)
             last = float(line["t"])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.base.errors import RulesError
+from malsim.base.files.text_files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -150,6 +151,6 @@ class UserFormula:
 def _source_in(path: Path, name: str) -> str:
     import ast
 
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name]
     return ast.get_source_segment(text, nodes[0]) or "" if nodes else ""

@@ -44,6 +44,7 @@ def main(args: argparse.Namespace) -> int:
     import sys
 
     from malsim.adapters.foreign_code import before_loading
+    from malsim.base.files.text_files import read_text
     from malsim.lab.shell import Console
     from malsim.netlist.hal.ini import ini_variables
     from ops.pin.palette import others
@@ -52,7 +53,7 @@ def main(args: argparse.Namespace) -> int:
         before_loading(op)
     console = Console(opened(args.target, args))
     if args.ini:
-        console.variables = ini_variables(Path(args.ini).read_text(encoding="utf-8", errors="replace"))
+        console.variables = ini_variables(read_text(args.ini))
     if args.file:
         return console.script(Path(args.file).read_bytes(), args.file, keep_going=args.keep_going)
     if args.lines:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malsim.base.errors import RulesError, nearest
+from malsim.base.files.text_files import read_text
 from malsim.base.files.toml_text import toml_table
 from malsim.base.finite import DURATION, LARGEST, typed_days
 from malsim.base.user_formula import UserFormula
@@ -216,11 +217,12 @@ class Rules:
         path = Path(source)
         if not path.is_file():
             raise RulesError("no such rules", given=str(source), allowed=f"{', '.join(PRESETS)} or a TOML file")
+        text = read_text(path, refused=RulesError)
         try:
-            table = toml_table(path.read_text(encoding="utf-8"))
+            table = toml_table(text)
         except RecursionError as error:
             raise RulesError("nested too deeply", where=str(path)) from error
-        except (ValueError, OSError) as error:
+        except ValueError as error:
             raise RulesError("not a TOML file", where=str(path), hint="write name = value on lines of their own") from error
         rules = table.get("rules", table)
         if not isinstance(rules, dict):

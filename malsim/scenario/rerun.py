@@ -13,6 +13,7 @@ import numpy as np
 
 from malsim.base.errors import DataError
 from malsim.base.files.table_files import read_table
+from malsim.base.files.text_files import read_text
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim import bench
@@ -186,7 +187,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise DataError("no such manifest", given=str(path), hint="name the manifest.json that a run wrote")
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = json.loads(read_text(path))
+    except DataError:
+        raise
     except (ValueError, RecursionError) as error:
         raise DataError("not JSON", where=str(path), hint="name the manifest.json that a run wrote") from error
     keys = {"malsim", "scenario", "rules", "seed", "days", "turn_every_ms", "replications", "first", "record", "sha256"}

@@ -49,7 +49,7 @@ def read_samples(path: str | Path, cfg: str, names: Sequence[str] = (), *, tagge
     if not cfg or set(cfg) - set(_TYPES) or len(columns) != len(cfg):
         allowed = f"one of b f s u for each of {columns}"
         raise OpError("the types do not fit the pins", where=str(path), given=cfg, allowed=allowed)
-    lines = [line.split() for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    lines = [line.split() for line in Path(path).read_text(encoding="utf-8-sig").splitlines()]
     if not tagged and ["overrun"] in lines:
         line = lines.index(["overrun"]) + 1
         hint = "record with halsampler -t and read with tagged=True"

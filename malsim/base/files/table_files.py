@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.base.errors import DataError
+from malsim.base.files.text_files import IS_UTF16, is_utf16, without_mark
 from malsim.base.limits import Limits, within
 
 if TYPE_CHECKING:
@@ -60,9 +62,15 @@ def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> p
             rows, width = pl.scan_parquet(source).select(pl.len()).collect().item(), len(pl.read_parquet_schema(source))
             within({"input": rows * width * WIDTH}, where=str(path))
             return pl.read_parquet(source)
-        if kind != ".csv":
-            return pl.read_ndjson(source, infer_schema_length=None)
-        return pl.read_csv(source, infer_schema=not texts)
+        head = _first_bytes(path)
+        if is_utf16(head):
+            raise DataError(IS_UTF16, where=str(path), hint="save the file as UTF-8")
+        if kind == ".csv":
+            return pl.read_csv(source, infer_schema=not texts)
+        if head == BOM_UTF8:
+            with _unpacked(path) as file:
+                source = without_mark(file.read())
+        return pl.read_ndjson(source, infer_schema_length=None)
     except unreadable as error:
         why = str(error).split("\n", 1)[0]
         raise DataError(f"cannot be read: {why}", where=str(path), allowed="CSV, Parquet or NDJSON, also gzipped") from error
@@ -74,7 +82,16 @@ def _within_limits(path: Path) -> Any:
     within({"input": size}, where=str(path))
     if path.suffix.lower() != ".gz" or limits is None or size * DEFLATED <= limits.input:
         return path
-    with gzip.open(path) as file:
+    with _unpacked(path) as file:
         data = file.read(limits.input + 1)
     within({"input": len(data)}, where=str(path))
     return io.BytesIO(data)
+
+
+def _first_bytes(path: Path) -> bytes:
+    with _unpacked(path) as file:
+        return bytes(file.read(len(BOM_UTF8)))
+
+
+def _unpacked(path: Path) -> Any:
+    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")

@@ -89,8 +89,9 @@ def _serve_http(server: MCPServer[Any], args: argparse.Namespace) -> None:
 
     from malsim.agents.server import with_token
     from malsim.base.errors import UsageError
+    from malsim.base.files.text_files import read_text
 
-    token = args.token_file.read_text(encoding="utf-8").strip() if args.token_file else ""
+    token = read_text(args.token_file, refused=UsageError).strip() if args.token_file else ""
     if not token and args.host not in ("127.0.0.1", "localhost", "::1"):
         raise UsageError("others than this machine need a token", where="--host", given=args.host, hint="add --token-file")
     app = server.streamable_http_app(host=args.host)

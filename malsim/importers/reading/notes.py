@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from malsim.base.errors import StoreError
+from malsim.base.files.text_files import IS_UTF16, is_utf16
 from malsim.importers.reading.records import Collector, key_of
 
 MOST_BYTES = 16 << 20  # of one note
@@ -111,7 +113,7 @@ def _observation(line: str) -> NoteObservation | None:
 
 def _header(text: str) -> tuple[dict[str, str | list[str]], str]:
     """Parse front matter of `name: value`, lists and one level of nesting; return it and the text after it."""
-    lines = text.removeprefix("\ufeff").splitlines()
+    lines = text.splitlines()
     if not lines or lines[0].strip() != "---" or "---" not in (rest := [line.rstrip() for line in lines[1:]]):
         return {}, text
     end = rest.index("---")
@@ -148,11 +150,15 @@ class NoteFolder(Collector):
 
     def __init__(self, folder: Path, read: Callable[[str, str], Note], cell: Cell) -> None:
         super().__init__()
-        self.notes = {
-            path: read(path.read_text(encoding="utf-8", errors="replace"), path.relative_to(folder).as_posix())
-            for path in files(folder)
-        }
+        self.notes = {path: read(_text(path), path.relative_to(folder).as_posix()) for path in files(folder)}
         observed = {(note.title, one): (path, note) for path, note in self.notes.items() for one in note.observations}
         self.keys = {(title, one): key_of(title, one.category, one.text) for title, one in observed}
         for (place, key), (path, note) in zip(self.keys.items(), observed.values(), strict=True):
             self.add(key, **cell(path, note, place[1]))
+
+
+def _text(path: Path) -> str:
+    data = path.read_bytes()
+    if is_utf16(data):
+        raise StoreError(IS_UTF16, where=str(path), hint="save the file as UTF-8")
+    return data.decode("utf-8-sig", "replace")

@@ -14,6 +14,7 @@ from typing import Any
 
 from malsim.base.errors import StoreError
 from malsim.base.files.sqlite_file import MAGIC
+from malsim.base.files.text_files import IS_UTF16, is_utf16, without_mark
 from malsim.base.limits import within
 from malsim.memory.tables.connect import refusing
 
@@ -25,12 +26,7 @@ _ARCHIVES = {
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ": "an xz archive",
 }
-_FOREIGN = {
-    b"\x80": "a Python pickle, which runs code when it is read",
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
-}
-_MARK = b"\xef\xbb\xbf"  # some editors begin UTF-8 with it
+_PICKLE = b"\x80"
 _BLANK = " \t\r\n"  # what JSON allows round a value
 _DECODER = json.JSONDecoder()
 _LOGS = ("-wal", "-journal")
@@ -75,9 +71,11 @@ class Source:
                 raise StoreError(
                     f"{name}, which is not unpacked here", where=str(self.path), hint="unpack it, then name what was in it"
                 )
-        for magic, name in _FOREIGN.items():
-            if self.head.startswith(magic):
-                raise StoreError(f"neither an SQLite file nor text in UTF-8, but {name}", where=str(self.path))
+        if self.head.startswith(_PICKLE):
+            problem = "neither an SQLite file nor text in UTF-8, but a Python pickle, which runs code when it is read"
+            raise StoreError(problem, where=str(self.path), hint="ask for the memory as JSON")
+        if is_utf16(self.head):
+            raise StoreError(IS_UTF16, where=str(self.path), hint="save the file as UTF-8")
 
     @property
     def is_database(self) -> bool:
@@ -144,7 +142,7 @@ class Source:
             return b"", b""
         with self.path.open("rb") as file:
             lines = (line for line in iter(lambda: file.readline(LONGEST_LINE), b"") if line.strip())
-            return next(lines, b"").removeprefix(_MARK), next(lines, b"")
+            return without_mark(next(lines, b"")), next(lines, b"")
 
     @cached_property
     def document(self) -> Any:
@@ -181,7 +179,7 @@ class Source:
                 if len(line) > LONGEST_LINE:
                     raise StoreError("a line too long", where=f"{self.path}:{number}", allowed=f"{LONGEST_LINE} bytes")
                 try:
-                    text = line.removeprefix(_MARK).decode("utf-8", "surrogatepass").strip(_BLANK)
+                    text = without_mark(line).decode("utf-8", "surrogatepass").strip(_BLANK)
                     value, end = _DECODER.raw_decode(text)
                     if end != len(text):
                         yield from (glued := _glued(text))

@@ -14,6 +14,7 @@ from polars.exceptions import PolarsError
 
 from malsim.base.errors import ScenarioError
 from malsim.base.files.outputs import whole_file
+from malsim.base.files.text_files import read_text
 from malsim.base.limits import VARIABLE, Limits
 from malsim.scenario.baseline.band_compare import Comparison, compare, series_label
 from malsim.scenario.checks.band import KEYS, band_of
@@ -158,14 +159,14 @@ def _read(path: Path) -> pl.DataFrame:
         hint = f"record fewer columns or days, or allow it: {VARIABLE}=baseline={size}"
         raise ScenarioError("this baseline has too many bytes", where=str(path), given=size, allowed=f"{most}", hint=hint)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, refused=ScenarioError)
         head = _HEAD.match(text)
         kinds = dict(column.split("=") for column in head[1].split()) if head else {}
         if head is None or not _TYPES.keys() >= set(kinds.values()):
             raise ScenarioError("a baseline of another version", where=f"{path}:1", given=text[:60], hint="record it again")
         schema = {name: _TYPES[kind] for name, kind in kinds.items()}
         rows = pl.read_csv(io.StringIO(text[head.end() :]), schema_overrides=schema)
-    except (PolarsError, UnicodeDecodeError, OSError) as error:
+    except (PolarsError, OSError) as error:
         raise ScenarioError("this baseline cannot be read", where=str(path), hint="record it again") from error
     if rows.columns != list(kinds):
         problem = "the columns differ from those named in the first line"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.engine.adapter import Adapter, Phrases
 from malsim.base.errors import RulesError, ScenarioError, nearest
+from malsim.base.files.text_files import read_text
 from malsim.base.files.toml_text import line_of, lines_of, toml_table
 from malsim.base.finite import in_days
 from malsim.base.screen import holds_secret
@@ -55,11 +56,7 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
     if path.stat().st_size > LARGEST:
         given = f"{path.stat().st_size} bytes"
         raise ScenarioError("scenario file too large", where=str(path), given=given, allowed="64 MiB")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ScenarioError("not UTF-8 text", where=str(path), hint="save the file as UTF-8") from error
-    scenario = parse(text, name=path.stem, where=str(path))
+    scenario = parse(read_text(path, refused=ScenarioError), name=path.stem, where=str(path))
     if allow_code and scenario.adapter:
         scenario = scenario.replace(adapter=replace(scenario.adapter, allowed=True))
     if allow_code and scenario.processes:
@@ -72,7 +69,7 @@ def holds_rules_alone(path: Path) -> bool:
     if path.stat().st_size > LARGEST:
         return False
     try:
-        return set(toml_table(path.read_text(encoding="utf-8"))) == {"rules"}
+        return set(toml_table(read_text(path))) == {"rules"}
     except (ValueError, RecursionError):
         return False
 

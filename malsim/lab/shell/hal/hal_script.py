@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from malsim.base.errors import DataError, UsageError
+from malsim.base.files.text_files import read_text
 from malsim.lab.shell import edits
 from malsim.lab.shell.hal.hal_line import wired
 from malsim.lab.shell.session import Session, signals_by_pin
@@ -219,7 +220,7 @@ def _heredocs(path: Path, name: str) -> list[tuple[list[str], str]]:
 
 def _text(path: Path, name: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except OSError as error:
         raise DataError("this file cannot be read", given=name, hint=error.strerror) from error
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from malsim.base.files.text_files import IS_UTF16, is_utf16
 from malsim.memory.schema import KINDS
 from malsim.netlist.language.faults import Fault
 from malsim.netlist.language.lexicon import LIMITS
@@ -88,6 +89,8 @@ def _decode(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
             words=ascii(half[0])[1:-1], hint="read the file as UTF-8",
         )  # fmt: skip
         return source.encode(errors="replace").decode(), [fault]
+    if is_utf16(source):
+        return "", [Fault(problem=IS_UTF16, file=file, line=1, column=1, words="", hint="save the file as UTF-8")]
     try:
         return source.decode(), []
     except UnicodeDecodeError as error:
