@@ -29,7 +29,7 @@ from malsim.sim.replay.fork import fork as forked_run
 from malsim.sim.replay.turn_push import TurnPush, push_on
 from malsim.sim.run import Run as BareRun
 from malsim.sim.settings.scenario import Scenario
-from malsim.sim.why.wired_signals import all_signals, wired
+from malsim.sim.why.signal_cause import all_signals, wired
 from malsim.sim.world.clock import DAY
 from malsim.sim.writers.engine.user_process import UserProcess
 

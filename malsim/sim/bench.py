@@ -22,14 +22,14 @@ from malsim.sim.agent.netlist_runner import NetlistRunner
 from malsim.sim.agent.oversight.triage_desk import pool_of
 from malsim.sim.agent.turns import Session
 from malsim.sim.context.cell_index import CellIndex
-from malsim.sim.context.run_context import RunContext
+from malsim.sim.context.event_log import RunContext
 from malsim.sim.context.snapshot import Snapshot, shows, within
 from malsim.sim.context.turn import TurnCounters
 from malsim.sim.engine.intake import Inbox, Intake
 from malsim.sim.engine.populations import Populations
 from malsim.sim.processes.process_crew import Actors
 from malsim.sim.record.recorder import Recorder, TickContext
-from malsim.sim.record.running_scores import FinalScores
+from malsim.sim.record.scoring import FinalScores
 from malsim.sim.run import Run
 from malsim.sim.settings.memory_law import plant_of
 from malsim.sim.settings.scenario import check_size

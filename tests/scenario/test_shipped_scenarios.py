@@ -14,7 +14,7 @@ from malsim.scenario.checks.checks import Goal
 from malsim.scenario.file.scenario_file import read
 from malsim.scenario.judge.judge import judge
 from malsim.sim.agent import hooks
-from malsim.sim.settings.claim_faults import ClaimFault
+from malsim.sim.settings.population import ClaimFault
 from malsim.sim.world.clock import DAY
 from tests.scenario.mutants import mutated
 from tests.sim.test_corrections import Keyed

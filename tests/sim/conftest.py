@@ -20,8 +20,7 @@ from malsim.sim.context.event_log import KINDS
 from malsim.sim.engine.intake import Inbox
 from malsim.sim.record.manifest import digest
 from malsim.sim.record.metrics import by_replication
-from malsim.sim.settings.claim_faults import NOISE, ClaimFault
-from malsim.sim.settings.population import Population
+from malsim.sim.settings.population import NOISE, ClaimFault, Population
 from malsim.sim.settings.reader import POLICIES, Reader, Reviewers
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact

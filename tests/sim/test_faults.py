@@ -11,8 +11,7 @@ from scipy import stats
 
 from malsim.base.errors import ScenarioError
 from malsim.sim import bench
-from malsim.sim.settings.claim_faults import ClaimFault
-from malsim.sim.settings.population import Population
+from malsim.sim.settings.population import ClaimFault, Population
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import DAY

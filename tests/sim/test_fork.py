@@ -11,8 +11,7 @@ import malsim as ms
 from malsim.base.errors import MalsimError
 from malsim.sim.record.manifest import digest
 from malsim.sim.run import FRAMES
-from malsim.sim.settings.claim_faults import ClaimFault
-from malsim.sim.settings.population import Population
+from malsim.sim.settings.population import ClaimFault, Population
 
 NAMES = ("poisoner", "noise_and_bad", "tripwire", "hostile_supersession", "reviewers")
 POISON = Population(behaviour="poisoner", name="late", count=2, rate=1.0)

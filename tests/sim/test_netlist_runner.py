@@ -17,8 +17,7 @@ from malsim.scenario.judge.judge import judge_run
 from malsim.scenario.rerun import rerun
 from malsim.sim.bench import run
 from malsim.sim.run import FRAMES
-from malsim.sim.why.signal_cause import because
-from malsim.sim.why.wired_signals import wired
+from malsim.sim.why.signal_cause import because, wired
 
 if TYPE_CHECKING:
     from pathlib import Path

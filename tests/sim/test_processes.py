@@ -17,8 +17,7 @@ from malsim.scenario.file.scenario_file import parse, read
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from malsim.sim.processes.desk import Desk
-    from malsim.sim.processes.environment import Environment
+    from malsim.sim.processes.desk import Desk, Environment
     from malsim.sim.settings.scenario import Scenario
 
     Process: TypeAlias = Generator[simpy.Event, Any, None]

@@ -14,7 +14,7 @@ from malsim.sim import run as run_module
 @pytest.mark.parametrize("given", ["unknown", {"unknown": ValueError("x")}])
 def test_without_takes_failures_by_number_alone(given: Any) -> None:
     run = ms.run("scenarios/mutual_dispute.toml", days=3)
-    with pytest.raises(UsageError, match="a mapping from numbers of replications"):
+    with pytest.raises(UsageError, match="not a mapping from replication numbers"):
         run.without(given)
     assert run.without({}) is run
 

@@ -10,8 +10,7 @@ from malsim.base.errors import MalsimError
 from malsim.base.finite import day
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import parse
-from malsim.sim.settings.claim_faults import ClaimFault
-from malsim.sim.settings.population import Population
+from malsim.sim.settings.population import ClaimFault, Population
 from malsim.sim.settings.reader import Reviewers
 from malsim.sim.settings.scenario import Scenario, checked_law
 from malsim.sim.world import Fact

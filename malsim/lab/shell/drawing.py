@@ -19,7 +19,7 @@ from malsim.netlist.wiring.drawing.mermaid import mermaid
 from malsim.netlist.wiring.drawing.neighbourhood import around
 from malsim.scenario.rerun import one_replication
 from malsim.showing.plots.wiring.netlist import netlist
-from malsim.sim.why.wired_signals import all_signals
+from malsim.sim.why.signal_cause import all_signals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

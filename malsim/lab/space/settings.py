@@ -15,9 +15,8 @@ from malsim.laws import find_law
 from malsim.memory import Rules
 from malsim.memory.gate.checks import LAST_REPLICATION
 from malsim.scenario.file.scenario_file import read
-from malsim.sim.settings.claim_faults import BAD, NOISE
 from malsim.sim.settings.netlist_config import with_reader_ops
-from malsim.sim.settings.population import HABITS, MOST_MEMBERS
+from malsim.sim.settings.population import BAD, HABITS, MOST_MEMBERS, NOISE
 from malsim.sim.settings.reader import MOST as MOST_REVIEWERS
 from malsim.sim.settings.reader import PARAMS, POLICIES, TRIAGE, Trust
 from malsim.sim.settings.scenario import Scenario

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.memory import Rules
 from malsim.memory.rules import PRESETS
-from malsim.sim.settings.claim_faults import BAD, NOISE
-from malsim.sim.settings.population import HABITS
+from malsim.sim.settings.population import BAD, HABITS, NOISE
 from malsim.sim.settings.reader import PARAMS as READER
 from malsim.sim.settings.reader import POLICIES
 from malsim.sim.writers import behaviours

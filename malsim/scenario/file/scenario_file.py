@@ -22,8 +22,7 @@ from malsim.examples import where_shipped
 from malsim.laws import shipped_laws
 from malsim.memory import Rules
 from malsim.scenario.checks.checks import checks_of
-from malsim.scenario.file.actors import ACTORS, actors, scripted_claims
-from malsim.scenario.file.episodes import episodes_of
+from malsim.scenario.file.actors import ACTORS, actors, episodes_of, scripted_claims
 from malsim.scenario.file.initial_store import initial_memory_of
 from malsim.scenario.file.json_schema import scenario_schema
 from malsim.scenario.file.netlist_table import netlist_of

@@ -23,9 +23,8 @@ from malsim.scenario.history.store_history import store_history
 from malsim.scenario.judge.judge import Judged, Outcome, judge_check
 from malsim.scenario.properties.frames import trace_of
 from malsim.sim.agent.netlist_runner import NetlistRunner
-from malsim.sim.context.event_log import EventLog
+from malsim.sim.context.event_log import EventLog, RunContext
 from malsim.sim.context.recorded_rows import SignalLog
-from malsim.sim.context.run_context import RunContext
 from malsim.sim.record.recorder import SIGNALS
 from malsim.sim.world import World
 from malsim.sim.world.clock import DAY

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from malsim.netlist.shipped import SurfacedLines
     from malsim.sim.agent.oversight.written_ops import WrittenOps
     from malsim.sim.agent.reviewer_pool import ReviewerPool
+    from malsim.sim.context.event_log import RunContext
     from malsim.sim.context.recorded_rows import SignalLog
-    from malsim.sim.context.run_context import RunContext
     from malsim.sim.context.turn import TurnCounters
     from malsim.sim.settings.scenario import Scenario
 

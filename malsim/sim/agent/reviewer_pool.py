@@ -15,7 +15,7 @@ from malsim.sim.writers.engine.claim_context import LEAST_STATED, DraftEdge
 
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
-    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.event_log import RunContext
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.settings.reader import Reviewers
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.memory.port import View
     from malsim.sim.agent.netlist_runner import NetlistRunner
-    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.event_log import RunContext
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.context.turn import Turn, TurnCounters
     from malsim.sim.settings.reader import Reader

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from malsim.memory.port import View
     from malsim.sim.context.recorded_rows import Texts
     from malsim.sim.context.turn import Turn
-    from malsim.sim.world import Fact, TruthChanges
+    from malsim.sim.world import Fact, TruthChanges, World
     from malsim.sim.writers.engine.claim_batch import ClaimBatch
 
 EVENTS = {
@@ -217,11 +218,9 @@ PROGRAM = "the handle of the prg cell that asks for it"
 SIGNAL = "the signal that drives it, with its row if it has rows: low(dec_a3ee)"
 LATCH = f"the pin of the latch, with its row if it has rows; the operation of a standing program; or {PROGRAM}"
 
+_WIRED = "webhook annexed reinstated locked unlocked pinned unpinned flagged unflagged conflict"  # by a signal
 KINDS = {
-    "admitted": CLAIM,
-    "rejected": CLAIM,
-    "deduplicated": CLAIM,
-    "attenuated": CLAIM,
+    **dict.fromkeys(("admitted", "rejected", "deduplicated", "attenuated"), CLAIM),
     "superseded": "the handle of the cell that took its place",
     "bootstrapped": "the graph was empty",
     "oriented": "a session begins",
@@ -234,33 +233,17 @@ KINDS = {
     "blocked": "the handle of a row never opened; the FACT of a lesson never written; turn N, where its work broke off;"
     " claim N of reader, where the gate refused the lesson",
     "withheld": "turn N was blocked",
-    "acted": TURN,
-    "declined": TURN,
-    "written_back": TURN,
+    **dict.fromkeys(("acted", "declined", "written_back"), TURN),
     "updated": f"{TURN}; of a store, who rewrote it",
     "compacted": "compact_every N",
     "reanchored": "reanchor_every N",
     "changed": "the world",
-    "flipped": "noise on POPULATION",
-    "perturbed": "noise on POPULATION",
-    "lost": "noise on POPULATION",
-    "doubled": "noise on POPULATION",
-    "delayed": "noise on POPULATION",
-    "reordered": "noise on POPULATION",
+    **dict.fromkeys(("flipped", "perturbed", "lost", "doubled", "delayed", "reordered"), "noise on POPULATION"),
     "misled": "bad on POPULATION",
     "escalated": "the handle of the cell that disputes it, or the signal that rose",
     "tripped": LATCH,
     "cleared": LATCH,
-    "webhook": SIGNAL,
-    "annexed": SIGNAL,
-    "reinstated": SIGNAL,
-    "locked": SIGNAL,
-    "unlocked": SIGNAL,
-    "pinned": SIGNAL,
-    "unpinned": SIGNAL,
-    "flagged": SIGNAL,
-    "unflagged": SIGNAL,
-    "conflict": SIGNAL,
+    **dict.fromkeys(_WIRED.split(), SIGNAL),
     "refused": f"{SIGNAL}; {PROGRAM}; turn N, of an op that a reader may not wire;"
     " who asked for a correction and had no say",
     "scheduled": PROGRAM,
@@ -269,3 +252,13 @@ KINDS = {
     "shared": "who let another scope read it",
     "unshared": "who took that back",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunContext:
+    """State shared by all actors of a run. `reps` are the numbers of the replications; all other code uses their indexes."""
+
+    world: World
+    reps: Ints
+    seed: int
+    log: EventLog

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from malsim.memory.graph.arrays import Array, Ints
-    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.event_log import RunContext
     from malsim.sim.settings.population import Population
 
 Spans: TypeAlias = list[tuple[int, slice]]

@@ -60,11 +60,11 @@ class ClaimForm:
 class ClaimTemplates:
     """Texts of a run (names of writers, facts and forms) from which drafts become claims.
 
-    A claim's body names its writer and the writer's own count, so that none is taken for a restatement of another: while the
-    counts rise, and no cell of others has such a body, the duplicate check is skipped. The gate checks and screens
-    every distinct word and edge once, when the run begins, a body as its writer's with the longest count; of every claim it
-    checks the numbers and the body. A batch in which anything is wrong, or may be, passes the checks in full.
-    Replications are numbered from `first` to `last`.
+    The gate checks and screens each distinct word and edge once, when the run begins, and a body with the largest count.
+    After that only the numbers of a claim are compared with their bounds. A batch with a number out of bounds, or under
+    rules that check more, passes the gate in full. A claim's body names its writer and the writer's own count. While the
+    counts rise, and no other cell has such a body, the duplicate check is skipped. Replications are numbered from `first`
+    to `last`.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class ClaimTemplates:
         first: int,
         last: int,
         rules: Rules,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.first, self.rules = first, rules
         self._made_of = (facts, writers, forms, last)
         self.writers = pl.Series("writer", writers, dtype=pl.String)
@@ -88,16 +88,15 @@ class ClaimTemplates:
         validated = _validated([sample for part in samples for sample in part], rules)
         result = screened(validated, rules)
         self._sound = not (result.issues or result.notes)
-        self._read_checks(forms, rules, {*validated.claims.frame().columns})
+        self._covered = self._sound and self._are_covered(forms, rules)
         starts = np.cumsum([0, *(len(part) for part in samples)])
         self._facts, self._statements, self._forms = (
             validated.claims.frame().select(names).slice(starts[start], starts[end] - starts[start])
             for names, start, end in ((_OF_FACTS, 0, 2), (_OF_STATEMENTS, 2, 4), (_OF_FORMS, 4, 5))
         )
         self._words = [_arrays(table) for table in (self._facts, self._statements, self._forms)]
-        self._constant = validated.claims.frame().head(1)
-        self._same = _arrays(self._constant)
-        self._kinds = dict(self._constant.schema)
+        constant = validated.claims.frame().head(1)
+        self._same, self._kinds = _arrays(constant), dict(constant.schema)
         self._names = self.writers.to_numpy()
         self._authors, self._counts = np.full((2, last - first + 1, len(writers)), NONE)
         self._read, self._alone = 0, True  # up to which cell none of others has such a body, if none does
@@ -108,16 +107,16 @@ class ClaimTemplates:
         )
         self._weights = validated.edges.column("weight")
 
-    def _read_checks(self, forms: Sequence[ClaimForm], rules: Rules, columns: set[str]) -> None:
+    def _are_covered(self, forms: Sequence[ClaimForm], rules: Rules) -> bool:
+        """Return whether each check of the gate reads the words of one sample, or only numbers that `_passes` compares."""
         constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         programs = any(form.kind == "prg" for form in forms)
-        self._covered = checks.are_covered([table | constant for table in tables], rules, programs=programs)
-        of_each = [check for check in checks.all_checks(rules) if check.reads & {*_OF_EACH}]
         published = checks.PUBLISHED if programs else (*checks.PUBLISHED, checks.IDLE_PROGRAM)
-        self._is_published = all(any(check is each for each in published) for check in of_each)
-        beside = {name for check in checks.all_checks(rules) if check.reads & {*_OF_EACH} for name in check.reads}
-        self._beside = sorted(beside & constant & columns)
+        of_each = (check for check in checks.all_checks(rules) if check.reads & {*_OF_EACH})
+        return checks.are_covered([table | constant for table in tables], rules, programs=programs) and all(
+            any(check is known for known in published) for check in of_each
+        )
 
     def under(self, rules: Rules) -> ClaimTemplates:
         facts, writers, forms, last = self._made_of
@@ -147,7 +146,7 @@ class ClaimTemplates:
             numbers["content"] = make("content")
         rows = LazyRows(len(drafts), None, numbers, _UNNAMED, make, self._kinds)
         claims = Validated(rows, self._edges(drafts, memory), new=new)
-        return claims if self._passes(drafts, body) else _validated_in_full(claims, self.rules)
+        return claims if self._passes(drafts) else _validated_in_full(claims, self.rules)
 
     def _column(
         self, drafts: ClaimBatch, places: tuple[Ints, Ints, Ints], numbers: Mapping[str, NDArray[Any]], name: str
@@ -163,23 +162,10 @@ class ClaimTemplates:
                 return table[name][rows]
         return self._same[name].repeat(len(drafts))
 
-    def _passes(self, drafts: ClaimBatch, body: NDArray[Any]) -> bool:
-        if not (self._sound and self._covered):
-            return False
+    def _passes(self, drafts: ClaimBatch) -> bool:
+        """Return whether the samples cover all checks but those of numbers, and the numbers are within their bounds."""
         stated, t = drafts.stated, drafts.t / DAY
-        if self._is_published and ((stated > 0.0) & (stated <= 1.0) & (np.abs(t) <= FARTHEST)).all():
-            return True
-        own = frame_of(
-            {
-                **{name: self._constant[name].new_from_index(0, len(drafts)) for name in self._beside},
-                "rep": drafts.rep + self.first,
-                "t": t,
-                "sequence": drafts.turn,
-                "confidence": stated,
-                "body": pl.Series("body", body, dtype=pl.String),
-            }
-        )
-        return checks.all_pass(own, self.rules)
+        return self._covered and bool(((stated > 0.0) & (stated <= 1.0) & (np.abs(t) <= FARTHEST)).all())
 
     def _placed(self, drafts: ClaimBatch) -> tuple[Ints, Ints]:
         about = self._about[drafts.form]

@@ -12,9 +12,8 @@ from malsim.base.errors import ScenarioError
 from malsim.memory.schema import NONE
 from malsim.sim.engine.claim_schedule import ClaimSchedule
 from malsim.sim.engine.claim_templates import ClaimForm, ClaimTemplates
-from malsim.sim.engine.delivery import DeliveryLine
 from malsim.sim.engine.own_claims import OwnClaims
-from malsim.sim.engine.population_process import PopulationProcess
+from malsim.sim.engine.population_process import DeliveryLine, PopulationProcess
 from malsim.sim.world.clock import days
 from malsim.sim.writers.engine.claim_batch import ClaimBatch
 from malsim.sim.writers.engine.claim_context import ClaimDraft, DraftEdge, ShownRows
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from malsim.memory.graph.arrays import Bools, Ints
-    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.event_log import RunContext
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.engine.claim_schedule import DueClaims
     from malsim.sim.settings.population import Population

@@ -15,7 +15,7 @@ from malsim.sim.world.correction import JOB
 
 if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Bools, Ints
-    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.event_log import RunContext
     from malsim.sim.engine.intake import Inbox
     from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
     from malsim.sim.settings.scenario import Scenario

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import re
+import traceback
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import simpy
+from simpy.events import NORMAL
 
-from malsim.base.errors import ProcessError, nearest
+from malsim.adapters.calls import text_of
+from malsim.base.errors import MalsimError, ProcessError, nearest
 from malsim.memory.schema import NONE
 from malsim.sim.context.snapshot import LIMIT
 from malsim.sim.world import SENSES
-from malsim.sim.world.clock import DAY
+from malsim.sim.world.clock import DAY, days
 from malsim.sim.world.draws import Draws, name_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from malsim.memory.graph.arrays import Bools, Ints
-    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.event_log import RunContext
     from malsim.sim.context.snapshot import Snapshot
-    from malsim.sim.processes.environment import Environment
     from malsim.sim.world import Fact
 
 
@@ -212,3 +216,56 @@ class Room:
             says = of.values[value] if of and value != NONE else ""
             lines.append(CellLine(name, of.name if of else "", says, float(snapshot.worth[row]), mark))
         return lines
+
+
+_WRONG_YIELD = re.compile(r'File "(.*)", line (\d+), in (\w+)\n.*\nInvalid yield value "(.*)"', re.DOTALL)  # SimPy's words
+_NOT_THE_USERS = str(Path(__file__).parents[2]), str(Path(simpy.__file__).parent)
+
+
+class Environment(simpy.Environment):
+    """SimPy environment of one replication: `now` and delays are in days, the clock counts whole milliseconds.
+
+    What is due at a tick is therefore due at it exactly, and happens after it.
+
+    >>> env = Environment()
+    >>> _ = env.timeout(0.1), env.timeout(0.3)
+    >>> env.advance(25_920_000)
+    >>> env.now, env.peek() / DAY
+    (0.3, 0.3)
+    """
+
+    @property
+    def now(self) -> float:
+        return float(self._now) / DAY
+
+    def schedule(self, event: simpy.Event, priority: Any = NORMAL, delay: float = 0) -> None:
+        """Put an event on the calendar, `delay` days from now."""
+        super().schedule(event, priority, round(delay * DAY))
+
+    def advance(self, at: int, *, where: str = "a process") -> None:
+        """Advance to a time (ms), before what is due at it. Raises `ProcessError` with the place where a process failed."""
+        if at <= self._now:
+            return
+        try:
+            self.run(until=days(at))
+        except Exception as problem:
+            raise self._failure(problem, where) from problem
+
+    def _failure(self, problem: Exception, where: str) -> ProcessError:
+        """Return the failure as one sentence. SimPy raises a copy whose cause is the failure itself."""
+        cause = problem.__cause__
+        first = cause if isinstance(cause, Exception) and type(cause) is type(problem) else problem
+        every = traceback.extract_tb(first.__traceback__)
+        frames = [frame for frame in every if not frame.filename.startswith(_NOT_THE_USERS)]
+        frames = [frame for frame in frames if frame.filename == frames[0].filename]  # the process's, no library's
+        place = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}, " if frames else ""
+        place += f"{where}, day {self.now:g}"
+        if isinstance(first, ProcessError):
+            at = ", ".join(part for part in (first.where, place) if part)
+            return ProcessError(first.problem, where=at, given=first.given, allowed=first.allowed, hint=first.hint)
+        if wrong := _WRONG_YIELD.search(str(first)):
+            place = f"{wrong[1]}:{wrong[2]} in {wrong[3]}, {place}"
+            allowed = "an event: env.timeout(…), env.event(), desk.ticked, a request, a get or a put"
+            return ProcessError("it did not yield an event", where=place, given=wrong[4], allowed=allowed)
+        text = f"raised {first}" if isinstance(first, MalsimError) else text_of(first)
+        return ProcessError(f"it {text}", where=place)

@@ -12,8 +12,7 @@ from malsim.base.errors import ProcessError
 from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.memory.schema import NONE, VERDICT
 from malsim.sim.processes.corrector import Corrector
-from malsim.sim.processes.desk import Desk, PostVerdict, Room
-from malsim.sim.processes.environment import Environment
+from malsim.sim.processes.desk import Desk, Environment, PostVerdict, Room
 from malsim.sim.world.clock import days, milliseconds
 
 if TYPE_CHECKING:
@@ -24,12 +23,12 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Ints
     from malsim.memory.port import Claims, Verdicts, Vocabulary
-    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.event_log import RunContext
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.engine.intake import Inbox
     from malsim.sim.engine.populations import Populations
     from malsim.sim.record.recorder import Recorder
-    from malsim.sim.settings.claim_faults import ClaimFault
+    from malsim.sim.settings.population import ClaimFault
     from malsim.sim.settings.scenario import Scenario
     from malsim.sim.writers.engine.user_process import UserProcess
 

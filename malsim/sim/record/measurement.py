@@ -50,9 +50,6 @@ class Measurement:
     def and_more(self, more: Self) -> Self:
         return replace(self, each=np.concatenate([self.each, more.each]))
 
-    def take(self, rows: Ints) -> Self:
-        return replace(self, each=self.each[rows])
-
 
 @dataclass(frozen=True, eq=False)
 class Times(Measurement):
@@ -83,13 +80,6 @@ class Times(Measurement):
     def and_more(self, more: Self) -> Self:
         behind = [(rep + len(self.each), days, ended) for rep, days, ended in more.spells]
         return replace(self, each=np.concatenate([self.each, more.each]), spells=[*self.spells, *behind])
-
-    def take(self, rows: Ints) -> Self:
-        if not self.spells:
-            return super().take(rows)
-        rep, days, ended = (np.concatenate(part) for part in zip(*self.spells, strict=True))
-        spell, place = np.nonzero(rep[:, None] == rows)
-        return replace(self, each=self.each[rows], spells=[(place, days[spell], ended[spell])] if len(place) else [])
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,9 +128,6 @@ class CalibrationErrors(Measurement):
     def and_more(self, more: Self) -> Self:
         gaps, counts = np.concatenate([self.gaps, more.gaps]), np.concatenate([self.counts, more.counts])
         return replace(self, each=np.concatenate([self.each, more.each]), gaps=gaps, counts=counts)
-
-    def take(self, rows: Ints) -> Self:
-        return replace(self, each=self.each[rows], gaps=self.gaps[rows], counts=self.counts[rows])
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from malsim.base.intervals import Bounds
     from malsim.memory.graph.arrays import Array, Bools, Ints
     from malsim.sim.record.run_data import RunData
-    from malsim.sim.record.running_scores import FinalScores
+    from malsim.sim.record.scoring import FinalScores
 
 METRICS = {
     "accuracy": "share of answers, over facts and ticks, that were the truth",

@@ -18,7 +18,7 @@ from malsim.sim.context.recorded_rows import SIGNALS, RecordedRows, SignalLog
 from malsim.sim.record.bands import Bands
 from malsim.sim.record.change_scores import AttackScores, ChangeScores
 from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
-from malsim.sim.record.running_scores import RunningScores
+from malsim.sim.record.scoring import RunningScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

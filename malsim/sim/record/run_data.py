@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from malsim.memory.port import Plant, Vocabulary
     from malsim.sim.record.change_scores import AttackScores, ChangeScores
     from malsim.sim.record.correction_scores import CorrectionScores, ScopeScores
-    from malsim.sim.record.running_scores import FinalScores, RunningScores
+    from malsim.sim.record.scoring import FinalScores, RunningScores
     from malsim.sim.settings.scenario import Scenario
 
 

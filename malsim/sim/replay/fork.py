@@ -12,7 +12,7 @@ from malsim.base.errors import ScenarioError, UsageError
 from malsim.base.finite import finite
 from malsim.memory.rules import Rules
 from malsim.sim import bench
-from malsim.sim.settings.claim_faults import ClaimFault
+from malsim.sim.settings.population import ClaimFault
 from malsim.sim.settings.scenario import GRAPHS, Scenario
 from malsim.sim.world.clock import milliseconds
 

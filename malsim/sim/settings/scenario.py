@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from malsim.adapters.engine.adapter import Adapter
-    from malsim.sim.settings.claim_faults import ClaimFault
     from malsim.sim.settings.initial_memory import InitialMemory
-    from malsim.sim.settings.population import Population
+    from malsim.sim.settings.population import ClaimFault, Population
     from malsim.sim.settings.reader import Reader, Reviewers
     from malsim.sim.world import Fact
     from malsim.sim.world.correction import Attack, Correction

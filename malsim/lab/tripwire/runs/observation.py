@@ -12,7 +12,7 @@ from malsim.lab.space.settings import scenario_of
 from malsim.lab.tripwire.boolean.part import part_of
 from malsim.lab.tripwire.boolean.statics import alarms
 from malsim.lab.tripwire.runs.noise import Noise
-from malsim.scenario.file.episodes import during
+from malsim.scenario.file.actors import during
 from malsim.scenario.proof.questions.cones import line_of, op_of
 from malsim.scenario.proof.questions.sinks import acts
 from malsim.scenario.properties.frames import trace_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from malsim.sim.settings.claim_faults import ClaimFault
+from malsim.sim.settings.population import ClaimFault
 from malsim.sim.world.clock import DAY
 from malsim.sim.world.draws import Draws
 

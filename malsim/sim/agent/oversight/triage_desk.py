@@ -20,7 +20,7 @@ from malsim.sim.world.clock import DAY
 if TYPE_CHECKING:
     from malsim.memory import Rules
     from malsim.memory.graph.arrays import Array, Bools, Ints
-    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.event_log import RunContext
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.settings.reader import Reviewers
     from malsim.sim.settings.scenario import Scenario

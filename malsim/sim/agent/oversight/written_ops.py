@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from malsim.memory import Memory, Rules
     from malsim.memory.gate.verdicts import GateResult
     from malsim.memory.graph.arrays import Array, Bools, Ints
-    from malsim.sim.context.run_context import RunContext
+    from malsim.sim.context.event_log import RunContext
     from malsim.sim.context.snapshot import Snapshot
     from malsim.sim.context.turn import Turn
     from malsim.sim.settings.reader import Reader
