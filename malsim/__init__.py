@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from malsim.api import Run, fork, read, run
     from malsim.base.errors import MalsimError
-    from malsim.judging.axioms.engine.check import axioms
+    from malsim.judging.axioms.engine.matrix import axioms
     from malsim.judging.prices import price
     from malsim.lab.decay import fit_decay, histories
     from malsim.lab.falsify.falsify import falsify

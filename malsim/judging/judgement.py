@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from malsim.judging.axioms.engine.witness_svg import picture
-from malsim.judging.prices.price_page import price_section
-from malsim.judging.report import STYLE, junit, verdict_section, verdict_text
+from malsim.judging.report import STYLE, junit, price_section, verdict_section, verdict_text
 from malsim.judging.verdict_table import BROKEN, FAILS
 from malsim.showing.pages.page_parts import page
 

@@ -13,8 +13,7 @@ from malsim.judging.duties.engine.assessment import DRAWS, assess_all
 from malsim.judging.duties.engine.duty import find_duty
 from malsim.judging.judgement import Judgement
 from malsim.judging.prices.prices import PriceTable
-from malsim.judging.prices.pricing import price_of
-from malsim.judging.prices.standing import standing_world
+from malsim.judging.prices.pricing import price_of, standing_world
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

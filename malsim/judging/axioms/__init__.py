@@ -11,8 +11,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from malsim.judging.axioms.engine.check import axioms, check
-from malsim.judging.axioms.engine.matrix import Matrix
+from malsim.judging.axioms.engine.matrix import Matrix, axioms, check
 
 __all__ = ["Matrix", "axioms", "check"]
 

@@ -64,7 +64,7 @@ CASES = 60
 
 def streams(axiom: str) -> list[list[Event]]:
     subject = subject_of(Halves if axiom == "half-life-halves" else "mal" if axiom in WITH_EDGES else "majority")
-    return [find_axiom(axiom).module.stream(subject.pick(0, axiom, case), subject) for case in range(CASES)]
+    return [find_axiom(axiom).stream(subject.pick(0, axiom, case), subject) for case in range(CASES)]
 
 
 @pytest.mark.quick

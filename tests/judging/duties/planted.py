@@ -6,8 +6,7 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from malsim.judging.duties.references import Governed
-from malsim.judging.duties.references.governed import Record, digest
+from malsim.judging.duties.references import Governed, Record, digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, ClassVar
 
-from malsim.base.errors import LawError, UsageError, nearest
+from malsim.base.errors import UsageError, nearest
 from malsim.judging.verdict_table import QuestionVerdict
 
 if TYPE_CHECKING:
@@ -20,32 +22,35 @@ if TYPE_CHECKING:
 FOLDER = "malsim.judging.axioms"
 
 
-class AxiomFile(Protocol):
-    """A module of `malsim.judging.axioms`: its docstring's first line is the axiom; the rest names the exceptions."""
+class Axiom(ABC):
+    """Axiom: a property that any sound memory keeps. The first line of a subclass's docstring is its statement.
 
-    __doc__: str | None
+    `requires` names what a memory must have for the axiom to apply: `belief`, `edges`, or nothing.
+    """
 
-    def needs(self, subject: Subject) -> str | None:
-        """Return the reason why the axiom does not apply to a memory, or None if it applies."""
+    requires: ClassVar[str] = ""
 
-    def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw a small stream of events."""
-
-    def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
-        """Return a sentence with both numbers on how the stream breaks the axiom; None if it does not, or is not a case."""
-
-
-@dataclass(frozen=True)
-class Axiom:
-    """A registered axiom: its name, with hyphens, and its module."""
-
-    name: str
-    module: AxiomFile
+    @property
+    def name(self) -> str:
+        """Name of the axiom: that of its class, in lower case with hyphens."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "-", type(self).__name__).lower()
 
     @property
     def sentence(self) -> str:
-        """Statement of the axiom in one sentence: the first line of its module."""
-        return (self.module.__doc__ or "").strip().split("\n", 1)[0]
+        """Statement of the axiom in one sentence."""
+        return (self.__doc__ or "").strip().split("\n", 1)[0]
+
+    def needs(self, subject: Subject) -> str | None:
+        """Return the reason why the axiom does not apply to a memory, or None if it applies."""
+        return f"it has no {self.requires}" if self.requires and not getattr(subject, self.requires) else None
+
+    @abstractmethod
+    def stream(self, pick: Pick, subject: Subject) -> list[Event]:
+        """Draw a small stream of events."""
+
+    @abstractmethod
+    def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
+        """Return a sentence with both numbers on how the stream breaks the axiom; None if it does not, or is not a case."""
 
 
 @dataclass(frozen=True)
@@ -71,18 +76,11 @@ class AxiomVerdict(QuestionVerdict):
 
 @cache
 def shipped_axioms() -> dict[str, Axiom]:
-    """Return all axioms by name: each module of the folder is registered."""
+    """Return all axioms by name: the subclasses of `Axiom` in the modules of the folder."""
     folder = importlib.import_module(FOLDER)
-    registry = {}
-    for part in pkgutil.iter_modules(folder.__path__):
-        if not part.ispkg:
-            module = cast("AxiomFile", importlib.import_module(f"{FOLDER}.{part.name}"))
-            missing = [name for name in ("needs", "stream", "broken") if not hasattr(module, name)]
-            if missing:
-                raise LawError("an axiom without a function", where=part.name, given=", ".join(missing))
-            name = part.name.replace("_", "-")
-            registry[name] = Axiom(name, module)
-    return registry
+    modules = [importlib.import_module(f"{FOLDER}.{part.name}") for part in pkgutil.iter_modules(folder.__path__)]
+    every = [each() for each in Axiom.__subclasses__() if each.__module__ in {module.__name__ for module in modules}]
+    return {axiom.name: axiom for axiom in sorted(every, key=lambda axiom: axiom.name)}
 
 
 def find_axiom(name: str) -> Axiom:

@@ -15,21 +15,6 @@ if TYPE_CHECKING:
     from malsim.judging.axioms.engine.subject import PeekResult, Subject
 
 
-def always(_: Subject) -> str | None:
-    """Return None: the axiom applies to every memory."""
-    return None
-
-
-def believes(subject: Subject) -> str | None:
-    """Return None if the memory has beliefs, else the reason why the axiom does not apply."""
-    return None if subject.belief else "it has no belief"
-
-
-def has_edges(subject: Subject) -> str | None:
-    """Return None if the memory has edges, else the reason why the axiom does not apply."""
-    return None if subject.edges else "it has no edges"
-
-
 def is_stream(events: Sequence[Event], *does: str) -> bool:
     """Return whether a stream ends with a peek and holds at least one event of each of the given kinds."""
     return bool(events) and events[-1].do == "peek" and all(any(event.do == each for event in events) for each in does)

@@ -39,7 +39,7 @@ class LawMemory:
         """Return an independent copy of the memory."""
         return copy(self)  # a state is never changed, only replaced
 
-    def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002  # a law goes by a claim's own time
+    def write(self, claims: Sequence[Claim], now: float) -> None:  # a law goes by a claim's own time
         """Write claims in their order."""
         self._state, _ = self._plant.admit(self._state, self._batch(claims))
 
@@ -67,7 +67,7 @@ class LawMemory:
         place = np.array([self._words.objects.index(query.object)])
         self._state = self._plant.read(self._state, np.zeros(1, dtype=np.int64), place, self._opened(query), now)
 
-    def _opened(self, query: Query) -> Ints:  # noqa: ARG002  # items are not opened
+    def _opened(self, query: Query) -> Ints:  # items are not opened
         return np.array([NONE])
 
     def peek(self, query: Query, now: float, limit: int = MANY) -> list[Item]:
@@ -103,7 +103,7 @@ class GraphMemory(LawMemory):
         super().__init__(believed(rules=rules), vocabulary)
         self._verified = verified
 
-    def write(self, claims: Sequence[Claim], now: float) -> None:  # noqa: ARG002  # the gate goes by a claim's own time
+    def write(self, claims: Sequence[Claim], now: float) -> None:  # the gate goes by a claim's own time
         """Write claims through the gate."""
         if not claims:
             return

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
 from functools import partial
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import MalsimError
 from malsim.judging.axioms.engine.axiom import AxiomVerdict
 from malsim.judging.axioms.engine.events import event_table
-from malsim.judging.axioms.engine.replay_code import replay_code
 from malsim.judging.shrink import simpler_streams, smallest
 from malsim.judging.verdict_table import BROKEN, ERROR, HOLDS, N_A
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from malsim.judging.axioms.engine.axiom import Axiom
     from malsim.judging.axioms.engine.events import Event
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 def judge(subject: Subject, axiom: Axiom, *, seed: int = 0) -> AxiomVerdict:
     """Judge one memory under one axiom: draw streams, and shrink the first that breaks it."""
     verdict = partial(AxiomVerdict, subject.name, axiom.name, "axiom", axiom.sentence)
-    reason = axiom.module.needs(subject)
+    reason = axiom.needs(subject)
     if reason:
         return verdict(N_A, reason)
     within = subject.tolerance
     try:
         for _, events in _streams(subject, axiom, seed=seed, most=subject.cases):
-            if axiom.module.broken(subject, events):
-                least = smallest(events, simpler_streams, partial(axiom.module.broken, subject))
-                why, code = axiom.module.broken(subject, least) or "", subject.code or repr(subject.name)
+            if axiom.broken(subject, events):
+                least = smallest(events, simpler_streams, partial(axiom.broken, subject))
+                why, code = axiom.broken(subject, least) or "", subject.code or repr(subject.name)
                 again = replay_code(axiom.name, code, least)
                 return verdict(BROKEN, why, event_table(least), again, witness=tuple(least), tolerance=within)
     except MalsimError as problem:
@@ -45,13 +45,35 @@ def breaks_at(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> int | 
     Raises what playing a stream raises.
     """
     streams = _streams(subject, axiom, seed=seed, most=most)
-    return next((number for number, events in streams if axiom.module.broken(subject, events)), None)
+    return next((number for number, events in streams if axiom.broken(subject, events)), None)
 
 
 def _streams(subject: Subject, axiom: Axiom, *, seed: int, most: int) -> Iterator[tuple[int, list[Event]]]:
     earlier = set()
     for case in range(most):
-        events = axiom.module.stream(subject.pick(seed, axiom.name, case), subject)
+        events = axiom.stream(subject.pick(seed, axiom.name, case), subject)
         if tuple(events) not in earlier:
             earlier.add(tuple(events))
             yield case + 1, events
+
+
+def replay_code(axiom: str, subject: str, events: Sequence[Event]) -> str:
+    """Return lines of Python that print the sentence of a broken axiom again; `subject` is Python for `subject_of`."""
+    lines = "".join(f"    {_event_code(event)},\n" for event in events)
+    return (
+        "from malsim.adapters import Edge\n"
+        * any(event.edges for event in events)
+        + "from malsim.judging.axioms.engine.axiom import find_axiom\n"
+        "from malsim.judging.axioms.engine.events import Event\n"
+        "from malsim.judging.axioms.engine.subjects import subject_of\n"
+        + "from malsim.memory import Rules\n"
+        * subject.startswith("Rules(")
+        + f"\nevents = [\n{lines}]\n"
+        f"print(find_axiom({axiom!r}).broken(subject_of({subject}), events))"
+    )
+
+
+def _event_code(event: Event) -> str:
+    settings = [each for each in fields(event) if each.default is MISSING or getattr(event, each.name) != each.default]
+    keywords = [f"{each.name}={getattr(event, each.name)!r}" for each in settings if each.default is not MISSING]
+    return f"Event({', '.join([repr(event.t), repr(event.do), *keywords])})"

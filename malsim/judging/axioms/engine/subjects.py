@@ -82,7 +82,7 @@ def _law(law: Law, settings: Mapping[str, object] | None = None) -> Subject:
     half_life = float(params["half_life"]) if "half_life" in params else None
     code = f"{law.name!r}, settings={dict(settings)!r}" if settings else ""
 
-    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> LawMemory:  # laws of items ask no one
+    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> LawMemory:  # noqa: ARG001  # laws of items do not verify
         return LawMemory(plant_of(law, params), vocabulary)
 
     offers = frozenset(("belief",) if law.belief else ())
@@ -95,7 +95,7 @@ def _user(name: str, source: Source, limit: float, *, trusted: bool = False) -> 
     offers = {part for part in FEATURES if declares[part] is not False}
     offers |= {call for call in OPTIONAL_CALLS if declares[call]}
 
-    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> CheckedMemory:  # it reads names
+    def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> CheckedMemory:  # noqa: ARG001  # it reads names
         return memories.make()
 
     weakref.finalize(fresh, memories.close)  # with the last who can make one

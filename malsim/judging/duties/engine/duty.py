@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from malsim.adapters.contract import OPTIONAL_CALLS
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from malsim.judging.duties.engine.step import Step
 
 OBLIGATION, PROHIBITION = "obligation", "prohibition"
-FAMILIES = ("correction", "forgetting", "apart", "clocks", "authority")
 SPARED = ("settle", "share")  # 30 daily ticks stand for the one; what needs the other says so
 
 
@@ -42,8 +40,9 @@ class Duty:
 @cache
 def every_duty() -> dict[str, Duty]:
     """Return all cells by name, in the order of the families."""
-    modules = [import_module(f"malsim.judging.duties.{family}") for family in FAMILIES]
-    return {cell.name: cell for module in modules for cell in module.cells()}
+    from malsim.judging.duties.cells import every_cell
+
+    return {cell.name: cell for cell in every_cell()}
 
 
 def find_duty(name: str) -> Duty:

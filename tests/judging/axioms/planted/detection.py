@@ -90,7 +90,6 @@ def detection(
         (memory.name, axiom.name)
         for memory in sound
         for axiom in axioms
-        if not axiom.module.needs(memory)
-        and any(breaks_at(memory, axiom, seed=seed, most=streams) is not None for seed in seeds)
+        if not axiom.needs(memory) and any(breaks_at(memory, axiom, seed=seed, most=streams) is not None for seed in seeds)
     ]
     return Detection(pl.DataFrame(rows, schema=schema, orient="row"), streams, tuple(alarms))

@@ -1,20 +1,77 @@
-"""Draws of claims, and of the gaps between events, from a store."""
+"""Claims of a store, and streams drawn from them to test axioms on a user's own claims."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from malsim.judging.axioms.engine.events import MINUTE, VALUES, WRITERS, YEARS, Event, Pick
-from malsim.judging.axioms.own_claims.own_histories import histories
+import polars as pl
+
+from malsim.base.errors import UsageError
+from malsim.judging.axioms.engine.events import MINUTE, UNSTATED, VALUES, WRITERS, YEARS, Event, Pick
+from malsim.scenario.file.initial_store import initial_memory_from
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from malsim.judging.axioms.engine.subject import Subject
-    from malsim.judging.axioms.own_claims.own_histories import ObjectClaims, OwnClaim
+
+
+@dataclass(frozen=True)
+class OwnClaim:
+    """Claim of a store: the day, the writer, the value and the stated confidence."""
+
+    t: float
+    writer: str
+    value: str
+    stated: float
+
+
+@dataclass(frozen=True)
+class ObjectClaims:
+    """Claims about one object, in order of time."""
+
+    object: str
+    claims: tuple[OwnClaim, ...]
+
+    @property
+    def gaps(self) -> list[float]:
+        """Positive gaps in days from each claim to the next."""
+        return [b.t - a.t for a, b in zip(self.claims, self.claims[1:], strict=False) if b.t > a.t]
+
+
+def histories(path: str | Path) -> list[ObjectClaims]:
+    """Return the histories in a store, or in a file that `malsim import` reads.
+
+    A claim without an object is about itself, one without a value says its title, and one without a
+    date stands a day after the one before.
+
+    Raises `UsageError` where it holds no claim.
+    """
+    memory = initial_memory_from(path).memory
+    cells = memory.cells if memory is not None else pl.DataFrame()
+    rows = (
+        cells.filter((pl.col("kind") != "prg") & (pl.col("rep") == pl.col("rep").min()))
+        .with_columns(
+            about=pl.coalesce("object", "key", "handle"), says=pl.coalesce(pl.col("value").cast(pl.String), "title", "body")
+        )
+        .filter(pl.col("says").is_not_null())
+        .with_row_index("place")
+        .with_columns(day=pl.coalesce("created", pl.col("place").cast(pl.Float64)))  # an undated store tells the order only
+        .sort("day", maintain_order=True)
+        .select("about", "day", "writer", "says", pl.col("stated").fill_nan(None).fill_null(UNSTATED))
+    )
+    if not rows.height:
+        raise UsageError("holds no claim", where="--on", given=str(path), hint="see malsim look")
+    return [
+        ObjectClaims(
+            str(name), tuple(OwnClaim(float(t), writer, value, float(stated)) for _, t, writer, value, stated in own.rows())
+        )
+        for (name,), own in rows.group_by("about", maintain_order=True)
+    ]
+
 
 CASES = 40  # streams of a law of items; a store has more to show than a made-up stream
 MOST = 6  # claims of a stream
@@ -35,7 +92,9 @@ class OwnPick(Pick):
         fitting = [gap for gap in self._gaps if low <= gap <= high]
         return float(f"{self.one(fitting):.3g}") if fitting else super().time(low, high)
 
-    def claims(self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0) -> list[Event]:  # noqa: ARG002  # the store says how many
+    def claims(
+        self, count: int, *, values: Sequence[str] = VALUES, start: float = 0.0
+    ) -> list[Event]:  # the store says how many
         """Draw a section of the claims about one object, renamed to x."""
         history = self.one(self._objects)
         first = self.count(0, len(history.claims) - 1)

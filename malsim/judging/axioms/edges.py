@@ -1,0 +1,225 @@
+"""Axioms about edges between claims."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from malsim.adapters import Edge
+from malsim.judging.axioms.engine.axiom import Axiom
+from malsim.judging.axioms.engine.compare import differs, in_order, is_stream, last, leads, number, without
+from malsim.judging.axioms.engine.events import MINUTE, WRITERS, Event, Pick
+from malsim.judging.axioms.engine.subject import PeekResult, Subject
+
+THINGS, VALUES = ("x", "x", "x 2", "y"), ("1", "10", "11", "A")
+SHARED = (("x", "1"), ("y", "1"), ("y", "2"))  # a value that two things have
+SWEEPS = 100
+
+
+class DerivedFalls(Axiom):
+    """A derived claim loses score when its source is refuted."""
+
+    requires = "edges"
+
+    def stream(self, pick: Pick, subject: Subject) -> list[Event]:
+        source = Event(0.0, "write", value="A", writer="ann")
+        derived = Event(1.0, "write", object="y", value="A", writer="bob", edges=(Edge("derived_from", "x is A"),))
+        refutes = Event(2.0, "write", value="B", writer="cid", stated=0.9, edges=(Edge("contradicts", "x is A"),))
+        further = Event(1.5, "write", "z", "A", "zoe", edges=(Edge("derived_from", "y is A"),))
+        sweeps = [Event(3.0 + day, "tick") for day in range(pick.count(3, 6))]
+        chain = pick.by_turns(([derived], [derived, further]))
+        return [source, *chain, refutes, *sweeps, Event(sweeps[-1].t, "peek", object=chain[-1].object)]
+
+    def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
+        refutes = [event for event in events if event.value == "B"]
+        linked_to = "".join(event.object for event in events if event.do == "write" and event.value == "A")
+        if not is_stream(events, "write", "tick") or len(refutes) != 1 or linked_to not in ("xy", "xyz"):
+            return None
+        if events[-1].object != linked_to[-1]:
+            return None
+        before, after = last(subject, without(events, *refutes)).score("A"), last(subject, events).score("A")
+        if after < before - subject.tolerance:
+            return None
+        return f"{linked_to[-1]} is {number(before)}, and {number(after)} though what it was derived from is refuted"
+
+
+class EdgeTarget(Axiom):
+    """A contradiction lowers only the claim that it names, and nothing if that claim is missing."""
+
+    requires = "edges"
+
+    def stream(self, pick: Pick, subject: Subject) -> list[Event]:
+        """Draw claims about x and about objects of similar name or value, with or without the edge's target."""
+        alike = pick.one((SHARED, tuple(zip(THINGS, VALUES, strict=True))[: pick.count(1, 4)]))
+        claims = [
+            Event(float(place), "write", about, value, f"w{place}", pick.one((0.5, 0.7)))
+            for place, (about, value) in enumerate(alike)
+        ]
+        target = pick.by_turns((claims[0].claim.text, "x is gone", claims[0].claim.text))
+        against = Event(5.0, "write", pick.by_turns(("z", "x")), "B", "bob", edges=(Edge("contradicts", target),))
+        looks = [Event(7.0, "peek", about) for about in dict.fromkeys((*(about for about, _ in alike), against.object))]
+        return [*claims, against, Event(6.0, "tick"), Event(7.0, "tick"), *looks]
+
+    def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
+        if not is_stream(events, "write") or sum(len(event.edges) for event in events) != 1:
+            return None
+        target = next(edge.target for event in events for edge in event.edges)
+        plain = subject.play([replace(event, edges=()) for event in events])
+        abouts = [event.object for event in events if event.do == "peek"]
+        for about, before, after in zip(abouts, plain, subject.play(events), strict=True):
+            for value in before.scores:
+                if f"{about} is {value}" != target and after.score(value) < before.score(value) - subject.tolerance:
+                    return (
+                        f"{about} is {value}: {number(before.score(value))}, and {number(after.score(value))} "
+                        f"with an edge to '{target}'"
+                    )
+        return None
+
+
+class LoopPolarity(Axiom):
+    """Contradicting the attacker of a claim does not lower the claim."""
+
+    requires = "edges"
+
+    def stream(self, pick: Pick, subject: Subject) -> list[Event]:
+        claim = Event(0.0, "write", value="A", writer="ann")
+        attacks = Event(
+            1.0, "write", value="B", writer="bob", stated=pick.one((0.5, 0.9)), edges=(Edge("contradicts", "x is A"),)
+        )
+        defends = Event(2.0, "write", "y", "C", "cid", stated=pick.one((0.5, 0.9)), edges=(Edge("contradicts", "x is B"),))
+        sweeps = [Event(3.0 + day, "tick") for day in range(pick.count(30, 31))]
+        return [claim, attacks, defends, *sweeps, Event(sweeps[-1].t, "peek")]
+
+    def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
+        defends = [event for event in events if event.value == "C"]
+        if not is_stream(events, "write", "tick") or len(defends) != 1 or events[0].value != "A" or events[1].value != "B":
+            return None
+        alone, after = last(subject, without(events, *defends)).score("A"), last(subject, events).score("A")
+        if after < alone - subject.tolerance:
+            return f"A is {number(alone)} under attack, {number(after)} when its attacker is contradicted"
+        return None
+
+
+class Polarity(Axiom):
+    """A contradiction does not raise the claim that it contradicts."""
+
+    def stream(self, pick: Pick, subject: Subject) -> list[Event]:
+        later, voices = pick.time(0.1, 120.0), pick.by_turns((1, 3, 1))
+        claims = [Event(0.0, "write", value="A", writer=("ann", "cid", "zoe")[place]) for place in range(voices)]
+        edges = (Edge("contradicts", "x is A"),) if subject.edges and pick.count(0, 1) else ()
+        against = Event(later, "write", value="B", writer="bob", edges=edges)
+        sweep = [Event(later + MINUTE, "tick")] if pick.by_turns((False, True)) else []
+        return [*claims, against, *sweep, Event(later + pick.time(2 * MINUTE, 60.0), "peek")]
+
+    def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
+        rivals = [event for event in events if event.value == "B"]
+        if not is_stream(events, "write") or len(rivals) != 1 or events[0].value != "A" or rivals[0].t <= events[0].t:
+            return None
+        if rivals[0].writer in {event.writer for event in events if event.value == "A"}:
+            return None
+        alone, against = last(subject, without(events, *rivals)).score("A"), last(subject, events).score("A")
+        if against > alone + subject.tolerance:
+            return f"A is {number(alone)}, contradicted by B {number(against)}"
+        return None
+
+
+class SelfSupport(Axiom):
+    """A writer's support of its own claim does not raise the claim."""
+
+    requires = "edges"
+
+    def stream(self, pick: Pick, subject: Subject) -> list[Event]:
+        claim = Event(0.0, "write", value="A", stated=pick.one((0.5, 0.7)))
+        own = [
+            Event(float(day), "write", "y", value, edges=(Edge("supports", "x is A"),))
+            for day, value in enumerate("ABC"[: pick.by_turns((1, 3))], start=1)
+        ]
+        return [claim, *own, Event(5.0, "tick"), Event(6.0, "tick"), Event(6.0, "peek")]
+
+    def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
+        writes = [event for event in events if event.do == "write"]
+        if (
+            not is_stream(events, "write")
+            or len({event.writer for event in writes}) != 1
+            or not any(e.edges for e in writes)
+        ):
+            return None
+        plain, look = last(subject, [replace(event, edges=()) for event in events]), last(subject, events)
+        if look.score("A") <= plain.score("A") + subject.tolerance:
+            return None
+        return f"A is {number(look.score('A'))} supported by its own writer, {number(plain.score('A'))} without"
+
+
+class Settling(Axiom):
+    """The scores of a dispute settle within 100 ticks."""
+
+    requires = "edges"
+
+    def stream(self, pick: Pick, subject: Subject) -> list[Event]:
+        stated = pick.one((0.3, 0.3, round(0.2 + 0.7 * pick.share(), 2)))
+        rivals = [
+            Event(0.1 * place, "write", value=value, writer=writer, stated=stated,
+                  edges=tuple(Edge("contradicts", f"x is {other}") for other in "ABC"[:place]))
+            for place, (value, writer) in enumerate(zip("ABC", ("ann", "bob", "cid"), strict=True))
+        ]  # fmt: skip
+        return [*rivals[: pick.count(2, 3)], Event(SWEEPS, "peek")]
+
+    def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
+        if not is_stream(events, "write") or any(event.do not in ("write", "peek") for event in events):
+            return None
+        sweeps = [Event(float(day), "tick") for day in range(1, SWEEPS + 1)]
+        ends = [Event(float(SWEEPS), "peek"), Event(SWEEPS + 1.0, "tick"), Event(SWEEPS + 1.0, "peek")]
+        one, other = subject.play([*events[:-1], *sweeps, *ends])
+        return differs(one, other, f"and a sweep later, after {SWEEPS},")
+
+
+class Superseded(Axiom):
+    """A superseded value does not lead until all writers claim it again, and a superseded challenge lowers nothing."""
+
+    requires = "edges"
+
+    def stream(self, pick: Pick, subject: Subject) -> list[Event]:
+        """Draw B superseding A, after which all writers may claim A again; or a challenge that its writer supersedes."""
+        later = pick.time(0.1, 60.0)
+        first = Event(0.0, "write", value="A")
+        if pick.by_turns((False, False, True)):
+            against = Event(later, "write", "y", "B", "bob", edges=(Edge("contradicts", "x is A"),))
+            back = Event(later + 1.0, "write", "y", "C", "bob", edges=(Edge("supersedes", "y is B"),))
+            return [first, against, back, Event(later + 2.0, "tick"), Event(later + 3.0, "peek")]
+        stated, writer = pick.one((0.5, 0.7)), pick.by_turns(("ann", "bob"))
+        new = Event(later, "write", value="B", writer=writer, stated=stated, edges=(Edge("supersedes", "x is A"),))
+        again = [Event(later + place, "write", value="A", writer=who) for place, who in enumerate(WRITERS, start=1)]
+        again = again if pick.count(0, 1) else []
+        return [first, new, *again, Event(later + 5.0, "tick"), Event(later + 6.0, "peek")]
+
+    def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
+        writes = [event for event in events if event.do == "write"]
+        if not is_stream(events, "write") or not in_order(events):
+            return None
+        look = last(subject, events)
+        if [event.value for event in writes] == ["A", "B"] and writes[-1].object == "x":
+            own = writes[0].writer == writes[1].writer
+            if leads(look, "B") if own else not leads(look, "A"):
+                return None
+            return f"A is {number(look.score('A'))}, and B, which supersedes it, {number(look.score('B'))}"
+        if _all_again(writes):
+            anew = [event for event in events if event.t > writes[1].t]
+            return _lower(look, last(subject, anew), "though all say it again after B superseded it")
+        if [event.object for event in writes] != ["x", "y", "y"]:
+            return None
+        return _lower(look, last(subject, without(events, writes[1])), "after a challenge that was taken back")
+
+
+def _all_again(writes: Sequence[Event]) -> bool:
+    again = {event.writer for event in writes[2:]}
+    about_x = [event.object for event in writes] == ["x"] * len(writes)
+    return (
+        about_x
+        and [event.value for event in writes] == [*"AB", *"A" * (len(writes) - 2)]
+        and {event.writer for event in writes[:2]} <= again
+    )
+
+
+def _lower(look: PeekResult, plain: PeekResult, what: str) -> str | None:
+    """Return a sentence on how far A is below its score in the plain stream, or None if it is not below."""
+    if look.score("A") >= plain.score("A") - look.tolerance:
+        return None
+    return f"A is {number(plain.score('A'))}, and {number(look.score('A'))} {what}"
