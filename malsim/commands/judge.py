@@ -60,8 +60,7 @@ def main(args: argparse.Namespace) -> int:
     """Judge, show, write."""
     from malsim.base.files.outputs import save_text
     from malsim.base.progress import progress
-    from malsim.judging.put_questions import judge
-    from malsim.judging.questions import Questions
+    from malsim.judging.questions import Questions, judge
 
     for option, other in ((args.list, _list), (args.zoo, _zoo), (args.planted, _planted)):
         if option:
@@ -100,7 +99,7 @@ def _subjects(args: argparse.Namespace) -> list[Subject]:
 
 def _list(args: argparse.Namespace) -> int:
     from malsim.judging.axioms.engine.axiom import shipped_axioms
-    from malsim.judging.duties.engine.duty import every_duty
+    from malsim.judging.duties.plots import every_duty
     from malsim.judging.prices.strategies import STRATEGIES
 
     if not args.only or "axioms" in args.only:

@@ -14,11 +14,10 @@ from malsim.records.kernel import Hit, RecordStore, wall_clock
 from malsim.records.lanes import DURABILITIES, LANES, PRIVACIES, Upkeep
 from malsim.records.overlay import Overlay
 from malsim.records.packing import Coverage, Decision, Pack, PackBudget, quarter_of_letters
-from malsim.records.read_model import ReadModel
 from malsim.records.record import KINDS, MemoryRecord, OverlayItem
 
 __all__ = [
     "DURABILITIES", "KINDS", "LANES", "PRIVACIES", "Coverage", "Decision", "Fusion", "Hit", "MemoryRecord", "Overlay",
-    "OverlayItem", "Pack", "PackBudget", "ReadModel", "RecordStore", "Scope", "Upkeep", "hash_embedding",
+    "OverlayItem", "Pack", "PackBudget", "RecordStore", "Scope", "Upkeep", "hash_embedding",
     "quarter_of_letters", "wall_clock",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The SQLite file of records: its tables, one transaction a call, and typed errors for what is no such file."""
+"""SQLite file of records: its tables, one transaction per call, and the janitor's passes that remove old records."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 from malsim.base.errors import MalsimError, StoreError
 from malsim.base.files.sqlite_file import OPENING, FileConnection, check_header, make_tables, refusing_file, transaction
-from malsim.records.hashing import canonical
+from malsim.records.lanes import Upkeep, due
+from malsim.records.record import canonical
 
 Found = TypeVar("Found")
 APPLICATION = 0x61727772  # "arwr", in the header of every file
 VERSION = 1
 IN_MEMORY = ":memory:"
-
 COLUMNS = {
     "id": "TEXT NOT NULL UNIQUE", "lane": "TEXT NOT NULL", "kind": "TEXT NOT NULL", "key": "TEXT", "value": "TEXT NOT NULL",
     "tags": "TEXT NOT NULL", "hash": "TEXT NOT NULL", "embed": "TEXT", "embed_blob": "BLOB", "embed_hint": "TEXT",
@@ -27,7 +27,6 @@ COLUMNS = {
     "updated": "INTEGER NOT NULL", "expires": "INTEGER NOT NULL",
 }  # fmt: skip
 """Of a record; `text` is null in the first form."""
-
 _WORDS = "coalesce({0}.text, {0}.value), {0}.tags || coalesce({0}.keywords, '') || coalesce({0}.entities, '')"
 _ADD = f"INSERT INTO memory_fts (rowid, key, body, tags) VALUES (new.seq, new.key, {_WORDS.format('new')})"
 _DROP = "DELETE FROM memory_fts WHERE rowid = old.seq"
@@ -174,3 +173,45 @@ def any_word(text: str) -> str:
 def marks_for(values: Sequence[object]) -> str:
     """Return one SQL placeholder for each value, separated by commas."""
     return ", ".join("?" * len(values))
+
+
+LAST = "last_pass"
+_HELD = "SELECT id, lane, kind, hash, expires, updated FROM memory_records"
+
+
+def one_pass(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, Any]]:
+    """Remove expired and surplus records of both forms in one pass; return the removals in the form of their events."""
+    with database.change():
+        rows = database.rows(f"{_HELD} ORDER BY seq")
+        lanes, expires, updated = ([row[name] for row in rows] for name in ("lane", "expires", "updated"))
+        return [_remove(database, rows[row], reason, now) for row, reason in due(lanes, expires, updated, now, upkeep)]
+
+
+def due_passes(database: Database, now: int, upkeep: Upkeep) -> list[dict[str, Any]]:
+    """Run the passes that are due by now, one every `every_s` seconds. The first call runs one."""
+    every, removals = round(1000.0 * upkeep.every_s), list[dict[str, Any]]()
+    with database.change():
+        last = database.meta(LAST)
+        passes = 1 if last is None else (now - last) // every
+        for _ in range(passes):
+            latest = one_pass(database, now, upkeep)
+            removals += latest
+            if len(latest) < upkeep.most:
+                break
+        if passes > 0:
+            at = now if last is None else last + passes * every
+            database.run("INSERT OR REPLACE INTO memory_meta VALUES (?, ?)", LAST, at)
+    return removals
+
+
+def remove_expired(database: Database, digest: str, form: str, now: int) -> None:
+    """Remove what is to be written anew and whose life has ended, before the next pass would."""
+    for row in database.rows(f"{_HELD} WHERE hash = ? AND {form} AND expires <= ?", digest, now):
+        _remove(database, row, "ttl", now)
+
+
+def _remove(database: Database, row: Mapping[str, Any], reason: str, now: int) -> dict[str, Any]:
+    payload = {name: row[name] for name in ("id", "lane", "kind", "hash")} | {"reason": reason}
+    database.remove(row["id"])
+    database.emit("memory.item.expired", now, payload)
+    return payload

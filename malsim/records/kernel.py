@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from malsim.base.errors import AddressError, UsageError
 from malsim.base.finite import finite
-from malsim.records.database import Database, any_word, marks_for
+from malsim.records.database import Database, any_word, due_passes, marks_for, one_pass, remove_expired
 from malsim.records.embedding import Embedder, Vector, cosines, embed, hash_embedding
 from malsim.records.fusion import coherent_scores, hybrid_scores, recency, utility
-from malsim.records.hashing import canonical
-from malsim.records.janitor import due_passes, one_pass, remove_expired
 from malsim.records.lanes import LANES, Upkeep, one_of
-from malsim.records.record import MemoryRecord, decode_record
+from malsim.records.record import MemoryRecord, canonical, decode_record
 
 RECENT = 1000  # of the records that carry an embedding, how many are compared
 SEEDS, PER_SEED = 8, 4

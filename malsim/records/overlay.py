@@ -10,9 +10,8 @@ from typing import Any
 
 from malsim.base.errors import AddressError, UsageError
 from malsim.records.candidates import Scope, find, rank
+from malsim.records.database import remove_expired
 from malsim.records.fusion import Fusion
-from malsim.records.hashing import canonical
-from malsim.records.janitor import remove_expired
 from malsim.records.kernel import RecordStore
 from malsim.records.lanes import LANES, one_of
 from malsim.records.packing import (
@@ -27,7 +26,7 @@ from malsim.records.packing import (
     quarter_of_letters,
     widen,
 )
-from malsim.records.record import OverlayItem, decode_item, encode_item
+from malsim.records.record import OverlayItem, canonical, decode_item, encode_item
 
 _SECOND_FORM = "text IS NOT NULL"
 

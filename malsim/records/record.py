@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from malsim.base.errors import UsageError
 from malsim.base.finite import finite
-from malsim.records.hashing import canonical, content_hash
 from malsim.records.lanes import DURABILITIES, LANE_OF, LANES, LATEST_MS, PRIVACIES, one_of
+
+_WHOLE = 2.0**53  # whole numbers up to here are exact as floats
+
+
+def canonical(value: object, *, where: str = "value") -> str:
+    """Return a value as JSON with sorted keys and no blanks; 2.0 is written as 2.
+
+    Raises `UsageError` for values that JSON cannot hold: NaN, infinities, other objects, cycles.
+
+    >>> canonical({"b": 2.0, "a": [True, None, "é"]})
+    '{"a":[true,null,"é"],"b":2}'
+    """
+    try:
+        return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise UsageError(
+            "JSON does not hold it", where=where, given=value, allowed="texts, finite numbers, lists …"
+        ) from problem
+
+
+def content_hash(*parts: object, **fields: object) -> str:
+    """Return the SHA-256, in hexadecimal, of the canonical JSON of parts (a list) or fields (an object)."""
+    return hashlib.sha256(canonical(fields or list(parts)).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return int(value) if math.isfinite(value) and value.is_integer() and abs(value) <= _WHOLE else value
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError("keys of an object are texts")
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+
 
 _COLUMNS = ("id", "lane", "kind", "agent_id", "project_id", "text", "durability", "trust", "privacy", "ttl_s", "updated")
 _LISTS, _OBJECTS = ("keywords", "entities"), ("source", "links", "extra")  # columns of JSON

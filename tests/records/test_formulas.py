@@ -16,9 +16,9 @@ from malsim.base.errors import UsageError
 from malsim.records import Coverage, Decision, Fusion, MemoryRecord, OverlayItem, PackBudget, Upkeep
 from malsim.records.embedding import cosines, embed, hash_embedding
 from malsim.records.fusion import coherent_scores, diverse_order, fused_ranks, hybrid_scores, recency
-from malsim.records.hashing import canonical
 from malsim.records.lanes import due
 from malsim.records.packing import fill, widen
+from malsim.records.record import canonical
 
 HOUR = 3_600_000.0
 FINE: dict[str, Any] = {"lane": "semantic", "kind": "fact", "key": "k", "value": 1}

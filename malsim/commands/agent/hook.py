@@ -83,9 +83,8 @@ def _message(given: bytes) -> dict[str, Any]:
 
 
 def _reply(args: argparse.Namespace, message: dict[str, Any]) -> dict[str, Any]:
-    from malsim.agents.hook_turn import find_store, forget_old_turns, read_turn, write_turn
     from malsim.agents.service import MemoryService
-    from malsim.agents.turn_hooks import EVENTS, TurnRules, answer
+    from malsim.agents.turn_hooks import EVENTS, TurnRules, answer, find_store, forget_old_turns, read_turn, write_turn
     from malsim.base.errors import UsageError
     from malsim.memory.store.store_rules import store_rules
 

@@ -44,9 +44,9 @@ def main(args: argparse.Namespace) -> int:
     from ops.pin.palette import others
 
     try:
-        from malsim.agents.hook_turn import find_store
         from malsim.agents.server import memory_server
         from malsim.agents.service import MemoryService
+        from malsim.agents.turn_hooks import find_store
     except ModuleNotFoundError as missing:
         hint = 'pip install "malsim[agents]"'
         raise UsageError("the protocol's own library is missing", given=missing.name, hint=hint) from None

@@ -1,6 +1,6 @@
 """Duties of a memory: lasting corrections, complete forgetting, separate scopes, two clocks, authority.
 
-`cells` has the plots, `engine` draws names and gaps, plays the plots and judges them, `references` has memories to test the
+`plots` has the cells, `engine` draws names and gaps, plays the plots and judges them, `references` has memories to test the
 suite itself.
 """
 

@@ -11,7 +11,7 @@ from malsim.base.errors import UsageError, nearest
 from malsim.judging.axioms.engine.events import Event
 from malsim.judging.axioms.engine.subject import looked, measured
 from malsim.judging.axioms.engine.subjects import subject_of
-from malsim.judging.axioms.own_claims import histories
+from malsim.judging.axioms.store_claims import histories
 from malsim.judging.player import Player
 from malsim.judging.prices.counting import Stage
 from malsim.judging.prices.prices import Price, PriceTable

@@ -13,7 +13,7 @@ from malsim.cli import main
 from malsim.judging.axioms.engine.axiom import find_axiom
 from malsim.judging.axioms.engine.search import judge
 from malsim.judging.axioms.engine.subjects import subject_of
-from malsim.judging.axioms.own_claims import histories, on_claims
+from malsim.judging.axioms.store_claims import histories, on_claims
 from malsim.judging.axioms.zoo import DEFECTS, Defect, sides
 from malsim.judging.verdict_table import BROKEN, HOLDS
 

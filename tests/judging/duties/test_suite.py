@@ -7,7 +7,8 @@ from functools import partial
 import pytest
 
 from malsim.judging.duties.engine.assessment import Conformance, assess_all, memory_of
-from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION, every_duty
+from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION
+from malsim.judging.duties.plots import every_duty
 from malsim.judging.duties.references import REFERENCES
 from malsim.judging.verdict_table import ERROR, FAILS, HOLDS, NOT_OFFERED, VACUOUS
 from tests.judging.duties.keeper import FLAWS, Keeper

@@ -13,8 +13,7 @@ from malsim.judging.axioms.engine.axiom import AxiomVerdict, find_axiom, shipped
 from malsim.judging.axioms.engine.search import judge
 from malsim.judging.axioms.engine.subject import TOLERANCE, measured, tolerance_text
 from malsim.judging.axioms.engine.subjects import subject_of
-from malsim.judging.pytest_case import case_for_each
-from malsim.judging.verdict_table import BROKEN, VerdictTable
+from malsim.judging.verdict_table import BROKEN, VerdictTable, case_for_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

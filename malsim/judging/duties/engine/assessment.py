@@ -12,13 +12,23 @@ from malsim.adapters.checked_memory import LIMIT
 from malsim.base.errors import MalsimError, UsageError
 from malsim.judging.axioms.engine.subjects import subject_of
 from malsim.judging.duties.engine.draw import plot_of
-from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION, every_duty, find_duty
+from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION
 from malsim.judging.duties.engine.playing import BelieflessError, play
 from malsim.judging.duties.engine.step import step_table
+from malsim.judging.duties.plots import every_duty, find_duty
 from malsim.judging.duties.references import REFERENCES, Governed
-from malsim.judging.pytest_case import case_for_each
 from malsim.judging.shrink import simpler_streams, smallest
-from malsim.judging.verdict_table import ERROR, FAILS, HOLDS, NOT_OFFERED, RECORDED, VACUOUS, QuestionVerdict, VerdictTable
+from malsim.judging.verdict_table import (
+    ERROR,
+    FAILS,
+    HOLDS,
+    NOT_OFFERED,
+    RECORDED,
+    VACUOUS,
+    QuestionVerdict,
+    VerdictTable,
+    case_for_each,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

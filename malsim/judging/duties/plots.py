@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from malsim.base.errors import UsageError, nearest
 from malsim.judging.duties.engine.duty import OBLIGATION, PROHIBITION, Duty
 from malsim.judging.duties.engine.step import (
     CURRENT,
@@ -237,7 +239,16 @@ def authority_cells() -> Iterator[Duty]:
     yield Duty("K6", PROHIBITION, sentence, (*likes, corrected, *fond), judged=False)
 
 
-def every_cell() -> Iterator[Duty]:
-    """Yield the cells of every family."""
-    for family in (correction_cells, forgetting_cells, apart_cells, clocks_cells, authority_cells):
-        yield from family()
+@cache
+def every_duty() -> dict[str, Duty]:
+    """Return all cells by name, in the order of the families."""
+    families = (correction_cells, forgetting_cells, apart_cells, clocks_cells, authority_cells)
+    return {cell.name: cell for family in families for cell in family()}
+
+
+def find_duty(name: str) -> Duty:
+    """Return the cell of a name; raise `UsageError` with the nearest names if there is none."""
+    cells = every_duty()
+    if name not in cells:
+        raise UsageError("unknown cell", where="duties", given=name, hint=nearest(name, cells, f"one of {', '.join(cells)}"))
+    return cells[name]
