@@ -50,6 +50,38 @@ def ops() -> str:
     return "\n".join(parts)
 
 
+def loop_pins() -> str:
+    """Return the table of the pins by which a netlist reads and moves the loop."""
+    from malsim.netlist.language.lexicon import LOOP_READS, LOOP_WRITES
+
+    rows = [(f"`{name}`", kind, "reads", meaning) for name, (kind, meaning) in LOOP_WRITES.items()]
+    rows += [
+        (f"`{name}.NAME`" if name in {"webhook", "escalation"} else f"`{name}`", kind, "writes", meaning)
+        for name, (kind, meaning) in LOOP_READS.items()
+    ]
+    return table(("pin", "type", "a netlist", "meaning"), rows)
+
+
+def op_pins() -> str:
+    """Return the table of all ops, one line each, with their pins."""
+    from ops import sheets
+
+    rows = []
+    for name, sheet in sorted(sheets().items()):
+        ins, outs = (_pins_of(sheet, keys) for keys in (sheet.ins, sheet.outs))
+        rows.append((f"`{name}`", sheet.summary, f"{ins} → {outs}"))
+    return table(("op", "what it does", "pins"), rows)
+
+
+def _pins_of(sheet: Any, keys: Mapping[str, Any]) -> str:
+    """Return the pins of some keys, a family as its first and its last: `in-0…in-31`."""
+    families: dict[str, list[str]] = {}
+    for pin, slot in sheet.slots.items():
+        if slot.key in keys:
+            families.setdefault(slot.key, []).append(pin)
+    return " ".join(" ".join(pins) if len(pins) <= 3 else f"{pins[0]}…{pins[-1]}" for pins in families.values())  # noqa: PLR2004
+
+
 def writers() -> str:
     """Behaviours of writers, with their equations and parameters."""
     from malsim.sim.writers import behaviours
@@ -154,6 +186,7 @@ def gallery() -> str:
 
 COMMANDS = dict.fromkeys(("tune", "teach"), "malsim run") | {"test": "malsim test", "validate": "malsim tripwire --scenario"}
 
+PARTS = {"loop_pins": loop_pins, "ops": op_pins}  # tables that a page takes in place of $NAME
 GENERATED: dict[str, tuple[str, Callable[[], str]]] = {
     "tutorial/gallery": ("Gallery", gallery),
     "reference/rules": ("Rules of the memory", rules),

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import UsageError, nearest
-from malsim.showing.manual.generate import GENERATED
+from malsim.showing.manual.generate import GENERATED, PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,7 +78,12 @@ def _files(folder: Traversable) -> Iterator[Traversable]:
 
 def _file_page(topic: str, entry: Traversable) -> Page:
     text = entry.read_text(encoding="utf-8")
-    return Page(topic, text.partition("\n")[0].lstrip("# ").strip(), lambda: text)
+    return Page(topic, text.partition("\n")[0].lstrip("# ").strip(), lambda: _with_tables(text))
+
+
+def _with_tables(text: str) -> str:
+    """Return a page with each line `$NAME` replaced by the table that is made from declarations."""
+    return "\n".join(PARTS[line[1:]]() if line[:1] == "$" and line[1:] in PARTS else line for line in text.split("\n"))
 
 
 def _generated_page(topic: str, title: str, make: Callable[[], str]) -> Page:
