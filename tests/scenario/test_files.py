@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
+from dataclasses import fields
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,9 @@ from hypothesis import strategies as st
 from malsim.base.errors import ScenarioError
 from malsim.base.files.toml_text import line_of, lines_of
 from malsim.memory import Rules
+from malsim.scenario.checks.checks import KINDS
+from malsim.scenario.checks.kind import KindCheck
+from malsim.scenario.file import json_schema
 from malsim.scenario.file.json_schema import scenario_schema
 from malsim.scenario.file.scenario_file import parse, read
 from malsim.sim.world.clock import span
@@ -152,3 +158,13 @@ def test_durations_are_whole_milliseconds(text: str, milliseconds: int) -> None:
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(ScenarioError, match="not a duration"):
         span(text)
+
+
+def test_the_schema_has_the_keys_of_every_kind() -> None:
+    text = resources.files(json_schema.__package__).joinpath("data", "check.schema.json").read_text(encoding="utf-8")
+    keys = json.loads(text)["check"]["items"]["properties"]
+    assert {"property", "name", "share"} | {key for kind in KINDS.values() for key in _own(kind)} == set(keys)
+
+
+def _own(kind: type[KindCheck]) -> set[str]:
+    return {part.name for part in fields(kind)} - {part.name for part in fields(KindCheck)}

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -132,15 +129,6 @@ def test_bombs_are_refused_by_default() -> None:
         with pytest.raises(ScenarioError, match=said):
             check_size(parse(f'why = "x"\n[run]\n{run}\n{world}{writers}\n'))
     check_size(parse(SCENARIO))
-
-
-def test_pytest_refuses_the_same(path: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest"]
-    limits = os.environ | {"MALSIM_LIMITS": "ticks=99,cells=11,replications=3"}
-    found = subprocess.run([*command, path], cwd=tmp_path, capture_output=True, text=True, check=False, env=limits)
-    assert "2 errors" in found.stdout
-    assert "too many ticks × cells" in found.stdout
-    assert "allow it: MALSIM_LIMITS=cells=12" in found.stdout
 
 
 def test_environment_sets_any_limit(allow: Allow) -> None:

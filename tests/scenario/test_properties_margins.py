@@ -264,15 +264,3 @@ def test_extrema_over_any_windows_that_move_on(data: st.DataObject, largest: boo
         neutral = -np.inf if largest else np.inf
         wanted = (window.max if largest else window.min)(axis=0, initial=neutral)
         np.testing.assert_array_equal(found[step], wanted)
-
-
-def test_always_and_eventually_are_dual_and_the_input_is_left_alone() -> None:
-    x = np.random.default_rng(1).normal(size=(50, 4))
-    kept = x.copy()
-    trace = Trace.of_arrays(range(50), {"x": x})
-    above = Compare(Read("x"), ">", Number(0.5))
-    window = Window(Bound(2), Bound(9))
-    always = Margins(trace).of(Over("always", above, window))
-    np.testing.assert_array_equal(always, -Margins(trace).of(Over("eventually", Not(above), window)))
-    np.testing.assert_array_equal(always, Margins(trace).of(Over("always", above, window)))
-    np.testing.assert_array_equal(x, kept)

@@ -221,19 +221,6 @@ def test_at_a_margin_of_zero_the_truth_decides() -> None:
         assert check(f"always ({text})", trace).passed is passed, text
 
 
-def test_a_margin_serves_as_an_objective() -> None:
-    assert float(Property("always (eff(obs_a1a1) > 0.5)").margin(RUN)) == pytest.approx(-0.1)
-
-
-def test_a_wider_reader_goes_round_the_frames() -> None:
-    trace = trace_of(RUN)
-
-    def wider(address: str) -> np.ndarray:
-        return trace.read("bad") + 1.0 if address == "mean(obs_a1a1.~supports.*-scores-eff)" else trace.read(address)
-
-    assert check("always (mean(eff(obs_a1a1.~supports.*)) >= 1 or bad)", replace(trace, read=wider)).passed
-
-
 def test_frames_may_come_in_any_order_and_words_in_any_kind_of_column() -> None:
     text = 'eventually[8d:8d] (status(obs_a1a1) == "superseded") and always (eff(obs_a1a1) > 0.2)'
     shuffled = RUN.cells.sample(fraction=1.0, shuffle=True, seed=5).with_columns(pl.col("cell").cast(pl.Categorical))
@@ -247,14 +234,6 @@ def test_a_replication_that_left_no_row_is_not_passed_over() -> None:
     with pytest.raises(ScenarioError, match="nothing was checked in replication 2"):
         check("always (eff(obs_a1a1) > 0)", asked)
     assert check("eventually (eff(obs_a1a1) > 0)", asked, share=0.6).holding == pytest.approx(2 / 3)
-
-
-def test_nan_between_two_values_of_an_array_is_refused() -> None:
-    ends = np.array([[np.nan, 0.0], [1.0, 0.0], [2.0, 0.0], [np.nan, 0.0]])
-    assert Property("always (x >= 0)").margin(Trace.of_arrays(range(4), {"x": ends})).holds.all()
-    ends[2, 1] = np.nan
-    with pytest.raises(ScenarioError, match="x is not a number at tick 2 of replication 1"):
-        Trace.of_arrays(range(4), {"x": ends})
 
 
 def test_right_alone_is_false_in_a_tie_and_its_sums_see_one_half() -> None:

@@ -176,18 +176,6 @@ def test_refusals_name_the_column_the_words_and_what_to_try(
     assert refused.value.hint
 
 
-def test_what_objects_cannot_say_in_words_is_refused() -> None:
-    for wrong in (Bit(Read("two words")), AtEvent("x", "\\"), Compare(Number(1), "<", Number(2))):
-        if isinstance(wrong, AtEvent):
-            assert parse(Property(wrong).text) == wrong
-        else:
-            with pytest.raises(ScenarioError):
-                Property(wrong)
-    for make in (lambda: Number(float("nan")), lambda: Bound(-1.0, "d"), lambda: Compare(Read("x"), "<", Number(1), 0.0)):
-        with pytest.raises(ScenarioError):
-            make()
-
-
 def test_a_property_tells_what_it_reads_and_how_far_it_looks() -> None:
     formula = parse("always[0:2d] (x > 1 implies eventually[0:3] (prev(y) < eff(obs_a1a1))) and once[9d:] x > 2")
     assert reads(formula) == ("x", "y", "obs_a1a1-scores-eff")

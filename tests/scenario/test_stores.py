@@ -63,16 +63,6 @@ def test_a_run_goes_on_where_the_store_stopped(tmp_path: Path) -> None:
     assert run.cells["t"].unique().sort().to_list() == [1.0, 2.0, 3.0, 4.0]
 
 
-def test_replication_k_is_the_same_however_many_run(tmp_path: Path) -> None:
-    stored(tmp_path / "m.sqlite")
-    writers = '[[facts]]\nname = "pump"\n[[writers]]\nbehaviour = "honest"\nrate = 2.0\n[reader]\n'
-    script = read(scenario(tmp_path, 'from = "m.sqlite"', writers))
-    many, alone = bench.run(script), bench.run(script.replace(first=2, replications=1))
-    assert_frame_equal(many.cells.filter(pl.col("rep") == 2), alone.cells)
-    assert_frame_equal(many.events.filter(pl.col("rep") == 2), alone.events)
-    assert "bootstrapped" not in many.events["kind"].unique().to_list()  # it was not empty
-
-
 def test_a_claim_of_the_run_meets_the_cells_of_the_store(tmp_path: Path) -> None:
     stored(tmp_path / "m.sqlite")
     said = """[[claim]]

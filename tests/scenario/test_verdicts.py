@@ -102,15 +102,6 @@ def test_junit_keeps_failure_and_error_apart_and_holds_any_text(tmp_path: Path) 
     assert "seed: 3" in str(failed.findtext("failure"))
 
 
-def test_a_suite_runs_under_a_proposal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "candidate.rules").write_text("confidence_cap = 0.1\n", encoding="utf-8")
-    path = write(tmp_path, STANDS.replace("obs_a1a1", "obs_a1a1"))
-    text = Path(path).read_text(encoding="utf-8").replace('verification = "external"\n', "")
-    Path(path).write_text(text, encoding="utf-8")
-    assert main(["test", path, "--rules", str(tmp_path / "candidate.rules")]) == 1
-    assert f"--rules {tmp_path / 'candidate.rules'}" in capsys.readouterr().out
-
-
 def test_a_goal_is_met_by_any_scenario_of_the_suite() -> None:
     goal = '[[goal]]\nname = "g"\nsometimes = "eventually at event(superseded)"\n'
     again = (

@@ -133,21 +133,6 @@ def drawn() -> SearchStrategy[Scenario]:
     return _scenarios()
 
 
-@pytest.fixture(scope="session")
-def count_steps() -> Callable[[Scenario], int]:
-    """How many events SimPy works through in a run."""
-
-    def counted(scenario: Scenario) -> int:
-        made, steps = bench.Bench(scenario), 0
-        while made.calendar.peek() < math.inf:
-            made.calendar.step()
-            steps += 1
-        assert made.result().memory.cells.height
-        return steps
-
-    return counted
-
-
 class _Spy(Inbox):
     """An inbox that remembers what populations put in."""
 

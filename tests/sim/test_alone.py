@@ -88,17 +88,6 @@ def differences(scenario: ms.Scenario, replications: int, place: int) -> list[st
     return wrong
 
 
-@pytest.mark.parametrize("path", SAMPLE)
-def test_a_replication_of_a_few_shipped_scenarios_is_the_same_alone(path: str) -> None:
-    assert differences(ms.read(ROOT / path), 4, 3) == []
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("path", SHIPPED)
-def test_a_replication_of_every_shipped_scenario_is_the_same_alone(path: str) -> None:
-    assert differences(ms.read(ROOT / path), 8, 3) == []
-
-
 @pytest.mark.parametrize("memory", ['effective = "records"', 'effective = "records"\nrecords_tau = "class"'])
 def test_records_in_the_graph_are_the_same_alone(memory: str, tmp_path: Path) -> None:
     text = (ROOT / "half_colluders.toml").read_text(encoding="utf-8").partition("[[check]]")[0]

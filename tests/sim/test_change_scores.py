@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-import malsim as ms
 from malsim.sim.record.change_scores import ChangeScores
 from malsim.sim.world.censored_times import own_means
 
@@ -79,16 +78,6 @@ def test_an_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
     scores.add_voices(*ints)
     scores.add(9.0, np.array([[1]]), np.array([[0.0]]), np.array([0.9, 0.1]).reshape(2, 1, 1), believes=True)
     assert figure(scores, "echo_share") == pytest.approx(1 / 9)
-
-
-def test_replications_are_independent_of_each_other() -> None:
-    settings: dict[str, Any] = {"days": 40, "record": "bands"}
-    many = ms.run("scenarios/poisoner.toml", replications=4, **settings).changes
-    alone = ms.run("scenarios/poisoner.toml", first=2, replications=1, **settings).changes
-    assert many is not None
-    assert alone is not None
-    for name, values in alone.figures().items():
-        np.testing.assert_array_equal(many.figures()[name][2:3], values)
 
 
 def test_a_memory_that_keeps_the_first_answer_is_never_right_again() -> None:

@@ -6,16 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from malsim.memory import Memory, Rules, admit
-from malsim.memory.gate.admit import judge, screened
-from malsim.memory.gate.checks import validate
-from malsim.memory.gate.claims import Validated
+from malsim.memory.gate.admit import judge
 from malsim.memory.gate.verdicts import GateResult
 from malsim.memory.schema import NONE, RELATIONS
 from malsim.sim.engine.claim_templates import ClaimForm, ClaimTemplates
@@ -174,28 +171,3 @@ def test_what_is_said_again_or_by_others_is_compared() -> None:
     after = admit(memory, [said], rules).memory
     assert not are_new(7, after)
     assert not are_new(8, after)
-
-
-def test_a_batch_joined_of_two_is_the_batch_of_both_in_order() -> None:
-    rules = Rules()
-    claims = [
-        {"t": float(n % 3), "writer": f"w{n % 2}", "kind": "obs", "title": f"claim {n}", "confidence": 0.9 if n % 4 else 2.0,
-         "edges": [{"relation": "supports", "target": "obs_5a27"}]}
-        for n in range(8)
-    ]  # fmt: skip
-    numbered = pl.DataFrame({"sequence": range(8)})
-    parts = [screened(validate(as_sorted(claims[half::2], numbered["sequence"][half::2]), rules), rules) for half in (0, 1)]
-    joined, order = Validated.joined(*parts)
-    whole = screened(validate(as_sorted(claims, numbered["sequence"]), rules), rules)
-    assert (sorted(joined.issues), sorted(joined.notes)) == (sorted(whole.issues), sorted(whole.notes))
-    assert joined.issues
-    frames = ((joined.claims.frame(), whole.claims.frame()), (joined.edges.frame(), whole.edges.frame()))
-    for ours, theirs in frames:
-        assert_frame_equal(ours.sort("claim", maintain_order=True), theirs.sort("claim", maintain_order=True))
-    assert sorted(order.tolist()) == list(range(8))
-
-
-def as_sorted(claims: list[dict[str, Any]], sequence: pl.Series) -> pl.DataFrame:
-    from malsim.memory.gate.claims import as_claims
-
-    return as_claims([claim | {"sequence": int(n)} for claim, n in zip(claims, sequence, strict=True)])

@@ -147,23 +147,6 @@ def test_what_cannot_be_made_again_is_an_error(made: Path, tmp_path: Path, capsy
     assert remaking.rerun(made / "manifest.json").same
 
 
-def test_a_hash_sees_values_and_nothing_of_how_they_lie() -> None:
-    words = pl.DataFrame({"x": [1.0, None, 3.0, 4.0], "s": ["a", None, "a word too long to be held in place", ""],
-                          "b": [True, None, False, True]})  # fmt: skip
-    held = digest(words)
-    assert digest(pl.concat([words[:1], words[1:]], rechunk=False)) == held
-    assert digest(pl.concat([words, words])[4:]) == held
-    under = words.with_columns(pl.when(pl.int_range(4) != 1).then(pl.Series("x", [1.0, 7.0, 3.0, 4.0])).alias("x"))
-    assert digest(under) == held
-    others = [
-        words.rename({"x": "y"}), words.with_columns(pl.col("x").cast(pl.Float32)), words[::-1], words.fill_null(0.0),
-        words.with_columns(pl.col("x").replace(1.0, 1.0 + 2**-52)), words.with_columns(pl.col("s").fill_null("")),
-        words.with_columns(s=pl.Series(["", None, "aa word too long to be held in place", ""])),
-        words.with_columns(b=~pl.col("b")), words.with_columns(pl.col("x").replace(3.0, -0.0)),
-    ]  # fmt: skip
-    assert len({digest(other) for other in others} | {held}) == len(others) + 1
-
-
 def test_figures_have_intervals_over_lives_and_one_life_has_none(world: Path) -> None:
     run = ms.run(world)
     figures = run.metrics()
@@ -187,18 +170,6 @@ def test_figures_have_intervals_over_lives_and_one_life_has_none(world: Path) ->
         assert 0.0 <= row["low"] <= row["value"] <= row["high"] <= 1.0
     alone = ms.run(world, replications=1).metrics()
     assert alone.select(pl.col("low", "high").is_null().all()).row(0) == (True, True)
-
-
-def test_bands_of_many_lives_are_the_quantiles_of_those_lives(world: Path) -> None:
-    whole, banded = ms.run(world, replications=40), ms.run(world, replications=40, record="bands")
-    held = whole.signals.filter((pl.col("signal") == "for_truth") & (pl.col("row") == "pump") & (pl.col("t") == 9.0))[
-        "value"
-    ]
-    row = banded.bands.filter((pl.col("signal") == "for_truth") & (pl.col("row") == "pump") & (pl.col("t") == 9.0))
-    found = row.select("q05", "q25", "q50", "q75", "q95").row(0)
-    assert found == pytest.approx(np.quantile(held.to_numpy(), [0.05, 0.25, 0.5, 0.75, 0.95]), abs=1e-12)
-    assert row["count"].item() == held.len()
-    assert whole.metrics().equals(banded.metrics())
 
 
 def test_one_of_many_replications_can_be_run_again_in_full(world: Path) -> None:

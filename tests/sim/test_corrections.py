@@ -96,13 +96,6 @@ def test_of_what_was_forgotten_no_word_stays() -> None:
     assert gone.is_empty()
 
 
-def test_replications_do_not_touch_each_other() -> None:
-    whole = ms.run(HOLDS, replications=4)
-    alone = ms.run(HOLDS, replications=1, first=2)
-    assert whole.signals.filter(rep=2).equals(alone.signals)
-    assert whole.events.filter(rep=2).equals(alone.events)
-
-
 def test_a_law_without_corrections_is_told_by_a_claim_alone() -> None:
     found = figures(HOLDS, law="last_write")
     assert found["corrections_refused"] == 1.0

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from malsim.memory.gate.claims import as_claims, from_mappings
 from malsim.sim import bench
-from malsim.sim.context import event_log as log
-from malsim.sim.context.event_log import KINDS, LATCH, PROGRAM, SIGNAL, EventLog
+from malsim.sim.context.event_log import KINDS, LATCH, PROGRAM, SIGNAL
 from malsim.sim.settings.netlist_config import NetlistConfig
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
@@ -145,38 +142,4 @@ def test_of_many_lives_events_are_counted_by_kind() -> None:
     assert "withheld" in repr(banded)
 
 
-def test_what_is_kept_of_many_lives_does_not_grow_with_them() -> None:
-    few, many = (bench.run(busy(record="bands", replications=count)) for count in (4, 12))
-    keys = ["t", "row", "signal"]
-    missed = few.bands.select(keys).join(many.bands.select(keys), on=keys, how="anti", nulls_equal=True)
-    assert missed.is_empty()
-    assert many.bands.height <= few.bands.height + 3 * many.bands["t"].n_unique()  # a rare kind may show in more lives only
-    assert many.cells.is_empty()
-    assert many.signals.is_empty()
-
-
-def test_the_calendar_holds_as_many_events_however_many_cells_and_lives_there_are(
-    count_steps: Callable[[Scenario], int],
-) -> None:
-    base = count_steps(busy())
-    assert count_steps(busy(replications=40)) == base
-    crowded = tuple(Population(behaviour="honest", name=name, count=9, rate=9.0) for name in ("a", "b"))
-    assert count_steps(busy(writers=crowded)) == base
-    assert count_steps(busy(facts=tuple(Fact(name=f"fact-{n}", hazard=3.0) for n in range(30)))) == base
-
-
 told = st.tuples(st.sampled_from("abc"), st.lists(st.integers(0, 2), max_size=4))
-
-
-@given(st.lists(st.lists(told, max_size=6), max_size=5), st.integers(0, 3))
-def test_events_are_counted_between_two_times_of_asking_however_many_wait(ticks: list[Any], waiting: int) -> None:
-    kept, kinds = EventLog(np.arange(3), (), keeps=False), dict[str, None]()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(log, "WAITING", waiting)
-        for tick in ticks:
-            for kind, reps in tick:
-                kept.count(kind, np.array(reps, dtype=np.int64))
-            kinds |= dict.fromkeys(kind for kind, reps in tick if reps)
-            expected = [[sum(reps.count(rep) for of, reps in tick if of == kind) for rep in range(3)] for kind in kinds]
-            found = kept.take_counts()
-            assert (found[0], found[1].tolist()) == (tuple(kinds), expected)

@@ -12,7 +12,6 @@ import malsim as ms
 from malsim.base.errors import MalsimError
 from malsim.cli import main
 from malsim.scenario.file.scenario_file import read
-from malsim.sim.record.manifest import digest
 from malsim.sim.settings.askable import askable
 from malsim.sim.settings.memory_law import refuse_what_is_the_graphs
 
@@ -42,16 +41,6 @@ def test_a_scenario_runs_under_it(path: Path, law: str) -> None:
     believed = run.cells["effective"].null_count() < run.cells.height
     assert believed == (law == "graphiti") or run.cells.is_empty()
     assert {"brier", "ece"} & set(run.metrics()["metric"]) == ({"brier", "ece"} if believed and scenario.facts else set())
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_a_life_is_the_same_alone_and_among_many(law: str) -> None:
-    run = ms.run(POISONER, law=law, replications=4, days=20.0)
-    alone, rep = run.replication(2), pl.col("rep") == 2
-    for name in ("cells", "signals", "events"):
-        ours = getattr(run, name).filter(rep)
-        order = ["t", *(column for column in ("cell", "row", "signal", "kind", "subject") if column in ours.columns)]
-        assert digest(ours.sort(order, maintain_order=True)) == digest(getattr(alone, name).sort(order, maintain_order=True))
 
 
 def test_what_it_has_no_number_for_is_named_once_by_run_and_refused_by_test(

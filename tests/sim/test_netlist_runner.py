@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 from malsim import api
 from malsim.base.errors import MalsimError, ScenarioError
@@ -144,16 +143,6 @@ addf alarm tick
 addf watch tick [delta: 0.01]
 addf quorum tick [k: 2] [minEff: 0.3]
 """.replace("net share-low alarm.set\n", "net ack reviewer.ack > alarm.set\n")
-
-
-@pytest.mark.parametrize("derive", ["false", "true"])
-def test_a_life_alone_is_the_same_life_among_many(derive: str) -> None:
-    text = scenario(EVERYWHERE, "[reviewers]", run="replications = 4", claims=WORLD, netlist=f"derive = {derive}")
-    many = run(parse(text))
-    alone = run(parse(text).replace(first=2, replications=1))
-    for name in ("cells", "signals", "events", "writers"):
-        assert_frame_equal(getattr(many, name).filter(rep=2), getattr(alone, name))
-    assert ("drv_program" in " ".join(many.memory.cells["key"])) == (derive == "true")
 
 
 def test_what_is_recorded_follows_record() -> None:

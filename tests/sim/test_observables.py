@@ -78,14 +78,3 @@ def test_bands_do_not_depend_on_how_much_is_summed_up_at_once(ticks: list[list[f
     expected = bands.bands_of(told.filter(pl.col("value").is_not_nan()))
     found = made[0].filter((pl.col("signal") == "a") & (pl.col("count") > 0))
     np.testing.assert_allclose(found.drop("row", "signal").to_numpy(), expected.drop("row", "signal").to_numpy(), atol=1e-12)
-
-
-@given(st.lists(st.lists(st.sampled_from((0.0, 1.0, 1.0, 2.0, np.nan)), min_size=5, max_size=5), min_size=1, max_size=9))
-def test_whole_numbers_give_the_bands_of_any_numbers(ticks: list[list[float]]) -> None:
-    made = []
-    for whole in ((), ("a",)):
-        kept = bands.Bands()
-        for t, tick in enumerate(ticks):
-            kept.add(float(t), {"a": np.array(tick), "b": np.array(tick) / 3.0}, (None,), whole=whole)
-        made.append(kept.frame())
-    assert made[0].equals(made[1])

@@ -105,13 +105,6 @@ def test_a_dated_truth_is_asked_with_the_claims_before_it() -> None:
     assert found.memory.cells["status"].to_list() == ["superseded", "superseded", "active", "active"]
 
 
-def test_the_preset_replays_too() -> None:
-    rows = [(f"w{i}", "sky", "blue" if i % 3 else "green", 0.7) for i in range(9)]
-    found = replay(claims(rows), None, rules=Rules.recall_v5(), contradictions="forward")
-    assert found.answers["said"].to_list() == ["blue"]
-    assert found.score is None
-
-
 def test_an_unknown_wiring_is_refused() -> None:
     with pytest.raises(UsageError, match="mutual, forward"):
         replay(claims([("a", "x", "1", 0.5)]), contradictions="both")
@@ -215,13 +208,6 @@ def test_crowd_judgements_come_out_where_they_were_measured(contradictions: str,
         assert scored is not None
         accuracy.append(scored.value["accuracy"])
     assert np.mean(accuracy) == pytest.approx(measured, abs=0.01)
-
-
-@needs_data
-def test_the_seven_confidences_of_nought_of_the_language_models_are_moved_inside() -> None:
-    found = read_claims(DATA / "llm_boolq" / "claims.csv.gz")
-    assert (found.claims.height, found.bad.height) == (34_882, 0)
-    assert found.clipped >= 7
 
 
 def test_tie_of_k_values_is_right_by_one_kth_in_every_command(tmp_path: Path) -> None:

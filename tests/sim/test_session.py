@@ -23,7 +23,7 @@ from malsim.sim.agent.reader_policy import ReaderPolicy
 from malsim.sim.agent.turns import Session
 from malsim.sim.context.event_log import EventLog
 from malsim.sim.settings.population import Population
-from malsim.sim.settings.reader import POLICIES, Reader, Reviewers
+from malsim.sim.settings.reader import Reader, Reviewers
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 from malsim.sim.world.clock import DAY
@@ -195,10 +195,6 @@ def test_the_obedient_check_a_marked_row_and_the_stubborn_do_not() -> None:
     assert harm(obedient) == 0 < harm(stubborn)
 
 
-def test_the_hurried_act_on_titles_whatever_they_are_worth() -> None:
-    assert total(run_under(act_above=1.0), "acted") < total(run_under(behaviour="hurried", act_above=1.0), "acted")
-
-
 def test_rules_that_are_read_every_turn_are_never_forgotten_and_lost_ones_come_back_with_the_anchor() -> None:
     obedient, anchored = run_under(), run_under(behaviour="forgets_rules", reanchor_every=1.0)
     assert turns(anchored).equals(turns(obedient))
@@ -288,12 +284,6 @@ def test_a_read_that_recurs_is_said_once_to_be_worth_an_op() -> None:
     nudged = run.events.filter(pl.col("kind") == "nudged").select("rep", "subject", "t")
     assert nudged.height > 5
     assert nudged.sort("rep", "subject").equals(fifth.sort("rep", "subject"))
-
-
-def test_every_temper_can_be_lived_with() -> None:
-    for behaviour in POLICIES:
-        run = run_under(behaviour=behaviour)
-        assert total(run, "turns") == 4 * 14
 
 
 @pytest.mark.parametrize("writers", [[], [{"rep": 5, "writer": "ann", "claims": 9, "contradicted": 4, "calibration": 0.5}]])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 from malsim.netlist.programs import fault_of
 from malsim.sim import bench
@@ -19,8 +18,6 @@ from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from malsim.sim.run import Run
 
 
@@ -59,16 +56,6 @@ def test_a_cell_that_recurs_is_watched_and_opened_only_when_it_is_marked_or_its_
     before = bench.run(scenario(behaviour="obedient"))
     assert of(run, "expanded").height < 0.95 * of(before, "expanded").height
     assert before.scenario.netlist is None
-
-
-def test_every_event_of_it_has_a_cause(run: Run, unresolved: Callable[[Run], list[tuple[object, ...]]]) -> None:
-    assert unresolved(run) == []
-
-
-def test_a_replication_alone_is_as_among_others(run: Run) -> None:
-    alone = bench.run(scenario().replace(first=2, replications=1))
-    for name in ("cells", "signals", "events"):
-        assert_frame_equal(getattr(alone, name), getattr(run, name).filter(pl.col("rep") == 2))
 
 
 def test_an_op_is_a_claim_of_the_reader_that_the_gate_has_let_in(run: Run) -> None:
