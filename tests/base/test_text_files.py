@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import codecs
 import json
+import random
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from malsim.adapters.mapping import read_mapping
 from malsim.agents.configuration import configuration
-from malsim.base.errors import MalsimError
+from malsim.base.errors import DataError, MalsimError
 from malsim.base.files.table_files import read_table
 from malsim.base.files.text_files import read_text
 from malsim.importers.building.bring import bring
@@ -98,3 +101,18 @@ def test_gzipped_lines_with_a_mark_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson.gz"
     path.write_bytes(gzip.compress(codecs.BOM_UTF8 + json.dumps({"a": 1}).encode()))
     assert read_table(path).rows() == [(1,)]
+
+
+def test_damaged_parquet_is_one_sentence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    frame = pl.DataFrame({"writer": ["ann", "bob"] * 500, "value": ["1", "2"] * 500})
+    path = tmp_path / "a.parquet"
+    frame.write_parquet(path)
+    whole, draw = path.read_bytes(), random.Random(3)  # noqa: S311  # the same damage each time
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for _ in range(draw.randint(1, 6)):
+            damaged[draw.randrange(4, len(whole) - 8)] ^= 1 << draw.randrange(8)
+        path.write_bytes(damaged)
+        with suppress(DataError):
+            read_table(path)
+    assert capfd.readouterr() == ("", "")

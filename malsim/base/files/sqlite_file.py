@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,8 @@ from malsim.base.limits import within
 MAGIC = b"SQLite format 3\0"
 HEADER = 100
 _PARTS = (slice(16, 18), slice(28, 32), slice(60, 64), slice(68, 72))  # page size, pages, user version, application id
+LOG_HEAD, FRAME_HEAD, _INDEX_HEAD = 32, 24, 100  # bytes
+_COUNTS = (slice(14, 16), slice(16, 20), slice(96, 100))  # of a log's index: page size, frames written, frames copied
 LARGEST_PAGE = 65_536  # written as 1, in two bytes
 
 
@@ -93,7 +96,36 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
         raise StoreError(f"a {what} of {age} malsim", where=str(path), given=given, allowed=str(versions[-1]), hint=hint)
     if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not (had_log or holds_log(path)):
         raise StoreError("cut short: pages are missing at its end", where=str(path), hint="restore a copy")
+    if _has_lost_log(path):
+        raise lost_log(path)
     return actual
+
+
+def lost_log(path: Path) -> StoreError:
+    hint = "restore both files from one copy; to copy an open store, use sqlite3's .backup"
+    return StoreError(f"its log, {path.name}-wal, was lost or cut: the last writes are missing", where=str(path), hint=hint)
+
+
+def _has_lost_log(path: Path) -> bool:
+    """Return whether the write-ahead log lacks frames that its index counts, or ends within a frame and has no index.
+
+    Of frames the index counts `written` (bytes 16 to 20), of which `copied` (96 to 100) are in the file itself. A killed
+    process may leave a log that ends within a frame, but then the index is there.
+    """
+    log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
+    try:
+        size = log.stat().st_size if log.exists() else 0
+        if index.exists():
+            head = index.read_bytes()[:_INDEX_HEAD]
+            page, written, copied = (int.from_bytes(head[part], sys.byteorder) for part in _COUNTS)
+            return written > copied and page > 1 and size < LOG_HEAD + written * (page + FRAME_HEAD)
+        if size <= LOG_HEAD:
+            return 0 < size < LOG_HEAD
+        with log.open("rb") as file:
+            page = int.from_bytes(file.read(LOG_HEAD)[8:12], "big")
+        return (size - LOG_HEAD) % (page + FRAME_HEAD) != 0
+    except OSError:
+        return False
 
 
 def holds_log(path: Path) -> bool:

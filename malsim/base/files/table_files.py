@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import zlib
 from codecs import BOM_UTF8
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +16,14 @@ from malsim.base.files.text_files import IS_UTF16, is_utf16, without_mark
 from malsim.base.limits import Limits, within
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
 KINDS = (".csv", ".parquet", ".ndjson", ".jsonl")
 DEFLATED = 1032  # bytes that one byte of a gzip file can become
 WIDTH = 8  # bytes of a value
+STDERR = 2
 
 
 def kind_of(path: str | Path, *, default: str = "") -> str:
@@ -59,9 +64,10 @@ def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> p
     try:
         source = _within_limits(path)
         if kind == ".parquet":
-            rows, width = pl.scan_parquet(source).select(pl.len()).collect().item(), len(pl.read_parquet_schema(source))
-            within({"input": rows * width * WIDTH}, where=str(path))
-            return pl.read_parquet(source)
+            with _no_backtrace():
+                rows, width = pl.scan_parquet(source).select(pl.len()).collect().item(), len(pl.read_parquet_schema(source))
+                within({"input": rows * width * WIDTH}, where=str(path))
+                return pl.read_parquet(source)
         head = _first_bytes(path)
         if is_utf16(head):
             raise DataError(IS_UTF16, where=str(path), hint="save the file as UTF-8")
@@ -95,3 +101,16 @@ def _first_bytes(path: Path) -> bytes:
 
 def _unpacked(path: Path) -> Any:
     return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
+
+
+@contextmanager
+def _no_backtrace() -> Iterator[None]:
+    """Discard the standard error of the process, where polars prints 30 lines before it raises for a damaged file."""
+    before = os.dup(STDERR)
+    try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), STDERR)
+        yield
+    finally:
+        os.dup2(before, STDERR)
+        os.close(before)

@@ -16,6 +16,7 @@ from malsim.base.files.sqlite_file import (
     check_header,
     holds_log,
     holds_table,
+    lost_log,
     make_tables,
     refusing_file,
     transaction,
@@ -43,7 +44,16 @@ def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Co
         check_header(path, APPLICATION, VERSION)
         with refusing(path):
             if not write:
-                return _read_only(path, wait)
+                connection = _read_only(path, wait)
+                try:
+                    is_blank = not holds_table(connection, _FIRST)
+                except sqlite3.Error:
+                    connection.close()
+                    raise
+                if is_blank and path.stat().st_size and not holds_log(path):
+                    connection.close()
+                    raise lost_log(path)
+                return connection
             connection = sqlite3.connect(path, isolation_level=None, timeout=wait, factory=FileConnection)
             connection.hold(path, APPLICATION)
     with refusing(path):
