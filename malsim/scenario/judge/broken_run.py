@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from matplotlib.ticker import MaxNLocator
 
 from malsim.base.errors import UsageError
 from malsim.base.files.toml_text import toml_text
@@ -21,6 +22,7 @@ from malsim.scenario.properties.formula import Read
 from malsim.scenario.properties.parse import parse
 from malsim.scenario.properties.render import render
 from malsim.showing.plots.runs.signal_lanes import signal_lanes
+from malsim.showing.plots.style import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,13 +34,19 @@ if TYPE_CHECKING:
 
 
 def drawing(proof: Proof) -> Sheet:
-    trace = _trace(proof)
+    """Draw the refuting run, numbers as steps and bits as lanes; its last tick, which breaks the property, is shaded."""
+    trace = _trace(proof).with_columns(t=pl.int_range(1, pl.len() + 1).cast(pl.Float64))
     names = [name for name in trace.columns if name != "t"]
     samples = trace.with_columns(pl.col(names).cast(pl.Float64)).unpivot(names, index="t", variable_name="channel")
     bits = [trace[name].dtype == pl.Boolean for name in names]
     channels = pl.DataFrame({"channel": names, "address": names, "digital": bits})
     events = pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String})
-    return signal_lanes(samples, channels, events, title=f"{proof.verdict}: {proof.text}")
+    last = trace.height
+    figure = signal_lanes(samples, channels, events, title=f"{proof.verdict}: {proof.text}", unit="ticks", until=last + 1)
+    for axes in figure.axes:
+        axes.axvspan(last, last + 1, color=COLOURS[5], alpha=0.15, linewidth=0)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return figure
 
 
 def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str:

@@ -65,9 +65,12 @@ def loop_pins() -> str:
 def op_pins() -> str:
     """Return the table of all ops, one line each, with their pins."""
     from ops import sheets
+    from ops.pin.sheet import Sheet
 
     rows = []
     for name, sheet in sorted(sheets().items()):
+        if not isinstance(sheet, Sheet):
+            continue
         ins, outs = (_pins_of(sheet, keys) for keys in (sheet.ins, sheet.outs))
         rows.append((f"`{name}`", sheet.summary, f"{ins} → {outs}"))
     return table(("op", "what it does", "pins"), rows)

@@ -16,16 +16,20 @@ if TYPE_CHECKING:
     from malsim.scenario.proof.questions.answer import SafetyAnswer
     from malsim.showing.plots.style import Sheet
 
-RESOLUTION = 110
+RESOLUTION = 130
+ALTS = {"time": "watched values and the alarm over time", "card": "truth table", "points": "average run lengths",
+        "mutants": "mutants caught and not caught", "faults": "faults in the loop"}  # fmt: skip
 
 
-def page(drawing: Sheet, sections: Iterable[str], *, flaws: Sequence[str], bad: bool, **heads: str) -> str:
-    """Return the page: name, why, facts, verdict and watched ticks of `heads`, the flaws, the figure, then every table."""
-    picture = image(png(drawing, dpi=RESOLUTION), alt="timeline, truth table, operating points, mutants and faults")
+def page(figures: dict[str, Sheet], sections: Iterable[str], *, flaws: Sequence[str], bad: bool, **heads: str) -> str:
+    """Return the page: name, why, facts, verdict and watched ticks of `heads`, the flaws, the figures, and folded tables."""
+    picture = "".join(
+        f"<div class='{name}'>{image(png(figure, dpi=RESOLUTION), alt=ALTS[name])}</div>" for name, figure in figures.items()
+    )
     body = filled(
         "tripwire", **{name: text(words) for name, words in heads.items()},
         flaws="".join(f"<li>{text(flaw)}</li>" for flaw in flaws), mood="bad" if bad else "good",
-        figure=picture, sections="\n".join(sections),
+        figures=picture, sections="\n".join(sections),
     )  # fmt: skip
     return skeleton(f"{heads['name']}: scorecard", body)
 
@@ -70,7 +74,7 @@ def truth_table(card: str, problem: str) -> str:
     if not card:
         return section("Truth table", [], [], none=problem or "The netlist has no Boolean part.")
     note = "* marks an input that decides, - one that makes no difference; -o card.csv has every row"
-    return f"<section><h2>Truth table</h2><p class='facts'>{note}</p><pre>{text(card)}</pre></section>"
+    return folded("Truth table", f"<p class='facts'>{note}</p><pre>{text(card)}</pre>")
 
 
 def coverage(frame: pl.DataFrame, total: float | None) -> str:
@@ -121,10 +125,15 @@ def section(
     """Return a heading, a note and a table, or `none` if it has no rows; `marks` are the classes of cells by their text."""
     rows = list(rows)
     if not rows:
-        return f"<section><h2>{text(title)}</h2><p>{text(none or 'nothing')}</p></section>"
+        return folded(title, f"<p>{text(none or 'nothing')}</p>")
     cells = ("<tr>" + "".join(_cell(cell, marks or {}) for cell in row) + "</tr>" for row in rows)
     facts = f"<p class='facts'>{text(note)}</p>" if note else ""
-    return f"<section><h2>{text(title)}</h2>{facts}{table(heads, cells)}</section>"
+    return folded(title, facts + table(heads, cells))
+
+
+def folded(title: str, body: str) -> str:
+    """Return a section that opens on a click and is not printed while it is closed."""
+    return f"<details><summary>{text(title)}</summary>{body}</details>"
 
 
 def _cell(cell: object, marks: dict[str, str]) -> str:

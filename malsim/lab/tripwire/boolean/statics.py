@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.boolean.explore import StateSpace
     from malsim.lab.tripwire.boolean.machine import Bools
     from malsim.netlist.language.statements import Document
-    from malsim.netlist.wiring import Net, Signal
+    from malsim.netlist.wiring import Instance, Net, Signal
 
 KINDS = {
     "unwired": "an input that nothing is wired to",
@@ -154,11 +154,24 @@ def _levels(document: Document, net: Net) -> Iterator[Finding]:
         watched = bounds.get(net.pins.get(f"{name}.in", ""))
         if pin != "level" or name not in net.instances or net.instances[name].sheet.name != "watch" or watched is None:
             continue
-        level = float(ops.start(net.instances[name].sheet, 1, net.instances[name].settings)["level"].ravel()[0])
+        level = _level(net.instances[name])
         low, high = (-math.inf if watched.low is None else watched.low, math.inf if watched.high is None else watched.high)
         if not low <= level <= high:
             problem = f"{name}.level is {level:g}, and {watched.name} is from {low:g} to {high:g}, so it is never crossed"
             yield Finding("level", f"{name}.level", Fault.at(one, name, problem, hint="choose a level within"))
+
+
+def _level(watch: Instance) -> float:
+    return float(ops.start(watch.sheet, 1, watch.settings)["level"].ravel()[0])
+
+
+def levels_of(net: Net) -> dict[str, list[float]]:
+    """Return the levels at which watches compare each signal."""
+    return {
+        name: [_level(watch) for link in signal.readers
+               if link.pin and (watch := net.instances.get(link.pin.instance)) and watch.sheet.name == "watch"]
+        for name, signal in net.signals.items()
+    }  # fmt: skip
 
 
 def _loops(net: Net) -> Iterator[Finding]:

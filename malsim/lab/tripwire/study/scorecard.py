@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from malsim.lab.tripwire.boolean.statics import levels_of
+from malsim.lab.tripwire.runs.observation import netlist_of
 from malsim.showing.pages import tripwire_page as html
 from malsim.showing.pages.tripwire_text import coverage_lines, entry, fault_lines, mutant_lines, score_lines
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from malsim.lab.tripwire.study.card_verdict import CardVerdict
     from malsim.scenario.proof.questions.answer import SafetyAnswer
     from malsim.showing.plots.style import Sheet
+    from malsim.showing.plots.wiring.tripwire import CardFrames
     from malsim.sim.settings.scenario import Scenario
 
 
@@ -89,11 +92,18 @@ class Scorecard:
         """Figure of the watched signals and the alarm, truth table, operating points, mutants and faults."""
         from malsim.showing.plots.wiring.tripwire import scorecard
 
+        return scorecard(self._frames, title=f"{self.name} in {self.scenario.name}. {self.verdict.headline}")
+
+    @property
+    def _frames(self) -> CardFrames:
+        from malsim.showing.plots.wiring.tripwire import CardFrames
+
         card = self.card
-        frames = {name: getattr(self, name) for name in ("timeline", "watched", "scores", "mutants", "faults")}
-        rows, columns = (card.table, (card.before, card.inputs, card.outputs)) if card else (pl.DataFrame(), ((), (), ()))
-        title = f"{self.name} in {self.scenario.name}. {self.verdict.headline}"
-        return scorecard(frames | {"card": rows}, columns, title=title)
+        return CardFrames(
+            timeline=self.timeline, watched=self.watched, levels=levels_of(netlist_of(self.scenario).net),
+            table=card.table if card else pl.DataFrame(), scores=self.scores, mutants=self.mutants, faults=self.faults,
+            columns=(card.before, card.inputs, card.outputs) if card else ((), (), ()), single=self.single,
+        )  # fmt: skip
 
     @property
     def single(self) -> bool:
@@ -123,6 +133,8 @@ class Scorecard:
     @property
     def html(self) -> str:
         """One self-contained page."""
+        from malsim.showing.plots.wiring.tripwire import panels
+
         scenario = self.scenario
         findings = [[one.kind, one.fault.where, one.fault.problem, one.fault.hint] for one in self.findings]
         heads = ["kind", "where", "problem", "try"]
@@ -141,7 +153,7 @@ class Scorecard:
         words = {"name": name, "why": scenario.why, "facts": facts, "verdict": self.verdict.headline}
         flaws = [sentence for _, sentence in self.verdict.flaws]
         bad = bool(self.verdict.code)
-        return html.page(self.figure, sections, flaws=flaws, bad=bad, watched=self.receipt.watched, **words)
+        return html.page(panels(self._frames), sections, flaws=flaws, bad=bad, watched=self.receipt.watched, **words)
 
     def __str__(self) -> str:
         return "\n".join(self._lines())

@@ -23,7 +23,13 @@ UNITS = dict.fromkeys(("eff", "conf", "curr", "sal"), "0 to 1") | dict.fromkeys(
 
 
 def signal_lanes(
-    samples: pl.DataFrame, channels: pl.DataFrame, events: pl.DataFrame, *, title: str = "", unit: str = "days"
+    samples: pl.DataFrame,
+    channels: pl.DataFrame,
+    events: pl.DataFrame,
+    *,
+    title: str = "",
+    unit: str = "days",
+    until: float | None = None,
 ) -> Sheet:
     """Draw signals over time.
 
@@ -37,6 +43,8 @@ def signal_lanes(
         t, kind: a lane each kind.
     unit
         The unit of t, for the axis.
+    until
+        End of the last sample; by default a sample has no width.
     """
     values, bits = (channels.filter(pl.col("digital") == bit) for bit in (False, True))
     analog, digital = _panels(values), bits.to_dicts()
@@ -49,11 +57,12 @@ def signal_lanes(
     figure = sheet(9.0, 1.0 + sum(heights))
     panels: list[Axes] = list(figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0])
     rest = iter(panels)
+    end = float(samples["t"].max()) if until is None else until  # type: ignore[arg-type]  # polars types the most of any column
     looks = dict(zip(channels["channel"], line_styles(channels.height), strict=True))
     for group in analog:
-        _analog(next(rest), samples, group, looks)
+        _analog(next(rest), samples, group, looks, until)
     if digital:
-        _lanes(next(rest), samples, digital, looks)
+        _lanes(next(rest), samples, digital, looks, end)
     if kinds:
         event_lanes(next(rest), events, kinds, color=GREY, markersize=8, markeredgewidth=1.4)
     panels[-1].set_xlabel(f"time ({unit})")
@@ -76,13 +85,15 @@ def stairs(t: Sequence[float], values: Sequence[float | None], *, until: float) 
     return x, [value for value in values for _ in range(2)]
 
 
-def _analog(axes: Axes, samples: pl.DataFrame, channels: list[dict[str, Any]], looks: dict[str, Any]) -> None:
+def _analog(
+    axes: Axes, samples: pl.DataFrame, channels: list[dict[str, Any]], looks: dict[str, Any], until: float | None
+) -> None:
     for channel in channels:
         own = samples.filter(pl.col("channel") == channel["channel"])
         values = own["value"].to_list()
         look = looks[channel["channel"]]
         if values:
-            x, y = stairs(own["t"].to_list(), values, until=own["t"][-1])
+            x, y = stairs(own["t"].to_list(), values, until=until or own["t"][-1])
             axes.plot(x, np.array(y, dtype=float), linewidth=1.5, label=channel["channel"], **look)
         if len(values) <= DOTS_UP_TO:
             axes.plot(own["t"], values, ".", color=look["color"], markersize=4)
@@ -93,9 +104,8 @@ def _analog(axes: Axes, samples: pl.DataFrame, channels: list[dict[str, Any]], l
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.03, 0.5), frameon=False)
 
 
-def _lanes(axes: Axes, samples: pl.DataFrame, channels: list[dict[str, Any]], looks: dict[str, Any]) -> None:
+def _lanes(axes: Axes, samples: pl.DataFrame, channels: list[dict[str, Any]], looks: dict[str, Any], until: float) -> None:
     """Draw each bit in its own lane, the first on top; high is true."""
-    until = float(samples["t"].max())  # type: ignore[arg-type]  # polars types the most of any column
     for lane, channel in enumerate(reversed(channels)):
         own = samples.filter(pl.col("channel") == channel["channel"])
         axes.axhline(lane, color="#cccccc", linewidth=0.6)

@@ -1,7 +1,8 @@
-"""A tripwire's scorecard drawn: what it watched and when it rang, truth table, operating points, mutants, faults."""
+"""Figures of a tripwire's scorecard: watched values and alarm, truth table, run lengths, mutants, faults."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,10 @@ import polars as pl
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from malsim.showing.plots.style import COLOURS, GREY, dress, line_styles, sheet
+from malsim.showing.plots.style import COLOURS, GREY, NARROW, dress, line_styles, sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -33,33 +34,73 @@ FATES = {
 }
 
 
-def scorecard(
-    frames: dict[str, pl.DataFrame], columns: tuple[Sequence[str], Sequence[str], Sequence[str]], *, title: str = ""
-) -> Sheet:
-    """Draw a scorecard.
+@dataclass(frozen=True)
+class CardFrames:
+    """What a scorecard's figure shows; an empty frame leaves its panel empty.
 
     Parameters
     ----------
-    frames
-        `timeline` (t, alarm, truth, blind: shares of replications), `watched` (signal, t, low, middle, high), `card` (see
-        `truth_table`), `scores` (tripwire, metric, value, low, high), `mutants` (kind, verdict), `faults` (fault, alarm,
-        verdict, later, lost, detected, false_alarms); an empty frame leaves its panel empty.
-    columns
-        Of the card: its states before, its inputs, its outputs.
+    timeline
+        t, and the shares of replications with `alarm`, `truth` and `blind` true.
+    watched
+        signal, t, low, middle, high.
+    levels
+        Levels at which each watched signal is compared.
+    table, columns
+        See `truth_table`; the names of its states before, its inputs and its outputs.
+    scores
+        tripwire, metric, value, low, high.
+    mutants
+        kind, verdict.
+    faults
+        fault, alarm, verdict, later, lost, detected, false_alarms.
+    single
+        One replication, which has no intervals.
     """
+
+    timeline: pl.DataFrame
+    watched: pl.DataFrame
+    levels: Mapping[str, Sequence[float]]
+    table: pl.DataFrame
+    columns: tuple[Sequence[str], Sequence[str], Sequence[str]]
+    scores: pl.DataFrame
+    mutants: pl.DataFrame
+    faults: pl.DataFrame
+    single: bool = False
+
+
+def scorecard(frames: CardFrames, *, title: str = "") -> Sheet:
+    """Draw a scorecard as one figure."""
     figure = sheet(10.5, 8.6)
     axes: dict[str, Axes] = figure.subplot_mosaic(
         [["time", "time"], ["card", "points"], ["card", "mutants"], ["card", "faults"]],
         height_ratios=[1.5, 1.5, 0.9, 0.9], width_ratios=[1.0, 1.25],
     )  # fmt: skip
-    _timeline(axes["time"], frames["timeline"], frames["watched"])
-    _table(axes["card"], frames["card"], *columns)
-    _points(axes["points"], frames["scores"])
-    _mutants(axes["mutants"], frames["mutants"])
-    _faults(axes["faults"], frames["faults"])
+    for name, draw in _drawings(frames).items():
+        draw(axes[name])
     if title:
         figure.suptitle(fill(title, 115), x=0.01, ha="left", fontsize=11)
     return figure
+
+
+def panels(frames: CardFrames) -> dict[str, Sheet]:
+    """Draw each part of a scorecard as a figure of its own, narrow enough to be read on a page 480 pixels wide."""
+    heights = {"time": 3.0, "card": 1.4 + 0.24 * max(4, frames.table.height), "points": 2.9, "mutants": 2.2, "faults": 2.2}
+    figures = {}
+    for name, draw in _drawings(frames).items():
+        figures[name] = sheet(NARROW, heights[name])
+        draw(figures[name].subplots())
+    return figures
+
+
+def _drawings(frames: CardFrames) -> dict[str, Callable[[Axes], None]]:
+    return {
+        "time": lambda axes: _timeline(axes, frames),
+        "card": lambda axes: _table(axes, frames.table, *frames.columns),
+        "points": lambda axes: _points(axes, frames.scores, single=frames.single),
+        "mutants": lambda axes: _mutants(axes, frames.mutants),
+        "faults": lambda axes: _faults(axes, frames.faults),
+    }
 
 
 def truth_table(
@@ -81,29 +122,38 @@ def truth_table(
     return figure
 
 
-def _timeline(axes: Axes, timeline: pl.DataFrame, watched: pl.DataFrame) -> None:
-    dress(axes, x="day", y="watched value", title="What it watched, and when it rang")
+def _timeline(axes: Axes, frames: CardFrames) -> None:
+    """Draw values and shares as steps: each holds from its tick to the next, the last for a tick."""
+    timeline, watched = frames.timeline, frames.watched
+    dress(axes, x="time (days)", y="watched value", title="Watched values, their levels, and the alarm")
     t = timeline["t"].to_numpy()
+    end = t[-1] + (t[-1] - t[-2] if len(t) > 1 else 1.0)
     other = axes.twinx()
-    other.set_ylim(0, 1)
-    other.set_ylabel("share of replications", color=GREY)
+    other.set_ylim(0, 1.02)
+    other.set_ylabel("alarm (0 or 1)" if frames.single else "share of replications", color=GREY)
     other.spines[["top"]].set_visible(False)
-    other.fill_between(t, timeline["truth"], step="mid", color=TRUTH, alpha=0.3, lw=0, label="episode")
-    other.fill_between(
-        t, timeline["blind"], step="mid", fc="none", ec=BLIND, hatch="////", lw=0, label="blind: inputs stale"
-    )
-    other.step(t, timeline["alarm"], where="mid", color=ALARM, lw=2.0, label="alarm on")
+    days = np.append(t, end)
+    truth, blind, alarm = (np.append(timeline[name], timeline[name][-1]) for name in ("truth", "blind", "alarm"))
+    other.fill_between(days, truth, step="post", color=TRUTH, alpha=0.3, lw=0, label="episode")
+    other.fill_between(days, blind, step="post", fc="none", ec=BLIND, hatch="////", lw=0, label="blind: inputs stale")
+    other.step(days, alarm, where="post", color=ALARM, lw=2.0, label="alarm on")
     names = watched["signal"].unique(maintain_order=True).to_list()
     for name, style in zip(names, line_styles(len(names)), strict=True):
         band = watched.filter(pl.col("signal") == name)
-        axes.fill_between(band["t"], band["low"], band["high"], color=style["color"], alpha=0.15, lw=0)
-        axes.plot(band["t"], band["middle"], lw=1.2, label=name, **style)
+        if not frames.single:
+            axes.fill_between(band["t"], band["low"], band["high"], step="post", color=style["color"], alpha=0.15, lw=0)
+        axes.step([*band["t"], end], [*band["middle"], band["middle"][-1]], where="post", lw=1.2, label=name, **style)
+        for level in frames.levels.get(name, ()):
+            axes.axhline(level, color=style["color"], lw=0.9, ls=(0, (1, 2)))
+            axes.annotate(f"level {level:g}", (1, level), xycoords=("axes fraction", "data"), xytext=(-3, 2), ha="right",
+                          textcoords="offset points", fontsize=8, color=style["color"])  # fmt: skip
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_zorder(other.get_zorder() + 1)
     axes.patch.set_visible(False)
     handles = [
-        one + two for one, two in zip(axes.get_legend_handles_labels(), other.get_legend_handles_labels(), strict=True)
+        left + right for left, right in zip(axes.get_legend_handles_labels(), other.get_legend_handles_labels(), strict=True)
     ]
-    axes.legend(*handles, fontsize=7, ncols=6, loc="upper center", bbox_to_anchor=(0.5, -0.26), frameon=False)
+    axes.legend(*handles, fontsize=8, ncols=6, loc="upper center", bbox_to_anchor=(0.5, -0.26), frameon=False)
 
 
 def _table(axes: Axes, rows: pl.DataFrame, before: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]) -> None:
@@ -125,17 +175,17 @@ def _table(axes: Axes, rows: pl.DataFrame, before: Sequence[str], inputs: Sequen
                 axes.text(x, y, "–" if np.isnan(value) else f"{value:g}", ha="center", va="center", fontsize=6)
             if ring:
                 axes.plot(x, y, "s", ms=12, mfc="none", mec=COLOURS[1], mew=2.0, zorder=2)
-        axes.text(x, -0.9, name, rotation=55, ha="left", va="bottom", fontsize=7)
+        axes.text(x, -0.9, name, rotation=55, ha="left", va="bottom", fontsize=8)
     gap = xs[len(before) + len(inputs)] - 0.8 if len(outputs) else xs[-1] + 0.5
     axes.plot([gap, gap], [-0.6, rows.height - 0.4], color=GREY, lw=0.8)
     axes.set_xlim(-0.7, xs[-1] + 1.6)
     axes.set_ylim(rows.height - 0.3, -0.9 - 0.22 * max(map(len, names)) * max(1.0, rows.height / 16))
-    axes.set_title("Truth table: ● true ○ false, framed inputs decide", loc="left", fontsize=10)
+    axes.set_title("Truth table: ● true, ○ false, – either; framed inputs decide", loc="left", fontsize=10)
 
 
-def _points(axes: Axes, scores: pl.DataFrame) -> None:
-    """Average run lengths with and without an episode: far right and low is good."""
-    title = "Operating points with 95 % intervals: right and low is good"
+def _points(axes: Axes, scores: pl.DataFrame, *, single: bool) -> None:
+    """Draw the average run lengths without and with an episode."""
+    title = f"Average run lengths, {'one replication' if single else '95 % intervals'}; right and low is better"
     dress(axes, x="ARL0, ticks to a false alarm", y="ARL1, ticks to detect", title=title)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -149,16 +199,17 @@ def _points(axes: Axes, scores: pl.DataFrame) -> None:
             _range(figures[metric], far if metric == "arl0" else _farthest(scores, "arl1")) for metric in ("arl0", "arl1")
         )
         if x is None or y is None:
-            axes.plot([], [], MARKS[place], color=COLOURS[place], label=f"{name}: not told")
+            axes.plot([], [], MARKS[place], color=COLOURS[place], label=f"{name}: not known")
             continue
         style: dict[str, Any] = {"color": COLOURS[place], "lw": 1.1, "alpha": 0.85}
-        axes.plot([x[1], x[2]], [y[0], y[0]], **style)
-        axes.plot([x[0], x[0]], [y[1], y[2]], **style)
+        if not single:
+            axes.plot([x[1], x[2]], [y[0], y[0]], **style)
+            axes.plot([x[0], x[0]], [y[1], y[2]], **style)
         unbounded = figures["arl0"]["value"] is None
         label = f"{name}{': no false alarm seen' if unbounded else ''}"
         axes.plot(x[0], y[0], MARKS[place], color=COLOURS[place], mfc="white" if unbounded else COLOURS[place], label=label)
     axes.set_ylim(0, None)
-    axes.legend(fontsize=6.5, frameon=False, loc="best")
+    axes.legend(fontsize=8, frameon=False, loc="best")
 
 
 def _farthest(scores: pl.DataFrame, metric: str) -> float:
@@ -189,10 +240,10 @@ def _mutants(axes: Axes, mutants: pl.DataFrame) -> None:
             axes.barh(kinds, counts, left=left, color=colour, hatch=hatch, ec="white", height=0.66, label=verdict)
             left += counts
     axes.invert_yaxis()
-    axes.tick_params(axis="y", labelsize=7.5)
+    axes.tick_params(axis="y", labelsize=8)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if ran:
-        axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def _faults(axes: Axes, faults: pl.DataFrame) -> None:
@@ -205,12 +256,12 @@ def _faults(axes: Axes, faults: pl.DataFrame) -> None:
         colour, word = VERDICTS[row["verdict"]]
         axes.add_patch(Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, fc=colour, ec="white"))
         dark = row["verdict"] in ("late", "error", "nothing to lose")
-        detail = {"late": f" {row['later'] or 0:.2g}", "misses": f" {row['lost']}/{row['detected']}",
+        detail = {"late": f" {row['later'] or 0:.2g}", "misses": f" {row['lost']} of {row['detected']}",
                   "false alarms": f" +{row['false_alarms'] or 0:.2g}"}.get(row["verdict"], "")  # fmt: skip
-        axes.text(x, y, word + detail, ha="center", va="center", fontsize=6.5, color="black" if dark else "white")
+        axes.text(x, y, word + detail, ha="center", va="center", fontsize=8, color="black" if dark else "white")
     for x, name in enumerate(names):
-        axes.text(x, len(alarms) - 0.42, name.replace(" ", "\n", 1), ha="center", va="top", fontsize=7)
+        axes.text(x, len(alarms) - 0.42, name.replace(" ", "\n", 1), ha="center", va="top", fontsize=8)
     for y, alarm in enumerate(alarms):
-        axes.text(-0.58, y, alarm, ha="right", va="center", fontsize=7)
+        axes.text(-0.58, y, alarm, ha="right", va="center", fontsize=8)
     axes.set_xlim(-0.6, max(len(names) - 0.4, 1))
     axes.set_ylim(len(alarms) + 0.3, -0.55)
