@@ -43,7 +43,7 @@ class ServiceThread:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, self._do, call)
         except MalsimError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(brief(str(error))) from error
 
     def _do(self, call: Callable[[MemoryService], Any]) -> Any:
         if self._service is None:  # SQLite wants a store used by the thread that opened it

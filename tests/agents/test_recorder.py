@@ -112,6 +112,12 @@ def test_a_line_cut_short_is_taken_back(tmp_path: Path) -> None:
     assert [line["object"] for line in events_in(path)] == ["pump", "fan"]
 
 
+def test_a_server_that_is_not_installed_leaves_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["agent", "record", "--", "./no_such_server"]) == 2
+    assert not list(tmp_path.iterdir())
+
+
 def test_another_file_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes.jsonl").write_text('{"a": 1}\n')
     assert main(["agent", "record", "-o", str(tmp_path / "notes.jsonl"), "--", "true"]) == 2

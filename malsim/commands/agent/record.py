@@ -8,6 +8,7 @@ malsim compare log.jsonl --laws records --confidence 0.7                        
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
@@ -33,6 +34,10 @@ def main(args: argparse.Namespace) -> int:
     from malsim.agents.traffic_log import TrafficLog
     from malsim.base.errors import UsageError
 
+    if not shutil.which(args.server[0]):  # before a log is begun
+        raise UsageError(
+            "cannot start", where="malsim agent record", given=args.server[0], allowed="-- and a server's command"
+        )
     try:
         log = TrafficLog(args.output, args.writer, hashes=args.redact)
         return record(args.server, log, client=sys.stdin.buffer, answers=sys.stdout.buffer)

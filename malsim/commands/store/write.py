@@ -34,7 +34,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Propose it; exit code 1 where the gate refuses."""
+    """Propose the claim; exit code 1 if the gate refuses it."""
+    from malsim.agents.service import verdict_text
     from malsim.memory.store import Store
     from malsim.memory.store.store_rules import store_rules
     from malsim.netlist.programs import checked
@@ -55,13 +56,8 @@ def main(args: argparse.Namespace) -> int:
         verdict = store.admit(checked([claims]), rules).row(0, named=True)
     if not there:
         print(f"made {args.store}", file=sys.stderr)
-    if verdict["verdict"] == "refused":
-        print("refused: " + "; ".join(f"{issue['path']} {issue['message']}" for issue in verdict["issues"]))
-        return 1
-    print(f"{verdict['verdict']} as {verdict['handle']}, stated {verdict['stated']:g}, effective {verdict['effective']:.3g}")
-    for note in verdict["notes"]:
-        print(f"  {note}")
-    return 0
+    print(verdict_text(verdict))
+    return int(verdict["verdict"] == "refused")
 
 
 def _edge(text: str) -> dict[str, Any]:

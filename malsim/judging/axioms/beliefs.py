@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from malsim.adapters import Edge
 from malsim.base.errors import AdapterError, LawError
@@ -83,6 +84,29 @@ class Consistency(Axiom):
         if not several and math.fsum(score for score, _ in scores) <= 1.0 + len(scores) * subject.tolerance:
             return None
         return " and ".join(f"{value} is {number(score)}" for score, value in scores if score > HALF or not several)
+
+
+class FurtherVoice(Axiom):
+    """A further writer who agrees, such as the fourth, does not bring the score of a value down to 0."""
+
+    def stream(self, pick: Pick, subject: Subject) -> list[Event]:
+        voices, gap = pick.by_turns((4, 12, 3, 7)), pick.time(MINUTE, 1.0)
+        return [*(Event(gap * n, "write", value="A", writer=f"w{n}") for n in range(voices)), Event(gap * voices, "peek")]
+
+    def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
+        claims = [event for event in events if event.do == "write"]
+        if not is_stream(events, "write") or len({event.writer for event in claims}) < len(claims):
+            return None
+        if {event.value for event in claims} != {"A"}:
+            return None
+        looks = subject.play(
+            [event for claim in claims for event in (claim, Event(claim.t, "tick"), Event(claim.t, "peek"))]
+        )
+        scores = [look.score("A") for look in looks]
+        for count, (before, after) in enumerate(pairwise(scores), 1):
+            if before > subject.tolerance >= after:
+                return f"A is {number(before)} with {count} writers, and {number(after)} with {count + 1}"
+        return None
 
 
 class Reinforcement(Axiom):

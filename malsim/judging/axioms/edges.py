@@ -98,6 +98,30 @@ class LoopPolarity(Axiom):
         return None
 
 
+class NoLostUpdate(Axiom):
+    """A stale update, which supersedes only what was superseded before, does not remove the newer value."""
+
+    requires = "edges"
+
+    def stream(self, pick: Pick, subject: Subject) -> list[Event]:
+        """Draw A, B that supersedes A, and a C that supersedes A too, because its writer read A."""
+        replaces, t = (Edge("supersedes", "x is A"),), pick.time(0.1, 30.0)
+        stale = Event(t + pick.time(MINUTE, 1.0), "write", value="C", writer="cid", edges=replaces)
+        ticks = [Event(stale.t + 1.0, "tick")] if pick.by_turns((False, True)) else []
+        claims = [Event(0.0, "write", value="A"), Event(t, "write", value="B", writer="bob", edges=replaces), stale]
+        return [*claims, *ticks, Event(stale.t + 2.0, "peek")]
+
+    def broken(self, subject: Subject, events: Sequence[Event]) -> str | None:
+        writes = [event for event in events if event.do == "write"]
+        edges = [[edge.target for edge in event.edges] for event in writes]
+        if not is_stream(events, "write") or edges != [[], ["x is A"], ["x is A"]] or not in_order(writes):
+            return None
+        before, after = last(subject, without(events, writes[2])), last(subject, events)
+        if "B" not in before.current or "B" in after.current:
+            return None
+        return f"B is {number(before.score('B'))}, and gone once a writer who had not seen it replaces A by C"
+
+
 class Polarity(Axiom):
     """A contradiction does not raise the claim that it contradicts."""
 

@@ -60,6 +60,11 @@ class PeekResult:
         return {str(item["value"]): self.score(item["value"]) for item in self.items}
 
     @property
+    def current(self) -> set[str]:
+        """Values of the items that are current."""
+        return {str(item["value"]) for item in self.items if item.get("status", "current") == "current"}
+
+    @property
     def beliefs(self) -> list[float]:
         """Beliefs that the items show."""
         return [float(item["belief"]) for item in self.items if item.get("belief") is not None]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tests.judging.axioms.planted.sound import Edged, Sound
+
+if TYPE_CHECKING:
+    from malsim.adapters import Claim
 
 
 class Unmoved(Edged):
@@ -65,3 +70,14 @@ class Keeps(Edged):
         former = {edge.target for claim in self.claims for edge in claim.edges if edge.relation == "supersedes"}
         scores = super().scores(about, now)
         return {value: 0.95 if f"{about} is {value}" in former else each for value, each in scores.items()}
+
+
+class StaleReplaces(Edged):
+    """Any superseding claim replaces all that other writers claimed before, whichever value its writer read."""
+
+    axiom = "no-lost-update"
+
+    def about(self, name: str) -> list[Claim]:
+        claims = super().about(name)
+        latest = [claim for claim in claims if any(edge.relation == "supersedes" for edge in claim.edges)][-1:]
+        return latest or claims

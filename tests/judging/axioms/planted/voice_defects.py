@@ -202,3 +202,23 @@ class Shared(Sound):
 
     def scores(self, about: str, now: float) -> dict[str, float]:
         return {value: score / (1.0 + 1e-6 * len(self.everywhere)) for value, score in super().scores(about, now).items()}
+
+
+class FourthVoiceSilences(Sound):
+    """Once four writers have spoken, every belief is 0."""
+
+    axiom = "further-voice"
+
+    def scores(self, about: str, now: float) -> dict[str, float]:
+        crowd = len({claim.writer for claim in self.claims}) > 3
+        return {value: 0.0 if crowd else score for value, score in super().scores(about, now).items()}
+
+
+class SaturatedVotes(Sound):
+    """Votes are counted in three bits, so the eighth agreeing writer starts again from 0."""
+
+    axiom = "further-voice"
+
+    def scores(self, about: str, now: float) -> dict[str, float]:
+        voices = {value: len({claim.writer for claim in self.about(about) if claim.value == value}) for value in "ABC"}
+        return {value: score if voices.get(value, 1) % 8 else 0.0 for value, score in super().scores(about, now).items()}
