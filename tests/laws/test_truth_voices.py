@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 import malsim as ms
 from malsim.laws.truth.voices import copies, echoes, over
-from tests.bench.evidence.gossip import SETTINGS, gossip_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,28 +60,6 @@ def test_words_that_are_over_are_what_their_sentence_says(rows: list[tuple[int, 
             and any(run[0] == says and abs(run[1] - begin) <= within for run in others)
         ]
         assert found[row] == (row == last and any(left.count(word) > 1 for word in left))
-
-
-def test_no_gossip_who_names_his_source_is_heard(tmp_path: Path) -> None:
-    lines = ["time,writer,object,value"]
-    truth = ["object,value,valid_from"]
-    for about in range(12):
-        for year, (old, new) in enumerate(pairwise("ABCA")):
-            day = 400.5 * year + about  # days, not years: they have a point
-            lines.append(f"{day},source,x{about},{old}")
-            lines += [f"{day + 300},source,x{about},{new}", f"{day + 301},gossip,x{about},{old}"]
-            truth += [f"x{about},{old},{day}", f"x{about},{new},{day + 300}"]
-    (tmp_path / "claims.csv").write_text("\n".join(lines), encoding="utf-8")
-    (tmp_path / "truth.csv").write_text("\n".join(truth), encoding="utf-8")
-    table = gossip_table(tmp_path, (1, 4)).pivot("gossips", index="setting", values="accuracy")
-    assert table["setting"].to_list() == list(SETTINGS)
-    one, four = (dict(table.select("setting", count).rows()) for count in ("1", "4"))
-    stands = "records, no tau"
-    assert four[stands] < one[stands] < 0.7  # a story after each change is much
-    for setting in ("origin, gossips name the source", "an echo weighs nothing"):
-        assert four[setting] == one[setting] == pytest.approx(1.0)
-    for setting in ("origin, gossips name each other", "lineage, gossips are one model"):
-        assert four[setting] == one[setting] == pytest.approx(one[stands])  # many are as one, and no more
 
 
 STORY = """
