@@ -156,7 +156,7 @@ class WriterRecords(NamedTuple):
 
 def records(memory: Memory, effective: Array, rules: Rules, claims: Ints | None = None) -> WriterRecords:
     """Every writer's record, from this snapshot; of a memory that is a part of another, by each writer's `claims` there."""
-    author, writers = memory.column("author"), memory.table("writers").rows.height
+    author, writers = memory.column("author"), memory.tables["writers"].rows.height
     claims = np.bincount(author, minlength=writers) if claims is None else claims
     wrong = WRONG[rules.wrong_when](memory, effective, rules)
     stated = memory.column("stated")

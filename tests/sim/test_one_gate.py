@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,22 +12,41 @@ from malsim.memory import Memory, admit
 from malsim.memory.gate import checks
 from malsim.memory.gate.checks import Check
 from malsim.memory.gate.claims import as_claims
+from malsim.memory.gate.resolve import SUPERSEDES
+from malsim.memory.schema import KINDS
 from malsim.sim import bench
 from malsim.sim.settings.population import Population
 from malsim.sim.settings.reader import Reader
 from malsim.sim.settings.scenario import Scenario
 from malsim.sim.world import Fact
 
-WRITER = pl.col("writer") != "_init"  # the ten cells that a graph begins with are let in
-TITLE = pl.col("title").str.contains(" is | holds")
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+
+def holds(*parts: str) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
+    """A check that marks the texts with any of some parts."""
+    return lambda texts: np.array([any(part in text for part in parts) for text in texts])
+
+
+def other_writer(names: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark the claims of all but the first ten cells, which a graph begins with."""
+    return np.array([name != "_init" for name in names])
+
+
+TITLE, DEC = holds(" is ", " holds"), KINDS.index("dec")
 PLANTED = {
-    "a number": Check.of((pl.col("confidence") - 0.7).abs() > 0.0, "confidence", "planted"),
-    "a time": Check.of(pl.col("t") > 0.0, "t", "planted"),
-    "a word": Check.of(TITLE, "title", "planted"),
-    "a body": Check.of(pl.col("body").str.contains("#"), "body", "planted"),
-    "a writer": Check.of(WRITER, "writer", "planted"),
-    "a number beside a word": Check.of((pl.col("confidence") > 0.0) & WRITER, "writer", "planted"),
-    "words of two tables": Check.of((pl.col("kind") != "dec") & TITLE, "kind", "planted"),
+    "a number": Check(("confidence",), lambda share: np.abs(share - 0.7) > 0.0, "confidence", "planted"),
+    "a time": Check(("t",), lambda t: t > 0.0, "t", "planted"),
+    "a word": Check(("title",), TITLE, "title", "planted"),
+    "a body": Check(("body",), holds("#"), "body", "planted"),
+    "a writer": Check(("writer",), other_writer, "writer", "planted"),
+    "a number beside a word": Check(
+        ("confidence", "writer"), lambda share, names: (share > 0.0) & other_writer(names), "writer", "planted"
+    ),
+    "words of two tables": Check(("kind", "title"), lambda kinds, titles: (kinds != DEC) & TITLE(titles), "kind", "planted"),
 }
 SCRIPTED = {
     "t": 0.5, "writer": "eve", "kind": "obs", "title": "tide is 1", "body": "eve #1", "confidence": 0.6, "sequence": 0,
@@ -74,9 +95,12 @@ def test_a_check_of_edges_refuses_the_drawn_claims_that_have_any(
 ) -> None:
     before = bench.run(scenario()).memory.edges
     assert before.filter(pl.col("relation") == "supersedes").height
-    wrong = pl.col("relation") == "supersedes"
-    wrong = wrong & (pl.col("target") != "obs_0000") if of_target else wrong
-    planted = Check.of(wrong, pl.lit("edges[0].relation"), "planted")
+    if of_target:
+        planted = Check(
+            ("code", "target"), lambda code, name: (code == SUPERSEDES) & (name != "obs_0000"), "target", "planted"
+        )
+    else:
+        planted = Check(("code",), lambda code: code == SUPERSEDES, "relation", "planted")
     monkeypatch.setattr(checks, "EDGE_CHECKS", [*checks.EDGE_CHECKS, planted])
     after = bench.run(scenario()).memory.edges
     assert not after.filter(pl.col("relation") == "supersedes").height

@@ -12,10 +12,9 @@ from malsim.memory import schema
 from malsim.memory.gate import screen
 from malsim.memory.gate.append import build
 from malsim.memory.gate.checks import validate
-from malsim.memory.gate.claims import Claims, Issue, Validated, as_claims
+from malsim.memory.gate.claims import Claims, Issue, Validated, read_claims
 from malsim.memory.gate.numbering import number
-from malsim.memory.gate.order import first_doubt
-from malsim.memory.gate.resolve import NOTHING, replacements, resolve
+from malsim.memory.gate.resolve import NOTHING, first_doubt, replacements, resolve
 from malsim.memory.gate.sequential import recompute
 from malsim.memory.gate.verdicts import GateResult
 from malsim.memory.graph.frames import LazyRows, format_expr
@@ -87,7 +86,7 @@ def admit(
         Calibration factors in [0.5, 1] by writer that stand in for the writers' own records.
     """
     rules = rules or _PUBLISHED
-    result = judge(memory, screened(validate(as_claims(claims), rules), rules), rules, factors=factors)
+    result = judge(memory, screened(validate(read_claims(claims), rules), rules), rules, factors=factors)
     return Admission(result.memory, lambda: result.verdicts)
 
 
@@ -124,9 +123,9 @@ def judge(memory: Memory, checked: Validated, rules: Rules, *, factors: Mapping[
 
 def screened(checked: Validated, rules: Rules) -> Validated:
     """Refuse claims that hold a credential, or personal data in a public write; or, under `flag`, mark them."""
-    secrets = screen.secrets(checked.claims.frame(), checked.edges.frame(), rules)
-    public = (checked.claims.frame()["sensitivity"] == "public").any()
-    personal = screen.personal(checked.claims.frame(), rules) if public else screen.NOTHING
+    secrets = screen.secrets(checked.claims, checked.edges, rules)
+    is_public = (checked.claims.column("sensitivity_word") == _PUBLIC).any()
+    personal = screen.personal(checked.claims, rules) if is_public else screen.NOTHING
     if secrets.is_empty() and personal.is_empty():
         return checked
     if rules.screen == "flag":
@@ -147,6 +146,7 @@ def screened(checked: Validated, rules: Rules) -> Validated:
     return replace(checked, claims=LazyRows.of(checked.claims.frame().with_columns(*blank, writer)), issues=issues)
 
 
+_PUBLIC = schema.SENSITIVITY.index("public")
 _WITHHELD = ("handle", "key", "object", "title", "body", "value_text")
 
 

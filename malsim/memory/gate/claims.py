@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,7 +13,7 @@ import polars as pl
 from malsim.base.errors import DataError, nearest
 from malsim.base.screen import holds_secret
 from malsim.memory import schema
-from malsim.memory.graph.frames import LazyRows, with_columns
+from malsim.memory.graph.frames import LazyRows, lists, to_array, with_columns
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -36,27 +35,77 @@ _DEFAULTS: dict[str, object] = {
     "allow_background_use": True,
 }
 _LEFT_OUT = {name: pl.Series(name, [_DEFAULTS.get(name)], dtype=kind) for name, kind in schema.CLAIMS.items()}
-_FILLED = (*(name for name in _DEFAULTS if name != "body"), "sequence")
+_FILLS = {name: value for name, value in _DEFAULTS.items() if name != "body"} | {"sequence": 0}
+_WITHOUT_DEFAULT = frozenset(schema.CLAIMS) - {*_DEFAULTS, "sequence"}
+_ORDERED_BY = {name: schema.CLAIMS[name] for name in ("t", "writer", "sequence")}
+_NUMBERS: dict[Any, Any] = {pl.Float64: np.float64, pl.Int32: np.int64, pl.Int64: np.int64, pl.Boolean: np.bool_}
+_ARRAYS = {name: _NUMBERS.get(kind, object) for name, kind in schema.CLAIMS.items()}  # a null number is NaN
 
 
 def as_claims(claims: Claims) -> pl.DataFrame:
-    """Claims with every column of `schema.CLAIMS`, in the order the gate takes them: time, writer, sequence.
+    """Return claims with every column of `schema.CLAIMS`, sorted as the gate takes them: by time, writer and sequence.
 
     A column left out takes its default, and so does a null in `rep`, `t`, a flag or a word; a claim without a `kind` takes
     its handle's. Raises `DataError` for a column that is unknown or of the wrong type.
     """
-    frame = claims if isinstance(claims, pl.DataFrame) else from_mappings(claims)
-    for name in frame.columns:
+    if not isinstance(claims, pl.DataFrame):
+        return read_claims(claims).frame()
+    for name in claims.columns:
         if name not in schema.CLAIMS:
             hint = nearest(name, schema.CLAIMS, f"one of {', '.join(schema.CLAIMS)}")
             raise DataError("unknown column of claims", given=_safe_name(name), hint=hint)
-    if frame.schema == schema.CLAIMS and not any(frame[name].null_count() for name in _FILLED):
-        rows = frame
-    else:
-        rows = pl.DataFrame([_column(frame, name, kind) for name, kind in schema.CLAIMS.items()])
-    if (np.diff(rows["t"].to_numpy()) > 0.0).all():
-        return rows
-    return rows.sort("t", "writer", "sequence", nulls_last=True, maintain_order=True)
+    rows = claims
+    if claims.schema != schema.CLAIMS or any(claims[name].null_count() for name in _FILLS):
+        rows = pl.DataFrame([_column(claims, name, kind) for name, kind in schema.CLAIMS.items()])
+    order = gate_order(rows) if rows.height > 1 else None
+    return rows if order is None else rows[order]
+
+
+def read_claims(claims: Claims) -> LazyRows:
+    """Return the rows of `as_claims`; their frame is made on demand."""
+    if isinstance(claims, pl.DataFrame):
+        return rows_of_claims(as_claims(claims))
+    read = _read(claims, null_is_absent=True)
+    if len(read) > 1:
+        sequence = [row.get("sequence") for row in read]
+        if None in sequence:
+            read = [row | {"sequence": place} for place, row in enumerate(read)]
+        keys = [(row.get("t") or 0.0, row.get("writer"), row["sequence"]) for row in read]
+        order = gate_order(pl.DataFrame(keys, schema=_ORDERED_BY, orient="row"))
+        read = read if order is None else [read[place] for place in order.tolist()]
+    given = {name for row in read for name in row}
+
+    def values(name: str) -> list[Any]:
+        if (default := _FILLS.get(name)) is None:
+            return [row.get(name) for row in read]
+        return [default if row.get(name) is None else row[name] for row in read]
+
+    def make(name: str) -> NDArray[Any]:
+        kind = _ARRAYS[name]
+        return lists(values(name)) if kind is object else np.array(values(name), dtype=kind)
+
+    def series(name: str) -> pl.Series:
+        return pl.Series(name, values(name), dtype=schema.CLAIMS[name])
+
+    return LazyRows(len(read), None, {}, _WITHOUT_DEFAULT - given, make, schema.CLAIMS, series)
+
+
+def rows_of_claims(frame: pl.DataFrame) -> LazyRows:
+    """Return the rows of a frame of claims, whose words are texts."""
+
+    def make(name: str) -> NDArray[Any]:
+        return frame[name].to_numpy() if name in schema.WORDS else to_array(frame[name])
+
+    blank = {name for name in _WITHOUT_DEFAULT & {*frame.columns} if frame[name].null_count() == frame.height}
+    return LazyRows(frame.height, frame, {}, frozenset(blank), make, series=frame.get_column)
+
+
+def gate_order(claims: pl.DataFrame) -> NDArray[np.int64] | None:
+    """Return the rows by time, writer and sequence; None if the times already rise."""
+    if (np.diff(claims["t"].to_numpy()) > 0.0).all():
+        return None
+    by = pl.arg_sort_by("t", "writer", "sequence", nulls_last=True, maintain_order=True)
+    return claims.select(by).to_series().to_numpy().astype(np.int64)
 
 
 def _column(frame: pl.DataFrame, name: str, kind: Any) -> pl.Series:
@@ -116,19 +165,23 @@ LONGEST_NAME = 40
 
 
 def from_mappings(rows: Mapping[str, Any] | Sequence[Any], *, null_is_absent: bool = True) -> pl.DataFrame:
-    """Claims from mappings as they stand in JSON or TOML; what has the wrong type becomes null and an issue.
+    """Return claims from mappings as read from JSON or TOML; a value of the wrong type becomes null and an issue.
 
-    A row that is not a mapping counts as an empty one. Flags may stand under `flags`. A null is a field left out, or, where
-    it is not, a value of the wrong type.
+    A row that is not a mapping counts as an empty one. Flags may stand under `flags`. A null counts as a field left out if
+    `null_is_absent`, else as a value of the wrong type.
 
     >>> from_mappings([{"title": 3, "writer": "ann"}])["issues"].to_list()
     [[{'path': 'title', 'message': 'must be text'}]]
     """
-    items = [rows] if isinstance(rows, Mapping) else list(rows)
-    read = [_row(row if isinstance(row, Mapping) else {}, null_is_absent=null_is_absent) for row in items]
+    read = _read(rows, null_is_absent=null_is_absent)
     names = {name for row in read for name in row} | {"issues"}
     frame_schema = {name: kind for name, kind in schema.CLAIMS.items() if name in names}
     return pl.DataFrame([{name: row.get(name) for name in frame_schema} for row in read], schema=frame_schema)
+
+
+def _read(rows: Mapping[str, Any] | Sequence[Any], *, null_is_absent: bool) -> list[dict[str, Any]]:
+    items = [rows] if isinstance(rows, Mapping) else list(rows)
+    return [_row(row if isinstance(row, Mapping) else {}, null_is_absent=null_is_absent) for row in items]
 
 
 def _row(mapping: Mapping[str, Any], *, null_is_absent: bool) -> dict[str, Any]:
@@ -231,7 +284,7 @@ class Validated:
     new: bool = False
 
     @classmethod
-    def joined(cls, first: Validated, second: Validated) -> tuple[Validated, NDArray[np.integer[Any]]]:
+    def joined(cls, first: Validated, second: Validated) -> tuple[Validated, NDArray[np.int64]]:
         """Two batches as one, in the order in which the gate takes claims (time, writer, sequence); and that order."""
         names, count = first.claims.frame().columns, first.claims.height
         ours, theirs = (batch.edges.frame() for batch in (first, second))
@@ -240,8 +293,8 @@ class Validated:
         issues = [*first.issues, *((count + claim, path, message) for claim, path, message in second.issues)]
         notes = [*first.notes, *((count + claim, text) for claim, text in second.notes)]
         both = cls(LazyRows.of(claims), LazyRows.of(edges), issues, notes)
-        sorted_by = pl.arg_sort_by("t", "writer", "sequence", nulls_last=True, maintain_order=True)
-        order = claims.select(sorted_by).to_series().to_numpy().astype(np.int64)
+        order = gate_order(claims)
+        order = np.arange(claims.height) if order is None else order
         return both.rows(order), order
 
     def rows(self, order: NDArray[np.integer[Any]]) -> Validated:
@@ -261,33 +314,37 @@ EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
     "claim": pl.UInt32, "place": pl.Int64, "target": pl.String, "row": pl.Int64, "weight": pl.Float64,
     "mutual": pl.Boolean, "code": pl.Int8,
 }  # fmt: skip
+_CODES: dict[str | None, int] = {name: code for code, name in enumerate(schema.RELATIONS)}
 
 
-def explode_edges(numbered: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+def explode_edges(claims: LazyRows, rules: Rules) -> LazyRows:
     """Return the edges of claims, one row per edge; a missing weight takes its relation's default."""
-    lists = numbered["edges"]
-    lengths = lists.list.len().fill_null(0).to_numpy()
-    claim = np.repeat(np.arange(len(lists)), lengths)
-    place = np.arange(len(claim)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    flat = (lists if lengths.all() else lists.filter(pl.Series(lengths > 0))).explode().struct.unnest()
-    return flat.select(
-        pl.Series("claim", claim, dtype=pl.UInt32),
-        pl.Series("place", place, dtype=pl.Int64),
-        "relation",
-        "target",
-        pl.lit(NONE, pl.Int64).alias("row"),
-        *_edge_defaults(tuple(rules.weights().values())),
-    )
-
-
-@cache
-def _edge_defaults(weights: tuple[float, ...]) -> list[pl.Expr]:
-    relation = pl.col("relation")
-    by_relation = dict(zip(schema.RELATIONS, weights, strict=True))
-    default = relation.replace_strict(by_relation, default=None, return_dtype=pl.Float64)
-    codes = {name: code for code, name in enumerate(schema.RELATIONS)}
-    return [
-        pl.col("weight").fill_null(default),
-        pl.col("mutual").fill_null(value=False),
-        relation.replace_strict(codes, default=-1, return_dtype=pl.Int8).alias("code"),
+    if not claims.tells("edges"):
+        return NO_EDGES
+    found = [
+        (claim, place, edge)
+        for claim, edges in enumerate(claims.column("edges").tolist())
+        for place, edge in enumerate(edges or ())
     ]
+    if not found:
+        return NO_EDGES
+    claim, place, edges = zip(*found, strict=True)
+    weights = rules.weights()
+    columns = {
+        "claim": np.array(claim),
+        "place": np.array(place),
+        "target": lists(edge["target"] for edge in edges),
+        "row": np.full(len(edges), NONE),
+        "weight": np.array([_weight(edge, weights) for edge in edges], dtype=np.float64),
+        "mutual": np.array([bool(edge["mutual"]) for edge in edges]),
+        "code": np.array([_CODES.get(edge["relation"], NONE) for edge in edges]),
+    }
+    return LazyRows(len(edges), None, columns, kinds=EDGES)
+
+
+def _weight(edge: Mapping[str, Any], defaults: Mapping[str, float]) -> float | None:
+    weight: float | None = edge["weight"]
+    return defaults.get(edge["relation"]) if weight is None else weight
+
+
+NO_EDGES = LazyRows.of(pl.DataFrame(schema=EDGES))

@@ -54,7 +54,8 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
     rules = rules or Rules()
     frame = edges if isinstance(edges, pl.DataFrame) else pl.DataFrame(list(edges), infer_schema_length=None)
     frame = _with_types(frame, rules)
-    issues = edge_issues(frame, rules)
+    code = frame["relation"].replace_strict(schema.RELATIONS, range(len(schema.RELATIONS)), default=NONE)
+    issues = edge_issues(LazyRows.of(frame.with_columns(code=code)), rules)
     rows = {end: look_up(memory, frame["rep"], frame[end]) for end in ("source", "target")}
     problems = {
         "source": ("names no cell that stands", rows["source"] == NONE),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from malsim.memory.graph.frames import places
-from malsim.memory.graph.texts import folded
+from malsim.memory.graph.frames import lists
+from malsim.memory.graph.texts import fold_titles, folded
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
@@ -109,22 +109,21 @@ def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[st
     first_only = rules.restated_among == "first"
     content = np.arange(claims.height)
     if claims.height > 1 and not checked.new and not all_differ(claims.column("content")):
-        content = _ids(claims.frame().select("rep", "kind", "folded", "body"))  # text is compared only where hashes meet
+        content = _ids(claims, "rep", "kind", "folded", "body")  # text is compared only where hashes meet
     handle_name, key_name, target_name, names = _names(claims, edges)
-    standing, alike = _standing_of_title(memory, checked.claims.frame()) if first_only else _standing(memory, checked)
+    standing, alike = _standing_of_title(memory, claims.frame()) if first_only else _standing(memory, checked)
     target_row, by_handle = edges.column("row"), np.zeros(edges.height, dtype=bool)
     if edges.height:
         target_row, by_handle = _targets(memory, checked, rules)
     owner = np.full(claims.height, NONE)
     if rules.reused_keys == "refused" and names and memory.height:
-        frame = checked.claims.frame()
-        owner = np.maximum(look_up(memory, frame["rep"], frame["key"]), look_up(memory, frame["rep"], frame["handle"]))
+        owner = np.maximum(*(look_up(memory, claims.column("rep"), claims.column(name)) for name in ("key", "handle")))
     return Batch(
         memory=memory,
         rules=rules,
         cells=memory.height,
         sound=sound,
-        group=_ids(checked.claims.frame().select("rep", "kind", "folded")) if first_only else content,
+        group=_ids(claims, "rep", "kind", "folded") if first_only else content,
         content=content,
         standing=standing,
         alike=alike,
@@ -149,11 +148,12 @@ def all_differ(numbers: Ints) -> bool:
     return not bool((values[1:] == values[:-1]).any())
 
 
-def look_up(memory: Memory, reps: pl.Series, names: pl.Series) -> Ints:
-    """The row of the cell that bears each name as its key or else its handle; NONE where none does."""
-    if not memory.height or names.null_count() == len(names):
-        return np.full(len(names), NONE, dtype=np.int64)
-    return memory.index.rows(reps.to_list(), names.to_list(), height=memory.height)
+def look_up(memory: Memory, reps: NDArray[Any] | pl.Series, names: NDArray[Any] | pl.Series) -> Ints:
+    """Return the row of the cell that bears each name as its key or else its handle; NONE where none does."""
+    texts: list[str | None] = [*names]
+    if not memory.height or not any(name is not None for name in texts):
+        return np.full(len(texts), NONE, dtype=np.int64)
+    return memory.index.rows([*reps], texts, height=memory.height)
 
 
 def _targets(memory: Memory, checked: Validated, rules: Rules) -> tuple[Ints, Bools]:
@@ -165,9 +165,9 @@ def _targets(memory: Memory, checked: Validated, rules: Rules) -> tuple[Ints, Bo
     by_handle = np.zeros(len(rows), dtype=bool)
     unknown = np.flatnonzero(rows == NONE)
     if unknown.size:
-        claims, edges, at = checked.claims.frame(), checked.edges.frame(), places(unknown)
+        claim = checked.edges.column("claim")[unknown]
         rows = rows.copy()
-        rows[unknown] = look_up(memory, claims["rep"][edges["claim"][at]], edges["target"][at])
+        rows[unknown] = look_up(memory, checked.claims.column("rep")[claim], checked.edges.column("target")[unknown])
     if len(rows) and rules.handle_evidence != "resolved":
         keys = pl.concat([memory.cells["key"], checked.claims.frame()["key"]]).drop_nulls().unique()
         by_handle = ~checked.edges.frame()["target"].is_in(keys.implode()).fill_null(value=False).to_numpy()
@@ -181,23 +181,29 @@ def look_up_keys(memory: Memory, reps: pl.Series, keys: pl.Series) -> Ints:
     return np.where((key == keys).fill_null(value=False).to_numpy(), rows, NONE)
 
 
-def _ids(frame: pl.DataFrame) -> Ints:
-    """Each row's first equal row."""
-    rows = frame.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("first"))
-    return rows.select(pl.col("first").first().over(frame.columns)).to_series().to_numpy()
+def _ids(claims: LazyRows, *names: str) -> Ints:
+    """Return the first row that is equal to each row in the named columns."""
+    first = dict[tuple[Any, ...], int]()
+    rows = zip(*(claims.column(name).tolist() for name in names), strict=True)
+    return np.array([first.setdefault(row, place) for place, row in enumerate(rows)], dtype=np.int64)
 
 
 def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
     """Numbers of the names that claims bear (handles, keys) and edges use; NONE for no name, or one no claim bears."""
     if not (claims.tells("handle") or claims.tells("key")):
         return np.full(claims.height, NONE), np.full(claims.height, NONE), np.full(edges.height, NONE), 0
-    frame, target = claims.frame(), edges.frame()
-    columns = (frame["handle"], frame["key"], target["target"])
-    reps = (frame["rep"], frame["rep"], frame["rep"].gather(target["claim"]))
-    pairs = pl.concat([pl.DataFrame([r.alias("rep"), c.alias("name")]) for r, c in zip(reps, columns, strict=True)])
-    ids = np.where(pairs["name"].is_null().to_numpy(), NONE, _ids(pairs))
-    handle, key, target_name = np.split(ids, [claims.height, 2 * claims.height])
-    return handle, key, target_name, len(ids)
+    first = dict[tuple[int, str], int]()
+    rep = claims.column("rep")
+    named = [(rep, claims.column(name)) for name in ("handle", "key")]
+
+    def numbers(reps: Ints, names: NDArray[Any]) -> Ints:
+        pairs = zip(reps.tolist(), names.tolist(), strict=True)
+        return np.array([NONE if pair[1] is None else first.setdefault(pair, len(first)) for pair in pairs], dtype=np.int64)
+
+    handle, key, target_name = (
+        numbers(reps, names) for reps, names in (*named, (rep[edges.column("claim")], edges.column("target")))
+    )
+    return handle, key, target_name, len(first)
 
 
 def _standing(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
@@ -208,14 +214,13 @@ def _standing(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
     near = memory.index.alike(claims.column("content").tolist(), height=memory.height)
     if not near:
         return standing, standing
-    place, row = (pl.Series(part, dtype=pl.Int64) for part in zip(*near, strict=True))
-    cells = memory.cells.select(pl.col("rep", "status", "title", "body", "kind").gather(row))
-    ours = claims.frame().select(pl.col("rep", "folded", "body", "kind").gather(place))
-    same = (cells["rep"] == ours["rep"]) & (cells["body"] == ours["body"]) & (cells["kind"].cast(pl.String) == ours["kind"])
-    same &= cells.select(folded(pl.col("title"))).to_series() == ours["folded"]
-    same &= cells["status"] == "active"
-    matches = np.flatnonzero(same.fill_null(value=False).to_numpy())[::-1]  # the first of several is written last
-    standing[place.to_numpy()[matches]] = row.to_numpy()[matches]
+    place, row = np.array(near).T
+    same = memory.is_active[row]
+    for name in ("rep", "body"):
+        same &= memory.values(name, row) == claims.column(name)[place]
+    same &= memory.values("kind", row) == claims.column("kind_word")[place]
+    same &= lists(fold_titles(memory.values("title", row).tolist())) == claims.column("folded")[place]
+    standing[place[same][::-1]] = row[same][::-1]  # the first of several is written last
     return standing, standing
 
 
@@ -244,6 +249,7 @@ def authors_of(memory: Memory, claims: LazyRows, factors: Mapping[str, float], r
     factor = np.concatenate([writers.column("calibration"), np.ones(new)])
     outcomes = np.concatenate([writers.column("claims"), np.zeros(new, dtype=np.int64)])
     if factors:
-        values = claims.frame()["writer"].replace_strict(factors, default=None, return_dtype=pl.Float64)
-        factor[author] = values.fill_null(pl.Series(factor[author])).to_numpy()
+        given = [factors.get(writer) for writer in claims.column("writer").tolist()]
+        values = np.array(given, dtype=np.float64)
+        factor[author] = np.where(np.isnan(values), factor[author], values)
     return Authors(author, factor, outcomes >= rules.calibration_history)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import polars as pl
+from stdnum import luhn
 
 from malsim.base.screen.credentials import CANDIDATE, IDENTIFIER, credentials
 from malsim.base.screen.personal import CANDIDATE as _PERSONAL_CANDIDATE
 from malsim.base.screen.personal import personal_data
-from malsim.memory.graph.frames import format_expr
+from malsim.memory.graph.frames import LazyRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from malsim.memory.rules import Rules
+
+    Field = tuple[int, str, str]  # claim, path, text
 
 # What the reference gate looks for, where rules ask for it alone; the full screen is `malsim.base.screen`.
 _REFERENCE = {
@@ -36,174 +41,145 @@ _PERSONAL_0_5 = {
     "US social security number": r"\b\d{3}-\d{2}-\d{4}\b",
     "phone number": r"(?:\+?1[-. ]?)?(?:\(\d{3}\)[-. ]?|\b\d{3}[-. ])\d{3}[-. ]\d{4}\b",
 }
-_CARD = r"\b(?:\d[ -]?){12,18}\d\b"
-_UUID = r"^[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}$"
+_UUID = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
 _PERSONAL = _PERSONAL_0_5 | {
     "US social security number": r"\b\d{3}[- ]\d{2}[- ]\d{4}\b",
     "spelled-out email address": r"(?i:\b[a-z0-9]+(?:\s+dot\s+[a-z0-9]+)*\s+at\s+[a-z0-9-]+(?:\s+dot\s+[a-z0-9-]+)+\b)",
-    "payment card number": _CARD,
+    "payment card number": r"\b(?:\d[ -]?){12,18}\d\b",
 }
-_TEXTS = (
-    "title",
-    "body",
-    "writer",
-    "object",
-    "summary",
-    "handle",
-    "key",
-    "value_text",
-)  # words are checked against their lists
-_LISTS = ("topics", "entities", "source_refs")
+_TEXTS = ("title", "body", "writer", "object", "summary", "handle", "key", "value_text")
+_LISTS = ("topics", "entities", "source_refs")  # words are checked against their lists
+NOTHING = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "finding": pl.String})
+MANY = 50  # distinct texts, from which on one polars query is quicker than as many searches
+
+
+class Formats(NamedTuple):
+    """What to look for: a pattern that every text with a finding matches, and a function from a text to its finding."""
+
+    candidate: str
+    kind: Callable[[str], str | None]
+
+    def kinds(self, texts: set[str]) -> dict[str, str]:
+        """Return the finding of each text that holds any."""
+        if len(texts) > MANY:
+            series = pl.Series([*texts], dtype=pl.String)
+            texts = {*series.filter(series.str.contains(self.candidate))}
+        return {text: kind for text in texts if (kind := self.kind(text)) is not None}
 
 
 @cache
 def _formats(screen_formats: str, *, public: bool = False) -> Formats:
     if screen_formats == "full":
-        return (
-            Formats({}, _PERSONAL_CANDIDATE, _first_personal)
-            if public
-            else Formats({}, CANDIDATE, _first_credential, IDENTIFIER)
-        )
+        return Formats(_PERSONAL_CANDIDATE, _personal_kind) if public else Formats(CANDIDATE, _credential_kind)
     if public:
-        return Formats(_PERSONAL_0_5 if screen_formats == "reference_0.5" else _PERSONAL)
-    return Formats(_REFERENCE)
+        return _by_pattern(_PERSONAL_0_5 if screen_formats == "reference_0.5" else _PERSONAL)
+    return _by_pattern(_REFERENCE)
 
 
-class Formats:
-    """What to look for: is any of it in a column, and which.
-
-    Parameters
-    ----------
-    patterns
-        By kind; the first that matches names it.
-    candidate, name
-        Instead of patterns: what every text that holds any of it matches, and the kind in one such text, or None.
-    harmless
-        With `name`: texts that match it hold none, and are not looked at one by one.
-    """
-
-    def __init__(
-        self,
-        patterns: dict[str, str],
-        candidate: str = "",
-        name: Callable[[str], str | None] | None = None,
-        harmless: str = "",
-    ) -> None:
-        self.any_format = any_format = candidate or "|".join(f"(?:{pattern})" for pattern in patterns.values())
-        self.in_text = pl.col("text").str.contains(any_format)
-        if harmless:
-            self.in_text &= ~pl.col("text").str.contains(harmless)
-        self.in_target = pl.col("target").str.contains(any_format).any()
-        in_texts = [pl.col(name).str.contains(any_format).any() for name in _TEXTS]
-        in_lists = [pl.col(name).list.join("\n", ignore_nulls=True).str.contains(any_format).any() for name in _LISTS]
-        self.in_columns = [*in_texts, *in_lists]
-        self._patterns, self._name = patterns, name
-
-    def kinds(self, suspects: pl.DataFrame) -> pl.Series:
-        """The kind in each text that may hold one; null where it holds none."""
-        if self._name is not None:
-            texts = pl.DataFrame({"text": suspects["text"].unique()})  # a writer or an object stands in many cells
-            kinds = texts.with_columns(pl.Series("finding", [self._name(text) for text in texts["text"]], dtype=pl.String))
-            return suspects.select("text").join(kinds, on="text", how="left", maintain_order="left")["finding"]
-        matches = [pl.when(_matches(name, pattern)).then(pl.lit(name)) for name, pattern in self._patterns.items()]
-        return suspects.select(pl.coalesce(matches).alias("finding")).to_series()
+_CANDIDATE, _HARMLESS = re.compile(CANDIDATE), re.compile(IDENTIFIER)
 
 
-def _first_credential(text: str) -> str | None:
-    return next((each.kind for each in credentials(text)), None)
+def _credential_kind(text: str) -> str | None:
+    if not _CANDIDATE.search(text) or _HARMLESS.fullmatch(text):
+        return None
+    return next((credential.kind for credential in credentials(text)), None)
 
 
-def _first_personal(text: str) -> str | None:
+def _personal_kind(text: str) -> str | None:
     return next((kind for kind, _, _ in personal_data(text)), None)
 
 
+def _by_pattern(patterns: dict[str, str]) -> Formats:
+    """Return formats of which the first whose pattern matches a text is the finding."""
+    compiled = {kind: re.compile(pattern) for kind, pattern in patterns.items()}
+
+    def first_kind(text: str) -> str | None:
+        return next((kind for kind, pattern in compiled.items() if _matches(kind, pattern, text)), None)
+
+    return Formats("|".join(f"(?:{pattern})" for pattern in patterns.values()), first_kind)
+
+
+def _matches(kind: str, pattern: re.Pattern[str], text: str) -> bool:
+    if kind != "payment card number":
+        return pattern.search(text) is not None
+    return any(luhn.is_valid(re.sub(r"\D", "", match[0])) for match in pattern.finditer(text))
+
+
 def joined_formats(rules: Rules) -> str:
-    """What every text that holds a credential matches, as one pattern."""
-    return _formats(rules.screen_formats).any_format
+    """Return one pattern that every text with a credential matches."""
+    return _formats(rules.screen_formats).candidate
 
 
-def secrets(claims: pl.DataFrame, edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Credentials found: one row a field with claim, path and finding (the kind of credential)."""
-    formats = _formats(rules.screen_formats)
-    findings = _findings(claims.with_columns(pl.when(~pl.col("key").str.contains(_UUID)).then("key")), formats)
-    if edges.height and edges.select(formats.in_target).item():
-        path = format_expr("edges[{}].target", "place").alias("path")
-        findings.append(_name_findings(edges.select("claim", path, pl.col("target").alias("text")), formats))
-    return _first(findings) if findings else NOTHING
+def secrets(claims: LazyRows | pl.DataFrame, edges: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Return the credentials found: one row a field with claim, path and finding (the kind of credential)."""
+    fields, targets = [*_fields(_rows(claims))], _rows(edges)
+    if targets.height:
+        columns = (targets.column(name).tolist() for name in ("claim", "place", "target"))
+        fields += [(claim, f"edges[{place}].target", text) for claim, place, text in zip(*columns, strict=True) if text]
+    return _findings(fields, _formats(rules.screen_formats))
 
 
-def personal(claims: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Personal data found in claims whose sensitivity is public: one row a field with claim, path and finding."""
-    public = claims.filter(claims["sensitivity"] == "public")
-    public = public.with_columns(pl.when(~pl.col("key").str.contains(_UUID)).then("key"))  # its digits are no card's
-    formats = _formats(rules.screen_formats, public=True)
-    findings = _findings(public, formats)
+def personal(claims: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Return the personal data found in claims whose sensitivity is public: one row a field with claim, path, finding."""
+    rows = _rows(claims)
+    public = np.flatnonzero((rows.as_series("sensitivity") == "public").fill_null(value=False).to_numpy())
+    if not public.size:
+        return NOTHING
+    fields = [(int(public[place]), path, text) for place, path, text in _fields(rows.rows(public))]
     if rules.screen_formats != "reference_0.5":
-        lookalike = public.with_columns(_digits_for_letters(name) for name in _TEXTS[:5])
-        findings += _findings(lookalike, formats)
-    return _first(findings) if findings else NOTHING
+        fields += [(claim, path, _digits_for_letters(text)) for claim, path, text in fields if path in _TEXTS[:5]]
+    return _findings(fields, _formats(rules.screen_formats, public=True))
 
 
 def in_texts(texts: pl.DataFrame, rules: Rules, *, public: bool = False) -> pl.DataFrame:
-    """Credentials, or under `public` personal data, in a frame of path and text: one row a path with path and finding."""
+    """Return credentials, or under `public` personal data, in a frame of path and text: one row a path, with finding."""
+    fields = [(0, path, text) for path, text in texts.select("path", "text").drop_nulls().rows()]
     if public:
-        texts = pl.concat([texts, texts.with_columns(_digits_for_letters("text"))])
-    texts = texts.with_columns(pl.lit(0, pl.UInt32).alias("claim"))
-    findings = _name_findings(texts, _formats(rules.screen_formats, public=public))
-    return findings.unique("path", keep="first", maintain_order=True).drop("claim")
+        fields += [(claim, path, _digits_for_letters(text)) for claim, path, text in fields]
+    return _findings(fields, _formats(rules.screen_formats, public=public)).drop("claim")
 
 
-def _first(findings: list[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat(findings).unique(["claim", "path"], keep="first", maintain_order=True)
+def _rows(claims: LazyRows | pl.DataFrame) -> LazyRows:
+    return claims if isinstance(claims, LazyRows) else LazyRows.of(claims)
 
 
-def _digits_for_letters(name: str) -> pl.Expr:
-    """A text with the letters O and l beside a digit read as 0 and 1."""
-    swaps = ((r"(\d)[Oo]", "${1}0"), (r"[Oo](\d)", "0${1}"), (r"(\d)[lI]", "${1}1"), (r"[lI](\d)", "1${1}"))
-    text = pl.col(name)
-    for pattern, digit in (*swaps, *swaps):
-        text = text.str.replace_all(pattern, digit)
+def _fields(claims: LazyRows) -> Iterator[Field]:
+    """Yield the texts of claims, field by field; a key that is a UUID is left out, as its digits are no card's."""
+    for name in _TEXTS:
+        if name not in claims.blank:
+            for claim, text in enumerate(claims.column(name).tolist()):
+                if text and not (name == "key" and _UUID.fullmatch(text)):
+                    yield claim, name, text
+    for name in _LISTS:
+        if name not in claims.blank:
+            for claim, items in enumerate(claims.column(name).tolist()):
+                for place, text in enumerate(items or ()):
+                    if text:
+                        yield claim, f"{name}[{place}]", text
+
+
+def _findings(fields: Sequence[Field], formats: Formats) -> pl.DataFrame:
+    """Return a row for each field with a finding, the first one; each distinct text is looked at once."""
+    kinds = formats.kinds({text for _, _, text in fields})
+    if not kinds:
+        return NOTHING
+    found = dict[tuple[int, str], str]()
+    for claim, path, text in fields:
+        if text in kinds:
+            found.setdefault((claim, path), kinds[text])
+    return pl.DataFrame([(*field, kind) for field, kind in found.items()], schema=NOTHING.schema, orient="row")
+
+
+_SWAPS = [
+    (re.compile(pattern), digit)
+    for pattern, digit in (
+        (r"(\d)[Oo]", r"\g<1>0"), (r"[Oo](\d)", r"0\1"), (r"(\d)[lI]", r"\g<1>1"), (r"[lI](\d)", r"1\1"),
+    )
+]  # fmt: skip
+
+
+def _digits_for_letters(text: str) -> str:
+    """Return a text with the letters O and l beside a digit read as 0 and 1."""
+    for pattern, digit in (*_SWAPS, *_SWAPS):
+        text = pattern.sub(digit, text)
     return text
-
-
-def _findings(claims: pl.DataFrame, formats: Formats) -> list[pl.DataFrame]:
-    """One scan of each column for all formats joined; only what it catches is looked at again, to name it."""
-    hits = claims.select(formats.in_columns).row(0)
-    findings = []
-    for name, hit in zip((*_TEXTS, *_LISTS), hits, strict=True):
-        if not hit:
-            continue
-        texts = claims.select("claim", pl.lit(name).alias("path"), pl.col(name).alias("text"))
-        if name in _LISTS:
-            texts = claims.select("claim", pl.int_ranges(pl.col(name).list.len()).alias("place"), pl.col(name).alias("text"))
-            texts = texts.filter(pl.col("text").list.len() > 0).explode("place", "text")
-            texts = texts.select("claim", format_expr(name + "[{}]", "place").alias("path"), "text")
-        findings.append(_name_findings(texts, formats))
-    return findings
-
-
-def _name_findings(texts: pl.DataFrame, formats: Formats) -> pl.DataFrame:
-    suspects = texts.filter(formats.in_text)
-    return suspects.select("claim", "path", formats.kinds(suspects)).drop_nulls("finding")
-
-
-def _matches(name: str, pattern: str) -> pl.Expr:
-    text = pl.col("text")
-    if name != "payment card number":
-        return text.str.contains(pattern)
-    digits = text.str.extract_all(pattern).list.eval(pl.element().str.replace_all(r"\D", ""))
-    return digits.list.eval(_luhn(pl.element())).list.any()
-
-
-def _luhn(digits: pl.Expr) -> pl.Expr:
-    """Whether at most 19 digits pass the Luhn check: the doubled ones and the others sum to a multiple of 10."""
-    padded = digits.str.zfill(20)
-    total = pl.lit(0)
-    for place in range(20):
-        digit = padded.str.slice(place, 1).cast(pl.Int32)
-        doubled = digit * 2
-        total = total + (pl.when(doubled > 9).then(doubled - 9).otherwise(doubled) if place % 2 == 0 else digit)  # noqa: PLR2004
-    return (total % 10 == 0) & (digits.str.len_chars() >= 13)  # noqa: PLR2004  # cards have 13 to 19 digits
-
-
-NOTHING = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "finding": pl.String})

@@ -157,8 +157,7 @@ class Memory:
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a column of the cells as a read-only array, as of `frames.to_array`; it grows along with the memory."""
-        cells = self.tables["cells"]
-        return cells.columns[name].values if name in cells.columns else cells.column(name)
+        return self.tables["cells"].column(name)
 
     def values(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
         """Return some rows of a column of the cells."""

@@ -107,6 +107,9 @@ def to_series(name: str, values: NDArray[Any], kind: pl.DataType | type[pl.DataT
     """
     kind = kind or _KINDS[name]
     if isinstance(kind, pl.Enum):
+        if values.min(initial=0) == NONE:  # not one of the words
+            words = kind.categories.to_list()
+            return pl.Series(name, [words[code] if code != NONE else None for code in values.tolist()], dtype=kind)
         return _WORDS_OF[name][places(values)].alias(name)
     if name == "successor" and (values == NONE).all():
         return pl.Series(name, [None], dtype=kind).new_from_index(0, len(values))
@@ -135,6 +138,7 @@ def place_of(name: str, value: ArrayLike) -> ArrayLike:
 FEW = 1_000  # words are sooner looked up one by one than a query is made
 _AS_THEY_ARE = (np.dtype(np.float64), np.dtype(np.bool_), np.dtype(np.intp), np.dtype(np.object_))
 _ROWS = ("author", "successor")
+_FLOATS = {name for name, kind in (schema.CLAIMS | schema.CELLS).items() if kind == pl.Float64}
 _KINDS = schema.CELLS | schema.EDGES | schema.WRITERS
 _PLACES = {
     name: {word: place for place, word in enumerate(kind.categories)}
@@ -189,20 +193,25 @@ class LazyRows:
         """Return all columns as a frame."""
         if not isinstance(self.source, pl.DataFrame):
             if self.source is None:
-                self.source = pl.DataFrame([self._series(name, kind) for name, kind in (self.kinds or {}).items()])
+                self.source = pl.DataFrame([self.as_series(name, kind) for name, kind in (self.kinds or {}).items()])
             else:
                 self.source = self.source()
         return self.source
 
-    def _series(self, name: str, kind: Any) -> pl.Series:
+    def as_series(self, name: str, kind: Any = None) -> pl.Series:
+        """Return a column as the frame holds it, without the frame where the series is at hand."""
+        if isinstance(self.source, pl.DataFrame):
+            return self.source[name]
         series = self.series(name) if self.series else None
-        return to_series(name, self.column(name), kind) if series is None else series.alias(name)
+        if series is not None:
+            return series.alias(name)
+        return to_series(name, self.column(name), kind or (self.kinds or {})[name])
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a column as an array, as of `frames.to_array`."""
         if name not in self.at_hand:
             if name in self.blank:
-                values = np.full(self.height, None, dtype=object)
+                values = np.full(self.height, np.nan) if name in _FLOATS else np.full(self.height, None, dtype=object)
             else:
                 values = self.make(name) if self.make else to_array(self.frame()[name])
             self.at_hand[name] = values
@@ -212,7 +221,7 @@ class LazyRows:
         """Return whether a column of texts holds anything but nulls."""
         if name in self.blank:
             return False
-        if self.make:
+        if self.make and not isinstance(self.source, pl.DataFrame):
             return any(text is not None for text in self.column(name).tolist())
         return self.frame()[name].null_count() < self.height
 
@@ -227,10 +236,15 @@ class LazyRows:
         """Return the same rows with other values in a column."""
         columns, other = self.at_hand | {name: values}, {name: values}
         if self.kinds is not None:
-            return LazyRows(self.height, None, columns, self.blank, self.make, self.kinds)
+            series = partial(_unless, self.series, name) if self.series else None
+            return LazyRows(self.height, None, columns, self.blank, self.make, self.kinds, series)
         source = self.source
         now = with_columns(source, other) if isinstance(source, pl.DataFrame) else lambda: with_columns(self.frame(), other)
         return LazyRows(self.height, now, columns, self.blank)
+
+
+def _unless(series: Callable[[str], pl.Series | None], changed: str, name: str) -> pl.Series | None:
+    return None if name == changed else series(name)
 
 
 def join_rows(pieces: Sequence[LazyRows]) -> LazyRows:

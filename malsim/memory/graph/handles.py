@@ -15,12 +15,13 @@ LONGEST = 41
 _KIND = f"(?:{'|'.join(KINDS)})"
 _BEGINNING = re.compile(rf"(?i:{_KIND})_\w+")
 _TAG = re.compile(r"[0-9a-f]{4,}")
-_PATTERN = rf"^(?:(?i:{_KIND})(?:_[a-z][A-Za-z0-9]*)*_[0-9a-f]{{4,}}|(?:[A-Z][A-Za-z0-9]*)(?:_[A-Za-z0-9]+)+)$"
+_PATTERN = re.compile(rf"(?:(?i:{_KIND})(?:_[a-z][A-Za-z0-9]*)*_[0-9a-f]{{4,}}|(?:[A-Z][A-Za-z0-9]*)(?:_[A-Za-z0-9]+)+)")
+_BEGINS_WITH_KIND = re.compile(rf"(?i:({_KIND}))_")
 
 
-def is_handle(text: pl.Expr) -> pl.Expr:
-    """Whether a text is a handle of at most 41 characters: `kind_facets_hex`, or words with a capital first."""
-    return text.str.contains(_PATTERN) & (text.str.len_chars() <= LONGEST)
+def is_handle(text: str) -> bool:
+    """Return whether a text is a handle of at most 41 characters: `kind_facets_hex`, or words with a capital first."""
+    return len(text) <= LONGEST and _PATTERN.fullmatch(text) is not None
 
 
 def is_immutable(text: pl.Expr) -> pl.Expr:
@@ -31,6 +32,16 @@ def is_immutable(text: pl.Expr) -> pl.Expr:
 def kind_of(text: pl.Expr) -> pl.Expr:
     """The kind a handle begins with, in lower case; null when it begins with none."""
     return text.str.extract(rf"^(?i)({_KIND})_", 1).str.to_lowercase()
+
+
+def kind_in(handle: str) -> str | None:
+    """Return the same kind of one handle.
+
+    >>> kind_in("Obs_a3ee"), kind_in("Port")
+    ('obs', None)
+    """
+    match = _BEGINS_WITH_KIND.match(handle)
+    return match[1].lower() if match else None
 
 
 def beginning_so(text: str, handles: pl.Series) -> str | None:

@@ -110,10 +110,11 @@ class ChunkedRows:
 
     def column(self, name: str, start: int = 0) -> NDArray[Any]:
         """Return a column of the rows from `start` on, as of `to_array`."""
-        pile, arrays = self, [self.piece.column(name)]
+        pile, pieces = self, [self.piece]
         while pile.below is not None and pile.below.height > start:
             pile = pile.below
-            arrays.append(pile.piece.column(name))
+            pieces.append(pile.piece)
+        arrays = [piece.at_hand[name] if name in piece.at_hand else piece.column(name) for piece in pieces]
         whole = np.concatenate(arrays[::-1]) if len(arrays) > 1 else arrays[0]
         return whole[start - (pile.below.height if pile.below else 0) :]
 
@@ -175,22 +176,22 @@ class Table:
 
     def series(self, name: str) -> pl.Series:
         """Return a column as the frame holds it, without the frame where the column changed."""
-        return to_series(name, self.columns[name].values) if name in self.stale else self.rows.frame[name]
+        return to_series(name, self.column(name)) if name in self.stale else self.rows.frame[name]
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column as a read-only array, as of `frames.to_array`; the array grows along with the table."""
-        if name not in self.columns:
-            self.columns[name] = Column(self.rows.column(name))
-        return self.columns[name].values
+        """Return a column as a read-only array, as of `frames.to_array`."""
+        column = self.columns.get(name)
+        if column is None:
+            column = self.columns[name] = Column(self.rows.column(name))
+        elif len(column.values) < self.rows.height:
+            column = self.columns[name] = column.append(self.rows.column(name, len(column.values)))
+        return column.values
 
     def append(self, new: LazyRows) -> Table:
         """Return the table with new rows under its own."""
         if not new.height:
             return self
-        if not self.rows.height:
-            columns = {name: Column(column) for name, column in new.at_hand.items()}
-        else:
-            columns = {name: column.append(new.column(name)) for name, column in self.columns.items()}
+        columns = {**self.columns} if self.rows.height else {}  # each grows when somebody asks for it
         return Table(self.rows.append(new), columns, self.stale)
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Table:

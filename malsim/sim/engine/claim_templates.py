@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _COUNTED = re.compile(r" #\d+\Z")
 GRADE = "its claim holds"
-_RELATIONS = pl.Series("relation", schema.RELATIONS, dtype=pl.String)
 LONGEST = 10**18  # a writer's own count, for the longest body there can be
 _OF_FACTS = ("object", "stability", "stability_word", "topics", "entities")
 _OF_STATEMENTS = ("title", "folded", "value")
@@ -113,7 +112,7 @@ class ClaimTemplates:
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         programs = any(form.kind == "prg" for form in forms)
         published = checks.PUBLISHED if programs else (*checks.PUBLISHED, checks.IDLE_PROGRAM)
-        of_each = (check for check in checks.all_checks(rules) if check.reads & {*_OF_EACH})
+        of_each = (check for check in checks.all_checks(rules) if {*check.reads} & {*_OF_EACH})
         return checks.are_covered([table | constant for table in tables], rules, programs=programs) and all(
             any(check is known for known in published) for check in of_each
         )
@@ -152,9 +151,8 @@ class ClaimTemplates:
         self, drafts: ClaimBatch, places: tuple[Ints, Ints, Ints], numbers: Mapping[str, NDArray[Any]], name: str
     ) -> NDArray[Any]:
         if name == "content":
-            words = {part: self._column(drafts, places, numbers, part) for part in ("kind", "folded")}
-            texts = {"rep": numbers["rep"].astype(np.int32), **words, "body": numbers["body"]}
-            return to_array(contents(frame_of(texts)))
+            words = (self._column(drafts, places, numbers, part).tolist() for part in ("kind", "folded"))
+            return contents(numbers["rep"], *words, numbers["body"].tolist())
         if name == "claim":
             return np.arange(len(drafts))
         for table, rows in zip(self._words, places, strict=True):
@@ -242,7 +240,4 @@ def _validated(samples: list[dict[str, Any]], rules: Rules) -> Validated:
 
 
 def _validated_in_full(claims: Validated, rules: Rules) -> Validated:
-    unread = claims.claims.frame().with_columns(pl.lit(None, schema.CLAIMS["issues"]).alias("issues"))
-    relation = _RELATIONS[places(claims.edges.frame()["code"].to_numpy())]
-    issues = checks.faults(unread, claims.edges.frame().with_columns(relation), rules)
-    return screened(replace(claims, issues=issues), rules)
+    return screened(replace(claims, issues=checks.faults(claims.claims, claims.edges, rules)), rules)

@@ -1,0 +1,101 @@
+"""Features of claims that follow from one claim alone: folded title, content hash, words as numbers, flags."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from malsim.memory import schema
+from malsim.memory.graph.frames import LazyRows, lists
+from malsim.memory.graph.handles import kind_in
+from malsim.memory.graph.texts import contents, fold_titles
+from malsim.memory.schema import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from malsim.memory.graph.arrays import Bools
+
+WORD_CODES: dict[str, dict[str | None, int]] = {
+    name: {word: code for code, word in enumerate(words)} for name, words in schema.WORDS.items()
+}
+_FEATURES: dict[str, Any] = {
+    "claim": pl.UInt32,
+    **{name: kind for name, kind in schema.CLAIMS.items() if name not in ("edges", "issues")},
+    "stated": pl.Float64, "folded": pl.String, "content": pl.UInt64, "marked": pl.Boolean, "backed": pl.Boolean,
+    **{f"{name}_word": schema.CELLS[name] for name in schema.WORDS},
+}  # fmt: skip
+_CAPITAL = re.compile("[A-Z]")
+
+
+def with_features(claims: LazyRows) -> LazyRows:
+    """Return claims with their features (see `Validated`), each made on demand."""
+
+    def make(name: str) -> NDArray[Any]:
+        return _feature(claims, rows, name)
+
+    def series(name: str) -> pl.Series | None:
+        return claims.as_series(name) if name in schema.CLAIMS and name != "kind" else None
+
+    rows = LazyRows(claims.height, None, {}, claims.blank - {"kind"}, make, _FEATURES, series)
+    return rows
+
+
+def _feature(claims: LazyRows, rows: LazyRows, name: str) -> NDArray[Any]:
+    """Return a feature of claims, or another column of them."""
+    if name in _MADE:
+        return _MADE[name](claims, rows)
+    if name.endswith("_word"):
+        codes = WORD_CODES[name.removesuffix("_word")]
+        return np.array([codes.get(word, NONE) for word in rows.column(name.removesuffix("_word")).tolist()])
+    return claims.column(name)
+
+
+def _contents(claims: LazyRows, rows: LazyRows) -> NDArray[Any]:
+    texts = (rows.column(text).tolist() for text in ("kind", "folded", "body"))
+    return contents(claims.column("rep"), *texts)
+
+
+def _marked(claims: LazyRows, _: LazyRows) -> Bools:
+    """Mark the claims that are locked, or whose handle makes them immutable."""
+    locked: Bools = claims.column("locked")
+    if "handle" in claims.blank:
+        return locked
+    handles = claims.column("handle").tolist()
+    locked = locked | np.array([handle is not None and _CAPITAL.search(handle) is not None for handle in handles])
+    return locked
+
+
+def _backed(claims: LazyRows, rows: LazyRows) -> Bools:
+    """Mark the claims that name a source or are verified."""
+    verified: Bools = rows.column("verification_word") > 0
+    return verified if "source_refs" in claims.blank else verified | ~is_unsourced(claims.column("source_refs"))
+
+
+def _kinds(claims: LazyRows, _: LazyRows) -> NDArray[Any]:
+    """Return the kinds of claims; of those that bring none, their handles'."""
+    if "handle" in claims.blank:
+        return claims.column("kind")
+    pairs = zip(claims.column("kind").tolist(), claims.column("handle").tolist(), strict=True)
+    return lists([handle and kind_in(handle) if kind is None else kind for kind, handle in pairs])
+
+
+def is_unsourced(refs: NDArray[Any]) -> Bools:
+    """Mark the lists of sources that are absent or empty."""
+    return np.array([not items for items in refs.tolist()])
+
+
+_MADE: dict[str, Callable[[LazyRows, LazyRows], NDArray[Any]]] = {
+    "claim": lambda claims, _: np.arange(claims.height),
+    "stated": lambda claims, _: claims.column("confidence"),
+    "folded": lambda claims, _: lists(fold_titles(claims.column("title").tolist())),
+    "content": _contents,
+    "marked": _marked,
+    "backed": _backed,
+    "kind": _kinds,
+}
