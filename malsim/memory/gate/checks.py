@@ -243,7 +243,7 @@ _PROGRAM, _BY_PROGRAM = schema.KINDS.index("prg"), schema.ORIGIN.index("program"
 
 
 def _runs_nothing(kinds: Ints, bodies: Column, origins: Ints) -> Bools:
-    wrong = kinds == _PROGRAM
+    wrong: Bools = kinds == _PROGRAM
     for row in np.flatnonzero(wrong).tolist():
         body = bodies[row]
         by_netlist = origins[row] == _BY_PROGRAM and body is not None and _OF_NETLIST.search(body)

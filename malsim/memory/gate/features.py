@@ -67,8 +67,8 @@ def _marked(claims: LazyRows, _: LazyRows) -> Bools:
     if "handle" in claims.blank:
         return locked
     handles = claims.column("handle").tolist()
-    locked = locked | np.array([handle is not None and _CAPITAL.search(handle) is not None for handle in handles])
-    return locked
+    marked: Bools = locked | np.array([handle is not None and _CAPITAL.search(handle) is not None for handle in handles])
+    return marked
 
 
 def _backed(claims: LazyRows, rows: LazyRows) -> Bools:
