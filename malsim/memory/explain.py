@@ -71,7 +71,6 @@ class Explanation:
         return ", ".join(parts) + (f"; {self.moved}." if self.moved else ".")
 
     def __str__(self) -> str:
-        """A table a person reads."""
         lines = [f"{self.handle} {quoted(self.title)} on day {self.t:g}"]
         lines += [f"  {name:<22} {_signed(value)}" for name, value in self.terms.rows()]
         lines.append(f"  {'= effective':<22} {_signed(self.effective)}")
@@ -154,7 +153,6 @@ class LawExplanation:
         return f"{self.handle} is believed to {self.effective:.2f} on day {self.t:g}{of}{self._moved()}."
 
     def __str__(self) -> str:
-        """A table a person reads."""
         odds, terms = self.evidence["log_odds"].to_list(), self.terms
         rows = [("", "log odds", "worth")]
         rows += [
@@ -174,7 +172,6 @@ class LawExplanation:
 
 
 def _remainder(parts: Iterable[float], total: float) -> float:
-    """What added to parts, one after the other, gives a total to the last bit."""
     so_far = reduce(add, parts, 0.0)  # `sum` compensates for rounding
     rest = total - so_far
     if so_far + rest != total:  # one rounding away
@@ -183,7 +180,6 @@ def _remainder(parts: Iterable[float], total: float) -> float:
 
 
 def rewritten_lines(updates: pl.DataFrame) -> list[str]:
-    """Who rewrote which fields of a cell on which day (t, field, writer), a line each time."""
     times = updates.group_by("t", "writer", maintain_order=True).agg("field")
     return [
         f"  rewritten on day {t:g} by {'nobody that is named' if writer is None else one_line(writer)}: {', '.join(fields)}"
@@ -196,7 +192,6 @@ def _signed(value: float | None, form: str = "+.4f") -> str:
 
 
 def _reader_list(readers: pl.DataFrame) -> str:
-    """Who reads a cell, in one line."""
     names = [
         f"{kind} {quoted(name)}" if kind == "check" else f"{kind} {name}" + (f" ({place})" if place else "")
         for kind, name, place in readers.select("kind", "name", "place").head(MOST_READERS).rows()
@@ -227,7 +222,6 @@ def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules
 def explain_row(
     cell: dict[str, object], edges: pl.DataFrame, writer: dict[str, object], *, t: float, rules: Rules
 ) -> Explanation:
-    """An explanation from a cell's row, its incoming edges (source, relation, weight, worth) and its writer's row."""
     names = ("stated", "calibration", "support_mass", "challenge_mass", "effective")
     value = {name: math.nan if cell[name] is None else float(str(cell[name])) for name in names}
     if math.isnan(value["stated"]):
@@ -261,7 +255,6 @@ def explain_row(
 
 
 def _terms(value: dict[str, float], rules: Rules, *, active: bool) -> dict[str, float]:
-    """The terms in the order of the formula, and whatever is left, named for what it can be."""
     anchor, support, challenge = law.terms(
         *(np.array(value[name]) for name in ("stated", "calibration", "support_mass", "challenge_mass")),
         support_ceiling=rules.support_ceiling,

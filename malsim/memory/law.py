@@ -39,7 +39,6 @@ class Terms(NamedTuple):
 
     @property
     def total(self) -> Any:
-        """The sum, not clamped."""
         return self.anchor + self.support - self.challenge
 
 
@@ -47,14 +46,12 @@ def terms(
     stated: Any, factor: Any, support: Any, challenge: Any, *, support_ceiling: Any, challenge_ceiling: Any,
     tanh: Callable[[Any], Any] = np.tanh,
 ) -> Terms:  # fmt: skip
-    """The three terms of effective; of arrays that broadcast, or of numbers with a `tanh` of numbers."""
     return Terms(stated * factor, support_ceiling * tanh(support), challenge_ceiling * tanh(challenge))
 
 
 def slopes(
     support: Array, challenge: Array, support_ceiling: Array | float, challenge_ceiling: Array | float
 ) -> list[Array]:
-    """∂effective/∂support = a · (1 − tanh²) and ∂effective/∂challenge = −b · (1 − tanh²), where the clamp does not hold."""
     lift, fall = np.tanh(support), np.tanh(challenge)
     return [support_ceiling * (1.0 - lift * lift), challenge_ceiling * (fall * fall - 1.0)]
 
@@ -114,7 +111,6 @@ CALIBRATIONS: dict[str, Callable[[Array, Bools], Array]] = {
 
 
 def penalises(rules: Rules) -> bool:
-    """Whether the calibration form ever discounts a writer: whether a wrong claim costs anything."""
     return bool(CALIBRATIONS[rules.calibration](np.ones(1), np.ones(1, dtype=bool)).any())
 
 
@@ -155,7 +151,6 @@ class WriterRecords(NamedTuple):
 
 
 def records(memory: Memory, effective: Array, rules: Rules, claims: Ints | None = None) -> WriterRecords:
-    """Every writer's record, from this snapshot; of a memory that is a part of another, by each writer's `claims` there."""
     author, writers = memory.column("author"), memory.tables["writers"].rows.height
     claims = np.bincount(author, minlength=writers) if claims is None else claims
     wrong = WRONG[rules.wrong_when](memory, effective, rules)
@@ -171,7 +166,6 @@ def records(memory: Memory, effective: Array, rules: Rules, claims: Ints | None 
 
 
 def factors_at(memory: Memory, rules: Rules) -> Array:
-    """The factor that the next tick gives each active cell; the others keep theirs."""
     memory = memory.recorded
     factor = records(memory, memory.column("effective"), rules).calibration[memory.column("author")]
     return np.where(memory.is_active, factor, memory.column("calibration"))
@@ -209,7 +203,6 @@ DEFAULT = Rules()
 
 
 def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> JacobiStep:
-    """One Jacobi step from the effective `before`, by the factor of each writer; cells that are not active keep theirs."""
     worth = before if rules.mass_from == "effective" else memory.column("stated")
     if rules.mass_neighbours == "active" and memory.inactive.size:
         worth = worth * memory.is_active
@@ -228,7 +221,6 @@ def step(memory: Memory, before: Array, factor: Array, rules: Rules) -> JacobiSt
 
 
 def scaled(share: Array | None, rules: Rules) -> Formula:
-    """The published effective times a share of 0 to 1 of each cell; NaN, and none at all, is 1."""
     ceilings = {"support_ceiling": rules.support_ceiling, "challenge_ceiling": rules.challenge_ceiling}
 
     def formula(stated: Array, factor: Array, support: Array, challenge: Array) -> Array:
@@ -239,7 +231,6 @@ def scaled(share: Array | None, rules: Rules) -> Formula:
 
 
 def _own_formula(formula: Formula | str, stated: Array, *columns: Array) -> Array:
-    """A formula of the user's own, of all cells: it is asked for a value of each."""
     if isinstance(formula, str):
         hint = f"malsim why STORE CELL --law {formula} says what the law believes of a store"
         hint = hint if formula == "records" else "run a scenario whose netlist derives it"
@@ -259,7 +250,6 @@ def _own_formula(formula: Formula | str, stated: Array, *columns: Array) -> Arra
 def updated(
     memory: Memory, result: JacobiStep, record: WriterRecords, now: float, rules: Rules, tau_scale: Array | None = None
 ) -> Memory:
-    """The memory with this step's scores, and with currency and salience as of now; a pinned cell does not age."""
     touched, read = memory.column("touched"), memory.column("read")
     last_use, seed = np.where(np.isnan(read), touched, read), memory.column("salience_seed")
     tau = rules.tau.take(memory.column("stability"))

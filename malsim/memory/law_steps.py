@@ -160,7 +160,6 @@ class Settled:
     ringing: NDArray[np.bool_]
 
     def __str__(self) -> str:
-        """One sentence."""
         if self.settled:
             return f"settled in {self.ticks} ticks"
         shape = f"repeats every {self.period} ticks" if self.period else "still moving"
@@ -171,7 +170,6 @@ HISTORY = 64
 
 
 def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
-    """Tick at one instant until no effective moves by more than `settle_tolerance`, at most `settle_ticks` times."""
     rules, now, memory = rules or Rules(), finite(now, where="now"), memory.recorded
     nothing = np.zeros(memory.height, dtype=bool)
     if not memory.height:
@@ -202,7 +200,6 @@ def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
 
 
 def _period(trail: list[NDArray[np.float64]], tolerance: float) -> int | None:
-    """After how many ticks the states repeat; None if they do not, or if the swing is still shrinking."""
     for period in range(1, len(trail) // 2 + 1):
         if np.abs(trail[-1] - trail[-1 - period]).max() <= tolerance:
             late, early = (np.ptp(np.stack(part), axis=0) for part in (trail[-period:], trail[:period]))

@@ -43,7 +43,6 @@ class Vocabulary:
 
     @property
     def pairs(self) -> Mapping[tuple[int, float], int]:
-        """The value's place by the object's place and the number that a claim of it carries: a word's is its place."""
         rows = ((place, value, word) for place, words in enumerate(self.values) for value, word in enumerate(words))
         return {(place, float(value if isinstance(word, str) else word)): value for place, value, word in rows}
 
@@ -116,7 +115,6 @@ class Verdicts:
 
     @classmethod
     def of(cls, result: GateResult) -> Verdicts:
-        """What the gate said."""
         parts = {name: getattr(result, name) for name in ("verdict", "row", "superseded", "attenuated")}
         return cls(**parts, account=lambda: account(result))
 
@@ -150,20 +148,16 @@ class View:
 
     @property
     def graph(self) -> Memory | None:
-        """The graph that it shows; None where the memory is none."""
         return None
 
     def column(self, name: str, rows: Ints | None = None) -> NDArray[Any] | None:
-        """A column of the plant's own, `currency` for one, all of it or some rows; None where it has none."""
         values = self.columns.get(name)
         return values if values is None or rows is None else values[rows]
 
     def edges(self, since: int) -> tuple[Ints, Ints, Ints] | None:  # noqa: ARG002  # items have none
-        """Source row, target row and relation of every edge from one on; None where items have no edges."""
         return None
 
     def accusations(self) -> tuple[Ints, Ints] | None:
-        """Rows (accuser, accused) of the contradictions that stand; None without edges."""
         return None
 
     def order(self, rows: Ints, *, match: Array, degree: Array, reader: Ints, now: float) -> Array:  # noqa: ARG002  # a graph's
@@ -175,11 +169,9 @@ class View:
         return np.where(match > 1.0, self.rank[rows], -np.inf)
 
     def marked(self, rows: Ints, now: float) -> Bools | None:  # noqa: ARG002  # a graph's
-        """Which of some items must be opened before they are acted on; None where nothing is ever marked."""
         return None
 
     def texts(self, rows: Ints) -> pl.DataFrame | None:  # noqa: ARG002  # a graph's
-        """Title, topics and writer of some items that no claim of the harness made; None where there are none such."""
         return None
 
     def names_of(self, rows: Ints) -> Sequence[str] | NDArray[Any]:
@@ -190,7 +182,6 @@ class View:
         """Return some columns of the items as arrays; None where `frame` is what is recorded."""
 
     def frame(self) -> pl.DataFrame:
-        """The items as they are recorded: rep (a place), cell, stated, effective (the belief), status, rank, own columns."""
         status = pl.Series(np.where(self.active, "active", "superseded").astype(str))
         belief = np.full(len(self), np.nan) if self.belief is None else self.belief
         columns = {"rep": self.rep, "cell": self.name, "stated": self.stated, "effective": belief, "status": status}

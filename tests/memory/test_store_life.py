@@ -48,10 +48,7 @@ def path(tmp_path: Path) -> Path:
 
 HANDLES = [f"obs_{i:04x}" for i in range(5)]
 edges = st.fixed_dictionaries(
-    {
-        "relation": st.sampled_from(["supports", "contradicts", "supersedes"]),
-        "target": st.sampled_from(HANDLES),
-    }
+    {"relation": st.sampled_from(["supports", "contradicts", "supersedes"]), "target": st.sampled_from(HANDLES)}
 )
 claims = st.lists(
     st.fixed_dictionaries(

@@ -43,8 +43,7 @@ def test_a_mutual_dispute_settles_where_the_published_table_says(size: int, stat
 
 
 @pytest.mark.parametrize(
-    ("size", "stated", "low", "high"),
-    [(3, 0.2, 0.0, 0.2), (3, 0.3, 0.0, 0.3), (4, 0.5, 0.0, 0.5), (6, 0.7, 0.139, 0.339)],
+    ("size", "stated", "low", "high"), [(3, 0.2, 0.0, 0.2), (3, 0.3, 0.0, 0.3), (4, 0.5, 0.0, 0.5), (6, 0.7, 0.139, 0.339)]
 )
 def test_a_mutual_dispute_rings_where_the_published_table_says(size: int, stated: float, low: float, high: float) -> None:
     settled = settle(clique(size, stated), now=1.0, rules=PLAIN)

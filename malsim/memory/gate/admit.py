@@ -39,7 +39,6 @@ class Admission(tuple["Memory", pl.DataFrame]):
     __slots__ = ()
 
     def __new__(cls, memory: Memory, verdicts: pl.DataFrame | Callable[[], pl.DataFrame]) -> Self:
-        """Take the verdicts, or what makes them."""
         parts: tuple[Any, Any] = memory, verdicts
         return super().__new__(cls, parts)
 
@@ -57,15 +56,12 @@ class Admission(tuple["Memory", pl.DataFrame]):
         return frame
 
     def __iter__(self) -> Iterator[Any]:
-        """Give the two."""
         return iter((self.memory, self.verdicts))
 
     def __getitem__(self, place: Any) -> Any:
-        """Return one of the two."""
         return (self.memory, self.verdicts)[place]
 
     def __reduce__(self) -> tuple[type[Admission], tuple[Memory, pl.DataFrame]]:
-        """Copy and pickle the two."""
         return Admission, (self.memory, self.verdicts)
 
 
@@ -151,7 +147,6 @@ _WITHHELD = ("handle", "key", "object", "title", "body", "value_text")
 
 
 def _flagged(checked: Validated, secrets: pl.DataFrame, personal: pl.DataFrame) -> Validated:
-    """The reference's newest gate: a finding lowers the sensitivity instead of refusing."""
     secret = pl.col("claim").is_in(secrets["claim"].unique().implode())
     exposed = pl.col("claim").is_in(personal["claim"].unique().implode()) & ~secret
     notes = [

@@ -53,7 +53,6 @@ class RowNumbers:
     of_claim: Ints
 
     def of(self, ids: Ints) -> Ints:
-        """The row of each id."""
         rows: Ints = np.where(ids < self.cells, ids, self.of_claim[np.maximum(ids - self.cells, 0)])
         return rows
 
@@ -98,7 +97,6 @@ def build(
 
 
 def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
-    """The reference's answer to a key used again: the old row and its out-edges give way."""
     old_rows = np.unique(reused[reused != NONE])
     _, last = np.unique(reused[::-1], return_index=True)
     keep = np.zeros(len(reused), dtype=bool)
@@ -115,7 +113,6 @@ def _overwritten(memory: Memory, cells: pl.DataFrame, reused: Ints) -> Memory:
 
 
 def _writers(memory: Memory, claims: LazyRows, author: Ints) -> tuple[Ints, LazyRows]:
-    """Row of each new cell's writer, and the rows of writers who were not there yet."""
     height = memory.table("writers").rows.height
     unseen, first, place = np.unique(author[author >= height], return_index=True, return_inverse=True)
     if not unseen.size:
@@ -136,7 +133,6 @@ _NOBODY = LazyRows.of(pl.DataFrame(schema=schema.WRITERS))
 
 
 def _demoted(memory: Memory, demotions: Demotions, rows: RowNumbers) -> Memory:
-    """Status and successor of replaced cells, and versions along the lines."""
     new, old = (rows.of(ids) for ids in demotions.lines)
     cells, place = np.unique(np.concatenate([new, old]), return_inverse=True)
     version, newer, older = memory.values("version", cells), place[: len(new)], place[len(new) :]

@@ -140,7 +140,6 @@ def _cast(column: pl.Series, kind: Any) -> pl.Series:
 
 
 def _cast_edges(column: pl.Series, kind: pl.List) -> pl.Series:
-    """Edges whose structs may leave out weight and mutual."""
     fields = {part.name: part.dtype for part in kind.inner.fields}  # type: ignore[union-attr]
     inner = column.dtype.inner  # type: ignore[attr-defined]
     if not isinstance(inner, (pl.Struct, pl.Null)):
@@ -156,7 +155,6 @@ def _cast_edges(column: pl.Series, kind: pl.List) -> pl.Series:
 
 
 def _safe_name(name: object) -> str:
-    """A field's name, if it reads like one; what else was typed there is not repeated."""
     is_name = isinstance(name, str) and len(name) <= LONGEST_NAME and name.replace(".", "_").isidentifier()
     return name if isinstance(name, str) and is_name and not holds_secret(name) else "(not a field's name)"
 
@@ -285,7 +283,6 @@ class Validated:
 
     @classmethod
     def joined(cls, first: Validated, second: Validated) -> tuple[Validated, NDArray[np.int64]]:
-        """Two batches as one, in the order in which the gate takes claims (time, writer, sequence); and that order."""
         names, count = first.claims.frame().columns, first.claims.height
         ours, theirs = (batch.edges.frame() for batch in (first, second))
         edges = pl.concat([ours, theirs.with_columns(pl.col("claim") + count).select(ours.columns)])

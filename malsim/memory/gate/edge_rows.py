@@ -53,7 +53,6 @@ def edges_of(
 
 
 def _keep_mask(batch: Batch, outcome: Resolution, rules: Rules) -> Bools:
-    """Which edges the rules keep of the claims that were accepted."""
     keep: Bools = outcome.accepted[batch.claim] & ~outcome.dropped
     if rules.restated_edges == "dropped":
         keep &= outcome.created[batch.claim]
@@ -71,7 +70,6 @@ _SUPPORTS = schema.RELATIONS.index("supports")
 
 
 def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False) -> pl.DataFrame:
-    """Of edges by row with a column `mutual`, and the reverse of each mutual one, those that do not stand yet."""
     if frame["mutual"].any():
         rows = frame.with_row_index("order")
         back = rows.filter("mutual").with_columns(source=pl.col("target"), target=pl.col("source"))
@@ -87,7 +85,6 @@ def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False)
 
 
 def _no_two_alike(source: Ints, relation: NDArray[np.integer[Any]], target: Ints) -> bool:
-    """Whether no two edges say the same."""
     key = (source * (target.max(initial=0) + 1) + target) * len(schema.RELATIONS) + relation
     return all_differ(key)
 
@@ -102,7 +99,6 @@ def supported(memory: Memory, edges: LazyRows, rules: Rules) -> Memory:
 
 
 def refreshed(memory: Memory, rows: Ints, now: NDArray[np.float64], rules: Rules) -> Memory:
-    """Cells touched at times later than before: currency back to c0, but for immutable ones under enforced locks."""
     cells, place = np.unique(rows, return_inverse=True)
     before = memory.values("touched", cells)
     touched = before.copy()

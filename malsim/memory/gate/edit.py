@@ -104,7 +104,6 @@ def _with_types(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
 
 
 def _idle(memory: Memory, frame: pl.DataFrame, rows: dict[str, Ints], rules: Rules) -> Bools:
-    """Edges that join a cell with itself, or say what stands or was just said, where the rules refuse that."""
     idle = np.zeros(frame.height, dtype=bool)
     if rules.self_edges == "refused":
         idle |= (rows["source"] == rows["target"]) & (rows["source"] != NONE)
@@ -233,7 +232,6 @@ def _check_value(handle: str, name: str, value: object) -> None:
 
 
 def _is_text(value: object) -> bool:
-    """Whether it is a text that a file can hold: no half of a letter, which a shell makes of bytes that are none."""
     return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 

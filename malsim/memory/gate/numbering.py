@@ -65,7 +65,6 @@ class Batch:
     authors: Authors
 
     def is_locked(self, target: Ints) -> Bools:
-        """Which ids are locked or immutable, where the rules keep locks."""
         if self.rules.locks == "display":
             return np.zeros(len(target), dtype=bool)
         standing = (self.memory.column(name) for name in ("locked", "immutable"))
@@ -73,17 +72,14 @@ class Batch:
         return locked
 
     def is_active(self, target: Ints) -> Bools:
-        """Which ids are active before the batch's own demotions."""
         idle: Bools = self.pick(target, ~self.memory.is_active, ~self.fresh)
         return ~idle
 
     def author(self, target: Ints) -> Ints:
-        """The row of the writer of each id."""
         author: Ints = self.pick(target, self.memory.column("author"), self.authors.of_claims)
         return author
 
     def may_supersede(self, target: Ints) -> Bools:
-        """Which edges come from a writer whom the rules let supersede the cell they name."""
         if self.rules.supersede_by == "any":
             return np.ones(len(target), dtype=bool)
         authors, writer, target_author = self.authors, self.authors.of_claims[self.claim], self.author(target)
@@ -94,7 +90,6 @@ class Batch:
         return own | better
 
     def pick(self, ids: Ints, standing: NDArray[Any], batch: NDArray[Any]) -> NDArray[Any]:
-        """A value of each id, from those of the cells that stand and of the batch; 0 for NONE."""
         of_batch, stands = ids >= self.cells, (ids != NONE) & (ids < self.cells)
         values = np.zeros(len(ids), dtype=batch.dtype)
         values[of_batch], values[stands] = batch[ids[of_batch] - self.cells], standing[ids[stands]]
@@ -143,7 +138,6 @@ def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[st
 
 
 def all_differ(numbers: Ints) -> bool:
-    """Whether no two numbers are alike; by sorting, for a few numbers the fastest way."""
     values = np.sort(numbers)
     return not bool((values[1:] == values[:-1]).any())
 
@@ -175,7 +169,6 @@ def _targets(memory: Memory, checked: Validated, rules: Rules) -> tuple[Ints, Bo
 
 
 def look_up_keys(memory: Memory, reps: pl.Series, keys: pl.Series) -> Ints:
-    """The row of the cell that bears each key as its key; NONE where none does."""
     rows = look_up(memory, reps, keys)
     key = memory.cells["key"].gather(pl.Series(rows).set(pl.Series(rows == NONE), None))
     return np.where((key == keys).fill_null(value=False).to_numpy(), rows, NONE)
@@ -189,7 +182,6 @@ def _ids(claims: LazyRows, *names: str) -> Ints:
 
 
 def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
-    """Numbers of the names that claims bear (handles, keys) and edges use; NONE for no name, or one no claim bears."""
     if not (claims.tells("handle") or claims.tells("key")):
         return np.full(claims.height, NONE), np.full(claims.height, NONE), np.full(edges.height, NONE), 0
     first = dict[tuple[int, str], int]()
@@ -207,7 +199,6 @@ def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
 
 
 def _standing(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
-    """The first active cell that says the same as each claim, NONE where there is none; twice, as it is what is compared."""
     claims, standing = checked.claims, np.full(checked.claims.height, NONE, dtype=np.int64)
     if checked.new or not memory.height:
         return standing, standing
@@ -225,7 +216,6 @@ def _standing(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
 
 
 def _standing_of_title(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints]:
-    """As `_standing`, but only the first active cell of a title is compared, as the reference does; and that cell."""
     title = folded(pl.col("title")).alias("folded")
     cells = memory.cells.select("rep", pl.col("kind").cast(pl.String), title, "body", "status")
     same = ["rep", "kind", "folded"]
@@ -238,7 +228,6 @@ def _standing_of_title(memory: Memory, claims: pl.DataFrame) -> tuple[Ints, Ints
 
 
 def authors_of(memory: Memory, claims: LazyRows, factors: Mapping[str, float], rules: Rules) -> Authors:
-    """Rows and factors of the claims' writers: as of the last tick, given by `factors`, or 1 for a new one."""
     writers = memory.table("writers")
     height = writers.rows.height
     author = claims.column("author").copy() if "author" in claims.at_hand else np.full(claims.height, NONE)

@@ -116,7 +116,6 @@ def _refusals(batch: Batch, source: Ints, target: Ints) -> tuple[Bools, ...]:
 
 
 def _repeats(batch: Batch, target: Ints) -> Bools:
-    """Which edges say again what an earlier edge of the same claim says."""
     key = (batch.claim * len(RELATIONS) + batch.code) * (batch.cells + len(batch.sound)) + target
     if all_differ(key):
         return np.zeros(len(key), dtype=bool)
@@ -166,7 +165,6 @@ def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Reso
 
 
 def _corrects(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution) -> Bools:
-    """Edges by which a new cell contradicts an unlocked cell of the same writer about the same non-empty object."""
     corrects = np.zeros(len(batch.claim), dtype=bool)
     may = np.flatnonzero((batch.code == CONTRADICTS) & outcome.created[batch.claim] & (outcome.target >= 0))
     if not may.size:
@@ -207,7 +205,6 @@ def _compared_with_replaced(batch: Batch, outcome: Resolution, demotions: Demoti
 
 
 def _reused_keys(memory: Memory, claims: pl.DataFrame, batch: Batch, outcome: Resolution) -> Ints:
-    """A claim whose key a cell bears already stands alone: it doubts, and so does the next."""
     rows = np.flatnonzero(outcome.created & (batch.key_name != NONE))
     again = np.ones(len(rows), dtype=bool)
     again[np.unique(batch.key_name[rows], return_index=True)[1]] = False
@@ -217,7 +214,6 @@ def _reused_keys(memory: Memory, claims: pl.DataFrame, batch: Batch, outcome: Re
 
 
 def _made_names(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution) -> Ints:
-    """Claims that name, or wish to bear, what the gate may have called an earlier cell of the batch."""
     dangling = outcome.refused[0]
     if not (batch.names or dangling.any()) or not outcome.created[:-1].any():
         return _NONE

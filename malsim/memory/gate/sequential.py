@@ -55,8 +55,7 @@ def recompute(result: BatchResult, outcome: Resolution, factors: Mapping[str, fl
         for target in (*targets[claim], row) if outcome.created[claim] else targets[claim]:
             state.recompute(target)
     cells = memory.cells.with_columns(
-        pl.Series("effective", state.effective, dtype=pl.Float64),
-        pl.Series("calibration", state.factor, dtype=pl.Float64),
+        pl.Series("effective", state.effective, dtype=pl.Float64), pl.Series("calibration", state.factor, dtype=pl.Float64)
     )
     return replace(result, memory=Memory(cells, memory.edges, memory.writers, memory.scanned))
 
@@ -90,7 +89,6 @@ class _State:
 
     @classmethod
     def of(cls, result: BatchResult, new: Ints, rules: Rules) -> _State:
-        """The state before the batch: its `new` rows hold no edge and count in no record yet."""
         memory, cells = result.memory, result.memory.cells
         standing = memory.edges.head(result.first_edge)
         old = ~np.isin(np.arange(cells.height), new)
@@ -129,8 +127,7 @@ class _State:
             penalties=[
                 int(coarse) * FINE + int(fine)
                 for coarse, fine in zip(
-                    *(np.bincount(author[mask], weights=part, minlength=size) for part in _grains(cost[mask])),
-                    strict=True,
+                    *(np.bincount(author[mask], weights=part, minlength=size) for part in _grains(cost[mask])), strict=True
                 )
             ],
         )
@@ -157,7 +154,6 @@ class _State:
             self.count(target, 1)
 
     def reaches(self, judge: int, row: int) -> bool:
-        """Whether one cell may count against another's writer."""
         evidence = self.rules.evidence_from
         other = self.author[judge] != self.author[row]
         return evidence == "any" or (other and (evidence != "external" or self.outside[judge]))
@@ -189,13 +185,11 @@ class _State:
         self.penalties[self.author[row]] += sign * (int(coarse[0]) * FINE + int(fine[0]))
 
     def into(self, row: int) -> dict[tuple[int, str], float]:
-        """The edges that point at a cell so far."""
         if row not in self.incoming:
             self.incoming[row] = self.standing.of(row)
         return self.incoming[row]
 
     def recompute(self, row: int) -> None:
-        """One cell's effective, from the masses as they are at this moment."""
         support = challenge = 0.0
         for (source, _), weight in self.into(row).items():
             if weight > 0.0:
@@ -208,7 +202,6 @@ class _State:
 
 
 def _grains(cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Numbers in [0, 1] as whole grains of 2^-62: how many times FINE, and how many more."""
     coarse = np.floor(cost * FINE)
     return coarse, np.floor((cost * FINE - coarse) * FINE)
 
@@ -223,7 +216,6 @@ class _Incoming:
         self.edges = edges
 
     def of(self, row: int) -> dict[tuple[int, str], float]:
-        """Weights of the edges into one row, by source and relation."""
         here = self.edges[self.order[self.starts[row] : self.starts[row + 1]]]
         return {
             (source, relation): weight for source, relation, weight in here.select("source", "relation", "weight").rows()

@@ -48,7 +48,6 @@ class GateResult:
 
     @cached_property
     def verdicts(self) -> pl.DataFrame:
-        """One row a claim (columns of `schema.VERDICTS`)."""
         return pl.concat([pl.DataFrame(schema=schema.VERDICTS), *(words.frame for words in self.speak())])
 
     @classmethod
@@ -144,7 +143,6 @@ class VerdictWords:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """One row a claim (columns of `schema.VERDICTS`)."""
         return self.make(self)
 
     def events(self) -> list[dict[str, Any]]:

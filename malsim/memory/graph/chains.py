@@ -30,7 +30,6 @@ class Versions:
     def of(
         cls, successor: NDArray[np.int64], version: NDArray[np.int64], edges: pl.DataFrame, factor: NDArray[np.float64]
     ) -> Versions:
-        """The versions of cells, from a successor, a version and a writer's factor each, and the edges between them."""
         late = edges.filter(pl.col("relation") == "supersedes")
         old = np.flatnonzero(successor != NONE)
         new = np.concatenate([successor[old], late["source"].to_numpy()])
@@ -39,7 +38,6 @@ class Versions:
         return cls(new[rises], old[rises], factor)
 
     def chain(self, row: int) -> list[int]:
-        """The rows from the chain's first to its live head; of a fork, through `row`."""
         chain = [row]
         while (older := self._replaced_by(chain[0])) is not None:
             chain.insert(0, older)

@@ -94,12 +94,10 @@ class Memory:
         return cls(cells, edges, writers)
 
     def __repr__(self) -> str:
-        """Say how much it holds."""
         cells, edges, writers = (table.height for table in self.tables.values())
         return f"<Memory: {cells} cells, {edges} edges, {writers} writers>"
 
     def __reduce__(self) -> tuple[type[Memory], tuple[object, ...]]:
-        """Copy and pickle what it holds, not what is derived from that."""
         return Memory, (self.cells, self.edges, self.writers, self.scanned)
 
     @property

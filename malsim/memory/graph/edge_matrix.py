@@ -39,12 +39,10 @@ class Wiring:
 
     @cached_property
     def support(self) -> sparse.csr_array:
-        """Rows are targets, columns are sources, entries are weights > 0."""
         return self._matrix(self.weight.values)
 
     @cached_property
     def challenge(self) -> sparse.csr_array:
-        """As `support`, of the edges of weight < 0, without their sign."""
         return self._matrix(-self.weight.values)
 
     def masses(self, worth: Array) -> tuple[Array, Array]:
@@ -65,7 +63,6 @@ class Wiring:
         return sparse.coo_array((np.abs(self.weight.values), ends), shape=(2 * self.cells, self.cells))
 
     def _matrix(self, weight: Array) -> sparse.csr_array:
-        """The edges of weight > 0, row by row; those that join the same cells stay apart."""
         from scipy import sparse
 
         order = np.argsort(self.target.values, kind="stable")
@@ -76,7 +73,6 @@ class Wiring:
         return sparse.csr_array((weight[order], source, starts), shape=(self.cells, self.cells))
 
     def append(self, edges: Table, start: int, author: NDArray[np.int64]) -> Wiring:
-        """The wiring of cells by these authors with the edges from `start` on: sums as of `wire`, bit for bit."""
         weighs = np.flatnonzero(edges.column("weight")[start:]) + start
         source, target, weight = (edges.column(name).take(weighs) for name in ("source", "target", "weight"))
         accuser, accused = accusations(edges, start)
@@ -94,13 +90,11 @@ class Wiring:
 
 
 def accusations(edges: Table, start: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows (accuser, accused) of the `contradicts` edges from `start` on."""
     rows = np.flatnonzero(edges.column("relation")[start:] == _CONTRADICTS) + start
     return edges.column("source").take(rows), edges.column("target").take(rows)
 
 
 def wire(edges: Table, author: NDArray[np.int64]) -> Wiring:
-    """The wiring of edges over cells by these authors; edges into one row keep their order."""
     source, target, weight = edges.column("source"), edges.column("target"), edges.column("weight")
     contradicts = edges.column("relation") == _CONTRADICTS
     accuser, accused = source[contradicts], target[contradicts]

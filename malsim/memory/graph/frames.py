@@ -23,7 +23,6 @@ MOST_CHUNKS = 64
 
 
 def frame_of(columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
-    """A frame of series and arrays of one length, many times as fast as the constructor that looks for types."""
     series = [
         values.alias(name)
         if isinstance(values, pl.Series)
@@ -34,7 +33,6 @@ def frame_of(columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
 
 
 def stack_rows(standing: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
-    """Two frames, one under the other; copied into one piece only now and then."""
     if new.is_empty():
         return standing
     both = standing.vstack(new)
@@ -42,7 +40,6 @@ def stack_rows(standing: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_columns(frame: pl.DataFrame, columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
-    """The frame with some columns replaced by ready ones; without a query, and so without waiting for its threads."""
     copy = frame.clone()
     for column in frame_of(columns).iter_columns():
         copy.replace_column(copy.get_column_index(column.name), column)
@@ -50,7 +47,6 @@ def with_columns(frame: pl.DataFrame, columns: Mapping[str, pl.Series | NDArray[
 
 
 def places(rows: NDArray[np.integer[Any]]) -> pl.Series:
-    """Row numbers as a series picks by: `series[places(rows)]` is no query, and many times as fast as `gather`."""
     return pl.Series(rows.astype(np.uint32))
 
 

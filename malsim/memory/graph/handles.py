@@ -25,12 +25,10 @@ def is_handle(text: str) -> bool:
 
 
 def is_immutable(text: pl.Expr) -> pl.Expr:
-    """Whether a handle marks an immutable cell: it holds a capital."""
     return text.str.contains("[A-Z]")
 
 
 def kind_of(text: pl.Expr) -> pl.Expr:
-    """The kind a handle begins with, in lower case; null when it begins with none."""
     return text.str.extract(rf"^(?i)({_KIND})_", 1).str.to_lowercase()
 
 

@@ -59,7 +59,6 @@ class Index:
         return self
 
     def _names(self) -> tuple[dict[int, dict[str | None, int]], ...]:
-        """Rows by replication and name: by key, by handle."""
         if self._named < self._height:
             reps = self._cells.column("rep", self._named).tolist()
             for rows, column in ((self._handles, "handle"), (self._keys, "key")):
@@ -71,17 +70,14 @@ class Index:
 
     @property
     def leaves_made_names_free(self) -> bool:
-        """Whether surely no cell bears, as a name of its own, one that is made of another's place."""
         return self._own is not None and not self._own
 
     def are_free(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> bool:
-        """Whether no cell below `height` bears any of these names, which are made of their new cells' places."""
         if self._own is not None:
             return self._own.isdisjoint(names)
         return bool((self.rows(reps, names, height=height) == NONE).all())
 
     def rows(self, reps: Sequence[int], names: Sequence[str | None], *, height: int) -> NDArray[np.int64]:
-        """The first row below `height` that bears each name as its key or else its handle, NONE where none does."""
         by_key, by_handle = (
             np.array(
                 [by_rep.get(rep, _NOBODY).get(name, NONE) for rep, name in zip(reps, names, strict=True)], dtype=np.int64
@@ -92,11 +88,9 @@ class Index:
         return np.where((by_key != NONE) & (by_key < height), by_key, by_handle)
 
     def bears(self, rep: int, name: str, *, height: int) -> bool:
-        """Whether a cell below `height` bears a name as its key or its handle."""
         return any(by_rep.get(rep, _NOBODY).get(name, height) < height for by_rep in self._names())
 
     def alike(self, contents: Sequence[int], *, height: int) -> list[tuple[int, int]]:
-        """(place, row) of every cell below `height` whose content hash stands at a place of `contents`."""
         if self._read < self._height:
             self._read_contents()
         first, again = self._contents, self._again
@@ -111,7 +105,6 @@ class Index:
         ]
 
     def _read_contents(self) -> None:
-        """The first row of each content, and the later ones of the few that have any."""
         contents = self._cells.column("content", self._read)
         rows = dict(zip(contents.tolist(), range(self._read, self._height), strict=True))
         if len(rows) == len(contents) and self._contents.keys().isdisjoint(rows):
@@ -123,7 +116,6 @@ class Index:
         self._read = self._height
 
     def authors(self, reps: Sequence[int], names: Sequence[str], *, height: int) -> NDArray[np.int64]:
-        """The row below `height` of each writer; new ones are numbered from `height` on as they appear."""
         by_name, new = self._rows_of_writers, dict[tuple[int, str], int]()
         if len(by_name) < self._writers.height:
             unread = (self._writers.column(name, len(by_name)).tolist() for name in ("rep", "writer"))
@@ -143,7 +135,6 @@ _SHIFTS = np.array(30, dtype=np.uint64), np.array(27, dtype=np.uint64), np.array
 
 
 def scattered(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A bijection of 64-bit numbers that scatters neighbours (the finaliser of SplitMix64)."""
     number = number ^ (number >> _SHIFTS[0])
     number *= _MIXERS[0]
     number ^= number >> _SHIFTS[1]

@@ -52,7 +52,6 @@ def replicated(memory: Memory, reps: Sequence[int], *, now: float = 0.0) -> Memo
 
 
 def alone(memory: Memory, rep: int) -> Memory:
-    """One replication of a memory, as replication 0 of a memory of its own."""
     own = without(memory, {*memory.cells["rep"], *memory.writers["rep"]} - {rep})
     cells, writers = (frame.with_columns(pl.lit(0, pl.Int32).alias("rep")) for frame in (own.cells, own.writers))
     return Memory(cells.with_columns(_CONTENT), own.edges, writers, own.scanned)

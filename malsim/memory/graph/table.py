@@ -42,7 +42,6 @@ class Column:
         return len(self.values)
 
     def __reduce__(self) -> tuple[type[Column], tuple[NDArray[Any]]]:
-        """Copy and pickle the values alone."""
         return Column, (self.values.copy(),)
 
     def append(self, new: ArrayLike) -> Column:
@@ -94,7 +93,6 @@ class ChunkedRows:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """All rows as a frame."""
         if self.below is not None:
             pieces, ground = self._above(0)
             runs = [list(run) for _, run in groupby(pieces, key=lambda piece: piece.kinds is not None)]
@@ -105,7 +103,6 @@ class ChunkedRows:
 
     @property
     def is_frame(self) -> bool:
-        """Whether the rows are one frame, which nothing has yet to make."""
         return self.below is None and isinstance(self.piece.source, pl.DataFrame)
 
     def column(self, name: str, start: int = 0) -> NDArray[Any]:
@@ -153,7 +150,6 @@ class Table:
 
     @property
     def height(self) -> int:
-        """The number of rows."""
         return self.rows.height
 
     @classmethod
@@ -169,7 +165,6 @@ class Table:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """The table as a frame."""
         if not self.stale:
             return self.rows.frame
         return with_columns(self.rows.frame, {name: self.series(name) for name in self.stale})

@@ -47,7 +47,6 @@ def take_back(memory: Memory, rows: Ints, group: Ints, count: int, deed: Deed, r
 
 
 def rows_saying(memory: Memory, cells: Ints, wanted: Ints) -> tuple[Ints, Ints]:
-    """The rows that say values and stand, and for each which; both of shape (rep, object and value; rows)."""
     rows = np.flatnonzero((cells >= 0).all(axis=0) & np.isnan(memory.column("rejected")))
     sizes = np.maximum(cells.max(axis=1, initial=0), wanted.max(axis=1, initial=0)) + 1
     keys, of_rows = np.ravel_multi_index(tuple(wanted), sizes), np.ravel_multi_index(tuple(cells[:, rows]), sizes)

@@ -26,7 +26,6 @@ def folded(title: pl.Expr) -> pl.Expr:
 
 
 def content_of(kind: pl.Expr, title: pl.Expr) -> pl.Expr:
-    """A hash of replication, kind (text), folded title and body; text decides where two of them meet."""
     return pl.struct("rep", kind.alias("kind"), title.alias("title"), "body").hash()
 
 

@@ -85,7 +85,6 @@ def _by_row(make: Callable[..., str]) -> pl.Expr:
 
 
 def tombstones(memory: Memory) -> frozenset[str]:
-    """The digests of what may not be said again."""
     return frozenset(word for text in memory.cells["tombstone"].drop_nulls() for word in text.split())
 
 
@@ -102,13 +101,11 @@ def text_of(value: str | float) -> str:
 
 
 def rows_about(memory: Memory, rep: int, object_: str, value: str | float | None = None) -> Ints:
-    """The rows that say something of an object, or this value of it; what was erased says nothing."""
     about = _rows(memory, (pl.col("rep") == rep) & (pl.col("object") == object_))
     return about if value is None else _same(memory, about, digest(rep, object_, text_of(value)))
 
 
 def rows_like(memory: Memory, row: int) -> Ints:
-    """The rows that say what a row says: of the same object the same value; without an object, the row alone."""
     cell = memory.cells[row].select("rep", "object", value=_AS_SAID).row(0, named=True)
     if not cell["object"]:
         return np.array([row])[[memory.cells["title"][row] != ERASED]]
@@ -121,7 +118,6 @@ def _same(memory: Memory, rows: Ints, fact: str) -> Ints:
 
 
 def rows_barred(memory: Memory, fact: str) -> Ints:
-    """The rows whose tombstone has this digest."""
     return _rows(memory, pl.col("tombstone").str.contains(fact, literal=True))
 
 
@@ -130,7 +126,6 @@ def _rows(memory: Memory, here: pl.Expr) -> Ints:
 
 
 def derived(memory: Memory, rows: Ints) -> Ints:
-    """Some rows, and all that was derived from them or depends on them, in order."""
     edges = memory.edges.filter(pl.col("relation").cast(pl.String).is_in(_SOURCES)).select("source", "target")
     source, target = (edges[name].to_numpy() for name in ("source", "target"))
     fallen = np.zeros(memory.height, dtype=bool)
@@ -141,13 +136,11 @@ def derived(memory: Memory, rows: Ints) -> Ints:
 
 
 def reject(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
-    """The memory in which some rows have no effect any more; those of `facts` leave tombstones."""
     memory = memory.recorded
     return memory.with_cells(_taken_back(memory.cells, rows, now, facts))
 
 
 def erase(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
-    """The same, and nothing of what these rows said stays but, of `facts`, digests; their handles and writers stay."""
     memory, here = memory.recorded, _mask(memory.height, rows)
     nothing: dict[str, pl.Expr] = {name: pl.lit(None, schema.CELLS[name]) for name in TEXTS}
     nothing |= {"key": pl.col("handle"), "title": pl.lit(ERASED), "body": pl.lit("")}
@@ -183,7 +176,6 @@ def may_take_back(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules
 
 
 def lift(memory: Memory, rows: Ints) -> Memory:
-    """The memory in which what these rows said may be said again; they stay as they are."""
     memory, here = memory.recorded, _mask(memory.height, rows)
     none = pl.lit(None, pl.String)
     return memory.with_cells(memory.cells.with_columns(pl.when(here).then(none).otherwise("tombstone").alias("tombstone")))

@@ -61,7 +61,6 @@ def ask(
 
 
 def _standing(memory: Memory, object_: str, as_of: float, reps: Sequence[int], rules: Rules | None) -> pl.DataFrame:
-    """The cells about an object that stood on a day, with what they are worth now."""
     stood = (pl.col("created") <= as_of) & ~(pl.col("rejected") <= as_of).fill_null(value=False)
     annexed = (pl.col("status") == "annexed") & pl.col("rejected").is_null()
     about = pl.col("rep").is_in(list(reps)) & (pl.col("object") == object_) & (pl.col("title") != ERASED)

@@ -42,7 +42,6 @@ class Expanded:
     field: str = ""
 
     def __str__(self) -> str:
-        """A page a person reads, or the value of the field asked for."""
         cell = self.cell
         if self.field:
             text = str(cell[self.field])
@@ -96,12 +95,10 @@ def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 
 
 
 def row_named(memory: Memory, text: str, rep: int) -> int:
-    """The row of the cell that `expand` opens for a text; raises `AddressError` as it does."""
     return _row_and_field(memory, text, rep)[0]
 
 
 def _row_and_field(memory: Memory, text: str, rep: int) -> tuple[int, str]:
-    """The row of the cell that an address names, and the column of the field after it, if it has one."""
     name, sign, path = text.partition("#")
     if not sign:
         try:

@@ -55,11 +55,9 @@ class Push:
 
     @property
     def words(self) -> int:
-        """How many words it costs."""
         return len(str(self).split())
 
     def __str__(self) -> str:
-        """The lines as they are pushed, their sections, and where it says how to read them."""
         refers = [REFERS.format(self.map)] if self.map else []
         beside = [str(self.sections)] if self.sections.words else []
         return "\n".join([*self.lines, *beside, *refers]) if self.lines or self.sections.signals else ""
@@ -134,7 +132,6 @@ def push(  # noqa: PLR0913  # what a reader asks for
 def push_of(
     memory: Memory, rows: Sequence[int], *, now: float, rep: int, rules: Rules, left: int, surfaced: Sequence[str] = ()
 ) -> Push:
-    """The push that shows these rows of a memory's cells, in their order, with `left` words for the sections; no scores."""
     with closing(_search_store(memory)) as shelf:
         worth = effective_now(memory, rules)
         cells = candidate_rows(shelf, list(rows), rep, lambda _: worth).with_columns(score=pl.lit(None, pl.Float64))
@@ -143,7 +140,6 @@ def push_of(
 
 
 def _with_lines(cells: pl.DataFrame, now: float, rules: Rules) -> pl.DataFrame:
-    """The cells with their marks and the lines that say them."""
     marks = marked(
         rules,
         stated=cells["stated"].to_numpy(),
@@ -162,7 +158,6 @@ def _with_sections(
     connection: sqlite3.Connection, cells: pl.DataFrame, now: float, rep: int, rules: Rules, *, left: int,
     surfaced: Sequence[str], worth_now: Now,
 ) -> Push:  # fmt: skip
-    """The lines of the cells shown, and their sections in what is left of the budget."""
     rows, places = cells.to_dicts(), cells["row"].to_list()
     against, writers = disputes(connection, places, worth_now), outcomes(connection, places)
     fixed = _fixed_words(connection, rep)
@@ -173,12 +168,10 @@ def _with_sections(
 
 
 def _fixed_words(connection: sqlite3.Connection, rep: int) -> int:
-    """The words that a push of a store ends with where there is room for them."""
     return NO_SECTIONS.words + (len(REFERS.split()) if stands(connection, MAP, rep) else 0)
 
 
 def _search_store(memory: Memory) -> sqlite3.Connection:
-    """A store in working memory, to find the cells of a memory by their words."""
     connection = blank()
     write(connection, memory.empty(), memory, t=latest_day(memory), deed="shelve")
     return connection

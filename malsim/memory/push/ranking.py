@@ -77,6 +77,5 @@ def top_k(score: Array, touched: Array, *, limit: int) -> Ints:
 
 
 def _best(value: Array, starts: Ints, counts: Ints) -> Array:
-    """The largest value among each one's own, of which so many follow each start; 1 where that is 0."""
     best = np.maximum.reduceat(value, starts)
     return np.repeat(np.where(best > 0.0, best, 1.0), counts)

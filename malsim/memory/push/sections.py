@@ -36,11 +36,9 @@ class Sections:
 
     @property
     def words(self) -> int:
-        """How many words they cost, their names and the reminders among them."""
         return len(str(self).split())
 
     def __str__(self) -> str:
-        """The sections that hold anything, and the reminders."""
         parts = ((SIGNALS, self.signals), (CONFLICTS, self.conflicts), (LOW_TRUST, self.low_trust))
         lines = [line for name, own in parts if own for line in (name, *(f"  {one}" for one in own))]
         lines += [f"{UNPROVEN} {'; '.join(self.unproven)}"] * bool(self.unproven)
@@ -92,7 +90,6 @@ def sections(
 
 
 def _within(lines: Sequence[str], budget: int, name: str) -> tuple[tuple[str, ...], int]:
-    """As many of the lines as a budget of words holds with the section's name, and what is left of it."""
     within, left = [], budget - len(name.split())
     for line in lines:
         if len(line.split()) > left:
@@ -107,7 +104,6 @@ def _dispute(source: str, relation: str, weight: float, target: str, effective: 
 
 
 def _doubt(cell: Mapping[str, Any], now: float, rules: Rules) -> str:
-    """Each reason for little trust, in words that the lines use; none for a cell that has none."""
     stated, effective, currency, until = (cell[name] for name in ("stated", "effective", "currency", "reverify"))
     weak = None not in (stated, effective) and effective < rules.challenged_below * stated
     reasons = [f"eff({_two(effective)}) of conf({_two(stated)})"] * weak

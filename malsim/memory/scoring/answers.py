@@ -24,7 +24,6 @@ def heads(memory: Memory) -> pl.DataFrame:
 
 
 def answers(memory: Memory) -> pl.DataFrame:
-    """One row an object: the head with the highest effective, the earlier of two equals."""
     ranked = heads(memory).sort(["effective", "row"], descending=[True, False], nulls_last=True)
     return ranked.unique(["rep", "object"], keep="first", maintain_order=True).sort("row")
 
@@ -45,7 +44,6 @@ def share_right(truth: str) -> pl.Expr:
 
 
 def wrong_by_answer(memory: Memory, effective: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which cells say something else than their object's present answer, were `effective` their worth."""
     trial = memory.with_cells(memory.cells.with_columns(pl.Series("effective", effective).fill_nan(None)))
     answer = answers(trial).select("rep", "object", answer="said")
     values = _cell_values(trial).join(answer, on=["rep", "object"], how="left", maintain_order="left")

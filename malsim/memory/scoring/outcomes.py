@@ -20,7 +20,6 @@ _OUTSIDE = {name: words.index("external") for name, words in WORDS.items() if "e
 
 
 def outside(memory: Memory) -> Bools:
-    """Which cells are evidence that no writer can reach: verified from outside, or of external origin."""
     mask: Bools = np.logical_or(*(memory.column(name) == word for name, word in _OUTSIDE.items()))
     return mask
 
@@ -34,7 +33,6 @@ EVIDENCE: dict[str, Callable[[Memory, Ints, Ints], Bools]] = {
 
 
 def accusations(memory: Memory, evidence_from: str) -> tuple[Ints, Ints]:
-    """Rows (accuser, accused) of the `contradicts` edges that may count against a writer's record."""
     if evidence_from == "other_writer":
         return memory.wiring.challengers.values, memory.wiring.challenged.values
     accuser, accused = memory.wiring.accusers.values, memory.wiring.accuseds.values
@@ -69,7 +67,6 @@ LENT: Bools = np.isin(WORDS["origin"], ("program", "connector"))
 
 
 def replaced(memory: Memory, evidence_from: str) -> Bools:
-    """Which cells were superseded by a cell that may count against a writer's record."""
     successor = memory.column("successor")
     mask: Bools = successor != NONE
     rows = np.flatnonzero(mask)

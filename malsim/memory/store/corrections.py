@@ -73,7 +73,6 @@ def correct(
 def _put_instead(
     memory: Memory, rows: Ints, instead: Mapping[str, Any], now: float, by: str, rules: Rules
 ) -> tuple[Memory, pl.DataFrame]:
-    """Admit the claim that is right, which holds from when they did; that somebody rejected it once is no matter now."""
     wrong = memory.cells[rows]
     start = wrong.select(pl.coalesce("valid_from", "created").min()).item()
     first = wrong.row(0, named=True)

@@ -34,5 +34,4 @@ def purge(connection: sqlite3.Connection, rows: Ints, texts: tuple[str, ...], ke
 
 
 def shred(connection: sqlite3.Connection) -> None:
-    """After a transaction: overwrite what was freed, in the file and in its log."""
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

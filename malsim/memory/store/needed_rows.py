@@ -32,7 +32,6 @@ _PAST_ANY = "\U0010ffff"
 
 
 def part_for_claims(connection: sqlite3.Connection, checked: Validated, rules: Rules) -> StorePart | None:
-    """The cells that claims name, restate, or could be named like; None where the rules ask for every cell."""
     claims = checked.claims.frame()
     asks_for_all = rules.recompute == "admit" or rules.reused_keys != "refused" or rules.restated_among == "first"
     if asks_for_all or claims.height > MOST_CLAIMS:
@@ -53,7 +52,6 @@ def part_for_claims(connection: sqlite3.Connection, checked: Validated, rules: R
 
 
 def rows_named(connection: sqlite3.Connection, names: Iterable[str]) -> set[int]:
-    """The cells that bear one of these names as their handle or key."""
     names = list(names)
     return (
         {row for column in ("handle", "key") for row in cells_where(connection, within(column, names))} if names else set()
@@ -61,7 +59,6 @@ def rows_named(connection: sqlite3.Connection, names: Iterable[str]) -> set[int]
 
 
 def _names_to_make(connection: sqlite3.Connection, claims: pl.DataFrame) -> set[str]:
-    """What the gate may call claims that bring no handle, before it lengthens names that are taken."""
     unnamed = claims.filter(claims["handle"].is_null())
     bring_key = unnamed.select("kind", "key").drop_nulls()
     names = {handle_by_key(kind, key) for kind, key in bring_key.rows()}
@@ -75,7 +72,6 @@ def _names_to_make(connection: sqlite3.Connection, claims: pl.DataFrame) -> set[
 
 
 def _rows_named_like(connection: sqlite3.Connection, names: set[str]) -> set[int]:
-    """The cells whose handle or key begins with one of these names."""
     beginnings = json.dumps([[name, name + _PAST_ANY] for name in names])
     rows = set[int]()
     for column in ("handle", "key"):
@@ -86,7 +82,6 @@ def _rows_named_like(connection: sqlite3.Connection, names: set[str]) -> set[int
 
 
 def _rows_named_nearly(connection: sqlite3.Connection, names: Iterable[str], rep: int) -> set[int]:
-    """The first cells that a shortened name may mean in a replication, and the first that begin like a mistyped one."""
     rows = set[int]()
     begins = 'SELECT "row" FROM cells WHERE handle >= ? AND handle < ?'
     for name in names:
@@ -100,14 +95,12 @@ def _rows_named_nearly(connection: sqlite3.Connection, names: Iterable[str], rep
 
 
 def rows_meant(connection: sqlite3.Connection, text: str, rep: int) -> set[int]:
-    """The cells that decide what a text such as `dec_a3ee@v2#scores.eff` names, or why it names nothing."""
     names = {text, *(text.partition(sign)[0] for sign in "#-")}
     names |= {name.partition("@v")[0] for name in names}
     return line_of(connection, rows_named(connection, names) | _rows_named_nearly(connection, names, rep))
 
 
 def line_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[int]:
-    """Some rows with all that replaced or were replaced by one of them, one after the other."""
     query = """WITH RECURSIVE line (cell) AS (SELECT value FROM json_each(?)
         UNION SELECT c.successor FROM line JOIN cells AS c ON c."row" = line.cell WHERE c.successor IS NOT NULL
         UNION SELECT c."row" FROM line JOIN cells AS c ON c.successor = line.cell WHERE c.successor IS NOT NULL
@@ -120,7 +113,6 @@ def line_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[int]:
 def cells_where(
     connection: sqlite3.Connection, condition: str, parameters: Sequence[object] = (), *, most: int = -1
 ) -> set[int]:
-    """The rows of the cells of which a condition holds, at most so many."""
     return _first(connection, f'SELECT "row" FROM cells WHERE {condition} LIMIT ?', (*parameters, most))
 
 

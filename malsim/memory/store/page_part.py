@@ -43,7 +43,6 @@ def page_part(
 
 
 def answer_part(connection: sqlite3.Connection, object_: str, reps: Sequence[int], rules: Rules) -> StorePart | None:
-    """What an answer about an object within some replications rests on; None where it takes all cells."""
     about = [cells_where(connection, "rep = ? AND object = ?", (rep, object_)) for rep in reps]
     return _part_showing(connection, set().union(*about), set(), rules)
 
@@ -100,7 +99,6 @@ def _authors_moved(connection: sqlite3.Connection) -> set[int]:
 
 
 def _record_of(connection: sqlite3.Connection, memory: Memory, authors: list[int], rules: Rules) -> WriterRecords:
-    """The record of these writers, made of all cells that say anything of it."""
     part = part_of(connection, _rows_in_record(connection, memory, authors, rules), LAW_CELLS)
     claims = np.zeros(memory.table("writers").height, dtype=np.int64)
     query = f"SELECT author, count(*) FROM cells WHERE {within('author', authors)} GROUP BY author"
@@ -110,7 +108,6 @@ def _record_of(connection: sqlite3.Connection, memory: Memory, authors: list[int
 
 
 def _rows_in_record(connection: sqlite3.Connection, memory: Memory, authors: list[int], rules: Rules) -> set[int]:
-    """The cells of these writers that may cost them something, that are no outcomes, and what speaks against them."""
     theirs, stated = within("author", authors), np.array([0.0, 0.5, 1.0])
     if CALIBRATIONS[rules.calibration](stated, np.zeros(3, dtype=bool)).any():  # being right costs something too
         rows = cells_where(connection, theirs)

@@ -16,17 +16,14 @@ if TYPE_CHECKING:
 
 
 def names(connection: sqlite3.Connection) -> dict[str, int]:
-    """The replication of each scope; that of nobody in particular, "", is 0."""
     return {"": 0} | dict(_read(connection, "scopes"))
 
 
 def number(connection: sqlite3.Connection, scope: str) -> int:
-    """The replication of a scope; NONE for one that is not there."""
     return names(connection).get(scope, NONE)
 
 
 def add(connection: sqlite3.Connection, scope: str) -> int:
-    """The replication of a scope, of a new one the first that is free; raises `UsageError` for a name that is too long."""
     if len(scope) > LONGEST_SCOPE:
         allowed = f"at most {LONGEST_SCOPE} characters"
         raise UsageError("no name of a scope", where="scope", given=scope, allowed=allowed)
@@ -52,7 +49,6 @@ def readable_all(connection: sqlite3.Connection, rep: int) -> set[int]:
 
 
 def readable(connection: sqlite3.Connection, rep: int, object_: str) -> list[int]:
-    """The replications whose cells about an object may be read in one: its own, and those that share it."""
     return [rep, *(source for source, name, reader in _read(connection, "shares") if (name, reader) == (object_, rep))]
 
 

@@ -187,7 +187,6 @@ class StoreFile:
 
     @contextmanager
     def _changing_part(self, part_in: Callable[[sqlite3.Connection], StorePart | None]) -> Iterator[StorePart]:
-        """The part of the store that a change needs, of None the whole, with nobody else writing until the block is left."""
         previous = self._cache
         try:
             with refusing(self.path), transaction(self.connection):
@@ -210,7 +209,6 @@ class StoreFile:
             return read.numbers(file, lambda table: self._rows_after(table, *deed))
 
     def _rows_after(self, table: str, deed: int, cells: int, edges: int) -> pl.DataFrame:
-        """The cells or edges as a write left them."""
         if self._closed:
             with StoreFile(self.path, write=False) as again:
                 return again._rows_after(table, deed, cells, edges)
@@ -219,7 +217,6 @@ class StoreFile:
 
     @contextmanager
     def _changing(self, *, numbers: bool = False) -> Iterator[Memory]:
-        """The memory as it stands, or what its `numbers` are, with nobody else writing until the block is left."""
         previous = self._cache
         try:
             with refusing(self.path), transaction(self.connection):
@@ -250,16 +247,13 @@ class StoreFile:
         return new
 
     def _holds_few(self) -> bool:
-        """Whether its memory was read already and is so small that all of it is as soon worked on as a part."""
         return self._cache is not None and self._cache[0] == self._version() and self._cache[1].height <= FEW_CELLS
 
     def _version(self) -> int:
-        """A number that moves when another process writes."""
         return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """One snapshot for all that is read inside; of a file in which nothing was made yet, an empty store."""
         with refusing(self.path):
             if self.connection.in_transaction:
                 yield self.connection

@@ -96,12 +96,10 @@ def _read_only(path: Path, wait: float) -> sqlite3.Connection:
 
 
 def is_store(path: Path) -> bool:
-    """Whether a file says that it is a store of malsim's."""
     return belongs_to(path, APPLICATION)
 
 
 def blank() -> sqlite3.Connection:
-    """An empty store in working memory."""
     # closed by whoever lets the memory go: a call with a time limit runs on a thread of its own
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     for statement in STATEMENTS:
@@ -115,7 +113,6 @@ def _make(connection: sqlite3.Connection) -> None:
 
 
 def is_made(connection: sqlite3.Connection) -> bool:
-    """Whether the tables are there: they came all at once."""
     return holds_table(connection, _FIRST)
 
 

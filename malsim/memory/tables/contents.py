@@ -50,6 +50,5 @@ def index_contents(connection: sqlite3.Connection, where: str, *, forget: bool =
 
 
 def rows_saying(connection: sqlite3.Connection, numbers: Iterable[int]) -> set[int]:
-    """The rows of the cells whose contents have one of these numbers."""
     query = "SELECT cell FROM contents WHERE number IN (SELECT value FROM json_each(?))"
     return {row for (row,) in connection.execute(query, (json.dumps(list(numbers)),))}

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def past(connection: sqlite3.Connection, day: float) -> Memory:
-    """The memory as the last write up to that day left it; of days before the first write, what was created by then."""
     deeds = ticks(connection)
     upto = deeds.filter(pl.col("t") <= day)
     if deeds.is_empty():
@@ -38,7 +37,6 @@ def past(connection: sqlite3.Connection, day: float) -> Memory:
 
 
 def cells_at(connection: sqlite3.Connection, deed: int, count: int) -> pl.DataFrame:
-    """The first `count` cells as a write left them."""
     raw = {name: values.copy() for name, values in read_scores(connection, height(connection, "cells")).items()}
     for _, name, rows, values in replaced_after(connection, deed):
         raw[name][rows] = values
@@ -48,7 +46,6 @@ def cells_at(connection: sqlite3.Connection, deed: int, count: int) -> pl.DataFr
 
 
 def past_cells(connection: sqlite3.Connection) -> pl.DataFrame:
-    """Values of cells that time and evidence moved: row, until (a write's number), columns of MOVING and of SCORES."""
     kinds = {"row": pl.Int64, "until": pl.Int64, **{name: CELLS[name] for name in MOVING}}
     moved = select(connection, f"SELECT cell, until, {names_of(MOVING)} FROM past ORDER BY until, cell", kinds)
     kinds |= {name: CELLS[name] for name in SCORES}
@@ -62,7 +59,6 @@ def past_cells(connection: sqlite3.Connection) -> pl.DataFrame:
 
 
 def _steps_back(connection: sqlite3.Connection, moved: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """From the last write to the first: the rows that it moved, and what they were before it."""
     heights = dict(ticks(connection).select("row", "cells").rows())
     clocks = {deed for (deed,) in connection.execute("SELECT deed FROM clocks")}
     replaced = _replaced(connection, moved)
@@ -89,7 +85,6 @@ def _decode_ages(state: Mapping[str, Array], clock: Clock | None) -> dict[str, A
 
 
 def _replaced(connection: sqlite3.Connection, moved: pl.DataFrame) -> dict[int, list[tuple[str, Ints, Array]]]:
-    """What each write replaced: the column, rows, and the values of them before it."""
     replaced: dict[int, list[tuple[str, Ints, Array]]] = {}
     for until, name, rows, values in replaced_after(connection, 0):
         replaced.setdefault(until, []).append((name, rows, values))
@@ -102,7 +97,6 @@ def _replaced(connection: sqlite3.Connection, moved: pl.DataFrame) -> dict[int, 
 
 
 def past_fields(connection: sqlite3.Connection) -> dict[str, pl.DataFrame]:
-    """Fields that somebody rewrote, each by its name: row, until, and the field."""
     kinds = {"row": pl.Int64, "until": pl.Int64, "value": pl.String}
     query = "SELECT cell, until, value FROM rewritten WHERE field = ? ORDER BY cell, until"
     fields = connection.execute("SELECT DISTINCT field FROM rewritten ORDER BY field").fetchall()
@@ -112,20 +106,17 @@ def past_fields(connection: sqlite3.Connection) -> dict[str, pl.DataFrame]:
 
 
 def past_records(connection: sqlite3.Connection) -> pl.DataFrame:
-    """What was on record of writers: row, until, columns of RECORD."""
     kinds = {"row": pl.Int64, "until": pl.Int64, **{name: schema.WRITERS[name] for name in RECORD}}
     return select(connection, f"SELECT writer, until, {names_of(RECORD)} FROM records ORDER BY writer, until", kinds)
 
 
 def _from_json(field: str) -> pl.Expr:
-    """The values of a rewritten field, which are kept as JSON, as a column of its kind."""
     kind = CELLS[field]
     stored = pl.Struct({"x": pl.String if isinstance(kind, pl.Enum) else kind})
     return pl.col("value").str.json_decode(stored).struct.field("x").cast(kind).alias(field)
 
 
 def _as_of(connection: sqlite3.Connection, cells: pl.DataFrame, deed: int) -> pl.DataFrame:
-    """Cells with the values that were valid after a write: of each, the earliest that were replaced later."""
     kinds = {"cell": pl.Int64, **{name: CELLS[name] for name in MOVING}}
     query = f"""SELECT {names_of(kinds)} FROM past AS p WHERE until =
                 (SELECT min(until) FROM past WHERE cell = p.cell AND until > ?)"""
@@ -139,7 +130,6 @@ def _as_of(connection: sqlite3.Connection, cells: pl.DataFrame, deed: int) -> pl
 
 
 def _with_values(cells: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
-    """Cells with other values in the rows that `values` (row, columns) names."""
     if values.is_empty():
         return cells
     names = [name for name in values.columns if name != "row"]
@@ -161,7 +151,6 @@ def _records_as_of(connection: sqlite3.Connection, writers: pl.DataFrame, deed: 
 
 
 def _created_by(memory: Memory, day: float) -> Memory:
-    """What of a memory was there on a day before any write: its cells and edges until then, scores as first written."""
     cells = memory.cells
     here = cells["created"] <= day
     place = (here.cum_sum().cast(pl.Int64) - 1).set(~here, None)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 def present(connection: sqlite3.Connection) -> Memory:
-    """The memory as the last write left it."""
     cells = rows_present(connection)
     cells = with_scores(cells, read_scores(connection, cells.height), clock_at(connection)).select(list(CELLS))
     wires, authors = edges(connection), writers(connection)
@@ -58,7 +57,6 @@ def numbers(connection: sqlite3.Connection, rows: Callable[[str], pl.DataFrame])
 
 
 def _to_check(table: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
-    """The columns of a table in which there may be what no store holds, where each value by itself was looked at."""
     return pl.DataFrame([to_series(name, table[name]) for name in _CHECKED if name in table])
 
 
@@ -66,7 +64,6 @@ _CHECKED = ("author", "successor", "source", "target", "weight", *SCORES)
 
 
 def rows_present(connection: sqlite3.Connection, names: Iterable[str] = STORED) -> pl.DataFrame:
-    """The cells' own rows, without their scores; all of their columns or some."""
     kinds = {name: STORED[name] for name in names}
     return select(connection, f'SELECT {columns_in(kinds)} FROM cells ORDER BY "row"', kinds)
 
@@ -77,17 +74,14 @@ def columns_in(names: Iterable[str] = STORED) -> str:
 
 
 def writers(connection: sqlite3.Connection) -> pl.DataFrame:
-    """Every writer, with its record."""
     return _table(connection, "writers", schema.WRITERS)
 
 
 def height(connection: sqlite3.Connection, table: str) -> int:
-    """How many cells, or edges, there are."""
     return int(connection.execute(f'SELECT coalesce(max("row") + 1, 0) FROM {table}').fetchone()[0])
 
 
 def cells_by_rep(connection: sqlite3.Connection) -> dict[int, int]:
-    """How many cells each replication has; where there is one, as mostly, nothing is counted."""
     ends = (
         "SELECT (SELECT min(rep) FROM cells), (SELECT max(rep) FROM cells)"  # each of one index, which both at once are not
     )
@@ -98,34 +92,28 @@ def cells_by_rep(connection: sqlite3.Connection) -> dict[int, int]:
 
 
 def edges(connection: sqlite3.Connection) -> pl.DataFrame:
-    """Every edge, in order."""
     return _table(connection, "edges", schema.EDGES)
 
 
 def last_deed(connection: sqlite3.Connection) -> tuple[int, int, int]:
-    """The number of the last write, and the cells and edges after it."""
     row = connection.execute('SELECT "row", cells, edges FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
     return row or (0, 0, 0)
 
 
 def last_scanned(connection: sqlite3.Connection) -> Any:
-    """How many edges the last tick saw."""
     row = connection.execute('SELECT scanned FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
     return row[0] if row else 0
 
 
 def ticks(connection: sqlite3.Connection) -> pl.DataFrame:
-    """Every write on record: row, t (days), deed, the cells, edges and scanned edges after it, cells changed, writer."""
     return _table(connection, "ticks", {"row": pl.Int64, **TICKS})
 
 
 def verdicts(connection: sqlite3.Connection) -> pl.DataFrame:
-    """Every verdict on record (columns of `schema.VERDICTS`), in the order of the gate."""
     return _table(connection, "verdicts", schema.VERDICTS)
 
 
 def last_day(connection: sqlite3.Connection) -> float | None:
-    """The day of the last write; None of a store never written to."""
     row = connection.execute('SELECT t FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
     if row and not is_number(row[0]):
         raise DamagedRowsError("t")
@@ -141,7 +129,6 @@ def moved_replications(connection: sqlite3.Connection, among: Iterable[int]) -> 
 
 
 def start(connection: sqlite3.Connection) -> str | None:
-    """The date of day 0, where one was given."""
     row = connection.execute("SELECT value FROM meta WHERE name = 'start'").fetchone()
     if row and not is_date(row[0]):
         raise DamagedRowsError("start")
@@ -149,7 +136,6 @@ def start(connection: sqlite3.Connection) -> str | None:
 
 
 def updates(connection: sqlite3.Connection) -> pl.DataFrame:
-    """Which fields were rewritten, in what order, by whom (null where nobody was named): t (days), row, field, writer."""
     kinds = {"t": pl.Float64, "row": pl.Int64, "field": pl.String, "writer": pl.String}
     query = """SELECT t, cell, field, writer FROM rewritten JOIN ticks ON ticks."row" = rewritten.until
                ORDER BY rewritten.until, cell, field"""
@@ -157,7 +143,6 @@ def updates(connection: sqlite3.Connection) -> pl.DataFrame:
 
 
 def names_of(kinds: Iterable[str]) -> str:
-    """Columns for a SELECT."""
     return ", ".join(f'"{name}"' for name in kinds)
 
 
@@ -166,6 +151,5 @@ def _table(connection: sqlite3.Connection, name: str, kinds: Kinds) -> pl.DataFr
 
 
 def whole(cells: pl.DataFrame) -> pl.DataFrame:
-    """Stored columns with the hash of content, which is not stored as it may differ between releases of polars."""
     content = content_of(pl.col("kind").cast(pl.String), folded(pl.col("title"))).alias("content")
     return cells.with_columns(content).select(list(schema.CELLS))

@@ -41,7 +41,6 @@ def update(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> N
 
 
 def select(connection: sqlite3.Connection, query: str, kinds: Kinds, parameters: Sequence[object] = ()) -> pl.DataFrame:
-    """The rows of a query as a frame with these columns, in the query's order."""
     cursor = connection.execute(query, parameters)
     parts = []
     while rows := cursor.fetchmany(SLICE):
@@ -66,7 +65,6 @@ def select_arrays(connection: sqlite3.Connection, table: str, kinds: Kinds) -> d
 
 
 def _as_number(name: str, kind: pl.DataType | type[pl.DataType]) -> str:
-    """A column for a SELECT, of words their places."""
     if not isinstance(kind, pl.Enum):
         return f'"{name}"'
     places = " ".join(f"WHEN '{word}' THEN {place}" for place, word in enumerate(kind.categories))
@@ -86,7 +84,6 @@ def _array(name: str, values: NDArray[np.float64], kind: pl.DataType | type[pl.D
 
 
 def columns_of(rows: Sequence[tuple[object, ...]], kinds: Kinds) -> pl.DataFrame:
-    """Rows as they come from SQLite, as a frame; raises `DamagedRowsError` for what a column of its kind does not hold."""
     try:
         return pl.DataFrame(
             [_series(name, values, kinds[name]) for name, values in zip(kinds, zip(*rows, strict=True), strict=True)]
@@ -109,7 +106,6 @@ def _series(name: str, values: tuple[object, ...], kind: pl.DataType | type[pl.D
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with lists written as JSON, which is what SQLite can hold and a person can read."""
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
     return frame.with_columns(_json(name) for name in lists)
 

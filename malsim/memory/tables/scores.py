@@ -53,13 +53,11 @@ class Clock:
 
     @classmethod
     def of(cls, now: float, rules: Rules) -> Clock:
-        """The clock of a tick under these rules."""
         stable, volatile, ephemeral = rules.tau.tolist()
         aging = rules.currency_floor, stable, volatile, ephemeral, rules.salience_floor, rules.salience_tau
         return cls(now, *aging, rules=digest_of(rules))
 
     def aged(self, column: Columns) -> Scores:
-        """The currency and salience of cells by this clock, as `law.updated` has them, from their columns."""
         tau = np.array([self.tau_stable, self.tau_volatile, self.tau_ephemeral]).take(column("stability"))
         touched: Array = column("touched")
         read: Array = column("read")
@@ -74,7 +72,6 @@ class Clock:
 
 
 def digest_of(rules: Rules) -> str:
-    """A digest of rules; a function among them has one of its own in each process."""
     return hashlib.sha256(repr(rules).encode()).hexdigest()[:16]
 
 
@@ -92,7 +89,6 @@ def keep_clock(connection: sqlite3.Connection, deed: int, clock: Clock) -> None:
 
 
 def clock_at(connection: sqlite3.Connection, deed: int | None = None) -> Clock | None:
-    """The clock of the last tick up to a write, by default the last; None before the first."""
     query = "SELECT * FROM clocks WHERE deed <= coalesce(?, deed) ORDER BY deed DESC LIMIT 1"
     row = connection.execute(query, (deed,)).fetchone()
     if row and not all(isinstance(value, float) for value in row[1:-1]):
@@ -103,7 +99,6 @@ def clock_at(connection: sqlite3.Connection, deed: int | None = None) -> Clock |
 def read_scores(
     connection: sqlite3.Connection, height: int, rows: Ints | None = None, names: tuple[str, ...] = SCORES
 ) -> Scores:
-    """The scores as they stand in the file, of these rows or of all `height` cells."""
     if rows is None:
         return {name: _whole(connection, name, height) for name in names}
     parts = np.unique(rows // PART)
@@ -120,7 +115,6 @@ def _whole(connection: sqlite3.Connection, name: str, height: int) -> Array:
 
 
 def _parts(connection: sqlite3.Connection, name: str, parts: Ints, *, missing: bytes | None = None) -> Array:
-    """One row of values a part; a part that is not there is `missing`, or damage."""
     query = "SELECT part, data FROM scores WHERE name = ? AND part IN (SELECT value FROM json_each(?))"
     present = dict(connection.execute(query, (name, json.dumps(parts.tolist()))).fetchall())
     data = [present.get(part, missing) for part in parts.tolist()]
@@ -134,7 +128,6 @@ def _is_part(data: object) -> bool:
 
 
 def decode(raw: Mapping[str, Array], column: Columns, clock: Clock | None) -> Scores:
-    """The scores that cells of these columns have, from those that stand in the file."""
     by_clock = {name: raw[name] == BY_CLOCK for name in BY_CLOCK_SCORES if name in raw}
     if clock is None or not any(mask.any() for mask in by_clock.values()):
         return dict(raw)
@@ -143,7 +136,6 @@ def decode(raw: Mapping[str, Array], column: Columns, clock: Clock | None) -> Sc
 
 
 def _encode(scores: Scores, column: Columns, clock: Clock | None) -> Scores:
-    """The scores as the file holds them."""
     if clock is None:
         return scores
     return {
@@ -153,13 +145,11 @@ def _encode(scores: Scores, column: Columns, clock: Clock | None) -> Scores:
 
 
 def with_scores(cells: pl.DataFrame, raw: Mapping[str, Array], clock: Clock | None) -> pl.DataFrame:
-    """Cells with their scores, from those that stand in the file."""
     values = decode(raw, lambda name: to_array(cells[name]), clock)
     return cells.with_columns(to_series(name, each) for name, each in values.items())
 
 
 def differs(old: Array, new: Array) -> Bools:
-    """Where two columns of numbers differ; absent values (NaN) are alike."""
     if old is new:
         return np.zeros(len(old), dtype=bool)
     mask: Bools = (old != new) & ~(np.isnan(old) & np.isnan(new))
@@ -226,7 +216,6 @@ def keep_replaced(connection: sqlite3.Connection, deed: int, name: str, rows: In
 
 
 def replaced_after(connection: sqlite3.Connection, deed: int) -> Iterator[tuple[int, str, Ints, Array]]:
-    """What later writes than this one replaced, the last first: the write, the score, rows, and their values before it."""
     query = "SELECT until, name, cells, data FROM past_scores WHERE until > ? ORDER BY until DESC, rowid DESC"
     for until, name, cells, data in connection.execute(query, (deed,)):
         if name not in SCORES:
@@ -235,7 +224,6 @@ def replaced_after(connection: sqlite3.Connection, deed: int) -> Iterator[tuple[
 
 
 def _changes(cells: object, data: object) -> tuple[Ints, Array]:
-    """Rows and a value of each, as they were written."""
     if not (isinstance(cells, bytes) and isinstance(data, bytes) and len(data) == 2 * len(cells)) or len(data) % 8:
         raise DamagedRowsError("past_scores")
     return np.frombuffer(cells, _ROW).astype(np.int64), np.frombuffer(data, _NUMBER)

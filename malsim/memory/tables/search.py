@@ -52,7 +52,6 @@ def as_stored(_: Sequence[int] | None) -> Mapping[int, float | None]:
 def candidates(
     connection: sqlite3.Connection, query: str, rep: int, pool: int, now: Now
 ) -> tuple[pl.DataFrame, NDArray[np.float64]]:
-    """The best matches that may be shown, and how well each matches (BM25, larger is better)."""
     parts, matches = list[pl.DataFrame](), dict[int, float]()
     for rows in _matches(connection, query, rep, pool, now):
         matches |= rows
@@ -64,7 +63,6 @@ def candidates(
 
 
 def disputes(connection: sqlite3.Connection, rows: list[int], now: Now) -> list[tuple[str, str, float, str, float | None]]:
-    """What active cells hold against these: source, relation, weight, target, and what the source is worth."""
     query = """SELECT s."row", s.handle, e.relation, e.weight, t.handle
         FROM json_each(?) AS wanted JOIN edges AS e ON e.target = wanted.value
         JOIN cells AS s ON s."row" = e.source JOIN cells AS t ON t."row" = e.target
@@ -77,7 +75,6 @@ def disputes(connection: sqlite3.Connection, rows: list[int], now: Now) -> list[
 
 
 def _as_seen(connection: sqlite3.Connection, cells: pl.DataFrame, now: Now, names: tuple[str, ...]) -> pl.DataFrame:
-    """Cells by row with these scores, worth what a reader sees of them now."""
     raw = read_scores(connection, 0, cells["row"].to_numpy(), names)
     cells, worth_now = with_scores(cells, raw, clock_at(connection)), now(cells["row"].to_list())
     values = [worth_now.get(row, stored) for row, stored in cells.select("row", "effective").rows()]
@@ -85,20 +82,17 @@ def _as_seen(connection: sqlite3.Connection, cells: pl.DataFrame, now: Now, name
 
 
 def unopened(connection: sqlite3.Connection, handles: Sequence[str], since: float) -> list[str]:
-    """Which of these cells nobody opened since a day, in their order."""
     query = """SELECT wanted.value FROM json_each(?) AS wanted JOIN cells AS c ON c.handle = wanted.value
         WHERE +c.rep = 0 AND (c.read IS NULL OR c.read < ?) ORDER BY wanted.key"""
     return [handle for (handle,) in connection.execute(query, (json.dumps(list(handles)), since))]
 
 
 def admitted_since(connection: sqlite3.Connection, since: float, writer: str) -> int:
-    """How many claims of a writer the gate took since a day."""
     query = "SELECT count(*) FROM verdicts WHERE t >= ? AND writer = ? AND verdict <> 'refused'"
     return int(connection.execute(query, (since, writer)).fetchone()[0])
 
 
 def outcomes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str, int]]:
-    """The writers of these cells, in their order, with the outcomes that their calibration rests on."""
     query = """SELECT w.writer, w.claims FROM json_each(?) AS wanted JOIN cells AS c ON c."row" = wanted.value
         JOIN writers AS w ON w."row" = c.author ORDER BY wanted.key"""
     rows_of_writers = connection.execute(query, (json.dumps(rows),))
@@ -106,13 +100,11 @@ def outcomes(connection: sqlite3.Connection, rows: list[int]) -> list[tuple[str,
 
 
 def stands(connection: sqlite3.Connection, handle: str, rep: int) -> bool:
-    """Whether a cell of this handle stands."""
     query = "SELECT 1 FROM cells WHERE handle = ? AND +rep = ?"  # by the index of handles
     return connection.execute(query, (handle, rep)).fetchone() is not None
 
 
 def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int, now: Now) -> Iterator[dict[int, float]]:
-    """Rows and how well they match, some at a time, best first."""
     expression = _expression(query)
     if not expression:
         yield from _ranked_first(connection, rep, pool, now)
@@ -130,7 +122,6 @@ def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int, no
 
 
 def _ranked_first(connection: sqlite3.Connection, rep: int, pool: int, now: Now) -> Iterator[dict[int, float]]:
-    """Rows by what they are worth now, then the latest touched, some at a time: those worth most are sought alone."""
     effective = read_scores(connection, height(connection, "cells"), names=("effective",))["effective"].copy()
     if worth_now := now(None):
         effective[list(worth_now)] = [math.nan if value is None else value for value in worth_now.values()]
@@ -148,7 +139,6 @@ def _ranked_first(connection: sqlite3.Connection, rep: int, pool: int, now: Now)
 def _latest_first(
     connection: sqlite3.Connection, rep: int, pool: int, effective: NDArray[np.float64], rows: NDArray[np.int64]
 ) -> Iterator[dict[int, float]]:
-    """Those of some rows that may be shown, by effective and then by the day on which they were touched."""
     few = 8 * len(rows) < len(effective)
     query = f"""SELECT "row", touched FROM cells AS c WHERE {_MAY_READ} AND sensitivity <> 'secret'
         AND {'"row" IN (SELECT value FROM json_each(?1))' if few else "?1 NOTNULL"}"""
@@ -162,7 +152,6 @@ def _latest_first(
 
 
 def _expression(query: str) -> str:
-    """Any of the query's first words of more than one letter; a word of several parts wants them all."""
     words = [re.findall(r"[^\W_]+", word) for word in re.findall(r"[\w:-]+", query.lower()) if len(word) > 1]
     return " OR ".join(
         f"({' AND '.join(json.dumps(part, ensure_ascii=False) for part in parts)})" for parts in words[:MOST_TERMS] if parts
@@ -170,7 +159,6 @@ def _expression(query: str) -> str:
 
 
 def candidate_rows(connection: sqlite3.Connection, rows: list[int], rep: int, now: Now) -> pl.DataFrame:
-    """What a push must know of cells, in this order, without those that it may not show."""
     own = ", ".join(f'c."{name}"' for name in list(_CANDIDATE)[:-4])
     edge = (
         'SELECT 1 FROM edges AS e JOIN cells AS s ON s."row" = e.source WHERE e.target = c."row" AND s.status = \'active\''

@@ -45,7 +45,6 @@ class Standing:
 
 
 def standing(connection: sqlite3.Connection) -> Standing:
-    """What stands in the store, as the last tick left it; no events."""
     if not holds_table(connection, "standing"):
         return Standing()
     parts = dict(connection.execute("SELECT name, value FROM standing").fetchall())
@@ -79,7 +78,6 @@ def keep(connection: sqlite3.Connection, after: Standing) -> None:
 
 
 def events(connection: sqlite3.Connection) -> pl.DataFrame:
-    """What happened at ticks, in order; columns of EVENTS."""
     if not holds_table(connection, "happenings"):
         return pl.DataFrame(schema=EVENTS)
     names = ", ".join(f'"{name}"' for name in EVENTS)

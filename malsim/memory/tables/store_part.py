@@ -41,16 +41,13 @@ class StorePart:
 
     @classmethod
     def of(cls, memory: Memory) -> StorePart:
-        """The whole of a store."""
         return cls(memory, np.arange(memory.height), memory.height, memory.table("edges").height)
 
     def places(self, after: Memory) -> Ints:
-        """The row in the store of each cell of a memory that grew from this one."""
         new = np.arange(self.cells, self.cells + after.height - len(self.rows))
         return np.concatenate([self.rows, new])
 
     def local(self, rows: Ints) -> Ints:
-        """The row here of each row of the store that is in the part; raises `DamagedRowsError` for one that is not."""
         places: Ints = np.searchsorted(self.rows, rows)
         if not np.array_equal(self.rows[np.minimum(places, len(self.rows) - 1)], rows):
             raise DamagedRowsError("row")
@@ -58,19 +55,16 @@ class StorePart:
 
 
 def named_so(frame: pl.DataFrame, rows: Ints, *columns: str) -> pl.DataFrame:
-    """A frame in whose columns every row number is the one that `rows` has in its place; nulls stay."""
     numbers = pl.Series(rows, dtype=pl.Int64)
     return frame.with_columns(numbers.gather(frame[name]).alias(name) for name in columns)
 
 
 def within(column: str, rows: Iterable[int | str]) -> str:
-    """An SQL condition: that a column holds one of these rows, or one of these texts."""
     values = json.dumps(list(rows), ensure_ascii=False).replace("'", "''")
     return f"{column} IN (SELECT value FROM json_each('{values}'))"
 
 
 def heirs_of(connection: sqlite3.Connection, rows: Iterable[int]) -> list[int]:
-    """Some rows and every row that replaced one of them, one after the other."""
     query = """WITH RECURSIVE line (cell) AS (SELECT value FROM json_each(?) UNION
         SELECT successor FROM cells JOIN line ON "row" = cell WHERE successor IS NOT NULL) SELECT cell FROM line"""
     return [row for (row,) in connection.execute(query, (json.dumps(list(rows)),))]
@@ -105,7 +99,6 @@ def part_of(connection: sqlite3.Connection, rows: Iterable[int], names: Iterable
 
 
 def _local(part: StorePart, rows: pl.Series) -> pl.Series:
-    """Row numbers of the store as those of its part."""
     named = rows.is_not_null()
     places = np.full(len(rows), NONE)
     places[named.to_numpy()] = part.local(rows.filter(named).to_numpy())

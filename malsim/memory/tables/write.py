@@ -41,7 +41,6 @@ CLAIMED = (
 
 
 def extends(new: Memory, old: Memory) -> bool:
-    """Whether `new` holds every cell, edge and writer of `old`, in the same rows, and no cell as it was before a change."""
     if new.height < old.height or (new.column("touched")[: old.height] < old.column("touched")).any():
         return False
     pairs = (("edges", tuple(schema.EDGES)), ("writers", ("rep", "writer")))
@@ -51,14 +50,12 @@ def extends(new: Memory, old: Memory) -> bool:
 
 
 def _begins(new: Table, old: Table, names: tuple[str, ...]) -> bool:
-    """Whether a table begins with the rows of another, in these columns, which no tick moves."""
     if new.rows is old.rows:
         return True
     return new.height >= old.height and new.frame.head(old.height).select(names).equals(old.frame.select(names))
 
 
 def _may_differ(old: Memory, new: Memory) -> list[str]:
-    """The columns of cells, but scores, that one memory may hold otherwise than the other: all that they do not share."""
     ours, theirs = old.table("cells"), new.table("cells")
     if ours.rows is not theirs.rows:
         return list(STORED)
@@ -67,7 +64,6 @@ def _may_differ(old: Memory, new: Memory) -> list[str]:
 
 
 def _claimed(memory: Memory, height: int, *, of: Memory) -> pl.DataFrame:
-    """What the first cells claim; of those that `of` has erased, nothing that an erasure takes."""
     erased = of.cells.head(height).select((pl.col("title") == ERASED) & pl.col("rejected").is_not_null()).to_series()
     claimed = memory.cells.head(height).select(CLAIMED)
     return (
@@ -127,13 +123,11 @@ def _log_write(connection: sqlite3.Connection, row: tuple[int, float, str, int, 
 
 
 def latest_day(memory: Memory) -> float:
-    """The latest day on which anything in a memory was written, touched or read."""
     days = [*_days_in(memory.cells), *_days_in(memory.edges)]
     return max(days, default=0.0)
 
 
 def _days_in(rows: pl.DataFrame) -> list[float]:
-    """The latest day in each column of days that rows of cells or edges have."""
     latest = [rows[name].max() for name in ("created", "touched", "read", "t") if name in rows.columns]
     return [day for day in latest if isinstance(day, float)]
 
@@ -199,7 +193,6 @@ def _differs(old: pl.Series, new: pl.Series) -> Bools:
 
 
 def _same(old: pl.Series, new: pl.Series) -> bool:
-    """Whether nothing differs; lists by their lengths and items, as polars compares lists row by row."""
     if isinstance(old.dtype, pl.List):
         return _same(old.list.len(), new.list.len()) and _same(old.explode(), new.explode())
     return old.equals(new, null_equal=True)
