@@ -11,7 +11,7 @@ import pytest
 from malsim import Memory, Rules, Store
 from malsim.cli import main
 from malsim.memory import admit
-from malsim.memory.gate.checks import PROGRAMS
+from malsim.memory.gate.features import PROGRAMS
 from malsim.netlist import NetlistError, load
 from malsim.netlist.programs.operations import OPERATIONS
 from malsim.netlist.programs.program import fault_of, program_cells

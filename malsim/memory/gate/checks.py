@@ -17,7 +17,7 @@ import polars as pl
 from malsim.base.finite import FARTHEST
 from malsim.memory import schema
 from malsim.memory.gate.claims import Issue, Validated, explode_edges, rows_of_claims
-from malsim.memory.gate.features import WORD_CODES, is_unsourced, with_features
+from malsim.memory.gate.features import PROGRAM, WORD_CODES, idle_sentence, is_unsourced, runs_nothing, with_features
 from malsim.memory.graph.frames import LazyRows
 from malsim.memory.graph.handles import LONGEST, is_handle, kind_in
 from malsim.memory.graph.texts import is_blank
@@ -49,10 +49,10 @@ class Check(NamedTuple):
     optional: bool = True
 
 
-def faults(claims: LazyRows, edges: LazyRows, rules: Rules, known: Iterable[Issue] = ()) -> list[Issue]:
-    """Return what is wrong with claims and with their edges, the first fault of each field, those already `known` before."""
+def faults(claims: LazyRows, edges: LazyRows, rules: Rules, before: Iterable[Issue] = ()) -> list[Issue]:
+    """Return what is wrong with claims and with their edges, the first fault of each field. Issues `before` come first."""
     first = dict[tuple[int, str], str]()
-    for claim, path, message in known:
+    for claim, path, message in before:
         first.setdefault((claim, path), message)
     for check, rows in _failing(claims, all_checks(rules)):
         texts = _messages(claims, check, rows)
@@ -146,8 +146,8 @@ def _blank_items(lists: Column) -> Bools:
 
 def _of_other_kind(handles: Column, kinds: Ints) -> Bools:
     words = zip(handles.tolist(), kinds.tolist(), strict=True)
-    found = ((handle and kind_in(handle), kind) for handle, kind in words)
-    return np.array([word is not None and kind != NONE and word != schema.KINDS[kind] for word, kind in found])
+    pairs = ((handle and kind_in(handle), kind) for handle, kind in words)
+    return np.array([word is not None and kind != NONE and word != schema.KINDS[kind] for word, kind in pairs])
 
 
 def _ends_before(valid_to: Array, valid_from: Array, t: Array) -> Bools:
@@ -231,34 +231,7 @@ def _not_heavier(most: float) -> Check:
     return Check(("weight",), lambda weight: np.abs(weight) > most, "weight", f"must be at most {most:g} in size")
 
 
-PROGRAMS = ("watch", "drift", "quorum", "trend", "score", "reflex", "emit_witness", "tag_projection", "allocate")
-"""The operations that a program cell can run."""
-_NAMES = "|".join(PROGRAMS)
-# A program of a netlist runs without its cell; the cell that it writes for its witnesses has this body.
-_OF_NETLIST = re.compile(rf"^stands on the tick and does (?:{_NAMES})\Z")
-_SCHEDULES = re.compile(rf"(?m)^\s*addf\s+(?:{_NAMES})\s+\S+\s+.*\[|\[as: \S+\]")
-_OPERATION = re.compile(rf"(?i)\b({_NAMES})\b")
-_CELL = re.compile(r"\b([A-Za-z]{3}_[0-9a-zA-Z_]+)\b")
-_PROGRAM, _BY_PROGRAM = schema.KINDS.index("prg"), schema.ORIGIN.index("program")
-
-
-def _runs_nothing(kinds: Ints, bodies: Column, origins: Ints) -> Bools:
-    wrong: Bools = kinds == _PROGRAM
-    for row in np.flatnonzero(wrong).tolist():
-        body = bodies[row]
-        by_netlist = origins[row] == _BY_PROGRAM and body is not None and _OF_NETLIST.search(body)
-        wrong[row] = body is not None and not (_SCHEDULES.search(body) or by_netlist)
-    return wrong
-
-
-def _idle_sentence(body: str | None) -> str:
-    """Return the valid sentence nearest to what the body of a program names."""
-    operation, cell = _OPERATION.search(body or ""), _CELL.search(body or "")
-    names = operation[1].lower() if operation else "watch", cell[1] if cell else "HANDLE"
-    return "this program runs nothing; the nearest valid sentence is: addf {} tick [keys: {}]".format(*names)
-
-
-IDLE_PROGRAM = Check(("kind", "body", "origin"), _runs_nothing, "body", _idle_sentence)
+IDLE_PROGRAM = Check(("kind", "body", "origin"), runs_nothing, "body", idle_sentence)
 CHECKS = _claim_checks()
 PUBLISHED = tuple(CHECKS)
 """The checks of every claim, of which those of a number or a body are bounds that a run's own claims are compared with."""
@@ -270,9 +243,9 @@ def idle_programs(cells: pl.DataFrame, rules: Rules) -> dict[str, tuple[str, str
         return {}
     programs = cells.filter(pl.col("kind").cast(pl.String) == "prg")
     words = programs.select("handle", "key", "body", pl.col("origin").cast(pl.String)).rows()
-    kinds, origins = np.full(len(words), _PROGRAM), np.array([WORD_CODES["origin"].get(row[3], 0) for row in words])
-    idle = _runs_nothing(kinds, programs["body"].to_numpy(), origins).tolist()
-    return {row[0]: (row[1], _idle_sentence(row[2])) for row, is_idle in zip(words, idle, strict=True) if is_idle}
+    kinds, origins = np.full(len(words), PROGRAM), np.array([WORD_CODES["origin"].get(row[3], 0) for row in words])
+    idle = runs_nothing(kinds, programs["body"].to_numpy(), origins).tolist()
+    return {row[0]: (row[1], idle_sentence(row[2])) for row, is_idle in zip(words, idle, strict=True) if is_idle}
 
 
 def all_checks(rules: Rules) -> tuple[Check, ...]:
@@ -317,7 +290,7 @@ def validate(claims: pl.DataFrame | LazyRows, rules: Rules) -> Validated:
     edges = explode_edges(read, rules)
     unread = [
         (claim, issue["path"], issue["message"])
-        for claim, found in enumerate(read.column("issues").tolist())
-        for issue in found or ()
+        for claim, issues in enumerate(read.column("issues").tolist())
+        for issue in issues or ()
     ]
     return Validated(rows, edges, faults(rows, edges, rules, unread))

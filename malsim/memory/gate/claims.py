@@ -318,14 +318,14 @@ def explode_edges(claims: LazyRows, rules: Rules) -> LazyRows:
     """Return the edges of claims, one row per edge; a missing weight takes its relation's default."""
     if not claims.tells("edges"):
         return NO_EDGES
-    found = [
+    rows = [
         (claim, place, edge)
         for claim, edges in enumerate(claims.column("edges").tolist())
         for place, edge in enumerate(edges or ())
     ]
-    if not found:
+    if not rows:
         return NO_EDGES
-    claim, place, edges = zip(*found, strict=True)
+    claim, place, edges = zip(*rows, strict=True)
     weights = rules.weights()
     columns = {
         "claim": np.array(claim),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from malsim.memory.graph.arrays import Bools
+    from malsim.memory.graph.arrays import Bools, Ints
 
 WORD_CODES: dict[str, dict[str | None, int]] = {
     name: {word: code for code, word in enumerate(words)} for name, words in schema.WORDS.items()
@@ -99,3 +99,30 @@ _MADE: dict[str, Callable[[LazyRows, LazyRows], NDArray[Any]]] = {
     "backed": _backed,
     "kind": _kinds,
 }
+
+
+PROGRAMS = ("watch", "drift", "quorum", "trend", "score", "reflex", "emit_witness", "tag_projection", "allocate")
+"""The operations that a program cell can run."""
+_NAMES = "|".join(PROGRAMS)
+# A program of a netlist runs without its cell; the cell that it writes for its witnesses has this body.
+_OF_NETLIST = re.compile(rf"^stands on the tick and does (?:{_NAMES})\Z")
+_SCHEDULES = re.compile(rf"(?m)^\s*addf\s+(?:{_NAMES})\s+\S+\s+.*\[|\[as: \S+\]")
+_OPERATION = re.compile(rf"(?i)\b({_NAMES})\b")
+_CELL = re.compile(r"\b([A-Za-z]{3}_[0-9a-zA-Z_]+)\b")
+PROGRAM, _BY_PROGRAM = schema.KINDS.index("prg"), schema.ORIGIN.index("program")
+
+
+def runs_nothing(kinds: Ints, bodies: NDArray[Any], origins: Ints) -> Bools:
+    wrong: Bools = kinds == PROGRAM
+    for row in np.flatnonzero(wrong).tolist():
+        body = bodies[row]
+        by_netlist = origins[row] == _BY_PROGRAM and body is not None and _OF_NETLIST.search(body)
+        wrong[row] = body is not None and not (_SCHEDULES.search(body) or by_netlist)
+    return wrong
+
+
+def idle_sentence(body: str | None) -> str:
+    """Return the valid sentence nearest to what the body of a program names."""
+    operation, cell = _OPERATION.search(body or ""), _CELL.search(body or "")
+    names = operation[1].lower() if operation else "watch", cell[1] if cell else "HANDLE"
+    return "this program runs nothing; the nearest valid sentence is: addf {} tick [keys: {}]".format(*names)

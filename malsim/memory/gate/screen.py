@@ -163,11 +163,11 @@ def _findings(fields: Sequence[Field], formats: Formats) -> pl.DataFrame:
     kinds = formats.kinds({text for _, _, text in fields})
     if not kinds:
         return NOTHING
-    found = dict[tuple[int, str], str]()
+    hits = dict[tuple[int, str], str]()
     for claim, path, text in fields:
         if text in kinds:
-            found.setdefault((claim, path), kinds[text])
-    return pl.DataFrame([(*field, kind) for field, kind in found.items()], schema=NOTHING.schema, orient="row")
+            hits.setdefault((claim, path), kinds[text])
+    return pl.DataFrame([(*field, kind) for field, kind in hits.items()], schema=NOTHING.schema, orient="row")
 
 
 _SWAPS = [
