@@ -1,13 +1,13 @@
 """Checks of each field of a claim and of an edge, in one table that every claim passes.
 
 A check is a row of `CHECKS` or `EDGE_CHECKS`. A run that holds claims as numbers beside a table of words has that table
-checked once, and asks `all_pass` about the rest of each claim.
+checked once.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,8 +16,16 @@ import polars as pl
 
 from malsim.base.finite import FARTHEST
 from malsim.memory import schema
-from malsim.memory.gate.claims import Issue, Validated, explode_edges, rows_of_claims
-from malsim.memory.gate.features import PROGRAM, WORD_CODES, idle_sentence, is_unsourced, runs_nothing, with_features
+from malsim.memory.gate.claims import Issue, Validated, rows_of_claims
+from malsim.memory.gate.features import (
+    PROGRAM,
+    WORD_CODES,
+    explode_edges,
+    idle_sentence,
+    is_unsourced,
+    runs_nothing,
+    with_features,
+)
 from malsim.memory.graph.frames import LazyRows
 from malsim.memory.graph.handles import LONGEST, is_handle, kind_in
 from malsim.memory.graph.texts import is_blank
@@ -72,12 +80,6 @@ def edge_issues(edges: LazyRows, rules: Rules) -> list[Issue]:
 
 
 _NO_CLAIMS = LazyRows(0)
-
-
-def all_pass(claims: LazyRows, rules: Rules, names: Collection[str]) -> bool:
-    """Return whether claims, of which only the columns `names` are given, pass every check that reads no other column."""
-    checks = [check for check in all_checks(rules) if {*check.reads} <= {*names}]
-    return next(_failing(claims, checks), None) is None
 
 
 def are_covered(tables: Sequence[Iterable[str]], rules: Rules, *, programs: bool) -> bool:

@@ -14,12 +14,10 @@ from malsim.base.errors import DataError, nearest
 from malsim.base.screen import holds_secret
 from malsim.memory import schema
 from malsim.memory.graph.frames import LazyRows, lists, to_array, with_columns
-from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from malsim.memory.rules import Rules
 
 Claims = pl.DataFrame | Mapping[str, Any] | Sequence[Any]
 
@@ -112,19 +110,15 @@ def _column(frame: pl.DataFrame, name: str, kind: Any) -> pl.Series:
     height = frame.height
     if name == "sequence" and (name not in frame.columns or frame[name].null_count()):
         return pl.int_range(height, eager=True, dtype=pl.Int64).alias(name)
-    default = _DEFAULTS.get(name)
     if name not in frame.columns:
         return _LEFT_OUT[name].new_from_index(0, height) if height else _LEFT_OUT[name].clear()
-    column = frame[name]
-    if column.dtype == pl.Null:
-        column = column.cast(kind)
-    if column.dtype != kind:
-        column = _cast(column, kind)
-    fills = default is not None and name != "body" and column.null_count()
-    return column.fill_null(default) if fills else column
+    column = frame[name] if frame[name].dtype == kind else _cast(frame[name], kind)
+    return column.fill_null(_FILLS[name]) if name in _FILLS and column.null_count() else column
 
 
 def _cast(column: pl.Series, kind: Any) -> pl.Series:
+    if column.dtype == pl.Null:
+        return column.cast(kind)
     where, given = f"claims.{column.name}", str(column.dtype)
     refusal = DataError("column of the wrong type", where=where, given=given, allowed=str(kind))
     numbers = kind in (pl.Float64, pl.Int32, pl.Int64) and not column.dtype.is_numeric()
@@ -305,43 +299,3 @@ class Validated:
         notes = [(place[claim], text) for claim, text in self.notes if claim in place]
         issues, notes = sorted(issues, key=itemgetter(0)), sorted(notes, key=itemgetter(0))
         return Validated(LazyRows.of(claims), LazyRows.of(edges), issues, notes)
-
-
-EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
-    "claim": pl.UInt32, "place": pl.Int64, "target": pl.String, "row": pl.Int64, "weight": pl.Float64,
-    "mutual": pl.Boolean, "code": pl.Int8,
-}  # fmt: skip
-_CODES: dict[str | None, int] = {name: code for code, name in enumerate(schema.RELATIONS)}
-
-
-def explode_edges(claims: LazyRows, rules: Rules) -> LazyRows:
-    """Return the edges of claims, one row per edge; a missing weight takes its relation's default."""
-    if not claims.tells("edges"):
-        return NO_EDGES
-    rows = [
-        (claim, place, edge)
-        for claim, edges in enumerate(claims.column("edges").tolist())
-        for place, edge in enumerate(edges or ())
-    ]
-    if not rows:
-        return NO_EDGES
-    claim, place, edges = zip(*rows, strict=True)
-    weights = rules.weights()
-    columns = {
-        "claim": np.array(claim),
-        "place": np.array(place),
-        "target": lists(edge["target"] for edge in edges),
-        "row": np.full(len(edges), NONE),
-        "weight": np.array([_weight(edge, weights) for edge in edges], dtype=np.float64),
-        "mutual": np.array([bool(edge["mutual"]) for edge in edges]),
-        "code": np.array([_CODES.get(edge["relation"], NONE) for edge in edges]),
-    }
-    return LazyRows(len(edges), None, columns, kinds=EDGES)
-
-
-def _weight(edge: Mapping[str, Any], defaults: Mapping[str, float]) -> float | None:
-    weight: float | None = edge["weight"]
-    return defaults.get(edge["relation"]) if weight is None else weight
-
-
-NO_EDGES = LazyRows.of(pl.DataFrame(schema=EDGES))

@@ -1,4 +1,4 @@
-"""Features of claims that follow from one claim alone: folded title, content hash, words as numbers, flags."""
+"""What follows from one claim alone: folded title, content hash, words as numbers, flags; and the rows of its edges."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from malsim.memory.graph.texts import contents, fold_titles
 from malsim.memory.schema import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
     from malsim.memory.graph.arrays import Bools, Ints
+    from malsim.memory.rules import Rules
 
 WORD_CODES: dict[str, dict[str | None, int]] = {
     name: {word: code for code, word in enumerate(words)} for name, words in schema.WORDS.items()
@@ -126,3 +127,43 @@ def idle_sentence(body: str | None) -> str:
     operation, cell = _OPERATION.search(body or ""), _CELL.search(body or "")
     names = operation[1].lower() if operation else "watch", cell[1] if cell else "HANDLE"
     return "this program runs nothing; the nearest valid sentence is: addf {} tick [keys: {}]".format(*names)
+
+
+EDGES: dict[str, pl.DataType | type[pl.DataType]] = {
+    "claim": pl.UInt32, "place": pl.Int64, "target": pl.String, "row": pl.Int64, "weight": pl.Float64,
+    "mutual": pl.Boolean, "code": pl.Int8,
+}  # fmt: skip
+_CODES: dict[str | None, int] = {name: code for code, name in enumerate(schema.RELATIONS)}
+
+
+def explode_edges(claims: LazyRows, rules: Rules) -> LazyRows:
+    """Return the edges of claims, one row per edge; a missing weight takes its relation's default."""
+    if not claims.tells("edges"):
+        return NO_EDGES
+    rows = [
+        (claim, place, edge)
+        for claim, edges in enumerate(claims.column("edges").tolist())
+        for place, edge in enumerate(edges or ())
+    ]
+    if not rows:
+        return NO_EDGES
+    claim, place, edges = zip(*rows, strict=True)
+    weights = rules.weights()
+    columns = {
+        "claim": np.array(claim),
+        "place": np.array(place),
+        "target": lists(edge["target"] for edge in edges),
+        "row": np.full(len(edges), NONE),
+        "weight": np.array([_weight(edge, weights) for edge in edges], dtype=np.float64),
+        "mutual": np.array([bool(edge["mutual"]) for edge in edges]),
+        "code": np.array([_CODES.get(edge["relation"], NONE) for edge in edges]),
+    }
+    return LazyRows(len(edges), None, columns, kinds=EDGES)
+
+
+def _weight(edge: Mapping[str, Any], defaults: Mapping[str, float]) -> float | None:
+    weight: float | None = edge["weight"]
+    return defaults.get(edge["relation"]) if weight is None else weight
+
+
+NO_EDGES = LazyRows.of(pl.DataFrame(schema=EDGES))

@@ -15,7 +15,8 @@ from malsim.memory import schema
 from malsim.memory.gate import checks
 from malsim.memory.gate.admit import screened
 from malsim.memory.gate.checks import validate
-from malsim.memory.gate.claims import EDGES, Validated, as_claims
+from malsim.memory.gate.claims import Validated, as_claims
+from malsim.memory.gate.features import EDGES
 from malsim.memory.gate.numbering import all_differ
 from malsim.memory.graph.frames import LazyRows, frame_of, lists, places, to_array
 from malsim.memory.graph.texts import contents
