@@ -52,7 +52,7 @@ class Run(BareRun):
         """Replication `number` run again alone and recorded in full: the same bit for bit, with cells and events."""
         if self.scenario.forked is not None:
             hint = "ms.fork(run, …, first=N, replications=1)"
-            raise UsageError("a fork has no replication alone", where="replication", hint=hint)
+            raise UsageError("one replication of a fork cannot be run alone", where="replication", hint=hint)
         return run(self.scenario, first=number, replications=1, record="all", record_every=1)
 
     def push(self, day: float, rep: int | None = None) -> TurnPush:
@@ -61,7 +61,7 @@ class Run(BareRun):
         The run is made again up to there, in that replication alone.
         """
         if self.scenario.forked is not None:
-            raise UsageError("of a fork no push is kept", where="push", hint="ask the run that it was forked from")
+            raise UsageError("a fork keeps no pushes", where="push", hint="ask the run that it was forked from")
         return push_on(self.scenario, day, rep)
 
     def at(self, day: float) -> Checkpoint:
@@ -134,7 +134,7 @@ class Figures:
         rep = run.scenario.first if rep is None else rep
         samples, channels = wired(run, rep)
         if channels.is_empty():
-            raise ScenarioError("no signal of this netlist was recorded", hint="wire one to a pin or a field that is there")
+            raise ScenarioError("no signal of this netlist was recorded", hint="wire one to an existing pin or field")
         events = run.events.filter((pl.col("rep") == rep) & pl.col("kind").is_in(ALARMS))
         return signal_lanes(samples, channels, events, title=self._title(f"Signals, replication {rep}"))
 

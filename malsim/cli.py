@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     if any("\0" in word for word in argv or ()):  # no shell passes it on, and no file is named so
-        raise UsageError("no argument of a command", given="the NUL character", hint="leave it out")
+        raise UsageError("not a valid argument", given="the NUL character", hint="leave it out")
     return main_parser(sys.argv[1:] if argv is None else argv).parse_args(argv)
 
 

@@ -16,7 +16,7 @@ def from_repository(module: str, *, where: str) -> Any:
     """A module of the repository that this package is run from; `UsageError` in a wheel."""
     if not ROOT.joinpath(*module.split(".")).with_suffix(".py").is_file():
         hint = "clone it, and install it with pip install -e '.[test,bench]'"
-        raise UsageError("this needs malsim's repository, and only the installed package is here", where=where, hint=hint)
+        raise UsageError("this command needs malsim's repository, not only the installed package", where=where, hint=hint)
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
     return importlib.import_module(module)

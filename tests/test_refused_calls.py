@@ -60,18 +60,18 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "a gate of recall": (lambda: Rules.recall_v5(gate=NOSUCH), "unknown gate"),
     "an assignment without a value": (lambda: Rules().set("damping"), "not an assignment"),
     "a law's parameter where it has none": (lambda: checked_law("mal", {"x": 1}, where="law"), "mal has no parameters"),
-    "a behaviour": (lambda: behaviour("nosuch"), "unknown behaviour"),
+    "a behaviour": (lambda: behaviour("nosuch"), "no such behaviour"),
     "a kind of cell": (lambda: handle("xyz_a3ee"), "no such kind of cell"),
     "a subject word": (lambda: handle("dec_1a_a3ee"), "is no subject word of a handle"),
     "a hop behind a field": (lambda: address("cell-scores.supports"), "a hop stands behind a field"),
-    "a status in a property": (lambda: Property('always (status(dec_a3ee) == "nosuch")'), "no cell has such a status"),
+    "a status in a property": (lambda: Property('always (status(dec_a3ee) == "nosuch")'), "no such status"),
     "a window beyond all time": (lambda: Property("always[0d:1e9d] (x > 0)"), "a window's bounds are from 0"),
     "a tolerance below 0": (lambda: Band(absolute=-1.0), "a tolerance is 0 or more"),
     "arrays of two shapes": (
         lambda: Trace.of_arrays([1.0], {"x": np.zeros((1, 2)), "y": np.zeros((1, 3))}), "arrays of one shape",
     ),
     "a wiring of a replay": (
-        lambda: ms.replay(pl.DataFrame(), None, contradictions="nosuch"), "unknown wiring",
+        lambda: ms.replay(pl.DataFrame(), None, contradictions="nosuch"), "no such way to write contradictions",
     ),
     "a log without rows": (
         lambda: ms.fit_decay(pl.DataFrame(schema={"after": pl.Float64, "before": pl.Float64})), "a log without rows",
@@ -104,5 +104,5 @@ def test_a_name_that_no_package_has_is_an_attribute_error(module: Any) -> None:
 def test_a_fork_is_not_forked_again() -> None:
     run = ms.run("scenarios/worked_example.toml")
     fork = run.at(day=2).fork()
-    with pytest.raises(MalsimError, match="a fork is not forked again"):
+    with pytest.raises(MalsimError, match="a fork cannot be forked again"):
         ms.fork(fork, day=3)

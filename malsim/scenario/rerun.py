@@ -110,13 +110,15 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
         given = f"day {recorded['forked']}"
         raise DataError("this run was continued under other settings", where=where, given=given, hint=hint)
     if not recorded.get("scenario"):
-        raise DataError("holds no scenario text", where=where, hint="only runs of scenario files can be made again")
+        raise DataError(
+            "the manifest holds no scenario text", where=where, hint="only runs of scenario files can be made again"
+        )
     rules = {name: value for name, value in recorded["rules"].items() if value is not None}
     if isinstance(rules.get("effective"), dict):
-        raise DataError("was run with a formula of its user's own", where=where, hint="run it again from Python")
+        raise DataError("the run used a formula of the user", where=where, hint="run it again from Python")
     if adapter := recorded.get("adapter"):
         hint = f"run the scenario again with malsim run --memory {adapter}"
-        raise DataError("was run with a memory of its user's own, which is code", where=where, given=adapter, hint=hint)
+        raise DataError("the run used a memory of the user, which is code", where=where, given=adapter, hint=hint)
     record = recorded["record"]
     netlist = (recorded.get("netlist") or {}).get("text")
     near = _scenario_file(recorded, Path(where).parent)
@@ -124,7 +126,7 @@ def again(recorded: dict[str, Any], *, where: str = "manifest") -> Scenario:
     scenario = parse(recorded["scenario"], name=recorded["name"], where=near, netlist=netlist, stores=stores)
     for store in set(stores) - set(scenario.initial_memory.stores if scenario.initial_memory else ()):
         hint = "run the scenario again with malsim run --from, or name the store in [memory] from"
-        raise DataError("began with a memory that its scenario does not name", where=where, given=store, hint=hint)
+        raise DataError("the run began with a store that its scenario does not name", where=where, given=store, hint=hint)
     return scenario.replace(
         rules=Rules.of({name: float(value) if value == "inf" else value for name, value in rules.items()}),
         law=recorded.get("law") or "mal",
@@ -146,7 +148,7 @@ def one_replication(path: str | Path, rep: int | None = None) -> Run:
     rep = scenario.first if rep is None else rep
     if not scenario.first <= rep < scenario.first + scenario.replications:
         allowed = f"{scenario.first} to {scenario.first + scenario.replications - 1}"
-        raise DataError("this run has no such replication", where=str(path), given=rep, allowed=allowed)
+        raise DataError("no such replication", where=str(path), given=rep, allowed=allowed)
     scenario = scenario.replace(first=rep, replications=1, record="all", record_every=1)
     check_size(scenario)
     return bench.run(scenario)
@@ -173,13 +175,15 @@ def _check(recorded: Mapping[str, Any], where: str) -> None:
         given = recorded.get(name)
         if not isinstance(given, kinds) or isinstance(given, bool):
             allowed = " or ".join("nothing" if kind is type(None) else WORDS[kind] for kind in kinds)
-            raise DataError("not what a run writes", where=f"{where}: {name}", given=type(given).__name__, allowed=allowed)
+            raise DataError(
+                "not a valid entry of a manifest", where=f"{where}: {name}", given=type(given).__name__, allowed=allowed
+            )
     for name in ("sha256", "stores", "netlist"):
         texts = recorded.get(name) or {}
         if not all(isinstance(text, str) for text in texts.values()):
-            raise DataError("not what a run writes", where=f"{where}: {name}", allowed="texts by name")
+            raise DataError("not a valid entry of a manifest", where=f"{where}: {name}", allowed="texts by name")
     if not all(isinstance(name, str) for name in recorded["record"]):
-        raise DataError("not what a run writes", where=f"{where}: record", allowed="all, bands, or addresses")
+        raise DataError("not a valid entry of a manifest", where=f"{where}: record", allowed="all, bands, or addresses")
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

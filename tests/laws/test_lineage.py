@@ -64,7 +64,7 @@ def test_what_is_no_form_of_hearing_is_refused() -> None:
     claims = Claims(**places, stated=np.ones(1))
     with pytest.raises(LawError, match="unknown form"):
         believed(claims, KIN, lineage="two")
-    with pytest.raises(ScenarioError, match="only with a lineage"):
+    with pytest.raises(ScenarioError, match="alike needs a lineage"):
         Population(behaviour="honest", alike=0.5)
 
 

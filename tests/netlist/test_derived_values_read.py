@@ -98,7 +98,7 @@ def test_time_constants_take_the_derived_value_of_the_tick_before(tmp_path: Path
     assert ms.fork(run, day=12).cells.equals(run.cells)
     with pytest.raises(RulesError, match="in a run only"):
         tick(run.memory, 31.0, scenario.rules)
-    with pytest.raises(ScenarioError, match="no signal owns this"):
+    with pytest.raises(ScenarioError, match="no such derived value"):
         scenario.replace(rules={"tau_scale": "cell-derived-nobodys"})
 
 
@@ -146,7 +146,7 @@ def test_a_replication_alone_and_a_fork_are_as_among_others(tmp_path: Path) -> N
 )
 def test_a_value_that_nobody_owns_is_refused_at_load(tmp_path: Path, was: str, given: str) -> None:
     (tmp_path / "it.toml").write_text(RANKED.replace(was, given) + 'rank_by = "cell-derived-late"\n')
-    with pytest.raises(ScenarioError, match="no signal owns this"):
+    with pytest.raises(ScenarioError, match="no such derived value"):
         api.read(tmp_path / "it.toml")
 
 

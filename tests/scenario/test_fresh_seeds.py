@@ -47,4 +47,4 @@ def test_the_command_names_the_checks_that_hang_on_their_seed(tmp_path: Path, ca
     assert said.endswith("1 checks hold on every fresh seed, 1 do not\n")
     assert main(["test", str(path), "--check", "it is worth something", "--seeds", "2"]) == 0
     assert main(["test", str(path), "--seeds", "0"]) == 2
-    assert "no seed to judge on" in capsys.readouterr().err
+    assert "the number of seeds is out of bounds" in capsys.readouterr().err

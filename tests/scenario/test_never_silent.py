@@ -42,7 +42,7 @@ CASES = {
     "NaN as a confidence": (HEAD.replace("0.5", "nan") + asks("always (eff(obs_a1a1) > 0)"), r":9: .*not a finite number"),
     "NaN as a share": (HEAD + asks("always (eff(obs_a1a1) > 0)") + "share = nan\n", r":13: .*not a finite number"),
     "a run without end": (HEAD.replace("= 4", "= inf") + asks("always (x > 0)"), r":3: error: run\.days.*given: inf"),
-    "two checks of one name": (HEAD + asks("always (eff(obs_a1a1) > 0)") * 2, r":\d+: error: two checks of one name.*each"),
+    "two checks of one name": (HEAD + asks("always (eff(obs_a1a1) > 0)") * 2, r":\d+: error: this name is already used"),
     "no baseline": (f"{HEAD}[baseline]\n", r":10: .*record one first"),
     "a column of no frame": (f'{HEAD}[baseline]\ncolumns = ["cell.effective"]\n', r":10: .*no such column.*allowed: "),
     "claims from elsewhere": (
@@ -98,8 +98,8 @@ def test_a_link_out_of_the_folder_is_not_followed(folder: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("baseline 1", "baseline 2", "another version.*record it again"),
-        ("# malsim baseline 1: ", "", "another version.*record it again"),
+        ("baseline 1", "baseline 2", "of this version.*record it again"),
+        ("# malsim baseline 1: ", "", "of this version.*record it again"),
         ("effective=Float64", "efective=Float64", "columns differ from those.*record it again"),
         ("0.5", "NaN", "NaN.*mend|holds NaN|cannot be read"),
         ("0.5", "half", "cannot be read.*record it again"),

@@ -113,7 +113,7 @@ def test_a_cell_that_is_not_yet_there_is_neither_kept_nor_broken() -> None:
     ("text", "words"),
     [
         ("always (eff(obs_a1a2) > 0)", "no such cell.*did you mean obs_a1a1"),
-        ("always (eff(nothing) > 0)", "no signal, metric or cell field"),
+        ("always (eff(nothing) > 0)", "no such signal, metric or cell field"),
         ('always ("obs_a1a1-scores-efff" > 0)', "no such field.*scores-eff"),
         ('always ("obs_a1a1-truth" > 0)', "no value at any tick"),
         ("always baad", "did you mean 'bad'"),
@@ -127,7 +127,7 @@ def test_a_cell_that_is_not_yet_there_is_neither_kept_nor_broken() -> None:
         ("always not at event(tripped, bald)", "did you mean 'bad'"),
         ("always eff(obs_a1a1)", None),
         ("always (either.in-0(obs_a1a1))", "neither true nor false, on day 2"),
-        ("always (status(obs_a1a1) > 1)", "do not compare"),
+        ("always (status(obs_a1a1) > 1)", "cannot be compared"),
         ("always (status(obs_a1a1) + 1 > 1)", "a string is not a number"),
         ("always (1 / (eff(obs_a1a1) - eff(obs_a1a1)) > 1)", "no finite result on day 1 of replication 0"),
         ("eventually[20d:60d] bad", "beyond the end of the run.*day 60.*day 10"),

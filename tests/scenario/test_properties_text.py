@@ -153,7 +153,7 @@ def test_texts_have_one_written_form(text: str, canonical: str | None) -> None:
         ("always[3:10d] x", 7, "[3:10d]", "ticks or time, not both"),
         ("always[5:3] x", 7, "[5:3]", "ends before it begins"),
         ("always[2.5:3] x", 7, "[2.5:3]", "counts whole ticks"),
-        ("1 < x < 3", 7, "< 3", "cannot stand here"),
+        ("1 < x < 3", 7, "< 3", "not allowed here"),
         ("x > 3 and 3", 11, "3", "compare it"),
         ("x > (y > 3)", 5, "(y > 3)", "a value is expected"),
         ('x + "a" > 3', 5, '"a"', "a string is not a number"),

@@ -87,7 +87,7 @@ def test_the_manifest_holds_the_hash_and_a_rerun_wants_the_same_store(tmp_path: 
     assert rerun(written).same
     with Store(tmp_path / "m.sqlite") as store:
         store.tick(21.0)
-    with pytest.raises(ScenarioError, match="is not the store of the recorded run"):
+    with pytest.raises(ScenarioError, match="not the store of the recorded run"):
         rerun(written)
 
 

@@ -120,14 +120,14 @@ def test_a_goal_is_met_by_any_scenario_of_the_suite() -> None:
         (STANDS + 'metric = "mean"\n', "has exactly one kind"),
         (STANDS + "within = [0, 1]\n", "'within' is not a key of a property"),
         (METRIC.replace("mean", "meen"), "no such metric"),
-        (METRIC.replace("0.6, inf", "1, 0"), "bounds that keep"),
-        (METRIC.replace("0.6, inf", "-inf, inf"), "bounds that keep"),
+        (METRIC.replace("0.6, inf", "1, 0"), "bounds allow"),
+        (METRIC.replace("0.6, inf", "-inf, inf"), "bounds allow"),
         (METRIC.replace("eff(obs_a1a1)", "eff(obs_a1a1) > 1"), r"check\[0\]\.of"),
         ('[[check]]\nname = "n"\nalarm = "a.out"\n', "'expect' is missing"),
         ('[baseline]\ncolumns = ["cells"]\n', "no such column"),
         ('[baseline]\n[baseline.bands."*"]\nabsolute = -1\n', "invalid value"),
         ('[[goal]]\nname = "g"\nsometimes = "alwys x"\n', r"goal\[0\]\.sometimes"),
-        (STANDS + STANDS, "two checks of one name"),
+        (STANDS + STANDS, "this name is already used"),
     ],
 )
 def test_a_check_that_says_nothing_is_refused_at_its_line(text: str, said: str) -> None:

@@ -63,7 +63,7 @@ def test_the_rules_of_a_fork_are_those_of_its_numbers() -> None:
     ("change", "said"),
     [
         ({"day": 99.0}, "day"),
-        ({"day": 3, "seed": 4}, "cannot change on the way"),
+        ({"day": 3, "seed": 4}, "this setting cannot change in a fork"),
         ({"day": 3, "law": "graphiti"}, "cannot go on with what mal keeps"),
         ({"day": 3, "writers": (Population(behaviour="honest", name="honest", count=77),)}, "with other settings"),
     ],

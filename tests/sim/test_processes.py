@@ -187,7 +187,7 @@ def fails(kind: str) -> Any:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [("number", "did not yield an event; given: '5'; allowed: an event"), ("raise", "it raised ZeroDivisionError: by hand"),
-     ("inner", "no value of this object; given: 'ajar'; allowed: open, shut"), ("name", "another's name; given: 'another'"),
+     ("inner", "no such value; given: 'ajar'; allowed: open, shut"), ("name", "its own name only; given: 'another'"),
      ("object", "no such object; given: 'gaet'; allowed: gate; did you mean gate")],
 )  # fmt: skip
 def test_a_process_that_fails_is_told_with_its_place_and_the_frames_so_far(kind: str, words: str) -> None:
@@ -221,7 +221,7 @@ def test_nothing_is_posted_after_the_end() -> None:
         yield env.event()
 
     ms.run(parse(WORLD), processes=[idle])
-    with pytest.raises(ProcessError, match="posts after the end"):
+    with pytest.raises(ProcessError, match="posted after the end"):
         desks[0].post(object="gate", value="open", confidence=0.5)
 
 
@@ -230,9 +230,9 @@ def test_what_is_no_process_is_refused() -> None:
         ms.run(parse(WORLD), processes=[3])
     with pytest.raises(ProcessError, match="not return a generator"):
         ms.run(parse(WORLD), processes=[lambda *_: None])
-    with pytest.raises(ProcessError, match="cannot begin: TypeError"):
+    with pytest.raises(ProcessError, match="could not start: TypeError"):
         ms.run(parse(WORLD), processes=[lambda: None])
-    with pytest.raises(ScenarioError, match="this name is taken"):
+    with pytest.raises(ScenarioError, match="this name is already used"):
         ms.run(parse(WORLD), processes=[guard, guard])
 
 

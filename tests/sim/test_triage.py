@@ -109,7 +109,7 @@ def test_people_who_tire_err_more() -> None:
 def test_a_policy_is_asked_for_by_name_and_nobody_triages_without_people() -> None:
     with pytest.raises(ScenarioError, match="triage"):
         Reviewers(triage="loudest")  # type: ignore[arg-type]  # on purpose
-    with pytest.raises(ScenarioError, match="only under a policy"):
+    with pytest.raises(ScenarioError, match="needs a triage policy"):
         Reviewers(weekly=3.0)
     with pytest.raises(UsageError, match="nobody reviews"):
         compare_policies(given_people().replace(reviewers=None))

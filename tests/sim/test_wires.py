@@ -49,7 +49,7 @@ def line(text: str, words: str) -> int:
         ("net x nobody.in < dec_a3ee-scores-eff\n", "net x", "no such instance"),
         ("bla bla bla\n", "bla", ""),
         (TRIP.replace("dec_a3ee-scores", "dec_ffff-scores"), "net low", "no such cell"),
-        ("net words clock.days\n", "net words", "this name is taken"),
+        ("net words clock.days\n", "net words", "this name is already used"),
         ('dec_a3ef "a" nonsense(3)\n', "nonsense", "field"),
     ],
 )
@@ -80,8 +80,8 @@ def test_inputs_are_checked_at_their_line(more: str, where: str, problem: str) -
         ('file = "../out.malnet"', "outside its scenario's folder"),
         ('file = "/etc/hostname"', "outside its scenario's folder"),
         ('file = "none.malnet"', "no such file"),
-        ('file = "a.malnet"\ntext = "x"', "a file or a text"),
-        ("derive = true", "a file or a text"),
+        ('file = "a.malnet"\ntext = "x"', "exactly one of file and text"),
+        ("derive = true", "exactly one of file and text"),
         ('file = "a.malnet"\nfiel = 1', "unknown key"),
     ],
 )

@@ -305,7 +305,7 @@ def test_bursts_are_as_long_and_as_close_as_declared(posted: Posted) -> None:
 @pytest.mark.parametrize("name", ["reader", "reviewers", "world", "faults of honest"])
 def test_a_population_may_not_take_a_name_that_draws_go_by(name: str) -> None:
     population = Population(behaviour="honest", name=name)
-    with pytest.raises(ScenarioError, match="name is taken"):
+    with pytest.raises(ScenarioError, match="name is already used"):
         bench.run(Scenario(facts=FACTS, writers=(population,)))
 
 
@@ -313,12 +313,12 @@ def test_two_writers_of_one_name_are_refused(tmp_path: Path) -> None:
     by_file = Population.of({"behaviour": "from_file", "path": "claims/lines.csv"}, where="here")
     clerks = Population(behaviour="honest", name="meter")
     bench.run(Scenario(path=PATH, facts=FACTS, writers=(by_file, clerks), days=2.0))
-    with pytest.raises(ScenarioError, match="two populations of one name"):
+    with pytest.raises(ScenarioError, match="this name is already used"):
         bench.run(Scenario(path=PATH, facts=FACTS, writers=(clerks, clerks)))
     file = Path(PATH).parent / "claims" / "lines.csv"
     (tmp_path / "claims.csv").write_text(file.read_text().replace("clerk", "meter-1"))
     by_file = replace(by_file, settings={**by_file.settings, "path": str(tmp_path / "claims.csv")})
-    with pytest.raises(ScenarioError, match="two writers of one name"):
+    with pytest.raises(ScenarioError, match="this name is already used"):
         bench.run(Scenario(path=PATH, facts=FACTS, writers=(by_file, clerks)))
 
 

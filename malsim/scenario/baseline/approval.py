@@ -62,7 +62,7 @@ def _baseline_check(checks: tuple[object, ...], path: str) -> BaselineCheck:
     baseline = next((check for check in checks if isinstance(check, BaselineCheck)), None)
     if baseline is None:
         raise ScenarioError(
-            "this scenario asks for no baseline", where=path, hint='add [baseline] columns = ["cells.effective"]'
+            "this scenario has no [baseline]", where=path, hint='add [baseline] columns = ["cells.effective"]'
         )
     return baseline
 

@@ -65,7 +65,7 @@ def compare(
         parts += _event_differences(then, now) if name == "events" else _series_differences(name, then, now, bands)
     for unused in sorted(set(bands) - names):
         hint, allowed = nearest(unused, names), ", ".join(sorted(names))
-        raise ScenarioError("this band names nothing compared", given=unused, allowed=allowed, hint=hint)
+        raise ScenarioError("no such column or signal is compared", given=unused, allowed=allowed, hint=hint)
     return Comparison(pl.concat(parts).sort("t", "frame", "series", "column", maintain_order=True))
 
 

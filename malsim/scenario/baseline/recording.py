@@ -34,7 +34,9 @@ MOST_SERIES = 200
 def place(run: Run) -> tuple[Path, str]:
     path = Path(run.scenario.path)
     if path.suffix != ".toml":
-        raise ScenarioError("a baseline is kept beside a scenario's file", given=run.scenario.path, hint="save the scenario")
+        raise ScenarioError(
+            "a baseline is stored next to a scenario's file", given=run.scenario.path, hint="save the scenario"
+        )
     return path.parent, path.stem
 
 
@@ -61,7 +63,7 @@ def against_baseline(check: BaselineCheck, run: Run) -> Comparison:
     hint = f"record it: malsim test --approve {run.scenario.path}"
     if {name: frame.columns for name, frame in then.items()} != {name: frame.columns for name, frame in now.items()}:
         allowed = ", ".join(f"{name}.{column}" for name, frame in then.items() for column in frame.columns)
-        raise ScenarioError("the baseline holds other columns than are asked for", allowed=allowed, hint=hint)
+        raise ScenarioError("the recorded columns differ from those of [baseline]", allowed=allowed, hint=hint)
     reps = run.scenario.first, run.scenario.first + run.scenario.replications - 1
     return compare({name: frame.filter(pl.col("rep").is_between(*reps)) for name, frame in then.items()}, now, check.bands)
 
@@ -163,7 +165,7 @@ def _read(path: Path) -> pl.DataFrame:
         head = _HEAD.match(text)
         kinds = dict(column.split("=") for column in head[1].split()) if head else {}
         if head is None or not _TYPES.keys() >= set(kinds.values()):
-            raise ScenarioError("a baseline of another version", where=f"{path}:1", given=text[:60], hint="record it again")
+            raise ScenarioError("not a baseline of this version", where=f"{path}:1", given=text[:60], hint="record it again")
         schema = {name: _TYPES[kind] for name, kind in kinds.items()}
         rows = pl.read_csv(io.StringIO(text[head.end() :]), schema_overrides=schema)
     except (PolarsError, OSError) as error:

@@ -51,7 +51,7 @@ def series(text: str) -> Array:
         parts.append(start + float(match[2] or 0.0) * np.arange(count))
     values = np.concatenate(parts) if parts else np.empty(0)
     if np.isnan(values).all() or np.isinf(values).any():
-        raise ScenarioError("the series holds no number, or one without end", given=text, hint="write 0.9x5 0.4+0.02x20")
+        raise ScenarioError("a series needs finite numbers", given=text, hint="write 0.9x5 0.4+0.02x20")
     return values
 
 

@@ -58,7 +58,7 @@ class MetricCheck(KindCheck):
                 "no such metric", where=f"{where}.metric", given=metric, allowed=", ".join(METRICS), hint=RUN_FIGURE
             )
         if not low <= high or (low, high) == (float("-inf"), float("inf")):
-            problem, hint = "bounds that keep nothing in or nothing out", "write the smaller first, and not both infinite"
+            problem, hint = "the bounds allow no value or exclude none", "write the smaller first, and not both infinite"
             raise ScenarioError(problem, where=f"{where}.within", given=[low, high], hint=hint)
         if "final" in given and metric not in STEPS:
             raise ScenarioError("only a step response has a final value", where=f"{where}.final", allowed=", ".join(STEPS))
@@ -75,15 +75,15 @@ class MetricCheck(KindCheck):
                 return MetricEstimate(what=self.metric, each=each, replications=reps, within=self.within, pooled=pooled)
         values = Margins(trace, fill=FILL).value(value_of(self.of))
         if values.dtype == object:
-            raise ScenarioError("words cannot be measured", given=self.of, hint="compare them in a property")
+            raise ScenarioError("a text cannot be measured", given=self.of, hint="compare them in a property")
         values = np.broadcast_to(values, (len(trace.times), len(trace.replications)))
         first, last = self.over or (0, int(trace.times[-1]))
         inside = (trace.times >= first) & (trace.times <= last)
         if last > trace.times[-1] + trace.period or not inside.any():
             end, window = f"day 0 to {trace.times[-1] / DAY:.6g}", f"{first / DAY:g}d … {last / DAY:g}d"
-            raise ScenarioError("its window is not inside the run", given=window, allowed=end)
+            raise ScenarioError("the window is not inside the run", given=window, allowed=end)
         if np.isinf(values[inside]).any():
-            raise ScenarioError("it is not a finite number on a day of its window", given=self.of, hint="guard the divisor")
+            raise ScenarioError("the value is not finite on a day of the window", given=self.of, hint="guard the divisor")
         each = measure(self.metric, trace.times[inside] / DAY, values[inside], final=self.final)
         bounds = bounds_of_metric(self.metric, value_of(self.of), float(np.ptp(trace.times[inside])) / DAY)
         reps = trace.replications
@@ -144,8 +144,8 @@ def checks_of(table: Mapping[str, Any], lines: Lines, where: str) -> tuple[Check
     names = [each.name for each in checks]
     for each in checks:
         if names.count(each.name) > 1:
-            hint = "give each a name of its own"
-            raise ScenarioError("two checks of one name", where=f"{where}:{each.line}", given=each.name, hint=hint)
+            hint = "choose another name"
+            raise ScenarioError("this name is already used", where=f"{where}:{each.line}", given=each.name, hint=hint)
     return tuple(checks)
 
 

@@ -130,7 +130,7 @@ def _episode(given: Mapping[str, Any], number: int, lines: Lines, where: str) ->
     line = line_of(lines, ("episode", number, "when" if "when" in given else "name"))
     at = f"{where}:{line}: episode[{number}]"
     if ("when" in given) == bool({"from", "to"} & given.keys()):
-        problem = "an episode is while something holds, or between two times, one of them"
+        problem = "an episode needs either when, or from and to"
         raise ScenarioError(problem, where=at, allowed='when = "a property", or from and to')
     if "when" in given:
         try:
@@ -139,7 +139,7 @@ def _episode(given: Mapping[str, Any], number: int, lines: Lines, where: str) ->
             raise ScenarioError(error.problem, where=f"{at}.when", given=error.given, hint=error.hint) from error
     start, end = span(given.get("from", "0d")), span(given["to"]) if "to" in given else None
     if end is not None and end <= start:
-        raise ScenarioError("an episode ends after it begins", where=f"{at}.to", given=given["to"])
+        raise ScenarioError("an episode must end after it begins", where=f"{at}.to", given=given["to"])
     when, test = given.get("when", ""), given.get("test", False)
     return Episode(name=given["name"], when=when, start=start, end=end, test=test, line=line)
 

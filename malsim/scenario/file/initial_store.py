@@ -41,7 +41,7 @@ def initial_memory_of(
         path = _within(Path(where).parent, name, at)
         stores[name] = _hash(path)
         if recorded is not None and recorded.get(name) != stores[name]:
-            raise ScenarioError("is not the store of the recorded run", where=at, given=name, hint="put that one back")
+            raise ScenarioError("not the store of the recorded run", where=at, given=name, hint="restore the recorded store")
         try:
             read[key] = _memory_in(path)
         except StoreError as error:

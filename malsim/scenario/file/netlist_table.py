@@ -30,7 +30,7 @@ def netlist_of(
     given = given or {"text": ""}
     if ("file" in given and "text" in given) or not {"file", "text", "signals"} & given.keys():
         at = f"{where}:{line_of(lines, ('netlist',))}: netlist"
-        problem = "a netlist is a file or a text, one of them, or standing signals alone"
+        problem = "a netlist needs exactly one of file and text, or signals alone"
         raise ScenarioError(problem, where=at, given=", ".join(given), allowed="file, text, signals")
     inputs = tuple(_input(number, one, where) for number, one in enumerate(given.get("input", [])))
     try:

@@ -184,7 +184,7 @@ def _check(table: dict[str, Any], lines: Lines, where: str) -> None:
         if math.isnan(number) or not (path[0] == "rules" or "within" in path)
     ]
     problems += [
-        str(ScenarioError("a name that holds a credential", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}"))
+        str(ScenarioError("this name holds a credential", where=f"{where}:{line_of(lines, path)}: {_dotted(path)}"))
         for path in _secret_names(table)
     ]
     if problems:

@@ -73,7 +73,7 @@ def judge_history(scenario: Scenario, path: Path) -> Judged:
 
 def check_of_history(check: Check, history: History, trace: Trace) -> Outcome:
     if isinstance(check, BaselineCheck):
-        problem = ScenarioError("a baseline is of a simulated run", hint="ask a history properties")
+        problem = ScenarioError("a baseline needs a simulated run", hint="use properties to check a history")
         return Outcome(check=check, status="error", message=str(problem))
     return judge_check(check, cast("Run", history), trace)
 

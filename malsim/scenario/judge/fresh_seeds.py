@@ -77,7 +77,7 @@ def on_fresh_seeds(suite: Iterable[Judged], seeds: int) -> SeedTable:
     Raises `UsageError` for fewer than one.
     """
     if seeds < 1:
-        raise UsageError("no seed to judge on", where="--seeds", given=seeds, allowed="1 or more")
+        raise UsageError("the number of seeds is out of bounds", where="--seeds", given=seeds, allowed="1 or more")
     rows: list[SeedRow] = []
     errors: list[str] = []
     for alone in with_drawn_checks(suite):

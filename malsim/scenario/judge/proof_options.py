@@ -90,7 +90,7 @@ def prove_same(before: Net, after: Net, args: argparse.Namespace) -> int:
     from malsim.scenario.proof.same_outputs import beside, same
 
     if args.prove != ["same"]:
-        raise UsageError("two netlists are proved the same", given=" ".join(args.prove), hint="--prove same")
+        raise UsageError("two netlists can only be proved the same", given=" ".join(args.prove), hint="--prove same")
     proof = prove(beside(before, after), same(before, after), **_options(args))
     print("other-NAME is NAME of the second netlist", proof, sep="\n")  # noqa: T201
     return 0 if proof.result.startswith("proved") else 1
@@ -100,5 +100,5 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     from malsim.base.errors import UsageError
 
     if args.ticks < 1:
-        raise UsageError("a proof looks at some ticks", where="--ticks", given=args.ticks, allowed="above 0")
+        raise UsageError("out of bounds", where="--ticks", given=args.ticks, allowed="above 0")
     return {"assume": args.assume, "ticks": args.ticks}

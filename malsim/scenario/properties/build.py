@@ -185,7 +185,7 @@ def _must_be_a_status(left: stl.Formula | stl.Value, right: stl.Formula | stl.Va
     for side, other in ((left, right), (right, left)):
         reads_status = isinstance(side, stl.Read) and side.address.endswith(FIELDS["status"])
         if reads_status and isinstance(other, stl.Text) and other.text not in STATUS:
-            raise ScenarioError("no cell has such a status", hint=f"write one of {', '.join(STATUS)}")
+            raise ScenarioError("no such status", hint=f"write one of {', '.join(STATUS)}")
 
 
 def _unquoted(word: str) -> str:
@@ -249,5 +249,5 @@ def read_of(text: str, *, quoted: bool) -> str | None:
     if quoted and right == plain:
         return None
     if plain != text or right != (f'"{plain}"' if quoted else plain):
-        raise ScenarioError("a check spells this value otherwise", hint=f"write {right}")
+        raise ScenarioError("a check spells this value differently", hint=f"write {right}")
     return plain

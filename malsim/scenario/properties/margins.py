@@ -194,7 +194,7 @@ class Margins:
         if object in (left.dtype, right.dtype):
             if left.dtype != right.dtype or formula.relation not in ("==", "!="):
                 hint = "compare strings with == or !=, numbers with numbers"
-                raise ScenarioError("a string and this do not compare", given=render(formula), hint=hint)
+                raise ScenarioError("a string cannot be compared with a number", given=render(formula), hint=hint)
             missing = np.equal(left, NOTHING) | np.equal(right, NOTHING)
             margins = np.where(missing, np.nan, _sign(formula.relation, left, right))
         elif self._truth:
@@ -202,7 +202,7 @@ class Margins:
         else:
             with np.errstate(over="ignore", invalid="ignore"):
                 margins = _distance(formula.relation, left, right) / (formula.scale or 1.0)
-            self._refuse(np.isinf(margins), "the distance has no finite size", "write a larger scale, or smaller numbers")
+            self._refuse(np.isinf(margins), "the distance is not finite", "write a larger scale, or smaller numbers")
         if object not in (left.dtype, right.dtype):
             margins = self._filled_in(margins, np.isinf(left) | np.isinf(right) | np.isinf(margins))
         return np.broadcast_to(margins, self._shape)

@@ -38,7 +38,7 @@ def parse(text: str) -> Formula:
     'always'
     >>> parse("alway (eff(obs_a1a1) < 0.5)")
     Traceback (most recent call last):
-    malsim.base.errors.ScenarioError: property, column 7: this cannot stand here; given: '(eff(obs_a1a1) < 0.5)'; ...
+    malsim.base.errors.ScenarioError: property, column 7: this is not allowed here; given: '(eff(obs_a1a1) < 0.5)'; ...
     """
     if len(text) > LONGEST:
         raise ScenarioError("a property is too long", given=len(text), allowed=f"at most {LONGEST} characters")
@@ -66,7 +66,7 @@ def _unreadable(text: str, broken: UnexpectedInput) -> ScenarioError:
         expected, position = set(broken.allowed), cast("int", broken.pos_in_stream)
     allowed = sorted({TERMINALS[name] for name in expected if name in TERMINALS})
     return ScenarioError(
-        "the property ends too early" if position >= len(text.rstrip()) else "this cannot stand here",
+        "the property ends too early" if position >= len(text.rstrip()) else "this is not allowed here",
         where=place(text, position),
         given=text[position : position + 40] or None,
         allowed=", ".join(allowed) or None,

@@ -102,4 +102,4 @@ def unknown(what: str, name: str, names: Iterable[str]) -> ScenarioError:
         hint = "a minus between two values needs spaces round it"
     more = "" if len(few) == len(names) else f" … ({len(names)} in all)"
     allowed = ", ".join(few) + more if few else "this run holds none"
-    return ScenarioError(f"the run has no {what} of this name", given=name, allowed=allowed, hint=hint)
+    return ScenarioError(f"no such {what}", given=name, allowed=allowed, hint=hint)

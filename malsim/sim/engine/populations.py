@@ -56,7 +56,7 @@ class Populations:
             self._processes.append(process)
             for name in process.names:
                 if name in names:
-                    raise ScenarioError("two writers of one name", where=f"writers[{population.name}]", given=name)
+                    raise ScenarioError("this name is already used", where=f"writers[{population.name}]", given=name)
             names += process.names
             common = (population.verification, population.origin)
             if population.lineage:
@@ -141,12 +141,19 @@ def _check_names(scenario: Scenario) -> None:
     names = [population.name for population in scenario.writers]
     for name in names:
         if name in RESERVED_NAMES or name.startswith(("faults of ", "lineage of ")):
-            raise ScenarioError("this name is taken", where="writers", given=name, hint="its draws would be another's")
+            raise ScenarioError(
+                "this name is already used",
+                where="writers",
+                given=name,
+                hint="choose another name: this one addresses other random draws",
+            )
         if names.count(name) > 1:
-            raise ScenarioError("two populations of one name", where="writers", given=name, hint='give one a name = "…"')
+            raise ScenarioError("this name is already used", where="writers", given=name, hint='give one a name = "…"')
     for process in scenario.processes:
         if process.name in names or process.name in RESERVED_NAMES:
-            raise ScenarioError("this name is taken", where="process", given=process.name, hint='give it a name = "…"')
+            raise ScenarioError(
+                "this name is already used", where="process", given=process.name, hint='give it a name = "…"'
+            )
         names.append(process.name)
     for fault in scenario.faults:
         if fault.population not in names:

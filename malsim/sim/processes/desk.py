@@ -57,9 +57,15 @@ class Desk:
         count = self._posts
         fields = {"kind": "obs", "body": f"claim {count + 1} of {self.name}", **(claim or {}), **fields}
         if not self._room.open:
-            raise ProcessError("it posts after the end", where=self.name, given=fields.get("title") or fields.get("object"))
+            raise ProcessError(
+                "a claim was posted after the end of the run",
+                where=self.name,
+                given=fields.get("title") or fields.get("object"),
+            )
         if fields.setdefault("writer", self.name) != self.name:
-            raise ProcessError("it writes under another's name", where=self.name, given=fields["writer"], allowed=self.name)
+            raise ProcessError(
+                "a process writes under its own name only", where=self.name, given=fields["writer"], allowed=self.name
+            )
         if "value" in fields and "object" in fields:
             value = self._room.number(fields["object"], fields["value"])
             fields = {"title": f"{fields['object']} is {fields['value']}"} | fields | {"value": value}
@@ -191,7 +197,7 @@ class Room:
         if value not in words:
             texts = [str(word) for word in words]
             hint = nearest(value, texts, "see [[facts]]")
-            raise ProcessError("no value of this object", where=str(name), given=value, allowed=", ".join(texts), hint=hint)
+            raise ProcessError("no such value", where=str(name), given=value, allowed=", ".join(texts), hint=hint)
         return self.facts[place].number(words.index(value))
 
     def row(self, cell: str, rep: int) -> int:

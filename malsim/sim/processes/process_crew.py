@@ -63,7 +63,7 @@ class ProcessCrew:
                 generator = function(env, desk)
         except Exception as problem:
             raise ProcessError(
-                f"it cannot begin: {text_of(problem).removeprefix('raised ')}", where=process.run
+                f"the process could not start: {text_of(problem).removeprefix('raised ')}", where=process.run
             ) from problem
         if not hasattr(generator, "throw"):
             hint = "def my_writer(env, desk): … yield env.timeout(1)"

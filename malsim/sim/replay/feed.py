@@ -74,7 +74,12 @@ def replay(
     `watch` receives the batches and yields them as they are fed, like a progress bar.
     """
     if contradictions not in _CONTRADICTIONS:
-        raise UsageError("unknown wiring", where="contradictions", given=contradictions, allowed=", ".join(_CONTRADICTIONS))
+        raise UsageError(
+            "no such way to write contradictions",
+            where="contradictions",
+            given=contradictions,
+            allowed=", ".join(_CONTRADICTIONS),
+        )
     claims, truth = _read(claims, truth)
     stream = arranged(claims, seed)
     feed = _Feed(stream, disputes(stream, mutual=contradictions == "mutual"), rules or Rules())

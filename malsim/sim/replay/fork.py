@@ -48,7 +48,7 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
     Raises
     ------
     UsageError
-        For a day outside the run, or a setting that cannot change on the way.
+        For a day outside the run, or a setting that this setting cannot change in a fork.
     ScenarioError
         For a population that is there already with other settings: a new one needs a name of its own.
     """
@@ -56,10 +56,10 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
     finite(day, where="day", low=0.0, high=scenario.days)
     for name in changes:
         if name not in ALLOWED:
-            raise UsageError("cannot change on the way", where="fork", given=name, allowed=", ".join(ALLOWED))
+            raise UsageError("this setting cannot change in a fork", where="fork", given=name, allowed=", ".join(ALLOWED))
     if scenario.forked is not None:
         given, hint = f"day {scenario.forked}", "fork the first run anew"
-        raise UsageError("a fork is not forked again", where="fork", given=given, hint=hint)
+        raise UsageError("a fork cannot be forked again", where="fork", given=given, hint=hint)
     at = milliseconds(day)
     writers = _writers(scenario.writers, changes.pop("writers", scenario.writers), at)
     faults = _faults(scenario.faults, changes.pop("faults", scenario.faults), at)

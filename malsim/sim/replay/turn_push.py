@@ -46,9 +46,9 @@ def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
     first = scenario.first if rep is None else rep
     finite(day, where="day", low=days(scenario.turn_every), high=scenario.days)
     if scenario.reader is None:
-        raise UsageError("no reader is pushed anything", where=scenario.name, hint="add a [reader]")
+        raise UsageError("this scenario has no reader", where=scenario.name, hint="add a [reader]")
     if scenario.law not in GRAPHS or scenario.adapter:
-        raise UsageError("this law keeps no cells to show", given=scenario.law, allowed=", ".join(GRAPHS))
+        raise UsageError("a push needs a graph of claims", given=scenario.law, allowed=", ".join(GRAPHS))
     alone = scenario.replace(first=first, replications=1, record="bands")
     bench = Bench(alone, watch=lambda ticks: _until(ticks, day))
     last = deque[tuple["Snapshot", "Turn"]](maxlen=1)
@@ -56,7 +56,7 @@ def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
         bench.session.on_push = lambda *push: last.append(push)
     bench.calendar.run()
     if not last:
-        raise UsageError("no turn was made by then", where="day", given=day, hint="ask for a later day")
+        raise UsageError("no turn had run by this day", where="day", given=day, hint="ask for a later day")
     return _in_words(scenario, *last[-1])
 
 

@@ -44,7 +44,7 @@ def refuse_unanswerable(scenario: Scenario) -> None:
     for check in scenario.checks:
         if reason := absent(scenario, check):
             where = f"{scenario.path or scenario.name}:{check.line}: check {check.name}"
-            raise ScenarioError("the law has no number for this check", where=where, given=reason)
+            raise ScenarioError("the law cannot answer this check", where=where, given=reason)
 
 
 def _absent(scenario: Scenario, text: str) -> str:

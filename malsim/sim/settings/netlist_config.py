@@ -170,4 +170,4 @@ def _is_readers(one: Statement) -> bool:
 
 def _fault(wire: Wire) -> Fault:
     hint = "take another name; a run records a signal of its own under this one"
-    return Fault.at(wire, wire.signal, "this name is taken", hint=hint)
+    return Fault.at(wire, wire.signal, "this name is already used", hint=hint)

@@ -92,7 +92,7 @@ class Reader:
         words = (("behaviour", self.behaviour, tuple(POLICIES)), ("trust", self.trust, ("effective", "effective*currency")))
         for name, given, allowed in words:
             if given not in allowed:
-                raise ScenarioError("unknown word", where=f"reader.{name}", given=given, allowed=", ".join(allowed))
+                raise ScenarioError("not an allowed word", where=f"reader.{name}", given=given, allowed=", ".join(allowed))
 
     @property
     def checks_output(self) -> bool:
@@ -144,7 +144,7 @@ class Reviewers:
         for key in ("weekly", "tires"):
             if getattr(self, key) and not self.triage:
                 hint = f'name a policy: triage = "{TRIAGE[0]}"'
-                raise ScenarioError("only under a policy", where=f"reviewers.{key}", given=getattr(self, key), hint=hint)
+                raise ScenarioError(f"{key} needs a triage policy", where="reviewers", given=getattr(self, key), hint=hint)
 
 
 MOST_WEEKLY = 1e6

@@ -142,11 +142,13 @@ class Scenario:
         names = [fact.name for fact in self.facts]
         for name in names:
             if names.count(name) > 1:
-                where, hint = f"{self.name}: facts", "name one otherwise"
-                raise ScenarioError("two facts of one name", where=where, given=name, hint=hint)
+                where, hint = f"{self.name}: facts", "choose another name"
+                raise ScenarioError("this name is already used", where=where, given=name, hint=hint)
         for key in ("writers", "reader", "reviewers"):
             if getattr(self, key) and not names and not (key == "reviewers" and self.netlist):
-                raise ScenarioError("there is nothing to write about", where=f"{self.name}: {key}", hint="add [[facts]]")
+                raise ScenarioError(
+                    "this scenario has no facts to write about", where=f"{self.name}: {key}", hint="add [[facts]]"
+                )
         named = {f"corrections[{number}]": each for number, each in enumerate(self.corrections)}
         for key, each in (named | ({"attack": self.attack} if self.attack else {})).items():
             each.check(names, length, where=f"{self.name}: {key}")
@@ -163,7 +165,7 @@ class Scenario:
                 hint = 'write it under [derive]: cell-trust = "…", or see malsim signals'
                 allowed = " ".join(sorted(one for one in owned if one.startswith("cell-"))) or "none: nothing is derived"
                 place = f"{self.name}: {where}"
-                raise ScenarioError("no signal owns this", where=place, given=name, allowed=allowed, hint=hint)
+                raise ScenarioError("no such derived value", where=place, given=name, allowed=allowed, hint=hint)
 
     @property
     def turns(self) -> int:

@@ -62,7 +62,7 @@ def _past(cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, hint: st
     """Return the records of a cell up to the last tick not after `t` days."""
     history = cells.filter((pl.col("cell") == cell) & (pl.col("rep") == rep)).sort("t")
     if history.is_empty():
-        raise AddressError("this run did not record the cell", given=cell, hint=hint)
+        raise AddressError("the cell was not recorded", given=cell, hint=hint)
     past = history if t is None else history.filter(pl.col("t") <= t)
     if past.is_empty():
         raise AddressError("not recorded yet", given=f"{cell} at {t}", allowed=f"t from {history['t'][0]:g} days on")

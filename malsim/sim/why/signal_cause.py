@@ -133,7 +133,7 @@ def all_signals(run: RunData, rep: int) -> tuple[pl.DataFrame, dict[str, str]]:
     """
     own, signals = _recorded(run, rep), _signals(run)
     if own.is_empty():
-        raise ScenarioError("no signal of this netlist was recorded", hint="wire one to a pin or a field that is there")
+        raise ScenarioError("no signal of this netlist was recorded", hint="wire one to an existing pin or field")
     pairs = own.unique("channel", keep="first", maintain_order=True).select("channel", "signal").rows()
     kinds = {channel: signals[name].type for channel, name in pairs}
     return own.select("t", "channel", "value"), kinds

@@ -63,5 +63,5 @@ def behaviour(name: str) -> Behaviour:
     """Return the behaviour of a name. Raises `ScenarioError` with the known names."""
     if name not in behaviours():
         names = ", ".join(behaviours())
-        raise ScenarioError("unknown behaviour", given=name, allowed=names, hint="see `malsim docs writers`")
+        raise ScenarioError("no such behaviour", given=name, allowed=names, hint="see `malsim docs writers`")
     return behaviours()[name]

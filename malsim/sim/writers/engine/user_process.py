@@ -50,7 +50,9 @@ class UserProcess:
         """Return the function. Raises `UsageError` if the code may not be run, `AdapterError` if it is missing."""
         if not self.allowed:
             hint = "read that code, then add --allow-code (malsim run, test, compare), or run it from Python"
-            raise UsageError("this scenario names code to be run", where=f"process {self.name}", given=self.run, hint=hint)
+            raise UsageError(
+                "this scenario names code that would run", where=f"process {self.name}", given=self.run, hint=hint
+            )
         if self.function:
             return self.function
         before_loading(self.run)
