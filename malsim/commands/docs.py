@@ -15,7 +15,7 @@ HEADING = "look and run"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("topic", nargs="?", metavar="TOPIC", help="a page, such as tune or bench/tune")
+    parser.add_argument("topic", nargs="?", metavar="TOPIC", help="a page or a section of one, such as tune or decay")
     parser.add_argument("--html", type=Path, metavar="DIR", help="write every page into this folder as HTML")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of scenario files")
 

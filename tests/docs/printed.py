@@ -18,9 +18,12 @@ from malsim.examples import copy
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "malsim/showing/manual").glob("*/*.md"))]
-PRINTED = re.compile(r"^```sh\n(?P<commands>.*?)^```\n\n^```text output\n(?P<output>.*?)^```$", re.DOTALL | re.MULTILINE)
+PRINTED = re.compile(
+    r"^```sh\n(?P<commands>(?:(?!```).*\n)+)```\n\n```text output\n(?P<output>(?:(?!```).*\n)*)```$", re.MULTILINE
+)
 FILES = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TIME = re.compile(r"\b\d+\.\d+ s\b")
+CPU = re.compile(r" +cpu_ms_per_tick$|(?<=\]) +\d+\.\d{3}$")  # the last column of `compare`, which differs from run to run
 
 
 def refreshed(text: str) -> str:
@@ -42,11 +45,22 @@ def output(commands: str) -> str:
     printed = io.StringIO()
     for line in commands.replace("\\\n", " ").splitlines():
         for command in line.split(" && "):
-            words = shlex.split(command, comments=True)
+            words = [path for word in shlex.split(command, comments=True) for path in _expanded(word)]
             if words[:1] == ["malsim"]:
                 with redirect_stdout(printed), redirect_stderr(io.StringIO()):
                     malsim(words[1:])
-    return TIME.sub("… s", "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines()))
+    return TIME.sub("… s", "".join(f"{CPU.sub('', line.rstrip())}\n" for line in printed.getvalue().splitlines()))
+
+
+def _expanded(word: str) -> list[str]:
+    """Return a word as a shell expands its braces.
+
+    >>> _expanded("a/{b,c}.toml")
+    ['a/b.toml', 'a/c.toml']
+    """
+    start, brace, rest = word.partition("{")
+    middle, _, end = rest.partition("}")
+    return [f"{start}{part}{end}" for part in middle.split(",")] if brace else [word]
 
 
 def main() -> None:

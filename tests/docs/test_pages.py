@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.examples import copy, examples
 from malsim.parsers import main_parser
 from malsim.scenario.properties.parse import parse
 from malsim.showing.manual import page, pages
+from tests.docs import printed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PAGES = {one.topic: one for one in pages()}
 LONG = {
-    "bench/decay", "bench/studies", "bench/tripwire", "bench/tune", "explanation/determinism",
-    "explanation/stability", "memories/arw", "memories/compare", "memories/real-claims", "memories/store", "wiring/netlist",
-    "wiring/signals",
+    "tune/stability", "tune/studies", "tune/tune", "test/axioms", "test/price", "validate/netlist", "validate/signals",
+    "validate/tripwire", "memories/compare", "memories/import", "memories/store", "explanation/determinism",
 }  # fmt: skip
 TYPED = [pytest.param(topic, marks=[pytest.mark.nightly] if topic in LONG else []) for topic in PAGES]
 TRUSTS_CODE = {"--allow-code", "--memory", "op"}  # what loads a page's own modules has a process of its own
@@ -98,6 +99,20 @@ def test_what_a_page_shows_but_does_not_run_exists(topic: str) -> None:
 
 
 def test_examples_of_properties_are_read() -> None:
-    (code,) = [code for language, _, code in blocks("reference/properties") if language == "property"]
+    (code,) = [code for language, _, code in blocks("test/check") if language == "property"]
     for line in code.splitlines():
         parse(line)
+
+
+def test_manual_has_at_most_28_pages_and_sections_are_found_by_name() -> None:
+    assert len(PAGES) <= 28
+    assert page("decay").read().startswith("# Decay\n")
+    with pytest.raises(UsageError, match="no such page"):
+        page("decays")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("path", printed.PAGES[1:], ids=lambda path: path.stem)
+def test_printed_output_in_a_page_is_what_its_commands_print(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert printed.refreshed(text) == text

@@ -103,7 +103,7 @@ def commands() -> str:
 
     parts = ["Exit codes: 0 done or yes, 1 the answer is no, 2 bad input.\n"]
     parts += [f"## malsim {name}\n\n```text\n{sub.format_help()}```\n" for name, sub in sorted(command_parsers().items())]
-    return "\n".join(parts)
+    return "\n".join([*parts, f"## Limits\n\n{limits()}"])
 
 
 def limits() -> str:
@@ -125,18 +125,16 @@ def limits() -> str:
 
 
 def metrics() -> str:
-    """Figures of a run, with their meaning."""
+    """Return tables of a run's metrics and kinds of events."""
+    from malsim.sim.context.event_log import KINDS
     from malsim.sim.record.metrics import METRICS
 
-    head = "`run.metrics()` gives each with its interval over replications.\n\n"
-    return head + table(("metric", "meaning"), METRICS.items()) + "\n"
-
-
-def events() -> str:
-    """Kinds of events, with what stands in their cause."""
-    from malsim.sim.context.event_log import KINDS
-
-    return "`run.events` has one row an event.\n\n" + table(("kind", "its cause"), KINDS.items()) + "\n"
+    measured = table(("metric", "meaning"), METRICS.items())
+    kinds = table(("kind", "cause"), KINDS.items())
+    return (
+        f"`run.metrics()` returns each metric with its interval over replications.\n\n{measured}\n\n## Events\n\n"
+        f"`run.events` has one row per event.\n\n{kinds}\n"
+    )
 
 
 PUBLIC = ("malsim.memory", "malsim.adapters", "malsim.judging.axioms", "malsim.judging.duties", "ops")
@@ -196,9 +194,7 @@ GENERATED: dict[str, tuple[str, Callable[[], str]]] = {
     "reference/ops": ("Ops", ops),
     "reference/writers": ("Writers", writers),
     "reference/scenario-files": ("Scenario files", scenario),
-    "reference/metrics": ("Metrics", metrics),
-    "reference/events": ("Events", events),
+    "reference/metrics": ("Metrics and events", metrics),
     "reference/commands": ("Commands", commands),
-    "reference/limits": ("Limits", limits),
     "reference/python": ("Python", python),
 }

@@ -1,8 +1,10 @@
-"""Find the pages: Markdown files of this folder, and those that are made when they are read."""
+"""Pages of the manual: Markdown files of this folder, and pages generated from the code."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -14,10 +16,12 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 SECTIONS = {
-    "tutorial": "Tutorial: the first hour",
-    "memories": "Bring, judge and compare memories",
-    "bench": "Run, test and tune",
-    "wiring": "Wire and look",
+    "tutorial": "Tutorial",
+    "tune": "Tune formulas",
+    "test": "Test regression scenarios",
+    "teach": "Teach the HAL analogy",
+    "validate": "Validate tripwires",
+    "memories": "Bring, keep and compare memories",
     "reference": "Reference",
     "explanation": "Explanation",
 }
@@ -33,17 +37,17 @@ class Page:
 
     @property
     def section(self) -> str:
-        """The section that the page stands in."""
+        """Section of the page."""
         return self.topic.partition("/")[0]
 
     @property
     def name(self) -> str:
-        """The page's name within its section."""
+        """Name of the page within its section."""
         return self.topic.partition("/")[2]
 
 
 def pages() -> list[Page]:
-    """Return all pages, by section and name."""
+    """Return all pages, sorted by section and name."""
     files_pages = [
         _file_page(f"{section}/{entry.name.removesuffix('.md')}", entry)
         for section in SECTIONS
@@ -56,19 +60,31 @@ def pages() -> list[Page]:
 
 
 def page(topic: str) -> Page:
-    """Return the page of a topic, given in full (bench/tune) or by its name alone (tune).
+    """Return the page of a topic, given in full (tune/studies), by its name alone, or by the heading of a section (decay).
 
     Raises
     ------
     UsageError
-        Where no page has that name, with the nearest ones.
+        If no page or section has this name; the hint names the nearest.
     """
     every = pages()
-    for one in every:
-        if topic in (one.topic, one.name):
-            return one
-    names = [one.name for one in every]
-    raise UsageError("no such page", given=topic, hint=nearest(topic, names, "`malsim docs` lists all"))
+    for whole in every:
+        if topic in (whole.topic, whole.name):
+            return whole
+    sections = {section.name: section for whole in every for section in _sections(whole)}
+    if topic in sections:
+        return sections[topic]
+    names = [whole.name for whole in every]
+    raise UsageError("no such page", given=topic, hint=nearest(topic, [*names, *sections], "`malsim docs` lists all"))
+
+
+def _sections(page: Page) -> Iterator[Page]:
+    """Yield each section of a page of text as a page of its own."""
+    if page.name in ("extend", "metrics", "commands") or page.section != "reference":
+        for part in re.split(r"^## ", page.read(), flags=re.MULTILINE)[1:]:
+            title, _, text = part.partition("\n")
+            raised = re.sub(r"^##(?=#* )", "#", text, flags=re.MULTILINE)
+            yield Page(f"{page.section}/{title.lower().replace(' ', '-')}", title, partial(str, f"# {title}\n{raised}"))
 
 
 def _files(folder: Traversable) -> Iterator[Traversable]:

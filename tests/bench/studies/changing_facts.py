@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +14,11 @@ from malsim.lab.studies.laws.replayed import replay_law
 from malsim.lab.studies.laws.stream import Stream, ask, questions_of
 from malsim.laws import plant_of
 from tests.bench.studies import mean_row
-from tests.docs.page_figures import DATA
 
 if TYPE_CHECKING:
     from tests.bench.studies import Row
 
+DATA = Path(__file__).parents[4] / "shared" / "data"
 LAGS, MISSED, OBJECTS, DAYS, DRAWS = (0.5, 60.0), 0.3, 40, 2000.0, 8
 
 
