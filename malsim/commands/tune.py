@@ -38,7 +38,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--replications", type=int, default=16, metavar="N", help="of each scenario, at least (16)")
     add("--seed", type=int, default=0, metavar="N", help="of the search (0)")
     add("--workers", type=int, default=1, metavar="N", help="processes; they change nothing but the time")
-    add("--study", type=Path, metavar="DIR", help="keep each point there; a study that was stopped goes on")
     add("--json", action="store_true", help="print one JSON object instead")
     add("-o", "--output", type=Path, metavar="FILE", help="write the rules there, and a figure beside them")
 
@@ -54,7 +53,7 @@ def main(args: argparse.Namespace) -> int:
     settings: dict[str, Any] = {
         "objective": objective, "requirements": args.require, "keep": args.keep, "holdout": args.holdout,
         "budget": args.budget, "replications": args.replications, "seed": args.seed, "progress": not args.json,
-        "rules": Rules.read(args.rules) if args.rules else None, "study": args.study,
+        "rules": Rules.read(args.rules) if args.rules else None,
     }  # fmt: skip
     space, problems = ranges(args.space, "--space"), [_problem(one, args) for one in args.problems]
     with executor_of(workers=args.workers) if args.workers > 1 else nullcontext() as executor:

@@ -61,7 +61,7 @@ def _of_run(args: argparse.Namespace) -> Explanation | LawExplanation:
 def _of_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanation, list[str]]:
     """Of a store under its own law or one of items, with who rewrote what, or of other claims under a law of items."""
     from malsim.importers.building.claim_stream import is_memory, stream
-    from malsim.lab.studies.laws.claim_terms import explain_claim
+    from malsim.lab.studies.laws.claims import explain_claim
     from malsim.memory.tables.connect import is_store
     from malsim.sim.writers.engine.claim_files import read_claims
 

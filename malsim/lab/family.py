@@ -88,7 +88,6 @@ class RunFamily:
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        """Return a line for each run: where the cells end in which the runs differ most."""
         frames = _cells(self.runs)
         column = next((name for name in COLUMNS if self._ends(frames, name)["apart"].max()), "effective")
         ends = self._ends(frames, column).head(MOST_ENDS)
@@ -173,7 +172,6 @@ def before_and_after(
 
 
 def _subject(subject: Scenario | str | Path | pl.DataFrame, changes: Mapping[str, Any]) -> Scenario | Path | pl.DataFrame:
-    """Return a scenario that records its cells, or claims: a frame, or the path of a file."""
     if isinstance(subject, pl.DataFrame):
         return subject
     path = Path() if isinstance(subject, Scenario) else Path(subject)
@@ -202,7 +200,6 @@ def _cells(runs: Sequence[Any]) -> list[pl.DataFrame]:
 
 
 def _titles(runs: Sequence[Any], cells: Sequence[str] | None) -> dict[str, str]:
-    """Return the title of each panel, by cell."""
     if not isinstance(runs[0], Replay):
         return api.panel_titles(runs, cells)
     labels = {row["cell"]: f"{row['object']}: {row['title']}" for row in runs[0].labels.to_dicts()}

@@ -9,9 +9,8 @@ import pytest
 
 from malsim.cli import main
 from malsim.lab.shell import Console
-from malsim.lab.shell.complete import candidates
-from malsim.lab.shell.files import open_session
-from malsim.lab.shell.hal.save_kinds import KINDS
+from malsim.lab.shell.console import candidates
+from malsim.lab.shell.files import KINDS, open_session
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,7 +20,7 @@ from malsim.base.errors import MalsimError
 from malsim.cli import main
 from malsim.commands import hal
 from malsim.lab.shell import Console
-from malsim.lab.shell.complete import candidates
+from malsim.lab.shell.console import candidates
 from malsim.lab.shell.files import of_run, open_session, text
 from malsim.memory import Memory, tick
 from malsim.netlist import load

@@ -20,7 +20,7 @@ from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
 from malsim.lab.stability.loop import TickLoop
 from malsim.lab.stability.simulate import measured_ceiling, rings
-from malsim.lab.stability.spectrum import growth, spectrum
+from malsim.lab.stability.spectrum import spectrum
 from malsim.memory import Memory, Rules, admit, settle, tick
 from malsim.memory.gate.edit import connect_rows
 from malsim.showing.manual.pages import page
@@ -390,16 +390,15 @@ def test_figures_carry_units(name: str) -> None:
     assert "0 to 1" in axes.get_ylabel()
 
 
-@pytest.mark.parametrize("sign", ["mutual", "one way"])
-def test_the_growth_of_powers_is_the_spectral_radius_of_a_large_part(sign: str) -> None:
+@pytest.mark.parametrize("mutual", [True, False])
+def test_radius_of_a_large_part_is_accurate_to_2_percent(mutual: bool) -> None:  # noqa: FBT001  # a case
     draws = np.random.default_rng(8)
     rows, columns = draws.integers(0, 11_000, (2, 60_000))
     weight = draws.uniform(-0.5, 0.2, 60_000)
     matrix = sparse.csr_array((weight, (rows, columns)), shape=(11_000, 11_000))
-    matrix = sparse.csr_array(matrix + matrix.T if sign == "mutual" else matrix)
+    matrix = sparse.csr_array(matrix + matrix.T if mutual else matrix)
     by_arnoldi = abs(eigs(matrix, k=1, tol=1e-4, ncv=40, return_eigenvectors=False)[0])
     scaled = matrix * (0.6 / by_arnoldi)
-    assert growth(scaled)[0] == pytest.approx(0.6, rel=0.02)
     assert spectrum(scaled).radius == pytest.approx(0.6, rel=0.02)
 
 

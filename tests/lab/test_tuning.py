@@ -18,7 +18,7 @@ from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
 from malsim.lab.space.settings import changed
 from malsim.lab.studies.measure import measured_by_running
-from malsim.lab.tuning import Tuner, price_bound, tune
+from malsim.lab.tuning import Tuner, problems, tune
 from malsim.lab.tuning.held_out import pareto_front
 from malsim.lab.tuning.search import Search
 from malsim.lab.tuning.trials import bootstrap, loss_of
@@ -41,7 +41,6 @@ class Planted:
     seed: int = 0
     count: int = 3000
     name: str = "planted"
-    identity: str = "planted"
     subject: Rules = field(default_factory=Rules)
 
     def sample(self) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
@@ -118,49 +117,12 @@ def test_the_number_of_workers_changes_nothing() -> None:
     assert (alone.best, alone.interval, alone.held_gain) == (many.best, many.interval, many.held_gain)
 
 
-class KilledError(Exception):
-    """What ends a study half-way."""
-
-
-@dataclass(frozen=True)
-class Counted(Planted):
-    """Planted, with a count of what was computed, and an end after so many."""
-
-    most: int = 10_000
-    calls: list[int] = field(default_factory=list)
-
-    def losses(self, values: Mapping[str, Any], measures: Sequence[object]) -> list[Array]:
-        if len(self.calls) == self.most:
-            raise KilledError
-        self.calls.append(1)
-        return super().losses(values, measures)
-
-
-@pytest.mark.parametrize("most", [1, 33, 50])
-def test_a_study_that_was_killed_goes_on_and_finds_the_same(tmp_path: Path, most: int) -> None:
-    options: dict[str, Any] = {"space": CEILINGS, "budget": 64}
-    with pytest.raises(KilledError):
-        ms.tune(Counted(count=200, most=most), study=tmp_path / "study", **options)
-    problem = Counted(count=200)
-    result = ms.tune(problem, study=tmp_path / "study", **options)
-    whole = ms.tune(Planted(count=200), **options)
-    assert sum(problem.calls) == 65 - most  # the 64 points and the settings as they are
-    assert result.candidates.equals(whole.candidates)
-    assert (result.best, result.interval, result.held_gain) == (whole.best, whole.interval, whole.held_gain)
-    again = Counted(count=200, most=16)
-    longer = ms.tune(again, study=tmp_path / "study", space=CEILINGS, budget=80)
-    assert longer.candidates.head(65).drop("front").equals(whole.candidates.drop("front"))
-    with pytest.raises(UsageError, match="holds another study"):
-        ms.tune(problem, study=tmp_path / "study", objective="bias", **options)
-
-
 @dataclass(frozen=True)
 class Noise:
     """Losses that are chance alone, drawn anew for each setting and unit."""
 
     seed: int = 0
     name: str = "noise"
-    identity: str = "noise"
     subject: Rules = field(default_factory=Rules)
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[object]) -> list[Array]:
@@ -341,7 +303,7 @@ class Priced(Planted):
 
 def test_a_bound_on_a_price_is_kept_by_every_point(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stand-in for the price: it rises with the ceiling of challenge, whose planted best is 0.3."""
-    monkeypatch.setattr(price_bound, "price_figure", lambda rules, _: 10.0 * rules.challenge_ceiling)
+    monkeypatch.setattr(problems, "price_figure", lambda rules, _: 10.0 * rules.challenge_ceiling)
     free = tune(Priced(), space=CEILINGS, holdout=[Priced(seed=1)], budget=64)
     result = tune(Priced(), space=CEILINGS, holdout=[Priced(seed=1)], budget=64, keep=["gap >= 5"])
     assert free.best["rules.challenge_ceiling"] < 0.5 <= result.best["rules.challenge_ceiling"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import malsim as ms
 from malsim.base.errors import AddressError, UsageError
 from malsim.cli import main
-from malsim.lab.studies.laws.claim_terms import explain_claim
+from malsim.lab.studies.laws.claims import explain_claim
 from malsim.laws import plant_of
 from malsim.laws.engine.plant import ItemPlant
 from malsim.laws.truth.evidence import Constants

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.base.errors import DataError, UsageError
-from malsim.lab.studies.laws.replayed import replay_law
+from malsim.lab.studies.laws.replay_report import replay_law
 from malsim.lab.studies.real import read_real
 from malsim.memory import Rules
 from malsim.sim.record.scoring import metrics, score

@@ -38,7 +38,6 @@ class Break:
 
     @property
     def scenario(self) -> Scenario:
-        """The two together."""
         return with_disturbance(self.base, self.disturbance)
 
 

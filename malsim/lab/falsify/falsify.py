@@ -66,7 +66,6 @@ class Falsification:
 
     @property
     def broken(self) -> bool:
-        """True if a break was found."""
         return self.disturbance is not None
 
     def __str__(self) -> str:

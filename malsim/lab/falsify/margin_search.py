@@ -9,11 +9,35 @@ from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from malsim.lab.space.evolution import children
 from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
+
+    from malsim.memory.graph.arrays import Array, Bools
+
+
+SCALE = 0.6
+
+
+def children(parents: Array, leaders: Array, first: Array, second: Array, mask: Bools, *, pull: float) -> Array:
+    """Return children of `parents`: v = x + pull (leader − x) + 0.6 (first − second), taken over where `mask` is True.
+
+    All arguments have the shape of the parents, of which the last axis has the coordinates. Coordinates beyond a wall of
+    the cube are reflected at it. Source: Storn and Price, 1997.
+
+    >>> children(*np.array([[0.5], [0.9], [0.8], [0.2]]), np.array([True]), pull=0.5).round(2).tolist()
+    [0.94]
+    """
+    mutants = parents + pull * (leaders - parents) + SCALE * (first - second)
+    return reflected(np.where(mask, mutants, parents))
+
+
+def reflected(points: Array) -> Array:
+    """Reflect coordinates into [0, 1]."""
+    inside: Array = np.abs((points + 1.0) % 2.0 - 1.0)
+    return inside
+
 
 Point = NDArray[np.float64]
 Result = TypeVar("Result", bound="FirstBreak")
@@ -30,8 +54,7 @@ class FirstBreak(Protocol):
     """Outcome of a run; `broken` ends the search."""
 
     @property
-    def broken(self) -> bool:
-        """True if the property is broken."""
+    def broken(self) -> bool: ...
 
 
 @dataclass
@@ -46,7 +69,6 @@ class Trail(Generic[Result]):
 
     @property
     def open(self) -> bool:
-        """True if another run may be made."""
         return self.broken is None and len(self.runs) < self.budget
 
 

@@ -53,7 +53,6 @@ class Disturbance:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """The same for two points that say the same."""
         return self.writes, tuple(sorted(self.settings.items()))
 
 
@@ -112,7 +111,6 @@ class WriteSchedule:
 
     @property
     def size(self) -> int:
-        """Number of coordinates of a point."""
         return self.writes * PLACES + (len(self.space.names) if self.space else 0)
 
     def at(self, point: Point) -> Disturbance:

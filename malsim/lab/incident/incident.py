@@ -61,7 +61,6 @@ class Incident:
         return self.agreeing(rows, 1 if self.agreed == AGAIN else MOST) > (self.agreed < AGAIN) * (MOST // 2)
 
     def agreeing(self, rows: list[int], replays: int) -> int:
-        """Return how many replays of a part show the incident."""
         self.replays += replays
         return sum(self.question.shows(self.player.run(rows, self.question)) for _ in range(replays))
 
@@ -192,7 +191,6 @@ def _wrong_answer(
 
 
 def _leading(player: LogPlayer, rows: list[int], question: WrongAnswer) -> tuple[str, bool]:
-    """Return what an object is answered with, "" for nothing, and whether several values tie."""
     right, answer = last(player.run(rows, question), question.object)
     labels = [str(value) for value in question.facts[0].values]
     if answer is not None:

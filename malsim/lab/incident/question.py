@@ -36,7 +36,6 @@ class WrongAnswer:
     tied: bool = False
 
     def __str__(self) -> str:
-        """Return the wrong answer in words."""
         return f"{self.object} is answered with {self.wrong}"
 
     @property
@@ -48,7 +47,6 @@ class WrongAnswer:
 
     @property
     def property(self) -> str:
-        """What fails while the incident lasts."""
         return f"{canonical(f'right({self.object})')} == 1"
 
     def shows(self, run: Run) -> bool:
@@ -72,14 +70,12 @@ class WrongCell:
     facts: tuple[Fact, ...] = ()
 
     def __str__(self) -> str:
-        """Return what became of the cell in words."""
         return (
             f"the cell {self.handle} {f'is {self.status}' if self.status else 'is lowered' if self.falls else 'is raised'}"
         )
 
     @property
     def property(self) -> str:
-        """What fails while the incident lasts."""
         if self.status:
             return f'status({self.handle}) == "active"'
         return f"eff({self.handle}) {'>' if self.falls else '<'} {self.level:g}"

@@ -35,7 +35,6 @@ def test_{stem}(malsim_file):
 
 
 def pytest_text(name: str) -> str:
-    """Return the pytest file for the scenario file `name`."""
     return TEST.format(name=name, stem=re.sub(r"\W", "_", name.removesuffix(".toml")))
 
 
@@ -148,7 +147,6 @@ def _table(fields: Mapping[str, Any], header: str = "") -> list[str]:
 
 
 def _quoted(value: object) -> str:
-    """Return a value as TOML on one line."""
     if isinstance(value, list):
         return f"[{', '.join(map(_quoted, value))}]"
     return tomli_w.dumps({"k": value}).removeprefix("k = ").rstrip("\n")

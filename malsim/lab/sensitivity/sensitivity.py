@@ -84,11 +84,9 @@ class Sensitivity:
 
     @property
     def plot(self) -> SensitivityFigures:
-        """The figures of this study."""
         return SensitivityFigures(self.metric, self.base, self.tornado, self.frame)
 
     def __repr__(self) -> str:
-        """Return a readable summary."""
         lines = [f"{self.metric}: {self.base:.4g} as it stands, over {self.replications} replications"]
         if self.frame is not None:
             for row in self.frame.sort("total", descending=True).to_dicts()[:MOST_NAMED]:
@@ -189,7 +187,6 @@ def _values(scenario: Scenario, settings: Mapping[str, Any], metric: Measure) ->
 
 
 def _refuse_unknown(values: Array, metric: Measure) -> None:
-    """Raise `UsageError` where no replication has a value, or none is known of them together."""
     if np.isnan(values).all():
         hint = "a time has no mean where more than a half of its spells outlast the run: run more days"
         raise UsageError("the metric has no value", where=name_of(metric), hint=hint)

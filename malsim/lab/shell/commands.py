@@ -12,10 +12,11 @@ from typing import IO, TYPE_CHECKING
 
 from malsim.base.errors import UsageError, nearest
 from malsim.base.files.outputs import save_text
-from malsim.lab.shell import edits, files, listing
+from malsim.lab.shell import files, listing
+from malsim.lab.shell.files import KINDS, save_lines
 from malsim.lab.shell.hal.hal_script import HalBench
-from malsim.lab.shell.hal.save_kinds import KINDS, save_lines
-from malsim.lab.shell.traces import save_traces
+from malsim.lab.shell.listing import save_traces
+from malsim.lab.shell.session import delf, unlinkp
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
 from malsim.netlist import parse
@@ -60,7 +61,6 @@ class Commands(cmd.Cmd):
         return [replace(statement, line=0) for statement in parse(line, file="line", threads=threads).statements]
 
     def say(self, what: object) -> None:
-        """Print an answer."""
         print(what, file=self.stdout)
 
     def do_loadrt(self, line: str) -> None:
@@ -128,11 +128,11 @@ class Commands(cmd.Cmd):
     def do_delf(self, line: str) -> None:
         """Take a function off its thread: delf FUNCTION [THREAD]."""
         words = line.split()
-        self.session = edits.delf(self.session, *(words if len(words) > 1 else [*_words("delf", line, "FUNCTION"), "tick"]))
+        self.session = delf(self.session, *(words if len(words) > 1 else [*_words("delf", line, "FUNCTION"), "tick"]))
 
     def do_unlinkp(self, line: str) -> None:
         """Take a pin off its signal: unlinkp PIN."""
-        self.session = edits.unlinkp(self.session, *_words("unlinkp", line, "PIN"))
+        self.session = unlinkp(self.session, *_words("unlinkp", line, "PIN"))
 
     def do_show(self, line: str) -> None:
         """Tables of what there is: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
@@ -221,7 +221,6 @@ class Commands(cmd.Cmd):
         return True
 
     def names(self) -> list[str]:
-        """Return the commands, in order."""
         return sorted(name.removeprefix("do_") for name in self.get_names() if name.startswith("do_") and name.islower())
 
     def _check_signal(self, name: str) -> None:

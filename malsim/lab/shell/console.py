@@ -8,21 +8,69 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import ops
 from malsim.base.errors import MalsimError, UsageError, nearest
-from malsim.lab.shell.complete import candidates
+from malsim.lab.shell import listing
+from malsim.lab.shell.files import KINDS
 from malsim.lab.shell.hal.hal_line import is_hal, respelled
 from malsim.lab.shell.hal.hal_script import open_script
 from malsim.lab.shell.halcmd import HalCommands
 from malsim.netlist.hal.tokens import substitute
 from malsim.netlist.language.faults import NetlistError
 from malsim.netlist.language.handles import reads_as_handle
+from malsim.netlist.language.lexicon import LOOP_READS, LOOP_WRITES, SCORES
 from malsim.netlist.language.sentences.lines import comment_at, read_lines
+from ops.pin.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from malsim.lab.shell.hal.hal_script import HalScript
+    from malsim.lab.shell.session import Session
     from malsim.netlist import Fault
+
+
+MOST = 200
+FILES = {".malnet", ".hal", ".sqlite"}
+
+
+def candidates(session: Session, before: list[str], text: str) -> list[str]:
+    """Return the words that begin with `text` and can stand after the words before it, in order."""
+    command, *words = before or [""]
+    choices = _choices(session, command, len(words))
+    return [name for name in dict.fromkeys(choices) if name.startswith(text)][:MOST]
+
+
+def _choices(session: Session, command: str, place: int) -> list[str]:
+    first = place == 0
+    signals = listing.names(session, "sig")
+    fixed = {
+        "show": list(listing.KINDS), "list": list(listing.KINDS), "save": [*KINDS, *_files()], "source": _files(),
+        "loadrt": sorted({*ops.sheets(), *words(), "threads"}), "alias": ["pin", "param"], "unalias": ["pin", "param"],
+        "unload": [*listing.names(session, "comp"), "all"], "unloadrt": [*listing.names(session, "comp"), "all"],
+        **dict.fromkeys(("sets", "gets", "stype", "delsig", "linksp", "net"), signals),
+    }  # fmt: skip
+    if first and command in fixed:
+        return fixed[command]
+    if command == "loadrt":
+        return ["names=", "count=", "domain="]
+    if command in {"addf", "delf"}:
+        return listing.names(session, "funct" if first else "thread")
+    return [*_all(session), *LOOP_WRITES, *LOOP_READS]
+
+
+def _files() -> list[str]:
+    return sorted(str(path) for path in Path().glob("*") if path.is_dir() or path.suffix in FILES)
+
+
+def _all(session: Session) -> list[str]:
+    names = [name for kind in ("pin", "param") for name in listing.display_names(session, listing.names(session, kind))]
+    return [*names, *listing.names(session, "sig"), *_fields(session)]
+
+
+def _fields(session: Session) -> list[str]:
+    return [f"{cell}-scores-{score}" for cell in listing.names(session, "cell")[:MOST] for score in SCORES]
+
 
 MOST_STEPS = 100_000
 _QUOTED = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|$))')
@@ -50,7 +98,6 @@ class Console(HalCommands):
         return int(self.failed > 0)
 
     def _hal(self, source: str | bytes, name: str, *, keep_going: bool) -> int:
-        """Run a script of HAL's, in HAL's words."""
         text = source if isinstance(source, bytes) else source.encode()
         script = open_script(
             text, name, self.session, folder=Path(name).parent, say=self.say, variables={**os.environ, **self.variables}
@@ -89,7 +136,6 @@ class Console(HalCommands):
         return super().onecmd(text)
 
     def _guard(self, where: str, do: Callable[[], bool | None]) -> bool:
-        """Do something; print what goes wrong, and count it."""
         try:
             return bool(do())
         except NetlistError as error:
@@ -109,7 +155,6 @@ class Console(HalCommands):
         return (None, None, line) if line.split()[1:2] == ["="] else super().parseline(line)
 
     def emptyline(self) -> bool:
-        """Do nothing for an empty line."""
         return False
 
     def default(self, line: str) -> None:
@@ -121,7 +166,6 @@ class Console(HalCommands):
         self.session = self.session.with_statements(self.read(line))
 
     def preloop(self) -> None:
-        """Set the completion delimiters so that whole addresses are completed."""
         try:
             import readline
         except ImportError:  # not every system has it; the shell works without
@@ -129,13 +173,11 @@ class Console(HalCommands):
         readline.set_completer_delims(" \t\n")
 
     def completedefault(self, *args: Any) -> list[str]:
-        """Return the names that can stand here."""
         text, line, begin, _ = args
         names = candidates(self.session, line[:begin].split(), text)
         return [f"{names[0]} "] if len(names) == 1 and not names[0].endswith("=") else names
 
     def _due(self) -> None:
-        """Run the ticks that are due since the last command."""
         if self.running is not None:
             rate, since = self.running
             due = min(int((self.clock() - since) * rate), MOST_STEPS)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from malsim.base.errors import UsageError
 from malsim.base.files.outputs import save_text
 from malsim.base.files.table_files import read_table
+from malsim.lab.shell.listing import one_value
 from malsim.lab.shell.session import WIRING, Session
 from malsim.memory.store import Store
 from malsim.memory.tables.connect import is_store
@@ -18,13 +19,15 @@ from malsim.netlist.engine.engine import DAY
 from malsim.netlist.engine.saved_state import restored, saved
 from malsim.netlist.files import read_what_can_be
 from malsim.netlist.hal import read_hal
-from malsim.netlist.language.statements import Blank
+from malsim.netlist.language.statements import Blank, Load, Thread
+from malsim.netlist.language.values import exact
 from malsim.netlist.shipped.store_wires import moved_at
 from malsim.scenario.file.scenario_file import read as read_scenario
+from ops.pin import In, Param
 from ops.pin.units import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import polars as pl
 
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Statement
     from malsim.netlist.wiring import Net
     from malsim.sim.run import Run
+
 
 TEXTS = (".malnet", ".hal")
 SECOND = 1e3  # ms
@@ -173,3 +177,78 @@ def run_stream(path: str, stream: str | None, tick: str | None, memory: Memory |
     loaded = load(netlist, memory)
     length = own or DAY if tick is None else number(tick, unit="ms", where="--tick")
     return loaded.net, run(loaded.net, read_table(stream), memory=loaded.memory, tick=length)
+
+
+def save_lines(session: Session, kind: str) -> list[str]:
+    """Return the commands that make one kind of item: one of `KINDS`. Ops and pins have the names of the netlist."""
+    return [line for part in _GROUPS.get(kind, (kind,)) for line in _PARTS[part](session)]
+
+
+def _comp(session: Session) -> list[str]:
+    loads = [replace(part, comment="") for part in session.statements if isinstance(part, (Load, Thread))]
+    return render(loads).splitlines()
+
+
+def _alias(session: Session) -> list[str]:
+    return [f"alias pin {pin} {alias}" for pin, alias in session.pin_names.items() if "." not in alias]
+
+
+def _sig(session: Session) -> list[str]:
+    return [f"newsig {signal.name} {signal.type}" for signal in session.net.signals.values()]
+
+
+def _link(session: Session, *, arrows: bool = False) -> list[str]:
+    lines = []
+    for signal in session.net.signals.values():
+        for link in signal.links:
+            arrow = ("=> " if link.writes else "<= ") if arrows else ""
+            lines.append(f"linkps {link.address} {arrow}{signal.name}")
+    return lines
+
+
+def _net(session: Session, *, arrows: bool = False) -> list[str]:
+    lines = []
+    for signal in session.net.signals.values():
+        ends = sorted(signal.links, key=lambda link: not link.writes)
+        words = []
+        for link in ends:
+            arrow = ("<=" if link.writes else "=>") if arrows else ""
+            words += [*filter(None, [arrow]), str(link.address)]
+        lines.append(" ".join(["net", signal.name, *words]))
+    return lines
+
+
+def _param(session: Session) -> list[str]:
+    return _settings(session, lambda pin, _: isinstance(pin, Param))
+
+
+def _unconnected(session: Session) -> list[str]:
+    wired = {str(link.address) for signal in session.net.signals.values() for link in signal.links}
+    return _settings(session, lambda pin, address: isinstance(pin, In) and address not in wired)
+
+
+def _settings(session: Session, accepts: Callable[[object, str], bool]) -> list[str]:
+    lines = []
+    for name, instance in session.net.instances.items():
+        for pin, (_, _, declared) in instance.sheet.slots.items():
+            address = f"{name}.{pin}"
+            if accepts(declared, address) and (values := session.values(address)).size == 1:
+                value = values[0].item()
+                text = exact(value) if isinstance(value, float) else one_value(value)
+                lines.append(f"setp {address} {text}")
+    return lines
+
+
+def _thread(session: Session) -> list[str]:
+    return [f"addf {name} {thread.name}" for thread in session.net.threads for name in thread.functions]
+
+
+_PARTS: dict[str, Callable[[Session], list[str]]] = {
+    "comp": _comp, "alias": _alias, "sig": _sig, "signal": _sig,
+    "link": _link, "linka": lambda session: _link(session, arrows=True),
+    "netl": _net, "netla": lambda session: _net(session, arrows=True), "netal": lambda session: _net(session, arrows=True),
+    "param": _param, "parameter": _param, "thread": _thread, "unconnectedinpins": _unconnected,
+}  # fmt: skip
+_ALL = ("comp", "alias", "netla", "param", "thread")
+_GROUPS = {"net": ("sig", "link"), "neta": ("sig", "linka"), "all": _ALL, "allu": (*_ALL, "unconnectedinpins"), "sigu": ()}
+KINDS = (*_PARTS, *_GROUPS)

@@ -10,7 +10,7 @@ from malsim.base.errors import UsageError
 from malsim.lab.shell import listing
 from malsim.lab.shell.console import Console
 from malsim.lab.shell.files import of_run, open_session
-from malsim.lab.shell.traces import figure_of, samples_of
+from malsim.lab.shell.listing import figure_of, samples_of
 from malsim.netlist.wiring.drawing.diagram import diagram
 from malsim.showing.plots.wiring.netlist import netlist, netlists
 
@@ -30,7 +30,6 @@ class Hal:
 
     @property
     def session(self) -> Session:
-        """The memory, the wiring and their state."""
         return self._console.session
 
     def type(self, lines: str) -> str:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from fnmatch import fnmatch
 
 from malsim.base.errors import MalsimError, UsageError
-from malsim.lab.shell import edits, listing
+from malsim.lab.shell import listing
 from malsim.lab.shell.commands import Commands
 from malsim.lab.shell.files import SECOND
 from malsim.lab.shell.hal.hal_line import translated, wired
-from malsim.lab.shell.session import Session
+from malsim.lab.shell.session import Session, delsig, unload
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.hal.pin_names import shown_names
 from malsim.netlist.hal.state import SIGNAL_TYPES, HalText
@@ -41,7 +41,6 @@ class HalCommands(Commands):
         self.remember(text)
 
     def act(self, words: Sequence[str]) -> None:
-        """Perform an action of a script: on the threads, on the wiring, or by the command of this name."""
         self.bench.session = self.session
         if self.bench.act(tuple(words)):
             self.session = self.bench.session
@@ -173,14 +172,14 @@ class HalCommands(Commands):
         """Take every pin off a signal, which is gone then: delsig SIGNAL|all."""
         signal = line.strip()
         if signal in self.session.net.signals or signal not in self.new_signals:
-            self.session = edits.delsig(self.session, signal)
+            self.session = delsig(self.session, signal)
         self.new_signals = {name: kind for name, kind in self.new_signals.items() if signal not in {"all", name}}
 
     def do_unload(self, line: str) -> None:
         """Take away an instance, or all of an op, with their wires and settings: unload NAME|all."""
         if len(line.split()) != 1:
             raise UsageError("unload takes NAME", given=line)
-        self.session = edits.unload(self.session, line.strip())
+        self.session = unload(self.session, line.strip())
 
     do_unloadrt = do_unload
 
@@ -218,7 +217,6 @@ def duration(milliseconds: float) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number and its noun, in the plural where it needs one."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 

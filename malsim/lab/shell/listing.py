@@ -6,7 +6,11 @@ import re
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import polars as pl
+
 from malsim.base.errors import AddressError, UsageError, nearest
+from malsim.base.files.outputs import save_table, save_text
+from malsim.base.files.vcd import vcd_text
 from malsim.base.plain_text import quoted
 from malsim.lab.shell.session import signals_by_pin
 from malsim.memory.graph.handles import beginning_so
@@ -16,12 +20,13 @@ from malsim.netlist.language.lexicon import LOOP_WRITES
 from ops.pin import In, Param
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
-    import polars as pl
 
     from malsim.lab.shell.session import Session
+    from malsim.showing.plots.style import Sheet
+
 
 KINDS = {
     "comp": "instances of ops", "pin": "their pins", "param": "their parameters", "sig": "signals and who is on them",
@@ -54,7 +59,6 @@ def names(session: Session, kind: str, pattern: str = "") -> list[str]:
 
 
 def display_names(session: Session, selection: Iterable[str]) -> list[str]:
-    """Return names as they are listed: a pin by its alias or LinuxCNC's name, where it has one."""
     return [session.pin_names.get(name, name) for name in selection]
 
 
@@ -63,7 +67,6 @@ def _fits(name: str, pattern: str) -> bool:
 
 
 def show(session: Session, kind: str, pattern: str = "") -> str:
-    """Return a table of a kind."""
     selection = names(session, kind, pattern)
     if kind == "cell":
         return "\n".join(_cell(session, name) for name in selection)
@@ -163,7 +166,6 @@ def _thread_rows(session: Session, selection: list[str]) -> list[list[str]]:
 
 
 def _threads(session: Session) -> list[str]:
-    """Return the threads; the tick itself only where it runs a function or is the only thread."""
     threads = session.net.threads
     return [thread.name for thread in threads if thread.functions or thread.name != "tick" or len(threads) == 1]
 
@@ -188,3 +190,53 @@ _HEADS = {
 _ROWS = {
     "pin": _pin_rows, "param": _pin_rows, "sig": _sig_rows, "comp": _comp_rows, "funct": _funct_rows, "thread": _thread_rows,
 }  # fmt: skip
+
+
+TRACE_FILES = (".png", ".svg", ".vcd", ".csv")
+HINT = "malsim workbench FILE shows them as a live page"
+
+
+def save_traces(session: Session, words: list[str]) -> str:
+    """Write the signals named among the words, by default all, to the file after `out=`; return its path."""
+    names = [word for word in words if not word.startswith("out=")]
+    out = next((word.removeprefix("out=") for word in words if word.startswith("out=")), "")
+    if not out.endswith(TRACE_FILES):
+        raise UsageError("scope writes a file: scope out=FILE", given=out or None, allowed=" ".join(TRACE_FILES), hint=HINT)
+    samples, bits = samples_of(session, names)
+    if out.endswith(".csv"):
+        save_table(out, samples)
+    elif out.endswith(".vcd"):
+        save_text(out, vcd_text(samples, bits, tick=session.tick))
+    else:
+        figure_of(samples, bits).savefig(out)
+    return out
+
+
+def samples_of(session: Session, names: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
+    """Return the samples (t, channel, value) of signals, by default all, and the names of those that are bits.
+
+    Raises
+    ------
+    UsageError
+        No tick has been made, or a name is not a signal's.
+    """
+    if not session.past:
+        raise UsageError("nothing has been recorded yet", hint="step 20 makes twenty ticks")
+    signals = session.net.signals
+    for name in names:
+        if name not in signals:
+            raise UsageError("no such signal", given=name, hint=nearest(name, signals, "show sig lists the signals"))
+    samples = session.frames()[1].select("t", pl.col("signal").alias("channel"), "value")
+    bits = [name for name, signal in signals.items() if signal.type == "bit"]
+    return samples.filter(pl.col("channel").is_in(list(names))) if names else samples, bits
+
+
+def figure_of(
+    samples: pl.DataFrame, bits: Sequence[str], title: str = "Signals of the session", unit: str = "days"
+) -> Sheet:
+    """Draw samples (t, channel, value): values as steps, bits as lanes."""
+    from malsim.showing.plots.runs.signal_lanes import signal_lanes
+
+    channel = samples["channel"].unique(maintain_order=True)
+    channels = pl.DataFrame({"channel": channel, "address": channel, "digital": channel.is_in(list(bits))})
+    return signal_lanes(samples, channels, pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String}), title=title, unit=unit)

@@ -8,18 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from malsim.base.errors import UsageError, nearest
 from malsim.memory import Memory, Rules, tick
 from malsim.netlist import Document, load
 from malsim.netlist.engine import Engine
 from malsim.netlist.engine.engine import DAY, DTYPES, State
+from malsim.netlist.hal.removal import without_functions, without_instances, without_pins
 from malsim.netlist.language.address import Pin
+from malsim.netlist.language.facts import instances as names_of
 from malsim.netlist.language.statements import Blank, Load, Schedule, Set, Source, Thread, Wire
+from malsim.netlist.language.values import exact
+from ops.pin import In
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from malsim.netlist.language.statements import Statement
     from malsim.netlist.wiring import Net, Signal
+
 
 WIRING = (Blank, Load, Schedule, Set, Source, Thread, Wire)
 LONGEST_PAST = 4096
@@ -78,7 +84,6 @@ class Session:
 
     @property
     def net(self) -> Net:
-        """The wiring after linking."""
         return self.engine.net
 
     def with_statements(self, statements: Iterable[Statement]) -> Session:
@@ -101,11 +106,9 @@ class Session:
         return replace(self, engine=engine, state=state, memory=result.memory, statements=wiring)
 
     def hold(self, pin: str, value: float) -> Session:
-        """Return the session with a pin of the loop (`reviewer.ack`) held at a value."""
         return replace(self, loop_pins={**self.loop_pins, pin: value})
 
     def put(self, signal: str, value: float) -> Session:
-        """Return the session with an unwritten signal held at a value."""
         kind = self.net.signals[signal].type
         values: dict[str, Any] = {**self.state.signals}
         values[signal] = np.full(np.shape(values[signal]), value, DTYPES[kind])
@@ -143,7 +146,6 @@ class Session:
 
 
 def signals_by_pin(net: Net) -> dict[str, Signal]:
-    """Map each connected pin to its signal."""
     return {str(link.address): signal for signal in net.signals.values() for link in signal.links}
 
 
@@ -207,3 +209,54 @@ def _values(net: Net, state: State) -> dict[str, float]:
 
 def _cells(memory: Memory) -> pl.DataFrame:
     return memory.cells.select("rep", pl.col("handle").alias("cell"), *_COLUMNS).filter(pl.col("rep") == 0)
+
+
+def delf(session: Session, function: str, thread: str = "tick") -> Session:
+    """Remove a function from a thread; the instance stays loaded."""
+    threads = {name: one.name for one in session.net.threads for name in one.functions}
+    if threads.get(function) != thread:
+        on = f"it is on {threads[function]}" if function in threads else nearest(function, threads)
+        raise UsageError("this function is not on this thread", given=f"{function} {thread}", hint=on or None)
+    statements = without_functions(session.statements, {function})
+    if isinstance(session.net.instances[function].statement, Schedule):  # its addf had loaded it
+        statements.append(Load(function, names=(function,)))
+    return session.with_wiring(statements)
+
+
+def unlinkp(session: Session, *pins: str) -> Session:
+    """Disconnect pins from their signals; an input keeps the value of the signal, as in HAL."""
+    signals = signals_by_pin(session.net)
+    for pin in pins:
+        if pin not in signals:
+            raise UsageError("this pin is on no signal", given=pin, hint=nearest(pin, signals))
+    settings = [setting for pin in pins for setting in _last_value(session, pin)]
+    return session.with_wiring([*without_pins(session.statements, pins), *settings])
+
+
+def delsig(session: Session, signal: str) -> Session:
+    """Disconnect all pins from a signal, or from all signals; a signal without pins is removed."""
+    signals = session.net.signals
+    if signal != "all" and signal not in signals:
+        raise UsageError("no such signal", given=signal, hint=nearest(signal, signals))
+    names = signals if signal == "all" else [signal]
+    return unlinkp(session, *(str(link.address) for name in names for link in signals[name].links))
+
+
+def unload(session: Session, name: str) -> Session:
+    """Remove an instance, all instances of an op, or with `all` every instance, and their wires."""
+    instances = session.net.instances
+    names = {one for one, instance in instances.items() if name in {"all", one, instance.sheet.name}}
+    if not names and name != "all":
+        raise UsageError("nothing of this name is loaded", given=name, hint=nearest(name, instances))
+    explicit = [
+        replace(one, names=names_of(one), count=None) if isinstance(one, Load) else one for one in session.statements
+    ]
+    return session.with_wiring(without_instances(explicit, names))
+
+
+def _last_value(session: Session, pin: str) -> list[Statement]:
+    owner, _, name = pin.rpartition(".")
+    instance, values = session.net.instances.get(owner), session.values(pin)
+    if instance is None or not isinstance(instance.sheet.slots[name].pin, In) or values.size != 1 or values[0] != values[0]:
+        return []
+    return [Set(pin, exact(float(values[0])))]

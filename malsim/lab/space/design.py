@@ -32,7 +32,6 @@ class Design:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The settings' names."""
         return tuple(self.axes if self.table is None else self.table.columns)
 
     @property

@@ -18,12 +18,10 @@ if TYPE_CHECKING:
 
 
 def law_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare `--law`."""
     parser.add_argument("--law", metavar="NAME", help="run under this law of the memory instead; see malsim laws")
 
 
 def set_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare `--law` and `--set`."""
     law_arguments(parser)
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE",
@@ -32,7 +30,6 @@ def set_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def memory_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare `--memory` and `--allow-code`, and what goes with them."""
     parser.add_argument(
         "--memory",
         action="append",
@@ -124,7 +121,6 @@ def law_settings(given: list[str]) -> dict[str, float | str]:
 
 
 def _number(value: str) -> float | str:
-    """Return a number if the text is one; the law decides if the parameter accepts a word."""
     try:
         return float(value)
     except ValueError:

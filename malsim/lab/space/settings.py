@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from malsim.base.errors import UsageError, nearest
 from malsim.base.user_formula import UserFormula
-from malsim.lab.space.op_settings import op_settings, with_op_settings
-from malsim.lab.space.setting import Setting
+from malsim.lab.space.setting import Setting, op_settings, with_op_settings
 from malsim.laws import find_law
 from malsim.memory import Rules
 from malsim.memory.gate.checks import LAST_REPLICATION

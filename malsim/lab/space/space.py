@@ -100,11 +100,9 @@ class Space:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The dimensions' names."""
         return tuple(one.name for one in self.dimensions)
 
     def values(self, point: NDArray[np.float64]) -> dict[str, Any]:
-        """Return the value of each dimension at a point."""
         return {one.name: one.at(float(share)) for one, share in zip(self.dimensions, point, strict=True)}
 
     def point(self, values: Mapping[str, Any]) -> NDArray[np.float64]:

@@ -14,8 +14,7 @@ from malsim.lab.stability.critical import HIGHEST, Continuation, critical, norm_
 from malsim.lab.stability.frequency import eigenvalues, gain_margin, phase_margin
 from malsim.lab.stability.loop import LARGE, Array, TickLoop
 from malsim.lab.stability.loop_figures import LoopFigures
-from malsim.lab.stability.periods import of_trail, word
-from malsim.lab.stability.simulate import measured_ceiling
+from malsim.lab.stability.simulate import measured_ceiling, of_trail, word
 from malsim.memory import Memory, Rules
 from malsim.sim.run import Run
 from malsim.sim.why.refused_claims import endings
@@ -137,7 +136,6 @@ class Stability:
 
     @property
     def plot(self) -> LoopFigures:
-        """The figures of this loop."""
         return LoopFigures(
             self.memory, self.rules, self.loop, self.fixed_point, self.spectrum, self.cells, self.verdict,
             self.critical_ceiling, self.eigenvalues, (self.slope_margin, self.phase_margin),
@@ -163,7 +161,6 @@ class Stability:
         }
 
     def __repr__(self) -> str:
-        """Return a readable summary."""
         return "\n".join(_report(self))
 
 

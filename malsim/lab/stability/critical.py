@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,6 @@ from malsim.lab.stability.loop import LARGE
 from malsim.lab.stability.spectrum import COARSE, Spectrum, spectrum
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from malsim.lab.stability.loop import Array, TickLoop
 
 HIGHEST = 2.0
@@ -23,14 +21,13 @@ LEAPS, STRIDES, HALF, NEARBY, WIDE = (3.0, 1.6), (1.3, 1.1), 0.5, 0.1, 1.4
 LOW, UNDER = 0.05, 0.9
 LAST = 2.0
 POWER = 8
-Entry = TypeVar("Entry", bound=np.generic)
 NEAR, WORK = 1e-5, 200_000
 ROUGH, SHARP, FINE, MOST = 3e-2, 1e-3, 5e-7, 100
-LOST, MANY = 1.02, 255
+LOST = 1.02
 
 
 class CeilingPoint(NamedTuple):
-    """A challenge ceiling, the fixed point there, and the spectral radius of the tick at it."""
+    """Challenge ceiling, the fixed point at it, and the spectral radius of the tick there."""
 
     ceiling: float
     worth: Array
@@ -38,7 +35,7 @@ class CeilingPoint(NamedTuple):
 
 
 class FixedPoint(NamedTuple):
-    """The fixed point at the loop's own ceilings, what it leaves of |f(e) − e|, and the eigenvalues there."""
+    """Fixed point at the loop's own ceilings, the residual max |f(e) − e|, and the spectrum there."""
 
     worth: Array
     gap: float
@@ -46,35 +43,18 @@ class FixedPoint(NamedTuple):
 
 
 class Continuation:
-    """The points of a loop so far, by ceiling.
-
-    A loop of more than 10,000 cells is followed in single precision, its cells in order of how many edges they hear: a
-    product is up to three times as fast where the processor foresees the end of each row.
-    """
+    """Points of a loop found so far, by ceiling."""
 
     def __init__(self, loop: TickLoop) -> None:
         self.loop, self.large = loop, len(loop.start) > LARGE
         self.points: dict[float, CeilingPoint] = {}
 
-    @cached_property
-    def order(self) -> NDArray[np.int64]:
-        """The loop's cells in the order in which they are followed."""
-        if not self.large:
-            return np.arange(len(self.loop.start))
-        up, down = (np.minimum(np.diff(each.indptr), MANY) for each in (self.loop.support, self.loop.challenge))
-        return np.argsort((up * (MANY + 1) + down).astype(np.uint16), kind="stable")
-
-    @cached_property
-    def working_loop(self) -> TickLoop:
-        """The loop as it is followed."""
-        return self.loop.arranged(self.order, np.float32) if self.large else self.loop
-
     def at(self, ceiling: float, *, sharp: bool = True) -> CeilingPoint:
-        """Return the point at a ceiling, from the two nearest ones that are not lost.
+        """Compute the point at a ceiling, starting from the two nearest stable ones.
 
-        Where not `sharp`, the radius of a large loop is good to about 5 %: its soft modes are still on the way.
+        Unless `sharp`, the radius of a large loop is accurate to about 5 %, because its slow modes have not converged.
         """
-        there, start = replace(self.working_loop, challenge_ceiling=ceiling), self._guess(ceiling)
+        there, start = replace(self.loop, challenge_ceiling=ceiling), self._guess(ceiling)
         if self.large:
             worth = anderson(there, start, near=SHARP if sharp else ROUGH, most=MOST)
         else:
@@ -85,32 +65,26 @@ class Continuation:
 
     @cached_property
     def own(self) -> FixedPoint:
-        """The point at the loop's own ceiling, in full, from the nearest points that are not lost."""
+        """The fixed point at the loop's own ceiling, computed from the nearest stable points."""
         ceiling = float(self.loop.challenge_ceiling)
         near = self._guess(ceiling)
         if self.large:
-            near = anderson(self.working_loop, near, near=FINE, most=MOST)
-        worth, gap = any_fixed_point(self.loop, self._restored(near.astype(np.float64)), by_ticks=not self.large)
-        near = worth[self.order].astype(near.dtype)
-        there = spectrum(self.working_loop.jacobian(near), self.loop.damping)
-        self.points[ceiling] = CeilingPoint(ceiling, near, there.radius)
-        return FixedPoint(worth, gap, Spectrum(self._restored(there.part), there.value, self._restored(there.vector)))
+            near = anderson(self.loop, near, near=FINE, most=MOST)
+        worth, gap = any_fixed_point(self.loop, near, by_ticks=not self.large)
+        here = spectrum(self.loop.jacobian(worth), self.loop.damping)
+        self.points[ceiling] = CeilingPoint(ceiling, worth, here.radius)
+        return FixedPoint(worth, gap, here)
 
     def _guess(self, ceiling: float) -> Array:
-        """Extrapolate the fixed point at a ceiling linearly from the two nearest points that are not lost, or only just."""
+        """Extrapolate the fixed point at a ceiling linearly from the two nearest points with a radius below 1.02."""
         stable = [point for point in self.points.values() if point.radius < LOST]
         nearest = sorted(stable, key=lambda point: abs(point.ceiling - ceiling))[:2]
         if len(nearest) <= 1:
-            return nearest[0].worth if nearest else self.working_loop.start
+            return nearest[0].worth if nearest else self.loop.start
         one, two = nearest
         share = (ceiling - one.ceiling) / (two.ceiling - one.ceiling)
         ahead: Array = np.clip(one.worth + share * (two.worth - one.worth), 0.0, 1.0)
         return ahead
-
-    def _restored(self, values: NDArray[Entry]) -> NDArray[Entry]:
-        own = np.empty_like(values)
-        own[self.order] = values
-        return own
 
 
 def critical(path: Continuation) -> float | None:
@@ -138,7 +112,7 @@ def critical(path: Continuation) -> float | None:
 
 
 def _first(path: Continuation) -> CeilingPoint:
-    safe, present = _safe(path.working_loop), float(path.loop.challenge_ceiling)
+    safe, present = _safe(path.loop), float(path.loop.challenge_ceiling)
     if HALF * safe <= present <= UNDER * safe and present > 0.0:
         return CeilingPoint(present, path.own.worth, path.own.spectrum.radius)
     return path.at(UNDER * safe, sharp=False)

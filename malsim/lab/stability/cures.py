@@ -13,7 +13,7 @@ from malsim.lab.stability.analysis import stability
 from malsim.lab.stability.fixed_point import fixed_point, polished
 from malsim.lab.stability.frequency import damping_bound
 from malsim.lab.stability.loop import TickLoop
-from malsim.lab.stability.periods import of_trail, word
+from malsim.lab.stability.simulate import of_trail, word
 from malsim.memory import Memory, Rules, admit
 from malsim.scenario.checks.series_metrics import measure
 
@@ -52,7 +52,6 @@ class Cures:
         return draw(self.table, self.response, cell=self.cell, title=title)
 
     def __repr__(self) -> str:
-        """Return the table as readable text."""
         with pl.Config(
             tbl_hide_column_data_types=True,
             tbl_rows=-1,

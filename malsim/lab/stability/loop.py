@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,18 +67,6 @@ class TickLoop:
             formula=rules.effective,
         )
 
-    def arranged(self, order: NDArray[np.int64], kind: type[np.floating[Any]]) -> TickLoop:
-        """Return the same loop with its cells in another order, in numbers of another precision."""
-        return replace(
-            self,
-            stated=self.stated[order].astype(kind),
-            factor=self.factor[order].astype(kind),
-            active=self.active[order],
-            start=self.start[order].astype(kind),
-            support=sparse.csr_array(self.support.astype(kind)[order][:, order]),
-            challenge=sparse.csr_array(self.challenge.astype(kind)[order][:, order]),
-        )
-
     def masses(self, worth: Array) -> tuple[Array, Array]:
         """Support and challenge mass, from effective or stated as the rules say."""
         if self.from_stated:
@@ -95,11 +83,9 @@ class TickLoop:
         )
 
     def step(self, worth: Array) -> Array:
-        """Return the result of one tick without damping: f(e)."""
         return self._where_active(self.worth(*self.masses(worth)), worth)
 
     def tick(self, worth: Array) -> Array:
-        """Return the result of one tick: e + damping · (f(e) − e)."""
         fresh = self.step(worth)
         return fresh if self.damping == 1.0 else worth + self.damping * (fresh - worth)
 

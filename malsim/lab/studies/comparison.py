@@ -38,7 +38,6 @@ class PairedComparison:
 
     @property
     def differs(self) -> bool:
-        """True if the interval excludes 0."""
         return self.difference.low > 0.0 or self.difference.high < 0.0
 
     @property
@@ -71,7 +70,6 @@ class PairedComparison:
         return paired(self.each, self.frame, label=label_of(self.metric), title=title)
 
     def __repr__(self) -> str:
-        """Return a readable summary, with a line on the pairing."""
         mean = self.difference
         if self.alike:
             how = f"b − a = {mean.value:+.4g}" if mean.value else "no difference"

@@ -121,7 +121,6 @@ def is_better_high(metric: Measure) -> bool:
 
 
 def name_of(metric: Measure) -> str:
-    """Return the name of a measure for frames and figures."""
     return metric if isinstance(metric, str) else getattr(metric, "__name__", "measure")
 
 
@@ -161,11 +160,9 @@ class Estimate:
 
     @property
     def half_width(self) -> float:
-        """Half of the interval's length."""
         return (self.high - self.low) / 2.0
 
     def __str__(self) -> str:
-        """Return the estimate as one line."""
         unknown = self.time is not None and np.isnan(self.time.value)
         number = "" if unknown else f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] "
         spells = f": {self.time}" if self.time else ""

@@ -1,4 +1,4 @@
-"""The folder of a study: a card that says which study it holds, and a file a point that is there whole or not at all."""
+"""Folder of a sweep: a card that identifies the sweep, and one file per point, written atomically."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OF_TIMES: dict[str, type[pl.DataType]] = {"horizon": pl.Float64, "censored": pl.
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """Job of a worker: run a scenario under some settings, measure, and write the file."""
+    """Job of a worker: run a scenario under some settings, measure, and write the file of the point."""
 
     scenario: Scenario
     settings: dict[str, Any]
@@ -44,12 +44,12 @@ class SweepPoint:
     path: Path
 
     def __call__(self) -> str:
-        """Run, measure, write the file whole or not at all; returns its name.
+        """Run, measure, and write the file of the point atomically; return its name.
 
-        The file has a row a metric: the settings, then metric, value, low, high (95 %, by what the metric is; null with one
-        replication) and replications; where one is a time also horizon and censored, its longest spell and the share not
-        seen to its end (value is null where more than a half outlast it). Raises `UsageError` naming the settings where a
-        run or a metric is refused.
+        The file has one row per metric: the settings, then metric, value, low, high (95 %; null for one replication) and
+        replications. For times it also has horizon (the longest spell) and censored (the share of spells not seen to their
+        end); value is null if more than half are censored. Raises `UsageError` naming the settings if a run or a metric is
+        refused.
         """
         try:
             results = measurements_by_running(changed(self.scenario, self.settings, where="sweep"), self.metrics)
@@ -70,7 +70,7 @@ class SweepPoint:
 
 
 def place_of(settings: dict[str, Any]) -> str:
-    """Return the file of a point, under a folder of its own first letters so that no folder grows too long.
+    """Return the path of a point's file, in subfolders by its first letters so that no folder grows too long.
 
     >>> place_of({"rules.damping": 0.5})
     '90/90968b484518cd8c9a45.parquet'
@@ -81,7 +81,7 @@ def place_of(settings: dict[str, Any]) -> str:
 
 
 def write_whole(frame: pl.DataFrame, path: Path) -> None:
-    """Write a Parquet file so that at any moment, and after any kill, it is there whole or not there."""
+    """Write a Parquet file atomically: after a kill at any moment it is complete or absent."""
     with writing(path):
         path.parent.mkdir(exist_ok=True)
         part = path.with_name(f".{path.stem}.{os.getpid()}.part")
@@ -90,39 +90,39 @@ def write_whole(frame: pl.DataFrame, path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-    for part in path.parent.glob(f".{path.stem}.*.part"):  # of one that was killed at this point before
+    for part in path.parent.glob(f".{path.stem}.*.part"):  # left by a process that was killed here
         part.unlink(missing_ok=True)
 
 
-def open_folder(folder: Path, about: Mapping[str, Any], *, what: str) -> None:
-    """Create a study's folder with its card, WHAT.json, or check that the existing card is the same.
+def open_folder(folder: Path, about: Mapping[str, Any]) -> None:
+    """Create a sweep's folder with its card, sweep.json, or check that the existing card is the same.
 
-    Raises `UsageError` naming what differs; the folder is left as it is.
+    Raises `UsageError` naming the differences; the folder stays unchanged.
     """
-    card = folder / f"{what}.json"
+    card = folder / "sweep.json"
     if card.exists():
         before = json.loads(card.read_text(encoding="utf-8"))
         differ = [key for key, value in about.items() if before.get(key, {}) != value]
         if differ:
             given = f"other {', '.join(_difference(key, before.get(key, {}), about[key]) for key in differ)}"
             hint = "give another folder, or remove this one"
-            raise UsageError(f"this folder holds another {what}", where=str(folder), given=given, hint=hint)
+            raise UsageError("this folder holds another sweep", where=str(folder), given=given, hint=hint)
         return
     (folder / "points").mkdir(parents=True, exist_ok=True)
-    part = folder / f".{what}.{os.getpid()}.part"
+    part = folder / f".sweep.{os.getpid()}.part"
     part.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     part.replace(card)
 
 
 def _difference(key: str, before: object, now: object) -> str:
-    """Name the part of an entry that differs; for code, the functions whose body differs."""
+    """Return the name of an entry that differs; for code, the names of the functions whose bodies differ."""
     if key != "code" or not isinstance(before, dict) or not isinstance(now, dict) or set(before) != set(now):
         return key
     return f"body of {', '.join(name for name in now if now[name] != before[name])}"
 
 
 def identity_of(scenario: Scenario) -> str:
-    """Return a hash of all that a scenario does; not of its checks, nor of where its file lies."""
+    """Return a hash of everything that determines a scenario's run; not of its checks, nor of its file's path."""
     settings = {one.name: getattr(scenario, one.name) for one in fields(scenario)}
     for name in ("claims", "rules", "checks", "text", "path", "why", "initial_memory", "netlist"):
         settings.pop(name)

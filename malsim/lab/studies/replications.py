@@ -70,7 +70,6 @@ class ReplicationResult:
 
     @property
     def replications(self) -> int:
-        """Number of replications run."""
         return self.each.height
 
     @property
@@ -94,7 +93,6 @@ class ReplicationResult:
         return self.estimates[metric]
 
     def __repr__(self) -> str:
-        """Return a line per metric."""
         lines, doubts = [], self.doubts
         for name, one in self.estimates.items():
             wide = "" if one.half_width <= self.targets[name] else f"; ± {self.targets[name]:g} was asked and not reached"
@@ -208,7 +206,6 @@ def half_widths(names: Sequence[str], half_width: float | Mapping[str, float]) -
 
 
 def enough(values: Array) -> bool:
-    """Return True if there are enough values for their skewness."""
     return bool((~np.isnan(values)).sum() >= needed(values))
 
 

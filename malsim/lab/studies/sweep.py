@@ -44,7 +44,6 @@ class SweepResult:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The settings swept."""
         return tuple(self.labels)
 
     @property
@@ -133,7 +132,7 @@ def sweep(
     if executor is None:
         must_travel(*filter(callable, (*measures, scenario.rules.effective)))
     folder = Path(folder or Path("out") / scenario.name / "sweep").resolve()
-    open_folder(folder, _card(scenario, points, measures), what="sweep")
+    open_folder(folder, _card(scenario, points, measures))
     due = sum(1 for _ in _due(points, folder))
     title = f"sweep of {scenario.name}"
     base = replace(scenario, path=str(Path(scenario.path).resolve())) if scenario.path else scenario

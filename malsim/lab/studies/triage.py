@@ -51,7 +51,6 @@ class TriageTable:
 
     @classmethod
     def concat(cls, parts: Iterable[TriageTable]) -> TriageTable:
-        """Return the tables of several scenarios as one."""
         return cls(frame=pl.concat(part.frame for part in parts))
 
     def figure(self) -> Sheet:
@@ -61,7 +60,6 @@ class TriageTable:
         return review_load(self.frame, avoided=AVOIDED, load=LOAD, autonomy=AUTONOMY)
 
     def json(self) -> str:
-        """Return the rows as a JSON list; a missing number is null."""
         return json.dumps(self.frame.with_columns(pl.col(pl.Float64).fill_nan(None)).to_dicts(), indent=1, allow_nan=False)
 
     def write(self, folder: Path) -> list[Path]:
@@ -70,7 +68,6 @@ class TriageTable:
         return save_files(folder, contents)
 
     def __repr__(self) -> str:
-        """Return the table as readable text."""
         lines = []
         for (name, weekly), part in self.frame.group_by("scenario", "weekly", maintain_order=True):
             budget = f"{weekly:g} reviews a week" if weekly else "as many reviews as they can"

@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.base.errors import UsageError
 from malsim.lab.studies.measure import name_of
-from malsim.lab.tuning.surrogate import lowest
+from malsim.lab.tuning.search import lowest
 from malsim.lab.tuning.trials import bootstrap, loss_of, triple, worst_margins
 from malsim.lab.tuning.tuning_result import TuningResult, numbers
 

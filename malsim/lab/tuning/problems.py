@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -13,18 +13,19 @@ from malsim.base.errors import UsageError
 from malsim.base.user_formula import UserFormula
 from malsim.lab.space.settings import changed
 from malsim.lab.studies.measure import Array, Measure, is_better_high, measured_by_running
-from malsim.lab.studies.point_files import identity_of
+from malsim.lab.studies.price_figures import PRICES, price_figure
 from malsim.lab.studies.real import RealClaims, halves, read_real
 from malsim.memory import Rules
 from malsim.scenario.file.scenario_file import read
-from malsim.sim.record.manifest import constants
 from malsim.sim.record.scoring import CLIPPED, squared_error
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     import polars as pl
+
 
 REPLICATIONS = 16
 
@@ -33,19 +34,12 @@ class Problem(Protocol):
     """Something to tune on: a loss for each of its units, the same units whatever the settings."""
 
     @property
-    def name(self) -> str:
-        """Name of the problem."""
+    def name(self) -> str: ...
 
     @property
-    def subject(self) -> Rules | Scenario:
-        """Rules to tune, or a scenario with its rules, at their current settings."""
+    def subject(self) -> Rules | Scenario: ...
 
-    @property
-    def identity(self) -> str:
-        """Key of the problem, equal for problems with the same losses; studies are stored under it."""
-
-    def under(self, values: Mapping[str, Any]) -> Rules | Scenario:
-        """Return the subject under some settings."""
+    def under(self, values: Mapping[str, Any]) -> Rules | Scenario: ...
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
         """Return, per measure, the loss of each unit (a replication, a question) under some settings; lower is better."""
@@ -62,16 +56,9 @@ class OfScenario:
 
     @property
     def name(self) -> str:
-        """The scenario's name."""
         return self.subject.name
 
-    @property
-    def identity(self) -> str:
-        """A hash of all that the scenario does."""
-        return identity_of(self.subject)
-
     def under(self, values: Mapping[str, Any]) -> Scenario:
-        """Return the scenario under some settings."""
         return changed(self.subject, values, where="space")
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
@@ -101,19 +88,9 @@ class OfClaims:
 
     @property
     def name(self) -> str:
-        """The data set's name."""
         return self.claims.name
 
-    @property
-    def identity(self) -> str:
-        """A hash of the claims, their truth, the rules and the objects."""
-        parts = [repr(constants(self.subject)), self.objects.to_frame().write_ndjson()]
-        for memory, truth in self.claims.parts:
-            parts += [frame.write_ndjson() for frame in (memory.cells, memory.edges, memory.writers, truth)]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
     def under(self, values: Mapping[str, Any]) -> Rules:
-        """Return the rules under some settings."""
         return changed(self.subject, values, where="space")
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
@@ -140,7 +117,6 @@ class OfClaims:
 
 
 def formula_of(subject: object) -> UserFormula | None:
-    """Return the user-defined formula of a scenario or rules."""
     effective = getattr(getattr(subject, "rules", subject), "effective", None)
     return effective if isinstance(effective, UserFormula) else None
 
@@ -171,3 +147,45 @@ def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rule
         allowed = "scenarios, folders of claims"
         raise UsageError("nothing to tune on", where="tune", given=type(subject).__name__, allowed=allowed)
     return cast("Problem", subject)
+
+
+FORM = re.compile(rf"\s*({'|'.join(PRICES)})\s*(>=|<=)\s*(\d+(?:\.\d+)?)\s*")
+
+
+@dataclass(frozen=True)
+class PriceBound:
+    """A figure of `PRICES`, `>=` or `<=`, and a number."""
+
+    name: str
+    relation: str
+    value: float
+
+    @classmethod
+    def of(cls, text: str) -> PriceBound:
+        """Read one; raises `UsageError` for what is none.
+
+        >>> PriceBound.of("gap >= 3")
+        PriceBound(name='gap', relation='>=', value=3.0)
+        """
+        if not (match := FORM.fullmatch(text)):
+            allowed = f"{', '.join(PRICES)}, then >= or <= and a number"
+            raise UsageError("not a bound on a price", where="--keep", given=text, allowed=allowed, hint='--keep "gap >= 3"')
+        return cls(match[1], match[2], float(match[3]))
+
+    def holds(self, subject: Scenario | Rules) -> bool:
+        figure = price_figure(subject, self.name)
+        return figure >= self.value if self.relation == ">=" else figure <= self.value
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.relation} {self.value:g}"
+
+
+@dataclass(frozen=True)
+class Within:
+    """Test that all problems keep the price bounds under given settings; it can be pickled."""
+
+    bounds: tuple[PriceBound, ...]
+    problems: tuple[Problem, ...]
+
+    def __call__(self, values: Mapping[str, Any]) -> bool:
+        return all(bound.holds(one.under(values)) for bound in self.bounds for one in self.problems)

@@ -12,16 +12,14 @@ from malsim.base.limits import within
 from malsim.lab.space.space import Space
 from malsim.lab.tuning.attainable import exclusions
 from malsim.lab.tuning.held_out import Study, evaluate_tries
-from malsim.lab.tuning.price_bound import PriceBound, Within
-from malsim.lab.tuning.problems import REPLICATIONS, as_problem, drawn_subject, formula_of
+from malsim.lab.tuning.problems import REPLICATIONS, PriceBound, Within, as_problem, drawn_subject, formula_of
 from malsim.lab.tuning.search import ModelSearch, Search
-from malsim.lab.tuning.trials import Job, in_folder, loss_of, scales_of, worst_margins
+from malsim.lab.tuning.trials import Job, loss_of, scales_of, worst_margins
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
-    from pathlib import Path
 
     from malsim.lab.studies.measure import Array, Measure
     from malsim.lab.tuning.problems import Problem
@@ -52,7 +50,6 @@ class Tuner:
         replications: int = REPLICATIONS,
         rules: Rules | None = None,
         seed: int = 0,
-        study: str | Path | None = None,
     ) -> None:
         if requirements and objective is not None:
             raise UsageError("an objective or requirements, not both", where="tune")
@@ -64,7 +61,6 @@ class Tuner:
         self.job, self.holdout = Job(tuple(training), measures), Job(tuple(test), measures) if test else None
         self.scales: tuple[float, ...] = ()
         self.holds_others = holdout is not None
-        self.evaluator = self.job if study is None else in_folder(self.job, study)
         self._within = Within(tuple(map(PriceBound.of, keep)), tuple(training))
         self.values: list[dict[str, Any]] = []
         self.tries: list[list[list[Array]]] = []
@@ -87,7 +83,7 @@ class Tuner:
         return [next(losses) if holds else np.full(objectives, np.nan) for holds in within]
 
     def _try(self, values: list[dict[str, Any]], executor: Executor | None = None) -> list[Array]:
-        tries = list((executor.map if executor else map)(self.evaluator, values))
+        tries = list((executor.map if executor else map)(self.job, values))
         self.values += values
         self.tries += tries
         return [loss_of(units, worst=self.worst, scales=self.scales) for units in tries]
@@ -162,9 +158,6 @@ def tune(
         At least so many of each scenario.
     rules
         Where the search starts from: those of the scenarios, for claims the defaults, if None.
-    study
-        A folder to keep every point in as it is computed. The same call goes on where one that was killed had come to, and
-        finds what it would have found; a larger budget goes on from a smaller.
 
     Recommends nothing where the objective is flat but for chance, where on what was held out the gain's interval holds 0, or
     where no setting tried meets the requirements: then `best` is the closest, and `margins` has its margin for each. Several
@@ -175,7 +168,7 @@ def tune(
     ------
     UsageError
         A bad space, nothing to tune on, no truth, one replication, both an objective and requirements, a budget too small
-        for the settings, an objective that is the same at every point, or a folder that holds another study.
+        for the settings, or an objective that is the same at every point.
     """
     from tqdm.auto import tqdm
 

@@ -105,7 +105,6 @@ class TuningResult:
         return "\n".join([*lines, "[rules]", *rules]) + "\n" + formula
 
     def write(self, path: Path, *, anyway: bool = False) -> None:
-        """Write `toml()`."""
         save_text(path, self.toml(anyway=anyway))
 
     def figure(self, *, title: str = "") -> Sheet:
@@ -155,7 +154,6 @@ class TuningResult:
         return sheets
 
     def __repr__(self) -> str:
-        """Return a readable summary."""
         lines = [f"{' and '.join(self.objectives)}: {self.candidates.height} points tried; best loss {numbers(self.loss)}"]
         if self.held_out and self.held_gain:
             before = f"less than before by {numbers(self.held_gain)}"

@@ -30,7 +30,7 @@ def workbench(scenario: Scenario | str | Path) -> Any:
         Where Panel is not installed: it comes with the extra `workbench`.
     """
     needs_panel()
-    from malsim.lab.workbench.page.open_page import component
+    from malsim.lab.workbench.page.serve import component
 
     return component(scenario)
 

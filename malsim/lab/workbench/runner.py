@@ -6,7 +6,7 @@ import threading
 import time
 from contextvars import copy_context
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from malsim.base.errors import MalsimError
 from malsim.lab.workbench.changes import Result, Tuning, run_tuning
@@ -99,13 +99,3 @@ class Runner:
                 reported = now
                 self._schedule(partial(self._progress, number / len(times)))
             yield at
-
-
-def run_now(tuning: Tuning) -> Result | str:
-    """Run a tuning on this thread; return the result or the message of what refused it."""
-    answer: list[Any] = []
-    runner = Runner(
-        lambda call: call(), done=answer.append, failed=lambda _, text: answer.append(text), progress=lambda _: None
-    )
-    runner._run(tuning)  # noqa: SLF001  # the same steps without a thread
-    return answer[0]  # type: ignore[no-any-return]  # one of the two

@@ -53,7 +53,6 @@ def name_below(path: Path, folder: Path) -> str:
 
 
 def holds_store(path: str | Path) -> bool:
-    """Return whether a path is a store of malsim's."""
     return Path(path).is_file() and is_store(Path(path))
 
 
@@ -85,5 +84,4 @@ def _of_claims(path: Path) -> Scenario:
 
 
 def _spread(claims: pl.DataFrame) -> pl.DataFrame:
-    """Return the claims numbered for each writer from 0, as scripted claims are."""
     return claims.with_columns(pl.int_range(pl.len()).over("writer").alias("sequence"), rep=pl.lit(0, pl.Int32))

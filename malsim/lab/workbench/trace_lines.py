@@ -50,7 +50,6 @@ class TraceLine:
 
     @property
     def moved(self) -> float:
-        """The distance between the largest and the smallest value."""
         finite = [value for value in self.values if value == value]  # noqa: PLR0124  # NaN
         return max(finite) - min(finite) if finite else 0.0
 
@@ -100,18 +99,15 @@ def steps(t: tuple[float, ...], values: tuple[float, ...]) -> tuple[list[float],
 
 
 def most_moved(traces: Sequence[TraceLine], count: int) -> list[TraceLine]:
-    """Return the traces that moved most, in the order given."""
     names = {trace.name for trace in sorted(traces, key=lambda trace: -trace.moved)[:count]}
     return [trace for trace in traces if trace.name in names]
 
 
 def title_of(panel: str) -> str:
-    """Return the title of a panel."""
     return TITLES.get(panel, panel)
 
 
 def _labels(run: Any) -> dict[str, str]:
-    """Return what each cell is about, in one line."""
     if not run.cells.height:
         return {}
     about = run.labels.unique("cell", keep="first", maintain_order=True).select("cell", "object", "title").rows()
@@ -152,7 +148,6 @@ def _with_panels(signals: pl.DataFrame, bits: set[str]) -> pl.DataFrame:
 
 
 def _add(panels: dict[str, list[TraceLine]], frame: pl.DataFrame, labels: Mapping[str, str]) -> None:
-    """Add the traces of a frame of t, name, panel and value, and low and high of bands."""
     edges = [column for column in ("low", "high") if column in frame.columns]
     frame = frame.with_columns(pl.col("value", *edges).cast(pl.Float64).fill_null(float("nan")))
     for (panel, name), rows in frame.group_by("panel", "name", maintain_order=True):

@@ -10,7 +10,7 @@ import polars as pl
 
 from malsim.base.intervals import SHARE
 from malsim.lab.studies.laws.claims import read_folder
-from malsim.lab.studies.laws.replayed import replay_law
+from malsim.lab.studies.laws.replay_report import replay_law
 from malsim.lab.studies.laws.stream import Stream, ask, questions_of
 from malsim.laws import plant_of
 from tests.bench.studies import mean_row

@@ -19,13 +19,11 @@ import malsim as ms
 from malsim.base.errors import MalsimError
 from malsim.base.files.vcd import vcd_text
 from malsim.lab.space.settings import changed, settings_of
-from malsim.lab.workbench.changes import Result, Tuning, run_tuning
-from malsim.lab.workbench.page_address import query_of, tuning_of
+from malsim.lab.workbench.changes import Result, Tuning, query_of, run_tuning, tuning_of
 from malsim.lab.workbench.parts.checks import property_text
-from malsim.lab.workbench.parts.finding import days_where
-from malsim.lab.workbench.parts.stepping import changes_at, ticks_of
-from malsim.lab.workbench.runner import Runner, run_now
-from malsim.lab.workbench.saved import KINDS, content, samples_of, scenario_text
+from malsim.lab.workbench.parts.saving import KINDS, content, samples_of, scenario_text
+from malsim.lab.workbench.parts.stepping import changes_at, days_where, ticks_of
+from malsim.lab.workbench.runner import Runner
 from malsim.lab.workbench.settings_rows import reach, setting_groups
 from malsim.lab.workbench.targets import path_of_name, scenario_of_path
 from malsim.lab.workbench.trace_lines import steps, traces_of
@@ -35,6 +33,15 @@ from malsim.sim.world.clock import DAY
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def run_now(tuning: Tuning) -> Result | str:
+    answers: list[Result | str] = []
+    Runner(
+        lambda call: call(), done=answers.append, failed=lambda _, text: answers.append(text), progress=lambda _: None,
+        at_once=True,
+    ).ask(tuning)  # fmt: skip
+    return answers[0]
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,8 @@ import numpy as np
 
 from malsim.base.errors import DataError, UsageError
 from malsim.base.files.text_files import read_text
-from malsim.lab.shell import edits
 from malsim.lab.shell.hal.hal_line import wired
-from malsim.lab.shell.session import Session, signals_by_pin
+from malsim.lab.shell.session import Session, delf, delsig, signals_by_pin, unlinkp, unload
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.hal import read_hal
 from malsim.netlist.hal.pin_names import shown_names
@@ -249,23 +248,23 @@ def _format(value: Any) -> str:
 
 def _unlink(session: Session, pins: list[str]) -> Session:
     signals = signals_by_pin(session.net)
-    return edits.unlinkp(session, *(pin for pin in pins if pin in signals))
+    return unlinkp(session, *(pin for pin in pins if pin in signals))
 
 
 def _delsig(session: Session, signals: list[str]) -> Session:
     names = [signal for signal in signals if signal == "all" or signal in session.net.signals]
-    return reduce(edits.delsig, names, session)
+    return reduce(delsig, names, session)
 
 
 def _delf(session: Session, functions: list[str]) -> Session:
     threads = {name: thread.name for thread in session.net.threads for name in thread.functions}
     for name in functions:
-        session = edits.delf(session, name, threads[name])
+        session = delf(session, name, threads[name])
     return session
 
 
 def _unload(session: Session, names: list[str]) -> Session:
-    return reduce(edits.unload, names, session)
+    return reduce(unload, names, session)
 
 
 _EDITS: dict[str, Callable[[Session, list[str]], Session]] = {

@@ -60,7 +60,6 @@ class LawTable:
         return law_table(self.frame, title=self.title)
 
     def json(self) -> str:
-        """Return the rows as a JSON list; a missing number is null."""
         numbers = pl.when(pl.col(pl.Float64).is_finite()).then(pl.col(pl.Float64))
         return json.dumps(self.frame.with_columns(numbers).to_dicts(), indent=1, allow_nan=False)
 
@@ -75,7 +74,6 @@ class LawTable:
         return save_files(folder, contents)
 
     def __repr__(self) -> str:
-        """Return the table as readable text."""
         lines, wide = [self.title], max(23, *map(len, self.frame["law"].to_list())) + 1
         for (data,), part in self.frame.group_by("data", maintain_order=True):
             lines.append(f"  {data}")

@@ -14,17 +14,15 @@ from malsim.base.errors import MalsimError
 from malsim.base.plain_text import plain_text
 from malsim.lab.space.settings import settings_of
 from malsim.lab.workbench.changes import LAW
-from malsim.lab.workbench.page.page_layout import laid_out
 from malsim.lab.workbench.parts.checks import ChecksPart
-from malsim.lab.workbench.parts.finding import FindPart, InputsPart
 from malsim.lab.workbench.parts.saving import SavePart
-from malsim.lab.workbench.parts.stepping import StepPart
+from malsim.lab.workbench.parts.stepping import FindPart, InputsPart, StepPart
 from malsim.lab.workbench.parts.why_part import WhyPart
 from malsim.lab.workbench.parts.wires import WiresPart
 from malsim.lab.workbench.runner import Runner
 from malsim.lab.workbench.settings_rows import setting_groups
 from malsim.lab.workbench.trace_lines import SHOWN, most_moved, title_of
-from malsim.lab.workbench.view.components import Legend, PageHead, SettingsPanel
+from malsim.lab.workbench.view.components import Legend, PageHead, SettingsPanel, laid_out
 from malsim.lab.workbench.view.figures import Hold, Looks, Stack
 
 if TYPE_CHECKING:
@@ -90,7 +88,6 @@ class LivePage:
     day: float | None
 
     def change(self, tuning: Tuning) -> None:
-        """Take another tuning and run it."""
         before, self.tuning, self._notice = self.tuning, tuning, ""
         if (tuning.values.get(LAW), tuning.netlist) != (before.values.get(LAW), before.netlist):
             self.settings.groups = setting_groups(tuning.unset)
@@ -98,7 +95,6 @@ class LivePage:
         self.runner.ask(tuning)
 
     def show(self, result: Result) -> None:
-        """Show a result."""
         self.result = result
         panels = tuple(result.traces)
         if self.stack is None or self.stack.panels != panels:
@@ -116,7 +112,6 @@ class LivePage:
             tell()
 
     def go(self, day: float) -> None:
-        """Put the mark on a day."""
         self.day = day
         self.legend.day = day
         if self.stack:
@@ -125,12 +120,10 @@ class LivePage:
             tell()
 
     def title(self) -> str:
-        """Return the title of a figure of the result: the scenario and what was changed."""
         return f"{self.tuning.base.name}: {changes_text(self.tuning)}"
 
     @property
     def window(self) -> tuple[float, float]:
-        """The days that the figures show."""
         if self.stack is None:
             return 0.0, float(self.tuning.base.days)
         return float(self.stack.x_range.start), float(self.stack.x_range.end)
@@ -192,7 +185,6 @@ class LivePage:
         )  # fmt: skip
 
     def _refused(self, tuning: Tuning, text: str) -> None:
-        """Show what refused a tuning; the last picture that was valid stays."""
         if tuning is self.tuning or self.result is None:
             self.bar.error = plain_text(text)
 
@@ -200,7 +192,6 @@ class LivePage:
         self.bar.progress = share
 
     def _tapped(self, panel: str, day: float, height: float) -> None:
-        """Explain the trace that is nearest to a click."""
         if self.result is None or any(tap(day) for tap in self.on_tap):
             return
         traces = self.visible(self.result)[panel]
@@ -243,7 +234,6 @@ class LivePage:
 
 
 def changes_text(tuning: Tuning) -> str:
-    """Return the changed settings of a tuning in one line."""
     parts = [f"{name.removeprefix('rules.')} {value}" for name, value in tuning.values.items()]
     parts += ["netlist changed"] * (tuning.netlist is not None)
     own = settings_of(tuning.base)

@@ -6,14 +6,78 @@ import hmac
 import secrets
 import socket
 from dataclasses import dataclass, replace
+from functools import partial
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import panel as pn
 
-from malsim.base.errors import UsageError
-from malsim.lab.workbench.page.open_page import page_for
+from malsim.base.errors import MalsimError, UsageError
+from malsim.base.plain_text import plain_text
+from malsim.lab.workbench.changes import Tuning, query_of, tuning_of
+from malsim.lab.workbench.page.live_page import LivePage
+from malsim.lab.workbench.parts.gallery import gallery
+from malsim.lab.workbench.parts.ops_bench import OpsBench
+from malsim.lab.workbench.parts.store_view import StoreView
+from malsim.lab.workbench.targets import holds_store, name_below, path_of_name, scenario_of_path
 from malsim.lab.workbench.view.components import html
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from malsim.sim.settings.scenario import Scenario
+
+
+def component(scenario: Scenario | str | Path) -> Any:
+    pn.extension(inline=True)
+    base = scenario_of_path(scenario, allow_code=True) if isinstance(scenario, str | Path) else scenario
+    page = LivePage(Tuning(base=base), lambda call: call(), at_once=True)
+    page.runner.ask(page.tuning)
+    page.on_draw.append(lambda: pn.io.push_notebook(*page.plots.objects))
+    return page.view
+
+
+def page_for(
+    target: str | None, words: Mapping[str, Sequence[str]], *, folder: Path, allow_code: bool, token: str = ""
+) -> Any:
+    """Return the page that an address asks for: a scenario, or the gallery where neither it nor `target` names one."""
+    document, location = pn.state.curdoc, pn.state.location
+    schedule = document.add_next_tick_callback
+    named = words.get("scenario", [""])[0]
+    if "op" in words:
+        try:
+            return OpsBench(words["op"][0], folder).view
+        except MalsimError as problem:
+            return _message(str(problem))
+    if not named and target is None:
+        return gallery(schedule, pn.state.onload)
+    try:
+        path = path_of_name(named, folder) if named else Path(str(target))
+        if holds_store(path):
+            store = StoreView(path)
+            pn.state.onload(store.follow)
+            return store.view
+        base = Tuning(base=scenario_of_path(path, allow_code=allow_code))
+    except (MalsimError, OSError) as problem:
+        return _message(str(problem))
+    try:
+        tuning, refused = tuning_of(base, words), ""
+    except MalsimError as problem:
+        tuning, refused = base, f"{problem}. The rest of this address was not read."
+
+    def tell(tuning: Tuning) -> None:
+        location.search = query_of(tuning, named, token)
+
+    named = named or name_below(path, folder)
+    page = LivePage(tuning, schedule, folder=folder, address=tell, notice=plain_text(refused))
+    pn.state.onload(partial(page.runner.ask, tuning))  # before, a call from another thread can be lost
+    return page.view
+
+
+def _message(text: str) -> Any:
+    return html(f"<h2>malsim workbench</h2><p class='wb-error'>{escape(plain_text(text))}</p><p><a href='?'>Back</a></p>")
+
 
 LOOPBACK = "127.0.0.1"
 LOOK = """
@@ -34,7 +98,6 @@ class Serving:
     token: str = ""
 
     def page(self) -> Any:
-        """Return the page for one visitor, by the words of its address."""
         words = {
             name: [value.decode("utf-8", "replace") for value in values] for name, values in pn.state.session_args.items()
         }
@@ -63,7 +126,6 @@ def serve(serving: Serving, *, show: bool, ready: Any = print) -> None:
 
 
 def server_of(serving: Serving) -> Any:
-    """Return the server, listening but not yet answering."""
     pn.extension(raw_css=[LOOK], notifications=False)
     return pn.serve(
         {"/": serving.page}, address=serving.host, port=serving.port, show=False, start=False, threaded=False,
@@ -73,7 +135,6 @@ def server_of(serving: Serving) -> Any:
 
 
 def free_port(host: str) -> int:
-    """Return a port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind((host, 0))
         return int(probe.getsockname()[1])
@@ -85,7 +146,6 @@ def _origins(serving: Serving) -> list[str]:
 
 
 def new_token() -> str:
-    """Return a token that nobody guesses."""
     return secrets.token_urlsafe(24)
 
 

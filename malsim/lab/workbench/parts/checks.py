@@ -35,7 +35,6 @@ class ChecksPart:
         self.form.fields = _fields("", "", "", "", "")
 
     def show(self, result: Result) -> None:
-        """Show the outcomes of a result."""
         self._days = [_day(outcome) for outcome in result.outcomes]
         self.table.rows = [
             {"cells": _cells(outcome), "click": day is not None}
@@ -78,7 +77,6 @@ def property_text(*, of: str, low: str, high: str, start: str, end: str) -> str:
 
 
 def address_of(trace: TraceLine) -> str:
-    """Return the address by which a property reads a trace."""
     return {"effective": f"eff({trace.subject})", "currency": f"curr({trace.subject})"}.get(trace.panel, trace.subject)
 
 

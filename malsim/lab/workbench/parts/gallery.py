@@ -60,7 +60,6 @@ def _cards(pictures: Mapping[str, str]) -> str:
 
 @cache
 def _picture(name: str) -> str:
-    """Return the traces of a short run as a small picture."""
     run = api.run(api.read(example_path(name)).replace(replications=1), watch=iter)
     traces = traces_of(run)
     own = max((traces.get(panel, ()) for panel in ("effective", "currency")), key=_movement)

@@ -17,8 +17,7 @@ from malsim.base.errors import MalsimError, UsageError
 from malsim.base.files.paths import inside
 from malsim.base.files.table_files import read_table
 from malsim.base.plain_text import plain_text
-from malsim.lab.workbench.page.page_layout import card, wrap
-from malsim.lab.workbench.view.components import FieldForm, SettingsPanel, html
+from malsim.lab.workbench.view.components import FieldForm, SettingsPanel, card, html, wrap
 from malsim.lab.workbench.view.figures import Looks, bare_figure
 from ops import OpError
 from ops.bench.response import SIGNALS
@@ -69,7 +68,6 @@ class OpsBench:
 
     @property
     def view(self) -> Any:
-        """The layout of the page."""
         settings = card(self.settings, css_classes=["wb-settings"])
         picture = card(self.form, self.plots, css_classes=["wb-half"])
         main = pn.Column(picture, card(self.text, css_classes=["wb-half"]), css_classes=["wb-main"], margin=0,

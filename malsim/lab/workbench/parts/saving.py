@@ -3,17 +3,136 @@
 from __future__ import annotations
 
 import base64
+import io
+import json
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from malsim.base.errors import MalsimError
 from malsim.base.files.outputs import whole_file
 from malsim.base.files.paths import inside
-from malsim.lab.workbench.saved import KINDS, content
+from malsim.base.files.toml_text import toml_text
+from malsim.base.files.vcd import vcd_text
+from malsim.lab.space.scenario_document import set_in_document
+from malsim.lab.workbench.changes import LAW
+from malsim.lab.workbench.trace_lines import title_of
 from malsim.lab.workbench.view.components import FieldForm
+from malsim.scenario.file.scenario_file import parse
+from malsim.showing.plots.runs.signal_lanes import signal_lanes
+from malsim.sim.agent.netlist_runner import ALARMS
 
 if TYPE_CHECKING:
-    from malsim.lab.workbench.parts.page_host import PageHost
+    from collections.abc import Mapping, Sequence
+
+    from malsim.lab.workbench.changes import Result, Tuning
+    from malsim.lab.workbench.trace_lines import TraceLine
+
+
+KINDS = {
+    "scenario": ".toml", "netlist": ".malnet", "rules": ".rules.toml", "figure as PNG": ".png", "figure as SVG": ".svg",
+    "traces as CSV": ".csv", "traces as VCD": ".vcd",
+}  # fmt: skip
+
+
+def content(kind: str, result: Result, visible: Mapping[str, Sequence[TraceLine]], title: str) -> bytes:
+    """Return the bytes of one of `KINDS` for a result; `visible` are the traces in the figure, `title` is its title."""
+    tuning = result.tuning
+    if kind == "scenario":
+        return scenario_text(tuning).encode()
+    if kind == "netlist":
+        return tuning.netlist_text.encode()
+    if kind == "rules":
+        rules = {name.removeprefix("rules."): value for name, value in tuning.values.items() if name.startswith("rules.")}
+        return toml_text({"rules": rules}).encode()
+    if kind == "traces as CSV":
+        return samples_of(visible).write_csv().encode()
+    if kind == "traces as VCD":
+        samples = samples_of(visible)
+        bits = [trace.name for trace in visible.get("bits", ())]
+        return vcd_text(samples.with_columns(channel=_channel()), bits, tick=tuning.scenario.turn_every).encode()
+    return _figure(result, visible, title, "png" if kind.endswith("PNG") else "svg")
+
+
+def samples_of(visible: Mapping[str, Sequence[TraceLine]]) -> pl.DataFrame:
+    """Return the traces as rows: panel, trace, t (days), value, low and high (null without a band)."""
+    frames = []
+    for panel, traces in visible.items():
+        for trace in traces:
+            nothing = [None] * len(trace.t)
+            columns = {"t": trace.t, "value": trace.values, "low": trace.low or nothing, "high": trace.high or nothing}
+            frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
+            frames.append(frame.select(pl.lit(panel).alias("panel"), pl.lit(trace.name).alias("trace"), pl.all()))
+    return pl.concat(frames)
+
+
+def scenario_text(tuning: Tuning) -> str:
+    """Return the scenario as tuned, as a file that reads back; its netlist stands in the file.
+
+    Raises `MalsimError` where the text cannot be read back.
+    """
+    base = tuning.base
+    document: dict[str, Any] = json.loads(json.dumps(tomllib.loads(base.text), default=str)) if base.text else {}
+    document.setdefault("why", base.why or "Made in the workbench.")
+    if not base.text:
+        document["run"] = {"days": base.days}
+        document |= {"claim": [_claim(row) for row in base.claims.to_dicts()]} if base.claims.height else {}
+    for name, value in tuning.values.items():
+        if name == LAW:
+            document["memory"] = document.get("memory", {}) | {"law": value}
+            document.pop("law", None)
+        elif not name.startswith("netlist."):
+            set_in_document(document, name, value)
+    wires = tuning.scenario.netlist
+    ops = any(name.startswith("netlist.") for name in tuning.values)
+    if wires is not None and (tuning.netlist is not None or tuning.inputs or ops or "file" in document.get("netlist", {})):
+        table = {name: value for name, value in document.get("netlist", {}).items() if name not in ("file", "signals")}
+        added = [{"signal": one.signal, "at": f"{one.at}ms", "value": one.value} for one in tuning.inputs]
+        inputs = {"input": [*table.pop("input", []), *added]}
+        document["netlist"] = {"text": wires.text, **table, **(inputs if inputs["input"] else {})}
+        document.pop("derive", None)  # its nets are part of the text
+    for check in tuning.checks:
+        document.setdefault("check", []).append({"name": check.name, "property": check.property})
+    order = ("why", "seed", "run", "memory", "law", "rules", "netlist")
+    named = {name: document.pop(name) for name in order if name in document}
+    text = toml_text(named | document)
+    parse(text, name=base.name, where=base.path or "workbench.toml")
+    return text
+
+
+def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("writer", "handle", "object", "title", "body", "confidence", "verification")
+    table = {"at": f"{row['t']:.17g}d"} | {name: row[name] for name in names if row[name] is not None}
+    edges = [{"relation": edge["relation"], "target": edge["target"]} for edge in row["edges"] or ()]
+    return table | ({"edges": edges} if edges else {})
+
+
+def _channel() -> pl.Expr:
+    """Name a trace alone where its panel holds signals, else with the panel."""
+    return (
+        pl.when(pl.col("panel").is_in(["effective", "currency", "rank"]))
+        .then(pl.format("{}.{}", "trace", "panel"))
+        .otherwise("trace")
+    )
+
+
+def _figure(result: Result, visible: Mapping[str, Sequence[TraceLine]], title: str, kind: str) -> bytes:
+    """Draw the traces on paper: panels of values, lanes of bits, lanes of alarms."""
+    samples = samples_of(visible).with_columns(channel=pl.format("{} ({})", "trace", "panel"))
+    rows = [
+        {"channel": f"{trace.name} ({panel})", "address": title_of(panel), "digital": panel == "bits", "panel": place}
+        for place, (panel, traces) in enumerate(visible.items())
+        for trace in traces
+    ]
+    run = result.run
+    events = run.events.filter((pl.col("rep") == run.scenario.first) & pl.col("kind").is_in(ALARMS))
+    sheet = signal_lanes(samples.select("t", "channel", "value"), pl.DataFrame(rows), events, title=title)
+    buffer = io.BytesIO()
+    sheet.savefig(buffer, format=kind)
+    return buffer.getvalue()
+
 
 SAVE, DOWNLOAD = "Save to folder", "Download"
 TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
@@ -22,7 +141,7 @@ TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 class SavePart:
     """What to save, its name, and the two ways to save it."""
 
-    def __init__(self, page: PageHost, folder: Path) -> None:
+    def __init__(self, page: Any, folder: Path) -> None:
         self._page, self._folder, self._asked_twice = page, folder, ""
         self.form: Any = FieldForm(
             buttons=[{"word": SAVE, "title": f"below {folder}"}, {"word": DOWNLOAD, "title": "to the browser's downloads"}],
@@ -62,8 +181,7 @@ class SavePart:
         self.form.say(f"Saved {path}.")
 
 
-def _name(page: PageHost, folder: Path) -> str:
-    """Return a name beside the scenario's file where that lies below the folder, else one in the folder."""
+def _name(page: Any, folder: Path) -> str:
     base = page.tuning.base
     try:
         beside = Path(base.path).resolve().parent.relative_to(folder.resolve())

@@ -11,9 +11,8 @@ import polars as pl
 
 from malsim.base.errors import MalsimError
 from malsim.base.plain_text import plain_text
-from malsim.lab.workbench.page.page_layout import card, wrap
 from malsim.lab.workbench.trace_lines import SHOWN, TraceLine, most_moved, title_of, traces_of
-from malsim.lab.workbench.view.components import Legend, PageHead, RowTable, html
+from malsim.lab.workbench.view.components import Legend, PageHead, RowTable, card, html, wrap
 from malsim.lab.workbench.view.figures import Looks, Stack
 from malsim.memory.store import Store
 from malsim.netlist.shipped import catalogue, readings
@@ -76,7 +75,6 @@ class StoreView:
         self.refresh()
 
     def follow(self) -> None:
-        """Look at the file every second."""
         pn.state.add_periodic_callback(self.refresh, period=EVERY)
 
     def refresh(self) -> None:
@@ -116,7 +114,6 @@ class StoreView:
         return row | {"same": trace.same_as, "t": trace.t, "v": trace.values}
 
     def _read(self) -> None:
-        """Read the standing signals on the store as it is now, those that fire first."""
         with Store(self.path, write=False) as store:
             memory, now = store.within(store.memory), store.day or 0.0
         every = sorted(readings(memory, list(catalogue()), now=now), key=lambda one: -one.firing)

@@ -27,12 +27,10 @@ class WhyPart:
         self._question: tuple[str, float] | None = None
 
     def ask(self, result: Result, trace: TraceLine, day: float) -> None:
-        """Explain a trace on a day."""
         self._question = (trace.name, day)
         self.show(result)
 
     def show(self, result: Result) -> None:
-        """Explain the same trace and day in another result."""
         if self._question is None:
             return
         name, day = self._question

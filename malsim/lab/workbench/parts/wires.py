@@ -13,14 +13,13 @@ from malsim.netlist.wiring.drawing.diagram import diagram
 from malsim.sim.settings.netlist_config import NetlistConfig
 
 if TYPE_CHECKING:
-    from malsim.lab.workbench.parts.page_host import PageHost
     from malsim.netlist import Fault
 
 
 class WiresPart:
     """Editor and diagram of the netlist; an edit that links is run, one that does not keeps the last picture."""
 
-    def __init__(self, page: PageHost) -> None:
+    def __init__(self, page: Any) -> None:
         self._page, self._text = page, ""
         text = page.tuning.netlist_text
         self.editor: Any = TextEditor(text=text, label="Netlist", sizing_mode="stretch_width")
@@ -30,7 +29,6 @@ class WiresPart:
         self.editor.notes, _ = notes_of(text, page.tuning)
 
     def show(self) -> None:
-        """Draw the net of the last result."""
         result = self._page.result
         wires = result.run.scenario.netlist if result else None
         text = wires.text if wires else ""

@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import panel as pn
 import param
 from panel.custom import JSComponent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
 FOLDER = Path(__file__).parents[1] / "scripts"
 CSS = (FOLDER / "workbench.css").read_text(encoding="utf-8")
 
 
 def style(name: str) -> str:
-    """Return one of the page's style sheets."""
     return (FOLDER / f"{name}.css").read_text(encoding="utf-8")
 
 
@@ -96,7 +97,6 @@ class FieldForm(PageComponent):
         super().answer(keep)
 
     def say(self, text: str, *, failed: bool = False) -> None:
-        """Show a sentence under the fields."""
         self.param.update(note=text, failed=failed)
 
 
@@ -123,3 +123,47 @@ def html(text: str, **options: Any) -> Any:
     import panel as pn
 
     return pn.pane.HTML(text, stylesheets=[CSS], sizing_mode="stretch_width", **options)
+
+
+WRAP = style("wrap")
+CARD = style("card")
+
+TABS = style("tabs")
+
+
+def laid_out(page: Any) -> Any:
+    plots = card(page.plots, css_classes=["wb-plots"])
+    legend = card(page.legend, css_classes=["wb-legend"])
+    checks = card(html("<h2>Checks</h2>"), page.checks.table, page.checks.form, css_classes=["wb-half"])
+    why = card(page.why.view, css_classes=["wb-half"])
+    main = pn.Column(
+        wrap(plots, legend), wrap(checks, why), parts(page), sizing_mode="stretch_width", css_classes=["wb-main"], margin=0,
+        styles={"gap": "16px"},
+    )  # fmt: skip
+    settings = card(page.settings, css_classes=["wb-settings"])
+    return pn.Column(page.bar, wrap(settings, main), sizing_mode="stretch_width", margin=0, styles={"gap": "8px"})
+
+
+def parts(page: Any) -> Any:
+    wires = wrap(
+        pn.Column(page.wires.editor, sizing_mode="stretch_width", css_classes=["wb-half"], margin=0),
+        pn.Column(page.wires.diagram, sizing_mode="stretch_width", css_classes=["wb-half"], margin=0),
+    )
+    tabs = {
+        "Wires": [wires],
+        "Step": [page.stepping.form, page.stepping.table],
+        "Find": [page.finding.form],
+        "Inputs": [page.inputs.form, page.inputs.table],
+        "Save": [page.saving.form],
+    }
+    views = [(name, pn.Column(*own, sizing_mode="stretch_width", margin=(10, 0))) for name, own in tabs.items()]
+    tabbed = pn.Tabs(*views, dynamic=True, sizing_mode="stretch_width", stylesheets=[TABS], margin=0)
+    return card(tabbed, css_classes=["wb-parts"])
+
+
+def card(*parts: Any, css_classes: list[str]) -> Any:
+    return pn.Column(*parts, sizing_mode="stretch_width", css_classes=css_classes, stylesheets=[CARD], margin=0)
+
+
+def wrap(*parts: Any) -> Any:
+    return pn.Row(*parts, sizing_mode="stretch_width", stylesheets=[WRAP], margin=0)

@@ -49,7 +49,6 @@ class Looks:
     given: dict[str, int] = field(default_factory=dict)
 
     def of(self, name: str) -> tuple[str, str]:
-        """Return the colour and the dash of a name."""
         index = self.given.setdefault(name, len(self.given))
         return COLOURS[index % len(COLOURS)], DASHES[index // len(COLOURS) % len(DASHES)]
 
@@ -86,7 +85,6 @@ class Stack:
         looks: Looks,
         days: float,
     ) -> None:
-        """Draw traces and events, with held pictures behind them."""
         if days != self.reach:
             self.x_range.update(start=0.0, end=days, bounds=(-0.02 * days, 1.02 * days))
             self.reach = days
@@ -110,7 +108,6 @@ class Stack:
         }  # fmt: skip
 
     def mark(self, day: float | None) -> None:
-        """Put the mark on a day."""
         for span in self._marks:
             span.visible = day is not None
             span.location = day
@@ -144,7 +141,6 @@ class Stack:
         return plot
 
     def _attend(self, plot: Any, key: str) -> None:
-        """Let the cursor be followed, and add the mark of the chosen day."""
         mark = Span(dimension="height", line_color="#d9541e", line_width=1.4, visible=False, location=0)
         plot.add_layout(mark)
         self._marks.append(mark)
