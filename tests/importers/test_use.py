@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from malsim.cli import main
+from malsim.memory.store import Store
 from tests.importers.samples import SAMPLES
 
 CHECK = """why = "An imported memory is as it was, and a new claim is weighed beside it."
@@ -100,3 +101,18 @@ def test_every_command_takes_each_format_directly(source: Path, tmp_path: Path) 
     if source.is_dir():
         (source / "new.md").write_text("- [port] it listens on 9000\n", encoding="utf-8")
         assert main(["run", "--manifest", str(manifest)]) == 2
+
+
+def test_store_without_dates_is_checked_ticked_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, checks = str(tmp_path / "s.sqlite"), tmp_path / "c.toml"
+    assert main(["import", str(mcp(tmp_path)), "-o", store, "--confidence", "0.7"]) == 0
+    with Store(store, write=False) as opened:
+        handle = opened.memory.cells["handle"][0]
+    checks.write_text(f'why = "x"\n[[check]]\nname = "n"\nproperty = "always (eff({handle}) >= 0.5)"\n', encoding="utf-8")
+    assert main(["test", "--on", store, str(checks)]) == 0
+    checks.write_text(checks.read_text("utf-8").replace(">=", "<"), encoding="utf-8")
+    assert main(["test", "--on", store, str(checks)]) == 1
+    assert main(["store", "tick", store]) == 0
+    capsys.readouterr()
+    assert main(["look", store]) == 0
+    assert "on 8443" in capsys.readouterr().out

@@ -91,7 +91,7 @@ def store_history(
     reps = sorted(now.cells["rep"].unique().to_list()) or [0]
     return History(
         scenario=scenario.replace(first=reps[0], replications=reps[-1] - reps[0] + 1), cells=frame, writers=writers,
-        events=_events(now, verdicts, updates), memory=now,
+        events=_events(now, verdicts, updates, _first_day(instants)), memory=now,
         signals=about_objects(frame if objects else frame.clear()),
         snapshots=tuple(_snapshots(now, grid, instants, deeds)) if snapshots else (),
     )  # fmt: skip
@@ -123,12 +123,18 @@ def _rows(now: Memory) -> pl.DataFrame:
 def _grid(file: sqlite3.Connection, rows: pl.DataFrame, instants: pl.DataFrame) -> pl.DataFrame:
     grid = instants.select("t", "deed", "cells").join(rows, how="cross")
     first = instants["deed"].min() if instants.height else 0
-    here = (pl.col("row") < pl.col("cells")) & ((pl.col("deed") > first) | (pl.col("created") <= pl.col("t")))
+    came = pl.col("created").fill_null(_first_day(instants))  # of a cell without a date
+    here = (pl.col("row") < pl.col("cells")) & ((pl.col("deed") > first) | (came <= pl.col("t")))
     grid = grid.filter(here).drop("cells").sort("deed", "t", "row")
     grid = _as_of(grid, past.past_cells(file), (*MOVING, *SCORES))
     for name, old in past.past_fields(file).items():
         grid = _as_of(grid, old, (name,))
     return grid
+
+
+def _first_day(instants: pl.DataFrame) -> float:
+    """Return the day of the first write; the days of cells that came with it lie before."""
+    return float(instants.filter(pl.col("deed") == pl.col("deed").min())["t"].max() or 0.0)  # type: ignore[arg-type]  # days
 
 
 def _as_of(grid: pl.DataFrame, old: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
@@ -195,11 +201,12 @@ def _writers(file: sqlite3.Connection, now: Memory, instants: pl.DataFrame) -> p
     return as_columns(_as_of(grid.sort("deed", "t", "row"), past.past_records(file), RECORD), WRITERS)
 
 
-def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.DataFrame:
+def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame, first_day: float) -> pl.DataFrame:
+    came = pl.col("created").fill_null(first_day)
     cells = _rows(now)
     silent = cells.join(verdicts.select(row="cell").drop_nulls(), on="row", how="anti", maintain_order="left")
     by = pl.format("by {}", "writer").alias("detail")
-    heir = now.cells.select(pl.col("created").alias("t"), pl.col("handle").alias("cause"), by)
+    heir = now.cells.select(came.alias("t"), pl.col("handle").alias("cause"), by)
     superseded = cells.filter(pl.col("successor").is_not_null())
     fields = updates.group_by("t", "row", "writer", maintain_order=True).agg(pl.col("field").str.join(", ").alias("detail"))
     updated = fields.select(
@@ -209,7 +216,7 @@ def _events(now: Memory, verdicts: pl.DataFrame, updates: pl.DataFrame) -> pl.Da
     frames = [
         *map(pl.DataFrame, VerdictWords.read(verdicts).events()),
         updated,
-        silent.select("t" if "t" in silent.columns else pl.col("created").alias("t"), "rep",
+        silent.select("t" if "t" in silent.columns else came.alias("t"), "rep",
                       pl.lit("admitted").alias("kind"), pl.col("handle").alias("subject"), by,
                       pl.lit("it came without a verdict").alias("cause")),
         pl.concat([superseded.select("rep", pl.lit("superseded").alias("kind"), pl.col("handle").alias("subject")),

@@ -1,0 +1,64 @@
+"""A recorder that is killed loses at most the calls whose messages wait for the log, under a second of calls."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from itertools import count
+from typing import TYPE_CHECKING
+
+from malsim.agents.mcp_proxy import WAITING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENOUGH = 1_500  # calls before the kill
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    answer = {"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": {"content": []}}
+    sys.stdout.write(json.dumps(answer) + "\\n")
+    sys.stdout.flush()
+"""
+
+
+def asked(number: int) -> bytes:
+    arguments = {"subject": "pump", "content": f"runs {number}"}
+    message = {
+        "jsonrpc": "2.0",
+        "id": number,
+        "method": "tools/call",
+        "params": {"name": "remember", "arguments": arguments},
+    }
+    return json.dumps(message).encode() + b"\n"
+
+
+def ask(pipe: int) -> None:
+    """Ask one question after another, as fast as they are taken."""
+    with suppress(OSError):
+        for number in count():
+            os.write(pipe, asked(number))
+
+
+def test_killed_recorder_keeps_all_but_its_last_second(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER, encoding="utf-8")
+    server = [sys.executable, str(tmp_path / "server.py")]
+    command = [sys.executable, "-m", "malsim", "agent", "record", "-o", str(tmp_path / "log.jsonl"), "--", *server]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as recorder:
+        assert recorder.stdin
+        assert recorder.stdout
+        questions = threading.Thread(target=ask, args=(recorder.stdin.fileno(),))
+        questions.start()
+        answered = 0
+        while answered < ENOUGH:
+            assert recorder.stdout.readline()
+            answered += 1
+        recorder.kill()
+        questions.join()
+    logged = (tmp_path / "log.jsonl").read_bytes().count(b"\n")
+    assert logged >= answered - WAITING
