@@ -57,10 +57,10 @@ class _Reader:
         try:
             path = (parent.parent / source.path).resolve()
         except (OSError, ValueError):
-            self.refuse(name, source, "this is no path")
+            self.refuse(name, source, "not a path")
             return
         if not path.is_relative_to(parent.parent):
-            self.refuse(name, source, "a source may not leave the folder of its file", hint=f"move it beside {parent_name}")
+            self.refuse(name, source, "a source may not leave the folder of its file", hint=f"move it next to {parent_name}")
         elif path in self.names:
             hint = "a file is read once; where two need it, source it before both"
             self.refuse(name, source, f"already read as {self.names[path]}", hint=hint)

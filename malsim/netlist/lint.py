@@ -99,7 +99,9 @@ def _instances(net: Net) -> Iterator[Fault]:
         if name not in functions:
             yield Fault.at(instance.statement, name, "no thread calls this instance", hint=f"addf {name} tick")
         elif name not in writers:
-            yield Fault.at(instance.statement, name, "nobody reads what this instance puts out", hint="wire an output of it")
+            yield Fault.at(
+                instance.statement, name, "nothing reads the outputs of this instance", hint="wire an output of it"
+            )
 
 
 def _loops(net: Net) -> Iterator[Fault]:
@@ -122,6 +124,6 @@ def _remarks(statements: Iterable[Statement]) -> Iterator[Fault]:
     for statement in statements:
         if isinstance(statement, (Cell, Edges)) and statement.remark:
             words = " ".join(statement.remark)
-            yield Fault.at(statement, words, "these words are read and mean nothing", hint="put # before them")
+            yield Fault.at(statement, words, "these words have no effect", hint="put # before them")
         elif isinstance(statement, Schedule) and statement.op in COMPILED:
-            yield Fault.at(statement, statement.op, "the tick does this anyway", hint="take the line away")
+            yield Fault.at(statement, statement.op, "the tick does this already", hint="remove the line")

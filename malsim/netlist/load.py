@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ops import Sheet
 
-MORE = "write more of the one you mean"
+MORE = "write more of the handle"
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _strangers(memory: Memory, net: Net, rep: int, expected: Collection[str]) ->
     rows = _rows(memory, [where.handle for _, where in ends], rep)
     several = _several(memory, {where.handle for _, where in ends}, rep, expected)
     faults = [
-        Fault.at(end.statement, end.word, "several cells begin so", allowed=several[where.handle], hint=MORE)
+        Fault.at(end.statement, end.word, "several cells begin with this handle", allowed=several[where.handle], hint=MORE)
         for end, where in ends
         if where.handle in several
     ]
@@ -180,7 +180,7 @@ def _with_flags(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memor
         if row == NONE:
             faults.append(Fault.at(statement, statement.address, "no such cell", hint=DECLARE))
         elif cells := _several(memory, [where.handle], rep, ()):
-            problem = "several cells begin so"
+            problem = "several cells begin with this handle"
             faults.append(Fault.at(statement, statement.address, problem, allowed=cells[where.handle], hint=MORE))
         elif flag == "annexed" and locked[row] and rules.locks == "enforced":
             faults.append(Fault.at(statement, statement.address, "a locked cell is not annexed", hint="unlock it first"))

@@ -27,7 +27,7 @@ FOUND: dict[str, tuple[str, Callable[[], object]]] = {
     "counts": ("too many instances", lambda: read_hal("loadrt limit1 count=9999\nloadrt limit2 count=9999\n")),
     "a period of nothing": ("no period of a thread", lambda: read_hal("loadrt threads name1=t period1=1e-320\n")),
     "removals": (
-        "too many commands that take something away",
+        "too many removal commands",
         lambda: read_hal(INSTANCES + NETS + "".join(f"delsig s{n}\n" for n in range(1_100))),
     ),
 }

@@ -150,7 +150,7 @@ def test_a_signal_without_pins_holds_a_value_until_a_net_makes_it() -> None:
     lines = answer.splitlines()
     assert (lines[0], lines[2], lines[-1], code) == ("2.5", "float  2.5  free  on no pin yet", "2.5", 0)
     answer, code = output_of(None, "newsig on bit\nsets on 3")
-    assert (answer, code) == ("drill:2: on: this is no bit; given: '3'\n", 1)
+    assert (answer, code) == ("drill:2: on: not a bit; given: '3'\n", 1)
 
 
 def test_a_thread_made_at_the_prompt_takes_functions() -> None:
@@ -198,7 +198,7 @@ def test_an_op_that_its_addf_loaded_stays_when_it_is_off_its_thread() -> None:
         ("setp weak.levl 3", "did you mean level?"),
         ("setp weak.level high", "not a value of this unit"),
         ("setp weak.in 3", "a linked pin is written by its signal"),
-        ("setp reviewer.ack maybe", "this is no bit"),
+        ("setp reviewer.ack maybe", "not a bit"),
         ("net low alarm.set", "alarm.set"),
         ("net again weak.below", "bad"),
         ("addf weak tick", "added already"),

@@ -54,14 +54,14 @@ def test_any_text_is_an_address_or_refused_typed(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no address"),
+        ("", "not an address"),
         ("dec_a3ee supports", "space"),
         ("dec_zzzz.supports", "lowercase hex"),
         ("dec_a3ee.nope", "no such relation"),
         ("dec_a3ee..supports", "names no relation"),
         ("dec_a3ee-", "has no name"),
         ("mean(below)", "reads many"),
-        ("mean(mean(dec_a3ee.supports.*))", "no address"),
+        ("mean(mean(dec_a3ee.supports.*))", "not an address"),
         ("most(dec_a3ee.supports.*)", "no such reducer"),
         ("a..b", "is empty"),
     ],
@@ -231,7 +231,7 @@ def test_a_handle_cut_short_names_the_one_cell_that_begins_so() -> None:
     one = FRAMES.cells.filter(pl.col("cell") == "dec_0000").with_columns(cell=pl.lit("dec_auth_0f3e"))
     frames = Frames(pl.concat([FRAMES.cells, one]), FRAMES.edges)
     assert evaluate("dec_auth_0f-scores-eff", frames)["value"].to_list() == pytest.approx([0.1, 0.5])
-    with pytest.raises(AddressError, match=r"several cells begin so.*dec_0000, dec_0001"):
+    with pytest.raises(AddressError, match=r"several cells begin with this handle.*dec_0000, dec_0001"):
         evaluate("dec_0-scores-eff", frames)
     with pytest.raises(AddressError, match="no such cell"):
         evaluate("dec_f-scores-eff", frames)
@@ -255,8 +255,8 @@ def test_a_netlist_refuses_a_beginning_of_several_cells() -> None:
     with pytest.raises(NetlistError) as error:
         load(text)
     assert [(fault.line, fault.problem) for fault in error.value.faults] == [
-        (5, "several cells begin so"),
-        (7, "several cells begin so"),
+        (5, "several cells begin with this handle"),
+        (7, "several cells begin with this handle"),
     ]
 
 
@@ -268,7 +268,7 @@ def test_a_reader_opens_by_the_same_addresses() -> None:
         "0.7",
         "False",
     ]
-    with pytest.raises(AddressError, match="several cells begin so"):
+    with pytest.raises(AddressError, match="several cells begin with this handle"):
         load(TWO + 'dec_a3ff "three" conf(.5)').memory.expand("dec_a3")
     with pytest.raises(AddressError, match="no such field"):
         memory.expand("dec_a3ee#scores.nope")

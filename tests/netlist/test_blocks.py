@@ -85,7 +85,7 @@ def test_an_instance_and_an_op_come_before_a_block_and_a_file_before_what_is_shi
         ('dec_a3ee "a"\n', "may not hold cells"),
         ("thread slow every 2\n", "a thread of its own"),
         ("addf watch tick [keys: a]\n", "a thread of its own"),
-        ("addf there-and-back tick\n", "may not hold itself"),
+        ("addf there-and-back tick\n", "must not contain itself"),
         ("net x nobody.in\n", "no such instance"),
     ],
 )

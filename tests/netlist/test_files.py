@@ -72,7 +72,7 @@ def test_what_cannot_be_read_is_told_where_it_was_asked_for(tmp_path: Path) -> N
     top = write(tmp_path, top='source none.malnet\nsource folder\nsource "nul\x00.malnet"\nnet x', bad="")
     text = message_of(top)
     assert text.count("no such file") == 2
-    assert "top.malnet:3:8: this is no path" in text or text.count("no such file") == 3
+    assert "top.malnet:3:8: not a path" in text or text.count("no such file") == 3
     assert "top.malnet:4" in text
     assert "no such file" in message_of(tmp_path / "missing.malnet")
 

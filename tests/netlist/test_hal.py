@@ -117,10 +117,10 @@ def test_any_lines_read(lines: list[str]) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("loadrt bldc", "no op stands for this component"),
+        ("loadrt bldc", "this component has no op here"),
         ("halui", "this command has no counterpart"),
         ("setp lowpass.0.nope 1", "smooth has no counterpart of this pin of lowpass"),
-        ("net x nobody.0.in", "nothing that is loaded here has this pin"),
+        ("net x nobody.0.in", "no loaded component has this pin"),
         ("addf lowpass.1 base", "function not found"),
         ("addf lowpass.0 servo", "no such thread"),
         ("loadrt mux2 cfg=3", "mux2 takes no such argument"),

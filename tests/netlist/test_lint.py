@@ -22,7 +22,7 @@ def notes(text: str) -> list[str]:
 
 def test_the_published_tripwire_has_one_note_its_read_out_is_for_people() -> None:
     assert notes(PUBLISHED) == [
-        "netlist:7:21: nobody reads what this instance puts out; given: 'severity'; wire an output of it"
+        "netlist:7:21: nothing reads the outputs of this instance; given: 'severity'; wire an output of it"
     ]
 
 
@@ -35,9 +35,9 @@ def test_the_published_tripwire_has_one_note_its_read_out_is_for_people() -> Non
             "2:5: nothing writes this signal; given: 'x'; wire an output to it, or set it: x = VALUE",
         ),
         ("loadrt watch", "1:8: no thread calls this instance; given: 'watch'; addf watch tick"),
-        ("addf watch tick", "1:6: nobody reads what this instance puts out"),
-        ("addf salience tick", "1:6: the tick does this anyway"),
-        ('dec_a3ee "t" [out:0 programs:0] some words', "1: these words are read and mean nothing; given: 'some words'"),
+        ("addf watch tick", "1:6: nothing reads the outputs of this instance"),
+        ("addf salience tick", "1:6: the tick does this already"),
+        ('dec_a3ee "t" [out:0 programs:0] some words', "1: these words have no effect; given: 'some words'"),
         ("net eff dec_a3ee < conf supports.*", "1:5: this wire documents what the tick does"),
     ],
 )

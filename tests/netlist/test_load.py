@@ -130,9 +130,9 @@ def test_flags_are_set_where_they_may_be() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("supports> obs_9c1f(.5)", "1: these edges stand under no cell"),
-        ('body "x"', "1:body: this stands under no cell"),
-        ("prop created 1", "1:6: this stands under no cell"),
+        ("supports> obs_9c1f(.5)", "1: these edges have no source cell"),
+        ('body "x"', "1:body: no cell comes before this line"),
+        ("prop created 1", "1:6: no cell comes before this line"),
         ('dec_a3ee "a" nope(1)', "1: no such field of a cell"),
         ('dec_a3ee "a" conf(.5) conf(.6)', "1: this field is given twice"),
         ('dec_a3ee "a"\nprop created 1\nprop created 2', "3:6: this field is given twice"),
@@ -152,11 +152,11 @@ def test_flags_are_set_where_they_may_be() -> None:
         ('dec_a3ee "a" supersedes> dec_b3ee(0)\ndec_b3ee "b" supersedes> dec_a3ee(0)', "2:1: this cell supersedes itself"),
         ('dec_a3ee "a" supports> obs_9c1f(.5)', "1:24: no such cell"),
         ("obs_9c1f supports> dec_a3ee(.5)", "1:1: no such cell"),
-        ('dec_a3ee "a" supports> dec_a3ee(.5)', "1:24: an edge joins two cells"),
+        ('dec_a3ee "a" supports> dec_a3ee(.5)', "1:24: an edge joins two different cells"),
         ('dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(-.5)', "2:24: this weight has the wrong sign"),
         ('dec_a3ee "a"\ndec_b3ee "b" depends_on> dec_a3ee(.5)', "2:26: this weight has the wrong sign"),
         ('dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(1.5)', "2:24: this weight is too large"),
-        ('dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(1) supports> dec_a3ee(.5)', "2:46: this edge stands already"),
+        ('dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(1) supports> dec_a3ee(.5)', "2:46: this edge exists already"),
         ('dec_a3ee "a"\nprop edge-t 1', "1:edge-t: edge-t says 1 values of 0 edges"),
         ("net x dec_a3ee-scores-eff > watch.in\naddf watch tick", "1:7: no such cell"),
         ("dec_a3ee-flags-pinned = true", "1:1: no such cell"),
@@ -252,7 +252,7 @@ def test_a_memory_that_grew_by_loading_grows_on() -> None:
 def test_an_edge_that_is_said_again_with_its_weight_is_one_edge() -> None:
     cells = 'dec_a3ee "a" conf(.7)\n  supports> obs_9c1f(+.6)\nobs_9c1f "b" conf(.5)\n'
     assert load(cells + "dec_a3ee supports> obs_9c1f (+.6)").memory.edges.height == 1
-    with pytest.raises(NetlistError, match="this edge stands already"):
+    with pytest.raises(NetlistError, match="this edge exists already"):
         load(cells + "dec_a3ee supports> obs_9c1f (+.5)")
 
 

@@ -125,7 +125,7 @@ def test_who_set_an_input_is_on_record(tmp_path: Path) -> None:
         assert events.select("t", "subject", "detail", "cause").rows() == [
             (2.0, "reviewer.ack", "1", "rita"), (3.0, "reviewer.ack", "0", "rita"),
         ]  # fmt: skip
-        with pytest.raises(UsageError, match="no input of these wires"):
+        with pytest.raises(UsageError, match="no such input"):
             store.set_input("reviewer.ask", 1, writer="rita", now=5.0)
         with pytest.raises(UsageError, match="another type"):
             store.set_input("reviewer.ack", "perhaps", writer="rita", now=5.0)

@@ -119,7 +119,7 @@ def test_the_commands_do_what_they_say(tmp_path: Path, capsys: pytest.CaptureFix
     assert said(capsys, "check", trip) == (0, f"{trip}: 5 ops, 7 signals, 0 programs\n")
     assert said(capsys, "check", trip, str(bad))[0] == 1
     assert said(capsys, "fmt", trip) == (0, TRIP.read_text(encoding="utf-8"))
-    assert "nobody reads" in said(capsys, "lint", trip)[1]
+    assert "nothing reads" in said(capsys, "lint", trip)[1]
     assert said(capsys, "diff", trip, trip) == (0, "")
     assert said(capsys, "diff", trip, str(HERE / "published.malnet"))[0] == 1
     assert said(capsys, "run", trip, "--on", str(stream), "--expect", str(expect)) == (
@@ -207,7 +207,7 @@ def test_check_lists_needed_cells_and_with_a_store_misses_them(tmp_path: Path, c
     assert (code, out.splitlines()) == (
         0,
         [
-            f"{text}:3:20: note: this edge was said above; both are one; given: 'obs_9c1f'",
+            f"{text}:3:20: note: this edge repeats one above and is merged with it; given: 'obs_9c1f'",
             f"{text}: needs dec_eeee obs_9c1f obs_ffff",
             f"{text}: 1 ops, 1 signals, 0 programs",
         ],

@@ -54,10 +54,10 @@ def test_the_published_tripwire_links_as_printed() -> None:
         ("net x weak.inn", "netlist:7:7: watch has no such pin; given: 'weak.inn'; allowed: in level"),
         ("net x waek.in", "netlist:7:7: no such instance; given: 'waek.in'; did you mean weak"),
         ("net x weak.hysteresis", "netlist:7:7: a parameter is set, not wired"),
-        ("net x weak", "netlist:7:7: a bare name is no pin"),
-        ("net x dec_a3ee.supports.*-scores-eff > stale.in", "netlist:7:7: many cells stand at this address"),
-        ("net x dec_a3ee > stale.in", "netlist:7:7: a cell is no value"),
-        ("net x dec_a3ee-title > stale.in", "netlist:7:7: this field is no number"),
+        ("net x weak", "netlist:7:7: a bare name is not a pin"),
+        ("net x dec_a3ee.supports.*-scores-eff > stale.in", "netlist:7:7: this address reaches many cells"),
+        ("net x dec_a3ee > stale.in", "netlist:7:7: a cell is not a value"),
+        ("net x dec_a3ee-title > stale.in", "netlist:7:7: this field is not a number"),
         ("net x dec_a3ee-scores-nope > stale.in", "netlist:7:7: no such field"),
         ("net x dec_zzzz-scores-eff > stale.in", "netlist:7:7: this handle's tag is not lowercase hex"),
         ("net x mean(dec_a3ee.nope.*-scores-eff) > stale.in", "netlist:7:7: no such relation"),
@@ -65,7 +65,7 @@ def test_the_published_tripwire_links_as_printed() -> None:
         ("net x mean(stale.level) > stale.in", "netlist:7:7: a reducer reads an output"),
         ("net x topic-claims > stale.in", "netlist:7:7: only cells and writers have fields"),
         ("net x clock.tock > stale.in", "netlist:7:7: no such instance; given: 'clock.tock'; did you mean clock.tick"),
-        ("net x weak.in", "netlist:7:7: this is on the signal eff already; given: 'weak.in'"),
+        ("net x weak.in", "netlist:7:7: already on the signal eff; given: 'weak.in'"),
         ("net bad weak.below", "netlist:7:9: bad is written already, by either.out at line 6; given: 'weak.below'"),
         ("net x weak.above stale.above", "netlist:7:18: x is written already, by weak.above at line 7"),
         ("net x weak.above > stale.in", "netlist:7:20: x carries a bit, and this is a float"),
@@ -77,7 +77,7 @@ def test_the_published_tripwire_links_as_printed() -> None:
         ("net x cell-scores-eff > stale.in", "netlist:7:25: x has a value for every cell, and this takes one for every run"),
         (
             "net x weak.above > dec_a3ee-flags-locked\nnet y weak.below > dec_a3ee-flags-locked",
-            "netlist:8:20: this is on the signal x already",
+            "netlist:8:20: already on the signal x",
         ),
         ("setp weak.in 1", "netlist:7:6: a linked pin is written by its signal"),
         ("setp weak.above true", "netlist:7:6: an output is not set"),
@@ -89,9 +89,9 @@ def test_the_published_tripwire_links_as_printed() -> None:
         ("setp alarm.reset maybe", "netlist:7:18: not a bit"),
         ("eff = 5", "netlist:7:1: this signal is written by a pin"),
         ("nope = 5", "netlist:7:1: no such signal"),
-        ("net x alarm.reset\nx = high", "netlist:8:5: this is no bit"),
+        ("net x alarm.reset\nx = high", "netlist:8:5: not a bit"),
         ("dec_a3ee-scores-eff = 1", "netlist:7:1: of a cell only a flag is set"),
-        ("dec_a3ee-flags-annexed = maybe", "netlist:7:26: this is no bit"),
+        ("dec_a3ee-flags-annexed = maybe", "netlist:7:26: not a bit"),
         ("RECALL_v5-flags-annexed = true", "netlist:7:1: an immutable cell is not changed"),
         ("cell-flags-annexed = true", "netlist:7:1: only a pin, a parameter"),
         (
@@ -101,8 +101,8 @@ def test_the_published_tripwire_links_as_printed() -> None:
         ("addf weak tick\naddf weak tick", "netlist:8:6: this function was added already, at line 7"),
         ("addf weak tick 2", "netlist:7:6: there is no position 2 among 0"),
         ("addf weak tick -2", "netlist:7:6: there is no position -2 among 0"),
-        ("thread slow every 2\nthread slow every 3", "netlist:8:8: this thread exists already"),
-        ("thread tick every 2", "netlist:7:8: this thread exists already"),
+        ("thread slow every 2\nthread slow every 3", "netlist:8:8: this name is already used"),
+        ("thread tick every 2", "netlist:7:8: this name is already used"),
     ],
 )
 def test_a_broken_rule_is_told_where_it_is_broken(text: str, message: str) -> None:
@@ -117,7 +117,7 @@ def test_every_fault_is_told_and_a_broken_instance_only_once() -> None:
     assert [fault.split(";")[0] for fault in problems] == [
         "netlist:7:8: no such op",
         "netlist:11:17: not a value of this unit",
-        "netlist:12:7: this is on the signal eff already",
+        "netlist:12:7: already on the signal eff",
     ]
 
 

@@ -116,7 +116,7 @@ class Guard(LawCalls):
         for column in columns:
             if column not in self.law.state and column not in common:
                 allowed = ", ".join((*self.law.state, *common)) or "nothing: it declares no state"
-                self._refuse(name, "a column that is no declared state", given=column, allowed=allowed)
+                self._refuse(name, "this column is not a declared state", given=column, allowed=allowed)
 
     def _call(self, name: str, *args: Any) -> Any:
         call = partial(self._calls[name], *args)
@@ -130,7 +130,9 @@ class Guard(LawCalls):
             line = next(
                 (frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.law.path), 0
             )
-            raise LawError("it writes into its inputs", where=f"{self.law.path}:{line}", hint="return new arrays") from error
+            raise LawError(
+                "the law writes into its inputs", where=f"{self.law.path}:{line}", hint="return new arrays"
+            ) from error
 
     def _refuse(self, name: str, problem: str, **details: Any) -> NoReturn:
         line = inspect.getsourcelines(self.law.functions[name])[1]

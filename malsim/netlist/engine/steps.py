@@ -120,7 +120,7 @@ def compile_step(instance: Instance, signals: Mapping[str, Signal], *, tick: flo
         else:
             single.append((key, signal.name, repeat))
     if len(series) > 1 or (series and families):
-        problem = "one input of an instance may read a series, and no family of inputs beside it"
+        problem = "an instance with an input that reads a series has no other series and no family of inputs"
         raise NetlistError([Fault.at(instance.statement, instance.name, problem)])
     fixed: dict[str, float] = {size: sheet.counts[size] for size in sheet.size_arguments}
     if sheet.tick:

@@ -33,7 +33,7 @@ def one_value(where: Address | SignalRow | str, frames: Frames) -> pl.DataFrame:
         hint = f"name one, as {_of_one(str(where), str(rows[0]), frames)}, or reduce them: " if rows else "reduce them: "
         allowed = ", ".join(map(str, rows)) or None
         raise AddressError(
-            "many values stand at this address", given=str(where), allowed=allowed, hint=f"{hint}mean(…), max(…), share(…)"
+            "this address has several values", given=str(where), allowed=allowed, hint=f"{hint}mean(…), max(…), share(…)"
         )
     return values
 
@@ -197,7 +197,7 @@ def _active(cells: pl.DataFrame) -> pl.DataFrame:
 def _one(rows: pl.DataFrame, point: Path) -> pl.DataFrame:
     if rows.select(pl.struct(_INSTANT).is_duplicated().any()).item():
         hint = "write .* after the hop, in a reducer where one value is wanted: mean(…)"
-        raise AddressError("more than one cell stands at this address", given=str(point), hint=hint)
+        raise AddressError("this address reaches more than one cell", given=str(point), hint=hint)
     return rows.drop("row")
 
 

@@ -39,8 +39,8 @@ def cell_faults(cells: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
         ("handle", pl.col("kind").is_null(), "this handle names no kind", "add: prop kind dec"),
         ("handle", pl.col("title").str.strip_chars() == "", "a cell has a title", "write it between the quotes"),
         ("handle", ~pl.col("key").is_first_distinct(), "a cell above has this key", "give each its own handle or key"),
-        ("handle", handle_stands, "a cell of this handle stands already", elsewhere),
-        ("handle", key_stands, "a cell of this key stands already", elsewhere),
+        ("handle", handle_stands, "the memory already has a cell with this handle", elsewhere),
+        ("handle", key_stands, "the memory already has a cell with this key", elsewhere),
         ("writer", pl.col("writer").str.strip_chars() == "", "a cell has a writer", "name one"),
         ("stated", ~_share("stated", above=True), "a stated confidence is above 0 and at most 1", ""),
         ("claimed", ~_share("claimed", above=True), "a claimed confidence is above 0 and at most 1", ""),
@@ -72,7 +72,7 @@ def _screen_faults(cells: pl.DataFrame, graph: GraphRows, rules: Rules) -> Itera
     for risk, findings in risks.items():
         for row, path, finding in findings.rows():
             problem = f"the screen refuses this cell: its {path} {risk} what looks like a {finding}"
-            yield Fault.at(graph.statements[row], "", problem, hint="take it out; nothing was stored")
+            yield Fault.at(graph.statements[row], "", problem, hint="remove it; nothing was stored")
 
 
 def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Rules) -> Iterator[Fault]:
@@ -93,9 +93,11 @@ def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
         ("target", pl.col("weight").abs() > rules.edge_weight_max, "this weight is too large", most),
     ]
     if rules.self_edges == "refused":
-        checks.append(("target", both & (pl.col("source") == pl.col("target")), "an edge joins two cells", "name another"))
+        checks.append(
+            ("target", both & (pl.col("source") == pl.col("target")), "an edge joins two different cells", "name another")
+        )
     if rules.duplicate_edges == "refused":
-        checks.append(("target", both & repeat, "this edge stands already", "write it once"))
+        checks.append(("target", both & repeat, "this edge exists already", "write it once"))
     for end, wrong, problem, hint in checks:
         for row in np.flatnonzero(frame.select(wrong).to_series().to_numpy()):
             arc = graph.arcs[row]

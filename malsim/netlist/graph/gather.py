@@ -89,7 +89,7 @@ class _Gatherer:
 
     def edges(self, statement: Cell | Edges, source: str, edges: tuple[Edge, ...]) -> None:
         if not source and self.row is None:
-            self.fault(statement, "", "these edges stand under no cell", hint="write their source before them")
+            self.fault(statement, "", "these edges have no source cell", hint="write their source before them")
             return
         here: str | int = source or len(self.graph.rows) - 1
         for edge in edges:
@@ -109,7 +109,7 @@ class _Gatherer:
             if not (alone and edge in edges and (arc.writer, arc.t, arc.place) == (None, None, None)):
                 arcs.append(arc)
             else:
-                problem = "note: this edge was said above; both are one"
+                problem = "note: this edge repeats one above and is merged with it"
                 self.graph.notes.append(Fault.at(arc.statement, arc.word, problem))
             edges.add(edge)
         self.graph.arcs[:] = arcs
@@ -132,7 +132,7 @@ class _Gatherer:
 
     def keep(self, statement: Body | Prop, column: str, value: object, word: str) -> None:
         if self.row is None:
-            self.fault(statement, word, "this stands under no cell", hint="write it below a cell's line")
+            self.fault(statement, word, "no cell comes before this line", hint="write it below a cell's line")
         elif column in self.more:
             self.fault(statement, word, "this field is given twice")
         else:

@@ -34,7 +34,7 @@ def loadrt(text: HalText, line: list[str]) -> None:
     component = words().get(name)
     if component is None:
         hint = nearest(name, words(), "malsim op lists the palette")
-        text.fault(name, "no op stands for this component", hint=hint)
+        text.fault(name, "this component has no op here", hint=hint)
         return
     allowed = ["count", "names", *component.arguments]
     if unknown := [key for key in arguments if key not in allowed]:

@@ -130,5 +130,5 @@ def _refuse_many(text: HalText) -> None:
     removals = [action for action in text.actions if action.words[0] in REMOVALS]
     if len(removals) > MOST:
         place = Blank(file=removals[MOST].file, line=removals[MOST].line)
-        problem = "too many commands that take something away"
+        problem = "too many removal commands"
         raise NetlistError([Fault.at(place, removals[MOST].words[0], problem, allowed=f"at most {MOST} in a text")])

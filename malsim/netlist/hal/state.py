@@ -95,7 +95,7 @@ class HalText:
     def pins(self, hals: str) -> tuple[str, ...]:
         name, word = self.split(hals)
         if not name:
-            self.fault(hals, "nothing that is loaded here has this pin", hint=nearest(hals, self.instances))
+            self.fault(hals, "no loaded component has this pin", hint=nearest(hals, self.instances))
             return ()
         instance = self.instances[name]
         ours = instance.addresses(word)

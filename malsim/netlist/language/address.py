@@ -186,7 +186,7 @@ def _address(tree: Tree[Token], text: str) -> Address:
         inner = _argument(inside[0], text)
         if not isinstance(inner, (Constant, Name, Reduced)):
             return Reduced(head, inner)
-        problem = "this is no address: a reducer reads many values"
+        problem = "not an address: a reducer reads many values"
         raise AddressError(problem, given=text, allowed=f"{head}(dec_a3ee.supports.*-scores-eff)")
     raise AddressError("no such reducer or domain", given=text, allowed=" ".join([*REDUCERS, *FUNCTIONS, *DOMAINS]))
 
@@ -226,7 +226,7 @@ def _tree(text: str) -> Tree[Token]:
         return parse_tree(text, "address")
     except UnexpectedInput:
         such = "such as dec_a3ee.~supports.*-scores-eff, mean(…), stale.below, cell-scores-eff"
-        raise AddressError("this is no address", given=text, allowed=such) from None
+        raise AddressError("not an address", given=text, allowed=such) from None
 
 
 def _point(tree: Tree[Token], text: str) -> Path | Row | Pin | Name:
@@ -249,7 +249,7 @@ def _row(tree: Tree[Token], text: str) -> Row:
     hops = tuple(step for step in steps if isinstance(step, Hop))
     fields = tuple(step.name for step in steps[len(hops) :] if isinstance(step, Field))
     if len(hops) + len(fields) != len(steps):
-        raise AddressError("a hop stands behind a field", given=text, allowed=f"{head}.supports.*-scores-eff")
+        raise AddressError("a hop comes after a field", given=text, allowed=f"{head}.supports.*-scores-eff")
     return Row(head, fields, hops=hops)
 
 

@@ -37,7 +37,7 @@ class Fault:
         """Return a fault at a word of a statement, at the word's position if known, else at the statement's line."""
         line, column = getattr(word, "line", statement.line), getattr(word, "column", 0)
         if holds_secret(word):
-            word, hint = "", "what stands here looks like a secret and is not repeated"
+            word, hint = "", "the text here looks like a secret and is not repeated"
         return cls(problem=problem, file=statement.file, line=line, column=column, words=word, allowed=allowed, hint=hint)
 
     @property

@@ -45,7 +45,7 @@ def handle(text: str, *, short: bool = False) -> Handle:
         raise AddressError("this handle is too long", given=text, allowed=f"at most {LIMITS['handle_length']} characters")
     parts = text.split("_")
     if len(parts) < 2 or not all(parts):  # noqa: PLR2004 - a kind and a tag
-        raise AddressError("this is no handle", given=text, allowed="KIND_TAG such as dec_a3ee")
+        raise AddressError("not a handle", given=text, allowed="KIND_TAG such as dec_a3ee")
     kind, tag, immutable = parts[0].lower(), parts[-1], bool(_CAPITAL.search(text))
     if kind not in KINDS:
         return _immutable(text, parts, immutable=immutable)
@@ -55,7 +55,7 @@ def handle(text: str, *, short: bool = False) -> Handle:
     for subject in parts[1:-1]:
         if not _SUBJECT.fullmatch(subject):
             allowed = "a lowercase letter, then lowercase letters and digits"
-            raise AddressError(f"{subject!r} is no subject word of a handle", given=text, allowed=allowed)
+            raise AddressError(f"{subject!r} is not a subject word of a handle", given=text, allowed=allowed)
     return Handle(kind, tag, immutable)
 
 
@@ -65,7 +65,7 @@ def _immutable(text: str, parts: list[str], *, immutable: bool) -> Handle:
         raise AddressError("no such kind of cell", given=text, allowed=" ".join(KINDS), hint=hint)
     if not _NAME.fullmatch(text):
         allowed = "words of letters and digits joined by _, a capital first"
-        raise AddressError("this is no immutable handle", given=text, allowed=allowed)
+        raise AddressError("not the name of an immutable cell", given=text, allowed=allowed)
     return Handle(parts[0], parts[-1], immutable=True)
 
 

@@ -50,7 +50,9 @@ def _line(statement: Statement, *, reading: bool) -> str:
     line = f"{words} {comment}" if words and comment else words + comment
     begins = len(line) - len(comment)
     if "\n" in line or line != line.rstrip(" \t\r") or _joins(line) or comment_at(line) != begins:
-        raise NetlistError([Fault.at(statement, line, "no line can say this", hint="take out line ends and stray #")])
+        raise NetlistError(
+            [Fault.at(statement, line, "this cannot be written on one line", hint="take out line ends and stray #")]
+        )
     return line if len(line) <= _PIECE else _broken(line)
 
 
@@ -79,7 +81,7 @@ def _sentence(statement: Statement, *, reading: bool) -> str:
 def _fit(shape: re.Pattern[str], *texts: str) -> list[str]:
     for text in texts:
         if not shape.fullmatch(text):
-            problem = "no line can say this"
+            problem = "this cannot be written on one line"
             raise NetlistError([Fault(problem=problem, words=text, hint="take out spaces, quotes and # signs")])
     return list(texts)
 
@@ -114,7 +116,7 @@ def _set(statement: Set) -> str:
         return f"setp {_fit(_WORD, statement.address)[0]} {_text(statement.value)}"
     (address,) = _fit(_ADDRESS, statement.address)
     if address in KEYWORDS:
-        raise NetlistError([Fault.at(statement, address, "a keyword is no address", hint="write it with setp")])
+        raise NetlistError([Fault.at(statement, address, "a keyword is not an address", hint="write it with setp")])
     return f"{address} = {_text(statement.value)}"
 
 
@@ -123,7 +125,9 @@ def _wire(wire: Wire) -> str:
     words = ["net", *_fit(_WORD, wire.signal)]
     groups = [(role, [end.address for end in ends]) for role, ends in groupby(wire.ends, lambda end: end.role)]
     if len({bool(role) for role, _ in groups}) > 1:
-        raise NetlistError([Fault.at(wire, wire.signal, "no line can say this", hint="give every end a role, or none")])
+        raise NetlistError(
+            [Fault.at(wire, wire.signal, "this cannot be written on one line", hint="give every end a role, or none")]
+        )
     for place, (role, addresses) in enumerate(groups):
         if role and (place or len(groups) == 1):
             words.append(">" if role == "reads" else "<")

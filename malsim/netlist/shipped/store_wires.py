@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from malsim.netlist.language.statements import Document
     from malsim.netlist.wiring import Net
 
-STANDING = "what stands in the store"
+STANDING = "the netlist of the store"
 COLUMNS = {"signal": pl.String, "rep": pl.Int32, "row": pl.String, "value": pl.Float64, "changed": pl.Float64}
 
 
@@ -59,7 +59,7 @@ def input_of(standing: Standing, name: str, value: object) -> float:
     inputs = inputs_of(standing)
     if name not in inputs:
         allowed = ", ".join(inputs) or "none: no wire here waits for one"
-        raise UsageError("no input of these wires", given=name, allowed=allowed, hint=nearest(name, inputs) or None)
+        raise UsageError("no such input", given=name, allowed=allowed, hint=nearest(name, inputs) or None)
     text = f"{value + 0:g}" if isinstance(value, int | float) else str(value)
     read = bit(text) if inputs[name] == "bit" else number(text)
     if read is None or not np.isfinite(float(read)):
@@ -128,4 +128,4 @@ def wire_lines(memory: Memory, standing: Standing) -> list[str]:
     inputs = standing.inputs
     for name, kind in inputs_of(standing).items():
         lines.append(f"{name:<24} {inputs.get(name, 0.0):<16g} an input ({kind})" + ", set" * (name in inputs))
-    return lines or ["no wires stand here; malsim netlist load FILE -o STORE loads some"]
+    return lines or ["this store has no wires; malsim netlist load FILE -o STORE loads some"]

@@ -151,7 +151,7 @@ def surfaced_names(text: str) -> list[str]:
         if not one.surfaced:
             raise UsageError(
                 "this signal is silent: no push shows it", where="--signals", given=one.name,
-                allowed=" ".join(surfaced_names("all")), hint=f"malsim signals STORE {one.name} says what it reads",
+                allowed=" ".join(surfaced_names("all")), hint=f"malsim signals STORE {one.name} shows what it reads",
             )  # fmt: skip
     return [one.name for one in signals]
 

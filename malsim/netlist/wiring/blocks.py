@@ -107,7 +107,7 @@ def _inline(
         if not isinstance(statement, Schedule) or block is None:
             rest.append(statement)
         elif statement.op in within or len(within) >= LIMITS["depth"]:
-            faults.append(Fault.at(statement, statement.op, "a block may not hold itself", hint="take this line away"))
+            faults.append(Fault.at(statement, statement.op, "a block must not contain itself", hint="remove this line"))
         elif statement.op in names:
             faults.append(Fault.at(statement, statement.op, "this block was added already", hint="add it once"))
         else:

@@ -160,5 +160,5 @@ def _once(signal: Signal, by_end: dict[str, Signal], faults: list[Fault]) -> Non
             continue
         other = by_end.setdefault(str(link.address), signal)
         if other is not signal:
-            problem = f"this is on the signal {other.name} already"
+            problem = f"already on the signal {other.name}"
             faults.append(Fault.at(link.statement, link.word, problem, hint=f"add what you want to the net {other.name}"))

@@ -58,7 +58,7 @@ def _point(where: Address, instances: Mapping[str, Instance | None]) -> Point | 
         return _reducer(where, instances)
     if isinstance(where, Call):
         return _call(where, instances)
-    raise AddressError("a bare name is no pin", hint="write INSTANCE.PIN, or the signal's name before it")
+    raise AddressError("a bare name is not a pin", hint="write INSTANCE.PIN, or the signal's name before it")
 
 
 def _pin(where: Pin, instances: Mapping[str, Instance | None]) -> Point | None:
@@ -86,16 +86,16 @@ def _pin(where: Pin, instances: Mapping[str, Instance | None]) -> Point | None:
 
 def _path(where: Path) -> Point:
     if any(hop.every for hop in where.hops):
-        raise AddressError("many cells stand at this address", hint=f"reduce them: mean({where})")
+        raise AddressError("this address reaches many cells", hint=f"reduce them: mean({where})")
     if not where.fields:
-        raise AddressError("a cell is no value", hint=f"name a field: {where}-scores-eff")
+        raise AddressError("a cell is not a value", hint=f"name a field: {where}-scores-eff")
     fixed = bool(where.hops) or handle(where.handle, short=True).immutable
     return _field(where, where.fields, schema.CELLS, "run", fixed=fixed)
 
 
 def _row(where: Row) -> Point:
     if where.hops:
-        raise AddressError("many cells stand at this address", hint=f"reduce them: mean({where})")
+        raise AddressError("this address reaches many cells", hint=f"reduce them: mean({where})")
     if derived_name(where):
         return Point(where, "float", where.domain, writes=True, reads=True)
     if where.domain in {"topic", *GRIDS} and where.fields in {(name,) for name in SUMS}:
@@ -119,7 +119,7 @@ def _field(where: Path | Row, fields: tuple[str, ...], columns: Mapping[str, obj
         return Point(where, "bit", domain, writes=False, reads=not fixed)
     kind = _type(columns[column_of(fields, list(columns), where)])
     if not kind:
-        raise AddressError("this field is no number", hint="a wire carries a float, an int or a bit")
+        raise AddressError("this field is not a number", hint="a wire carries a float, an int or a bit")
     return Point(where, kind, domain, writes=True, reads=actuator and not fixed)
 
 
@@ -148,7 +148,7 @@ def _reducer(where: Reduced, instances: Mapping[str, Instance | None]) -> Point 
         if inner.fields:
             _field(inner, inner.fields, schema.CELLS, "run", fixed=True)
         elif where.reducer != "count":
-            raise AddressError("a cell is no value", hint=f"name a field: {where.reducer}({inner}-scores-eff)")
+            raise AddressError("a cell is not a value", hint=f"name a field: {where.reducer}({inner}-scores-eff)")
         return Point(where, kind, "run", writes=True, reads=False)
     if isinstance(inner, Row) and inner.hops:
         return _neighbours(where, inner, kind)
@@ -161,7 +161,7 @@ def _reducer(where: Reduced, instances: Mapping[str, Instance | None]) -> Point 
             raise AddressError("a reducer reads an output", hint="name an output pin")
         of = source.domain
         if not of:
-            raise AddressError("these are no values of rows", hint="name a field of cell or writer in the reducer")
+            raise AddressError("these are not values of rows", hint="name a field of cell or writer in the reducer")
     elif isinstance(inner, Row) and where.reducer == "distinct" and inner.fields in _CODES:
         kind = "int"
     else:
@@ -177,7 +177,7 @@ def _neighbours(where: Reduced, row: Row, kind: str) -> Point:
     if row.fields and not (where.reducer == "distinct" and row.fields in _CODES):
         _row(Row("cell", row.fields))
     elif not row.fields and where.reducer != "count":
-        raise AddressError("a cell is no value", hint=f"name a field: {where.reducer}({row}-scores-eff)")
+        raise AddressError("a cell is not a value", hint=f"name a field: {where.reducer}({row}-scores-eff)")
     return Point(where, kind, "cell", writes=True, reads=False)
 
 

@@ -72,7 +72,7 @@ def _set(
         where = Name(str(where))
     if isinstance(where, Pin):
         if where in signal_of:
-            raise AddressError("a linked pin is written by its signal", hint=f"take it off the net {signal_of[where]}")
+            raise AddressError("a linked pin is written by its signal", hint=f"remove it from the net {signal_of[where]}")
         _pin(statement, where, instances, result)
     elif isinstance(where, Name):
         result.initial[where.text] = _signal(statement, where, signals)
@@ -108,7 +108,7 @@ def _signal(statement: Set, where: Name, signals: Mapping[str, Signal]) -> float
         raise AddressError("this signal is written by a pin", hint=f"set what writes it: {signal.writer.word}")
     value = bit(statement.value) if signal.type == "bit" else number(statement.value)
     if value is None or (signal.type == "int" and not float(value).is_integer()):
-        raise OpError(f"this is no {signal.type}")
+        raise OpError("not an int" if signal.type == "int" else f"not a {signal.type}")
     return value
 
 
@@ -122,5 +122,5 @@ def _flag(statement: Set, where: Path) -> Set:
     if handle(where.handle, short=True).immutable:
         raise AddressError("an immutable cell is not changed")
     if bit(statement.value) is None:
-        raise OpError("this is no bit", allowed="true or false")
+        raise OpError("not a bit", allowed="true or false")
     return statement

@@ -30,7 +30,7 @@ def threads(
     for statement in statements:
         if isinstance(statement, Declared):
             if statement.name in every:
-                faults.append(Fault.at(statement, statement.name, "this thread exists already", hint="take another name"))
+                faults.append(Fault.at(statement, statement.name, "this name is already used", hint="take another name"))
             every[statement.name] = statement.every
             functions.setdefault(statement.name, [])
         elif isinstance(statement, Schedule) and not is_program(statement) and statement.op not in COMPILED:

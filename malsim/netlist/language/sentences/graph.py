@@ -75,6 +75,6 @@ def _trailer(reading: Reading, words: list[Token]) -> Trailer | None:
         return None
     match = _TRAILER.fullmatch(brackets[0])
     if match is None:
-        reading.fault(brackets[0], "a cell's line ends otherwise", allowed="[out:N programs:M]")
+        reading.fault(brackets[0], "not the end of a cell's line", allowed="[out:N programs:M]")
         return None
     return Trailer(int(match[1]), int(match[2]))

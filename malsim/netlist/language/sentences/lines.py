@@ -85,7 +85,7 @@ def _decode(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
             return source, []
         before = source[: half.start()].split("\n")
         fault = Fault(
-            problem="half a character, which no UTF-8 text holds", file=file, line=len(before), column=len(before[-1]) + 1,
+            problem="half a character, which UTF-8 cannot encode", file=file, line=len(before), column=len(before[-1]) + 1,
             words=ascii(half[0])[1:-1], hint="read the file as UTF-8",
         )  # fmt: skip
         return source.encode(errors="replace").decode(), [fault]
@@ -116,7 +116,7 @@ def _join(piece: str, number: int, more: Iterator[tuple[int, str]], file: str) -
         following = next(more, None)
         if following is None:
             problem = "the last line ends with a backslash, and no line follows"
-            faults.append(Fault(problem=problem, file=file, line=number, column=len(piece), hint="take it away"))
+            faults.append(Fault(problem=problem, file=file, line=number, column=len(piece), hint="remove it"))
             break
         joints.append(length)
         number, piece = following

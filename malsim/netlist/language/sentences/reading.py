@@ -56,7 +56,7 @@ class Reading:
         line, column = self.line.place(offset)
         near = self.line.text[max(0, offset - NEAR) : offset + NEAR]
         if holds_secret(near):
-            words, hint = "", "what stands here looks like a secret and is not repeated"
+            words, hint = "", "the text here looks like a secret and is not repeated"
         return Fault(problem=problem, file=self.file, line=line, column=column, words=words, allowed=allowed, hint=hint)
 
     def word(self, token: Token, *, skip: int = 0) -> str:
@@ -76,7 +76,7 @@ class Reading:
     def number(self, token: Token, text: str) -> float:
         value = number(text)
         if value is None:
-            problem = "this is no finite number" if text else "there is no number between the brackets"
+            problem = "not a finite number" if text else "there is no number between the brackets"
             self.fault(token, problem, allowed="such as .7 +.6 1e-3 0xCAFE")
         return 0.0 if value is None else value
 
@@ -84,7 +84,7 @@ class Reading:
         """Parse part of a word as an integer within bounds; return `low` and note a fault otherwise."""
         value = int(text) if _WHOLE.fullmatch(text) else None
         if value is None or not low <= value <= high:
-            self.fault(token, "this is no whole number within bounds", allowed=f"{low} to {high}")
+            self.fault(token, "not a whole number within bounds", allowed=f"{low} to {high}")
             return low
         return value
 

@@ -59,8 +59,8 @@ def _unreadable(rest: str, read: str) -> str:
     if at in '"[':
         return "a quote is never closed" if at == '"' else "a bracket is never closed"
     if blank := _ODD_BLANK.match(rest):
-        return f"the character U+{ord(blank[1]):04X} may not stand here"
-    return "a quote stands inside a word" if '"' in rest.split(maxsplit=1)[0] else ""
+        return f"the character U+{ord(blank[1]):04X} is not allowed here"
+    return "a quote is inside a word" if '"' in rest.split(maxsplit=1)[0] else ""
 
 
 def _bad_handle(words: str, form: str) -> str:
@@ -75,8 +75,8 @@ def _bad_handle(words: str, form: str) -> str:
 
 
 def _no_sentence(rest: str, form: str) -> str:
-    kind = f"this is no {form} sentence" if form else "this is no sentence"
-    return f"{kind}: " + ("this may not stand here" if rest else "the line ends too soon")
+    kind = f"not a {form} statement" if form else "not a statement"
+    return f"{kind}: " + ("not allowed here" if rest else "the line is incomplete")
 
 
 def _allowed(error: UnexpectedInput) -> str:

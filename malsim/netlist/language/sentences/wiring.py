@@ -27,7 +27,7 @@ _SIZE = re.compile(r"[a-z][a-z0-9_-]*")
 def set_(reading: Reading, parts: Parts, where: Where) -> Set:
     address, _, value = parts.words
     if not _ADDRESS.fullmatch(address):
-        reading.fault(address, "this is no address", allowed="< and > only where a hop begins, as in dec_a3ee.<supports")
+        reading.fault(address, "not an address", allowed="< and > only where a hop begins, as in dec_a3ee.<supports")
     return Set(reading.word(address), reading.word(value), setp=False, **where)
 
 
@@ -40,7 +40,7 @@ def wire(reading: Reading, parts: Parts, where: Where) -> Wire:
     signal, *rest = parts.words
     ends = tuple(_ends(reading, rest))
     if all(word.type == "ARROW" for word in rest):
-        reading.fault(signal, "this net reaches no pin", allowed=FORMS["net"])
+        reading.fault(signal, "this net has no pin", allowed=FORMS["net"])
     return Wire(reading.word(signal), ends, **where)
 
 
@@ -57,7 +57,7 @@ def _ends(reading: Reading, words: list[Token]) -> Iterator[End]:
             if last is not None and last.type == "ARROW":
                 reading.fault(word, "two arrows in a row", hint="write one")
         elif "=>" in word or "<=" in word:
-            problem, hint = "this arrow does not stand alone or points both ways", "put > or < between spaces"
+            problem, hint = "this arrow needs a space on each side and one direction", "put > or < between spaces"
             reading.fault(word, problem, hint=hint)
         else:
             yield End(reading.word(word), role)
@@ -116,7 +116,7 @@ def _arguments(reading: Reading, words: list[Token]) -> dict[str, Token]:
         key, _, value = word.partition("=")
         if not _SIZE.fullmatch(key) or not value:
             allowed = "names=A,B or count=N, domain=, type=, and the op's own sizes such as inputs=N"
-            reading.fault(word, "loadrt does not know this", allowed=allowed)
+            reading.fault(word, "unknown argument of loadrt", allowed=allowed)
         elif key in arguments:
             reading.fault(word, f"{key}= is given twice", hint="keep one")
         else:
@@ -154,5 +154,5 @@ def thread(reading: Reading, parts: Parts, where: Where) -> Thread:
 def source(reading: Reading, parts: Parts, where: Where) -> Source:
     path = reading.word(parts.words[0])
     if not path:
-        reading.fault(parts.words[0], "this names no file", allowed=FORMS["source"])
+        reading.fault(parts.words[0], "the name of the file is missing", allowed=FORMS["source"])
     return Source(path, **where)
