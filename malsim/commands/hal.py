@@ -46,7 +46,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.adapters.foreign_code import before_loading
     from malsim.base.files.text_files import read_text
     from malsim.lab.shell import Console
-    from malsim.netlist.hal.ini import ini_variables
+    from malsim.netlist.hal.tokens import ini_variables
     from ops.pin.palette import others
 
     for op in others():  # a line may load one at any time; later, the lines before it would be gone

@@ -129,7 +129,7 @@ def _lint(args: argparse.Namespace) -> int:
 
 
 def _diff(args: argparse.Namespace) -> int:
-    from malsim.netlist.language.diff import diff
+    from malsim.netlist.language.facts import diff
     from malsim.netlist.wiring import link
 
     before, after = map(_document, _exactly(args, 2, "the netlist before and the netlist after"))
@@ -159,7 +159,7 @@ def _load(args: argparse.Namespace) -> int:
     from malsim.memory import Memory, Rules
     from malsim.memory.store import Store
     from malsim.memory.tables.standing_parts import Standing
-    from malsim.netlist.shipped.store_scan import changes, load_all
+    from malsim.netlist.shipped.store_wires import changes, load_all
 
     if not args.output:
         raise UsageError("a loaded graph goes into a store", hint="-o memory.sqlite")

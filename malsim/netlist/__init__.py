@@ -6,15 +6,14 @@ from malsim.netlist.engine.stream import difference, run
 from malsim.netlist.evaluate import Frames, evaluate
 from malsim.netlist.files import read
 from malsim.netlist.graph.text import render, save
-from malsim.netlist.language.diff import diff
+from malsim.netlist.language.facts import diff
 from malsim.netlist.language.faults import Fault, NetlistError
 from malsim.netlist.language.parse import parse
 from malsim.netlist.language.render import fmt
 from malsim.netlist.language.statements import Document
 from malsim.netlist.lint import lint
 from malsim.netlist.load import Loaded, load
-from malsim.netlist.shipped.store_scan import event_lines, scan
-from malsim.netlist.shipped.store_wires import input_of
+from malsim.netlist.shipped.store_wires import event_lines, input_of, scan
 from malsim.netlist.why import why
 from ops.pin import foreign
 

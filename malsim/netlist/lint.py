@@ -71,7 +71,6 @@ def _signals(net: Net, inputs: Collection[str]) -> Iterator[Fault]:
 
 
 def _late(net: Net) -> Iterator[Fault]:
-    """Readers that run before their writer at a tick they share: they see the value of the tick before."""
     turn = {}
     for rank, thread in enumerate(net.threads):
         for place, schedule in enumerate(thread.schedules):

@@ -11,8 +11,7 @@ import polars as pl
 from malsim.memory import Memory, Rules
 from malsim.memory.gate.edit import set_flag
 from malsim.memory.schema import NONE
-from malsim.netlist.graph.build import build
-from malsim.netlist.graph.checks import DECLARE
+from malsim.netlist.graph.build import DECLARE, build
 from malsim.netlist.graph.gather import GraphRows, gather
 from malsim.netlist.graph.handle_lookup import is_short, rows_named, starting
 from malsim.netlist.graph.propose import propose
@@ -169,7 +168,6 @@ def _rows(memory: Memory, handles: list[str], rep: int) -> list[int]:
 
 
 def _with_flags(memory: Memory, net: Net, rules: Rules, rep: int) -> tuple[Memory, list[Fault]]:
-    """Return the memory with the flags that the text sets, the last of several, and a fault for each that may not be set."""
     wheres = [path(statement.address) for statement in net.flags]
     rows = _rows(memory, [where.handle for where in wheres], rep)
     locked = memory.cells["locked"].to_numpy()

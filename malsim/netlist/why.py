@@ -112,7 +112,6 @@ def _last(signal: Signal, net: Net, history: pl.DataFrame, moved: Callable[[str,
 
 
 def _moved_by(signal: Signal, net: Net, histories: dict[object, pl.DataFrame], by: float) -> Signal | None:
-    """Return the input of the writing instance that changed last by a time; none where the memory or the loop writes."""
     pin = signal.writer.pin if signal.writer else None
     if pin is None or pin.instance not in net.instances:
         return None

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.netlist import fmt, parse
-from malsim.netlist.language.diff import diff
+from malsim.netlist.language.facts import diff
 
 if TYPE_CHECKING:
     import random

@@ -12,8 +12,7 @@ from malsim.memory import Memory, admit, tick
 from malsim.memory.gate.edit import update
 from malsim.netlist.engine import Engine
 from malsim.netlist.language.parse import parse
-from malsim.netlist.shipped.catalogue import catalogue, signals_text
-from malsim.netlist.shipped.readings import readings
+from malsim.netlist.shipped.catalogue import catalogue, readings, signals_text
 from malsim.netlist.wiring import link
 
 

@@ -23,7 +23,7 @@ from malsim.memory.gate.claims import as_claims
 from malsim.memory.store import Store
 from malsim.memory.store import store_file as stores
 from malsim.netlist import NetlistError, parse, render
-from malsim.netlist.shipped.store_scan import load_all
+from malsim.netlist.shipped.store_wires import load_all
 from malsim.sim import bench
 from malsim.sim.settings.netlist_config import NetlistConfig
 from malsim.sim.settings.scenario import Scenario

@@ -15,7 +15,7 @@ from malsim.memory import Memory, Rules, admit, tick
 from malsim.memory.graph.replicate import alone, without
 from malsim.memory.store import Store
 from malsim.netlist import evaluate, parse
-from malsim.netlist.shipped.store_scan import load_all
+from malsim.netlist.shipped.store_wires import load_all
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,7 @@ import malsim as ms
 from malsim.base.errors import UsageError
 from malsim.cli import main
 from malsim.netlist import read
-from malsim.netlist.shipped.store_scan import changes, load_all
-from malsim.netlist.shipped.store_wires import wire_signals
+from malsim.netlist.shipped.store_wires import changes, load_all, wire_signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -193,7 +193,7 @@ def test_check_refuses_what_load_would(tmp_path: Path, capsys: pytest.CaptureFix
     code, out = said(capsys, "check", str(bad))
     places = [line.removeprefix(f"{bad}:").split(":")[0] for line in out.splitlines()]
     assert (code, places) == (1, ["1", "3", "4", "7", "9"])
-    assert ["itself" in out, "no sentence" in out, "has this key" in out, "no such pin" in out] == [True] * 4
+    assert ["itself" in out, "not a statement" in out, "has this key" in out, "no such pin" in out] == [True] * 4
 
 
 def test_check_lists_needed_cells_and_with_a_store_misses_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

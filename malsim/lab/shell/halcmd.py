@@ -14,7 +14,7 @@ from malsim.lab.shell.files import SECOND
 from malsim.lab.shell.hal.hal_line import translated, wired
 from malsim.lab.shell.session import Session, delsig, unload
 from malsim.netlist.engine.engine import DAY
-from malsim.netlist.hal.pin_names import shown_names
+from malsim.netlist.hal.parts import shown_names
 from malsim.netlist.hal.state import SIGNAL_TYPES, HalText
 from malsim.netlist.language.statements import Wire
 from malsim.netlist.language.values import bit, exact, number

@@ -80,7 +80,6 @@ class ItemPlant:
         return replace(state, columns=draft.columns(makes), counts=counts, names=names, news=news)
 
     def _prefill(self, draft: Draft, claims: Claims) -> None:
-        """Write each claim as the item it may become, in the row that the item would have."""
         common: dict[str, Any] = {"rep": claims.rep, "object": claims.object, "value": claims.value, "writer": claims.writer}
         verified = 0.0 if claims.verified is None else claims.verified.astype(np.float64)
         common |= {"time": claims.t, "stated": claims.stated, "verified": verified, "alive": 1.0}
@@ -91,7 +90,6 @@ class ItemPlant:
             draft.start(name, starts[state.start] if isinstance(state.start, str) else state.start)
 
     def _rounds(self, draft: Draft, claims: Claims, words: Vocabulary, *, makes: Bools, row: Ints) -> None:
-        """Hand the claims over in rounds; `makes` and `row` are brought up to date."""
         index = np.flatnonzero(makes)
         group, lists = self._lists(draft, claims.rep[index], claims.object[index])
         stated, reviewed = _confidence(claims.stated), reviewers(words)
@@ -127,7 +125,6 @@ class ItemPlant:
             draft.put(name, draft.height + claim, np.broadcast_to(values, (len(claim), 1))[:, 0])
 
     def _lists(self, draft: Draft, rep: Ints, object_: Ints) -> tuple[Ints, Lists]:
-        """The group of each claim or question, and the living items of those groups."""
         alive = np.flatnonzero(draft.arrays["alive"][: draft.height])
         objects = int(max(object_.max(initial=0), draft.arrays["object"].max(initial=0))) + 1
         wide = self.law.scope == "replication"

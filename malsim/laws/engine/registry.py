@@ -37,7 +37,6 @@ def _own() -> dict[str, Law]:
 
 @cache
 def _points() -> dict[str, list[EntryPoint]]:
-    """Return the entry points of installed packages that name laws, without loading them."""
     points: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=FOLDER):
         points.setdefault(point.name, []).append(point)
@@ -46,7 +45,6 @@ def _points() -> dict[str, list[EntryPoint]]:
 
 @cache
 def _foreign(name: str) -> Law | LawError:
-    """The law of another package, its calls watched, or what keeps it from being one."""
     first, *more = _points()[name]
     where = f"{name} ({first.value})"
     if name in _own():

@@ -67,7 +67,6 @@ def rounds(group: Ints, lists: Lists) -> Iterator[Ints]:
 
 
 def _parts(members: Ints, group: Ints, lists: Lists) -> Iterator[Ints]:
-    """Split one round into parts of similar list lengths, so that no part is mostly padding."""
     count = lists.count[group[members]]
     if len(members) * count.max(initial=0) <= MOST_CELLS:
         yield members

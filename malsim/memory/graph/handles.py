@@ -60,5 +60,7 @@ def beginning_so(text: str, handles: pl.Series) -> str | None:
     matches = matches.unique().sort()
     if len(matches) > 1:
         names = ", ".join(matches.head(4)) + (" …" if len(matches) > 4 else "")  # noqa: PLR2004 - as many as are listed
-        raise AddressError("several cells begin with this handle", given=text, allowed=names, hint="write more of the handle")
+        raise AddressError(
+            "several cells begin with this handle", given=text, allowed=names, hint="write more of the handle"
+        )
     return matches[0] if len(matches) else None

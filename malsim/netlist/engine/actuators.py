@@ -113,7 +113,6 @@ class Actuators:
         return memory, events
 
     def _requests(self, flag: str, values: Mapping[str, Array], rows: Rows) -> tuple[Array, Array]:
-        """Return the mask of cells on which a signal requests the flag, and the index of the first such signal."""
         bits = np.zeros(rows.count("cell"), dtype=bool)
         by = np.full(len(bits), NONE)
         for place, (signal, where) in enumerate(self.flags[flag]):
@@ -185,13 +184,11 @@ def _fit(before: Array | None, length: int) -> Array:
 
 
 def _new(bits: Array, last: Mapping[str, Array], now: dict[str, Array], name: str) -> Array:
-    """Return the rising edges of `bits` since the last scan, and store `bits` in `now` for the next scan."""
     now[name] = bits
     return bits & ~_fit(last.get(name), len(bits))
 
 
 def _set(memory: Memory, flag: str, rises: Array, falls: Array) -> Memory:
-    """Set the flag where its bit rose and clear it where the bit fell; reinstating a cell clears its annexed flag."""
     column, value = ("annexed", False) if flag == "reinstated" else (flag, True)
     if rises.any():
         memory = set_flag(memory, rises, column, value=value)

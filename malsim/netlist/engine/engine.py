@@ -12,8 +12,7 @@ import polars as pl
 from malsim.memory import Rules
 from malsim.memory.law_steps import update_worth
 from malsim.netlist.engine.actuators import EVENTS, Actuators, Happening
-from malsim.netlist.engine.evaluation_order import Expressions
-from malsim.netlist.engine.expressions import Board, Place, formulas
+from malsim.netlist.engine.expressions import Board, Expressions, Place, formulas
 from malsim.netlist.engine.neighbours import Neighbours
 from malsim.netlist.engine.rows import NO_TOPICS, Rows
 from malsim.netlist.engine.sources import Finder, many, reader
@@ -195,7 +194,6 @@ class Engine:
         return result
 
     def _express(self, names: Iterable[str], stale: set[str], values: dict[str, Any], board: Board) -> None:
-        """Evaluate the expressions whose inputs have changed, and write the results to their signals."""
         for name in names:
             if name in stale:
                 stale.discard(name)
@@ -212,7 +210,6 @@ class Engine:
             values[signal.name] = many(where.reducer, output[members], groups, rows.count(signal.domain))
 
     def _loop(self, inputs: Mapping[str, Any]) -> dict[str, Array]:
-        """Return the signal values set by the loop's pins or by the caller for signals without a writer."""
         values = {}
         for name in (*self.loop_reads, *(self.free & inputs.keys())):
             kind = DTYPES[self.net.signals[name].type]
@@ -240,7 +237,6 @@ class Engine:
         return replace(state, ops=states, signals=values, heights=heights, topics=topics)
 
     def _first(self, signal: Signal) -> float | bool:
-        """Return the initial value of a signal: as set, else the start of its writer, else of its first reader."""
         if signal.name in self.net.initial:
             return self.net.initial[signal.name]
         links = [signal.writer] if signal.writer else list(signal.readers)
@@ -253,7 +249,6 @@ class Engine:
 
 
 def _program_event(one: ProgramCell) -> Happening:
-    """Return the event of a new prg cell: its programs run on the tick from now on, or are at fault."""
     kind = "refused" if one.fault else "scheduled"
     detail = one.fault or " ".join(program.operation for program in one.programs)
     return Happening(np.array(one.places, dtype=np.int64), kind, one.handle, detail, one.handle)

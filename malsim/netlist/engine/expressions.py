@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from malsim.netlist.engine.cell_fields import field_of
-from malsim.netlist.engine.reduce import reduce_groups
 from malsim.netlist.engine.rows import belongs
-from malsim.netlist.engine.sources import reader_of
+from malsim.netlist.engine.sources import reader_of, reduce_groups
 from malsim.netlist.language.address import Call, Constant, Path, Pin, Reduced, Row
 from malsim.netlist.wiring.net import derived_name, leaves
 from malsim.netlist.wiring.points import is_worked_out
@@ -23,9 +23,45 @@ if TYPE_CHECKING:
     from malsim.netlist.engine.sources import Finder
     from malsim.netlist.engine.steps import Step
     from malsim.netlist.language.address import Address
-    from malsim.netlist.wiring import Signal
+    from malsim.netlist.wiring import Net, Signal
     from ops.pin import Array
     from ops.pin.state import State as OpState
+
+
+@dataclass(frozen=True)
+class Expressions:
+    """The signals that expressions write, those before whose derived values others read.
+
+    By instance, `after` has those that follow its outputs, and `before` those that must be up to date when it is called.
+    """
+
+    order: tuple[str, ...]
+    after: dict[str, tuple[str, ...]]
+    before: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, net: Net) -> Expressions:
+        owners = net.derived
+        writers = {name: signal for name, signal in net.signals.items() if signal.writer}
+        expressions = {name: one for name, one in writers.items() if one.writer and is_expression(one.writer.address)}
+        reads = {name: [owners[one] for one in signal.derived_reads] for name, signal in expressions.items()}
+        ways = {name: [one.name for one in own if one.name in expressions] for name, own in reads.items()}
+        order = tuple(TopologicalSorter(ways).static_order())
+        movers: dict[str, set[str]] = {}
+        for name in order:
+            movers[name] = {leaf.instance for leaf in leaves(expressions[name].writer.address) if isinstance(leaf, Pin)}  # type: ignore[union-attr]
+            for owner in reads[name]:
+                pin = owner.writer.pin if owner.writer else None
+                movers[name] |= movers[owner.name] if owner.name in expressions else {pin.instance} if pin else set()
+        after = {instance: tuple(name for name in order if instance in movers[name]) for instance in net.instances}
+        read: dict[str, set[str]] = {instance: set() for instance in net.instances}
+        for name in reversed(order):
+            for link in net.signals[name].readers:
+                if link.pin and link.pin.instance in read:
+                    read[link.pin.instance].add(name)
+            for instance in (one for one, own in read.items() if name in own):
+                read[instance].update(ways[name])
+        return cls(order, after, {instance: tuple(name for name in order if name in own) for instance, own in read.items()})
 
 
 @dataclass(frozen=True)
@@ -101,7 +137,6 @@ def formula(where: Address | Constant, domain: str, place: Place) -> Formula:
 
 
 def _domain(where: Address | Constant, place: Place) -> str:
-    """Return the domain that an address has rows of; the run's where it is one value, or takes the domain of who asks."""
     if isinstance(where, Row):
         return "run" if where.name else where.domain
     if isinstance(where, Pin):
@@ -193,7 +228,6 @@ def _to_one(reducer: str, values: Array, groups: Any, count: int) -> Array:
 
 
 def _spread(compute: Formula, at: Address | Constant | str, domain: str, place: Place) -> Formula:
-    """Values of one domain for the rows of another that each belong to one of its rows; of one run, one for all."""
     at = at if isinstance(at, str) else _domain(at, place)
     if at == domain:
         return compute

@@ -138,7 +138,6 @@ def _clustering(graph: Neighbours) -> Array:
 
 
 def _is_lost(graph: Neighbours) -> Array:
-    """Return the mask of cells that are inactive and have no active later version within `FAR` steps."""
     after = graph.memory.column("successor")
     at, lives = np.arange(len(after)), graph.active.copy()
     for _ in range(FAR):
@@ -163,7 +162,6 @@ def _depth(graph: Neighbours) -> Array:
 
 
 def _root(graph: Neighbours) -> Array:
-    """Return the end of the derived_from edges from a cell, numbered after the writers; without such an edge its writer."""
     source, target, relation, _ = graph.edges()
     author = graph.memory.column("author").astype(np.int64)
     derives = relation == schema.RELATIONS.index("derived_from")

@@ -135,7 +135,6 @@ class Rows:
 
     @cached_property
     def _pairs(self) -> pl.DataFrame:
-        """Frame with a row per writer and topic of the writer's active cells: rep, author, topic, cells."""
         return self.keep("pairs", self._find_pairs)
 
     def _find_pairs(self) -> pl.DataFrame:
@@ -182,7 +181,6 @@ class Rows:
         return members, belongs[members]
 
     def _origin(self, domain: str) -> object:
-        """Return the object that identifies the rows of a domain: the same object as long as the rows are the same."""
         if domain in {"cell", "writer"}:
             return self.memory.table(f"{domain}s").rows
         return self.topics if domain == "topic" else self._pairs if domain == "writer_topic" else None

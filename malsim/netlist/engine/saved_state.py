@@ -71,7 +71,6 @@ def restored(data: bytes, engine: Engine, memory: Memory, *, first: int) -> Stat
 
 
 def _ops(ops: Mapping[str, OpState], engine: Engine, heights: Mapping[str, int]) -> dict[str, OpState]:
-    """Return the states of the net's instances; one that is new, or is another op by now, begins."""
     states = {}
     for name, step in engine.steps.items():
         fresh = step.start(heights[step.domain])
@@ -80,7 +79,6 @@ def _ops(ops: Mapping[str, OpState], engine: Engine, heights: Mapping[str, int])
 
 
 def _programs(slots: list[list[str]], memory: Memory, state: State, first: int) -> tuple[Program, ...]:
-    """Return the standing programs of the cells that were searched, under the names that they remember by."""
     whole = program_cells(memory, after=0, upto=state.search_from, tick=state.ticks, first=first)
     programs = [program for one in whole for program in one.programs]
     slot_of = {(key, slot.split(" ")[-2]): slot for key, slot in slots}

@@ -92,15 +92,7 @@ class Step:
 
 
 def compile_step(instance: Instance, signals: Mapping[str, Signal], *, tick: float) -> Step:
-    """Return the step of an instance whose pins are on these signals.
-
-    Parameters
-    ----------
-    signals
-        By the pin's address.
-    tick
-        Milliseconds between two calls.
-    """
+    """Return the step of an instance whose pins are on these signals."""
     sheet = instance.sheet
     single: list[tuple[str, str, bool]] = []
     families: dict[str, list[tuple[int, str, bool]]] = {}

@@ -73,13 +73,7 @@ def _as_values(values: pl.Series, name: str, net: Net, engine: Engine) -> list[o
 
 
 def difference(ours: pl.DataFrame, theirs: pl.DataFrame, *, tolerance: float = 1e-9) -> pl.DataFrame:
-    """Return the rows where two runs differ in the columns of the second: row, column, ours, theirs.
-
-    Parameters
-    ----------
-    tolerance
-        Absolute, and relative to the greater.
-    """
+    """Return the rows where two runs differ in the columns of the second: row, column, ours, theirs."""
     if unknown := [name for name in theirs.columns if name not in ours.columns]:
         raise DataError("no signal of the run has this name", given=unknown[0], allowed=" ".join(ours.columns))
     height = min(ours.height, theirs.height)

@@ -39,7 +39,6 @@ def one_value(where: Address | SignalRow | str, frames: Frames) -> pl.DataFrame:
 
 
 def _of_one(text: str, row: str, frames: Frames) -> str:
-    """Return the address of one row of many: of a signal, of a domain, of the cells that a wildcard reaches."""
     head, dash, fields = text.partition("-")
     if isinstance(read(text, frames), SignalRow):
         return f"{text}({row})"
@@ -150,7 +149,6 @@ def _start(point: Path, frames: Frames) -> pl.DataFrame:
 
 
 def _whole(point: Path, frames: Frames) -> str:
-    """Return the handle of the cell that a path begins at; its beginning will do where one cell alone begins so."""
     names = frames.cells["cell"].cast(pl.String)
     if (names == point.handle).any():
         return point.handle
@@ -177,7 +175,6 @@ def _edges(point: Path, frames: Frames) -> pl.DataFrame:
 
 
 def _across(cells: pl.DataFrame, hop: Hop, frames: Frames, edges: pl.DataFrame) -> pl.DataFrame:
-    """Return the active cells at the other end of every edge of the hop's relation that was written by then."""
     near, far = ("target", "source") if hop.incoming else ("source", "target")
     rep = ["rep"] if "rep" in edges.columns else []
     edges = edges.select(

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from malsim.memory import Memory, schema
+from malsim.memory.gate import screen
+from malsim.memory.gate.checks import idle_programs
 from malsim.memory.schema import NONE
-from malsim.netlist.graph.checks import DECLARE, cell_faults, cycle_faults, edge_faults
 from malsim.netlist.graph.stored_fields import GIVEN, complete
 from malsim.netlist.language.faults import Fault
 
@@ -19,6 +22,105 @@ if TYPE_CHECKING:
     from malsim.memory import Rules
     from malsim.memory.graph.arrays import Ints
     from malsim.netlist.graph.gather import GraphRows
+
+
+DECLARE = "declare it, or load into a memory that holds it"
+
+_SHARES = (
+    "uncertainty", "concern", "source_quality", "calibration", "effective", "c0", "currency", "salience_seed", "salience",
+)  # fmt: skip
+
+
+def cell_faults(cells: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Rules) -> list[Fault]:
+    """Faults of completed cells: kinds, titles, writers, bounds, names taken, what the screen finds."""
+    standing = memory.cells.select("rep", "key", "handle").filter(pl.col("rep").is_in(cells["rep"].unique().implode()))
+    handle_stands = pl.col("handle").is_in(standing["handle"].implode())
+    if rules.reused_keys != "refused":
+        handle_stands = pl.lit(value=False)
+    key_stands = pl.col("key").is_in(standing["key"].implode()) & ~handle_stands
+    elsewhere = "load it elsewhere, or name it otherwise"
+    checks = [
+        ("handle", pl.col("kind").is_null(), "this handle names no kind", "add: prop kind dec"),
+        ("handle", pl.col("title").str.strip_chars() == "", "a cell has a title", "write it between the quotes"),
+        ("handle", ~pl.col("key").is_first_distinct(), "a cell above has this key", "give each its own handle or key"),
+        ("handle", handle_stands, "the memory already has a cell with this handle", elsewhere),
+        ("handle", key_stands, "the memory already has a cell with this key", elsewhere),
+        ("writer", pl.col("writer").str.strip_chars() == "", "a cell has a writer", "name one"),
+        ("stated", ~_share("stated", above=True), "a stated confidence is above 0 and at most 1", ""),
+        ("claimed", ~_share("claimed", above=True), "a claimed confidence is above 0 and at most 1", ""),
+        *((name, ~_share(name), f"{name} is from 0 to 1", "") for name in _SHARES),
+        *((name, pl.col(name) < 0.0, f"{name} is not negative", "") for name in ("support_mass", "challenge_mass", "worth")),
+        ("version", pl.col("version") < 1, "versions count from 1", ""),
+    ]
+    faults = []
+    for name, wrong, problem, hint in checks:
+        for row in np.flatnonzero(cells.select(wrong.fill_null(value=False)).to_series().to_numpy()):
+            if name in graph.rows[row]:  # what follows from a faulty value is no fault of its own
+                word = graph.statements[row].handle if name == "handle" else str(graph.rows[row][name])
+                faults.append(Fault.at(graph.statements[row], word, problem, hint=hint))
+    idle = idle_programs(cells, rules)
+    faults += [Fault.at(one, one.handle, idle[one.handle][1]) for one in graph.statements if one.handle in idle]
+    return [*faults, *_screen_faults(cells, graph, rules)]
+
+
+def _share(name: str, *, above: bool = False) -> pl.Expr:
+    return pl.col(name).is_between(0.0, 1.0, closed="right" if above else "both")
+
+
+def _screen_faults(cells: pl.DataFrame, graph: GraphRows, rules: Rules) -> Iterator[Fault]:
+    if rules.screen != "reject":
+        return
+    claims = cells.with_row_index("claim")
+    nothing = pl.DataFrame(schema={"claim": pl.UInt32, "place": pl.Int64, "target": pl.String})
+    risks = {"holds": screen.secrets(claims, nothing, rules), "would show": screen.personal(claims, rules)}
+    for risk, findings in risks.items():
+        for row, path, finding in findings.rows():
+            problem = f"the screen refuses this cell: its {path} {risk} what looks like a {finding}"
+            yield Fault.at(graph.statements[row], "", problem, hint="remove it; nothing was stored")
+
+
+def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Rules) -> Iterator[Fault]:
+    """Faults of edges whose ends were found (rows source, target; −1 for none): ends, signs, sizes, repeats."""
+    default = pl.col("relation").replace_strict(schema.WEIGHTS, return_dtype=pl.Float64)
+    both = (pl.col("source") >= 0) & (pl.col("target") >= 0)
+    standing = memory.edges.select(
+        "source", pl.col("relation").cast(pl.String), "target", pl.lit(value=True).alias("stands")
+    )
+    frame = frame.join(standing.unique(), on=["source", "relation", "target"], how="left", maintain_order="left")
+    repeat = ~pl.struct("source", "relation", "target").is_first_distinct() | pl.col("stands").fill_null(value=False)
+    most = f"at most {rules.edge_weight_max:g}"
+    sign = "supports is above 0, contradicts and concerns below, the others 0"
+    checks = [
+        ("source", pl.col("source") < 0, "no such cell", DECLARE),
+        ("target", pl.col("target") < 0, "no such cell", DECLARE),
+        ("target", default.sign() != pl.col("weight").sign(), "this weight has the wrong sign for its relation", sign),
+        ("target", pl.col("weight").abs() > rules.edge_weight_max, "this weight is too large", most),
+    ]
+    if rules.self_edges == "refused":
+        checks.append(
+            ("target", both & (pl.col("source") == pl.col("target")), "an edge joins two different cells", "name another")
+        )
+    if rules.duplicate_edges == "refused":
+        checks.append(("target", both & repeat, "this edge exists already", "write it once"))
+    for end, wrong, problem, hint in checks:
+        for row in np.flatnonzero(frame.select(wrong).to_series().to_numpy()):
+            arc = graph.arcs[row]
+            name = getattr(arc, end)
+            yield Fault.at(arc.statement, name if isinstance(name, str) else arc.word, problem, hint=hint)
+
+
+def cycle_faults(pairs: pl.DataFrame, height: int, graph: GraphRows, base: int) -> Iterator[Fault]:
+    """Yield a fault at every cell of this text that supersedes itself in the end; pairs are (new, old) rows."""
+    new, old = pairs["new"].to_numpy(), pairs["old"].to_numpy()
+    replaces = coo_array((np.ones(len(new)), (new, old)), shape=(height, height))
+    _, label = connected_components(replaces, connection="strong")
+    size = np.bincount(label, minlength=1)
+    round_again = np.unique(np.concatenate([np.flatnonzero(size[label] > 1), new[new == old]]))
+    for row in round_again[round_again >= base]:
+        statement = graph.statements[row - base]
+        yield Fault.at(
+            statement, statement.handle, "this cell supersedes itself, over others or at once", hint="break the ring"
+        )
 
 
 def build(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
@@ -100,7 +202,6 @@ def _supersessions(edges: pl.DataFrame, heirs: Ints, base: int) -> pl.DataFrame:
 
 
 def _authors(memory: Memory, cells: pl.DataFrame, graph: GraphRows, rep: int) -> tuple[pl.Series, pl.DataFrame]:
-    """Return the row of each cell's writer, and the writers frame with those who are new and the records of the text."""
     names = set(memory.writers.filter(pl.col("rep") == rep)["writer"].to_list())
     fresh = [name for name in cells["writer"].unique(maintain_order=True).to_list() if name not in names]
     fresh.sort(key=lambda name: graph.records.get(name, {}).get("writer-row", 0))

@@ -59,17 +59,7 @@ def save(memory: Memory, *, rep: int = 0) -> str:
 
 
 def statements_of(memory: Memory, *, rep: int = 0, reading: bool = False) -> list[Statement]:
-    """Return the sentences that load as this memory's cells and edges, every stored value included.
-
-    Parameters
-    ----------
-    memory
-        Whose cells and edges to say.
-    rep
-        The replication to say.
-    reading
-        The lines will be written with rounded numbers: add by `prop` what rounding loses.
-    """
+    """Return the sentences that load as this memory's cells and edges, every stored value included."""
     rows = memory.cells.with_row_index("row").filter(pl.col("rep") == rep)
     if rows.is_empty():
         return []
@@ -95,7 +85,6 @@ def statements_of(memory: Memory, *, rep: int = 0, reading: bool = False) -> lis
 
 
 def _names(memory: Memory, rows: pl.DataFrame) -> pl.Series:
-    """Return the name by which edges refer to each row: its handle, or its key if the handle is shared."""
     repeats = rows.filter(pl.col("handle").is_duplicated())["handle"].unique().implode()
     return memory.cells.select(pl.when(pl.col("handle").is_in(repeats)).then("key").otherwise("handle")).to_series()
 
@@ -133,7 +122,6 @@ def _differences(cells: pl.DataFrame) -> list[list[tuple[str, Any]]]:
 
 
 def _records(memory: Memory, cells: pl.DataFrame) -> dict[int, list[tuple[str, Any]]]:
-    """Map the index of each writer's first cell to the writer's stored fields; the first also has the edge count."""
     first = cells.select("author").with_row_index("place").unique("author", keep="first", maintain_order=True)
     records: dict[int, list[tuple[str, Any]]] = {}
     in_order = first["author"].is_sorted()
@@ -151,7 +139,6 @@ def _records(memory: Memory, cells: pl.DataFrame) -> dict[int, list[tuple[str, A
 
 
 def _arcs(memory: Memory, rows: pl.DataFrame, name: pl.Series) -> dict[int, list[Statement]]:
-    """Return the out-edges of each row, with writer, time and position where these are not the default."""
     own = memory.edges.filter(pl.col("source").is_in(rows["row"].cast(pl.Int64).implode())).with_row_index("place")
     own = own.select(
         "source",
@@ -187,7 +174,6 @@ class _Out(NamedTuple):
 
 
 def _out_edges(edges: list[_Out]) -> list[Statement]:
-    """Return a line with the edges of a cell, and a `prop` for each stored value that is not the default."""
     statements: list[Statement] = [Edges("", tuple(Edge(edge.relation, edge.name, edge.weight) for edge in edges))]
     unlike = [name for name in ("writer", "t", "place") if not all(getattr(edge, f"plain_{name}") for edge in edges)]
     return [*statements, *(_prop(f"edge-{name}", [getattr(edge, name) for edge in edges]) for name in unlike)]

@@ -78,7 +78,6 @@ def _names(component: Component, arguments: dict[str, str]) -> list[str]:
 
 
 def _count(component: Component, arguments: dict[str, str]) -> float:
-    """Return the number of instances where they have no names; infinite for a number of very many digits."""
     if component.single:
         return 1
     count = next((float(value) for name in _COUNTS if (value := arguments.get(name, "")).isdecimal()), None)

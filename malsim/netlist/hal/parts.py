@@ -10,10 +10,32 @@ import ops
 from ops import OpError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ops import Sheet
     from ops.pin.words import Component
+
+
+def shown_names(instances: Mapping[str, HalInstance], aliases: Mapping[str, str]) -> dict[str, str]:
+    by_pin = {pin: alias for alias, pin in aliases.items()}
+    names = {address: f"{name}.{word}" for name, instance in instances.items() for address, word in _pins(instance)}
+    others = {pin: pin for pin in by_pin if pin not in set(names.values())}
+    return {address: by_pin.get(name, name) for address, name in {**names, **others}.items()}
+
+
+def _pins(instance: HalInstance) -> Iterator[tuple[str, str]]:
+    explicit = {address: word for word, addresses in instance.pins.items() for address in addresses[:1]}
+    yield from explicit.items()
+    main = instance.parts[0]
+    patterns = {ours: word for word, ours in instance.component.pins.items() if word not in instance.pins}
+    for slot in main.sheet.slots:
+        number = re.search(r"\d+$", slot)
+        word = patterns.get(slot)
+        if word is None and number is not None:
+            word = patterns.get(f"{slot[: number.start()]}#", "").replace("#", number[0]) or None
+        if word is not None and f"{main.name}.{slot}" not in explicit:
+            yield f"{main.name}.{slot}", word
+
 
 TYPES = {"b": "bit", "f": "float", "r": "float", "s": "int", "u": "int", "l": "int", "k": "int"}
 _CONVERTERS = {"b": "to-bit", "f": "to-float", "r": "to-float", "s": "to-int", "u": "to-u32"}
@@ -71,13 +93,7 @@ def other_spelling(pin: str) -> str:
 
 
 def hal_instance(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:
-    """Return an instance by HAL's load arguments, those of this instance alone, and the settings that choose between ops.
-
-    Raises
-    ------
-    OpError
-        Arguments that HAL or our op refuses.
-    """
+    """Return an instance by HAL's load arguments, those of this instance alone, and the settings that choose between ops."""
     if component.name in {"sampler", "streamer"}:
         return _ring(component, name, arguments, presets)
     if component.name in {"mux_generic", "demux_generic"}:
@@ -97,7 +113,6 @@ def _part(component: Component, name: str, sizes: Mapping[str, int], presets: Ma
 
 
 def _ring(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:
-    """Return a ring for each pin; HAL's enable and clock go to all of them, its counters are the first one's."""
     letters = arguments.get("cfg", "").lower()
     if not letters or set(letters) - set(TYPES):
         raise OpError("the pins' types are wrong", where=component.name, given=letters, allowed="cfg= of b f s u l k")

@@ -154,7 +154,6 @@ def _linkps(text: HalText, words: list[str]) -> None:
 
 
 def _linkpp(text: HalText, words: list[str]) -> None:
-    """Link two pins by a signal that is named after the first, as halcmd does; its dots become hyphens."""
     first, second = words
     _net(text, [first.replace(".", "-"), first, second])
 
@@ -176,7 +175,6 @@ def _sets(text: HalText, words: list[str]) -> None:
 
 
 def _addf(text: HalText, words: list[str]) -> None:
-    """Our functions stand where HAL's would: one of HAL's may be several of ours, and two of a watchdog's are one."""
     function, thread, *position = words
     parts = text.functions.get(function)
     if parts is None:
@@ -221,7 +219,6 @@ def _unalias(text: HalText, words: list[str]) -> None:
 
 
 def _newsig(text: HalText, words: list[str]) -> None:
-    """Ignore `newsig`: a signal is created by its first net; one without a net exists in the shell only."""
     signal, kind = words
     if kind not in SIGNAL_TYPES:
         text.fault(kind, "unknown signal type", allowed=" ".join(SIGNAL_TYPES))

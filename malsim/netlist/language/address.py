@@ -14,7 +14,7 @@ from malsim.base.errors import AddressError
 from malsim.memory.schema import RELATIONS
 from malsim.netlist.language.handles import handle, reads_as_handle
 from malsim.netlist.language.lexicon import DOMAINS, FUNCTIONS, GRIDS, REDUCERS, column_of
-from malsim.netlist.language.sentences.grammar import parse_tree
+from malsim.netlist.language.sentences.syntax import parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

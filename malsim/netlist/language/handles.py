@@ -28,11 +28,6 @@ class Handle:
 def handle(text: str, *, short: bool = False) -> Handle:
     """Read a handle; a `short` one may stop in its tag, as an address may that means the one cell that begins so.
 
-    Raises
-    ------
-    AddressError
-        Where it is none, saying which part is wrong.
-
     >>> handle("dec_auth_a3ee")
     Handle(kind='dec', tag='a3ee', immutable=False)
     >>> handle("RECALL_v5").immutable

@@ -9,10 +9,9 @@ from lark.exceptions import UnexpectedInput
 
 from malsim.netlist.language.faults import Fault, NetlistError
 from malsim.netlist.language.sentences import graph, wiring
-from malsim.netlist.language.sentences.grammar import parse_tree
 from malsim.netlist.language.sentences.lines import comment_at, each_line
 from malsim.netlist.language.sentences.reading import Parts, Reading, Where
-from malsim.netlist.language.sentences.syntax import syntax_fault
+from malsim.netlist.language.sentences.syntax import parse_tree, syntax_fault
 from malsim.netlist.language.statements import Blank, Document, Schedule, Source, Thread
 
 if TYPE_CHECKING:

@@ -72,7 +72,6 @@ def _broken(line: str) -> str:
 
 
 def _sentence(statement: Statement, *, reading: bool) -> str:
-    """Return the words of a statement; for `reading`, the numbers on a cell's line are rounded to six decimals."""
     if isinstance(statement, Cell):
         return _cell(statement, short if reading else exact)
     return _SENTENCES[type(statement)](statement)

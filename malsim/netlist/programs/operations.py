@@ -183,7 +183,6 @@ def reflex(program: Program, members: Members, last: Output | None) -> Output:
 
 
 def _unsigned(setting: object) -> int:
-    """Return a personality as 32 bits: numbers cut and wrapped, text read as a number, anything else 0."""
     value = number(setting) if isinstance(setting, str) else setting
     return int(value) % UNSIGNED if isinstance(value, (int, float)) else 0
 

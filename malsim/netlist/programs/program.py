@@ -142,13 +142,6 @@ def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto
 
     A body that holds no `addf` sentence is prose and asks for nothing; nor does one that says `[as: NAME]`, which an op of
     the netlist of that name runs.
-
-    Parameters
-    ----------
-    tick
-        The number of the scan that finds them; what a program remembers begins with it.
-    first
-        The number of the first replication.
     """
     if memory.height <= after:
         return []
@@ -171,7 +164,6 @@ def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto
 
 
 def _programs_only(body: str) -> str:
-    """Return the body, if it holds standing programs and nothing else; wiring of other kinds stands in the netlist."""
     for statement in parse(body).statements:
         if not isinstance(statement, Blank) and not (isinstance(statement, Schedule) and statement.options):
             problem, hint = "a prg cell holds standing programs", "addf watch tick [topics: a] [delta: 0.1]"

@@ -95,7 +95,6 @@ def run(
 
 
 def _where_it_stands(output: Output, program: Program, memory: Memory, replications: int, first: int) -> Output:
-    """Return the output, silent wherever the program's own cell is not, or is no longer active."""
     places = np.array(program.places, dtype=np.int64)
     rows = memory.index.rows((places + first).tolist(), [program.key] * len(places), height=memory.cells.height)
     active = memory.column("status")[rows] == 0
@@ -108,7 +107,6 @@ def _where_it_stands(output: Output, program: Program, memory: Memory, replicati
 def _derive(
     program: Program, selection: Members, output: Output, memory: Memory, now: float, rules: Rules | None
 ) -> tuple[Memory, pl.DataFrame | None]:
-    """Witnesses through the gate, from a program cell that is written first where there is none."""
     reps = np.flatnonzero(output.witness)
     cells = memory.index.rows((reps + selection.first).tolist(), [program.key] * len(reps), height=memory.cells.height)
     missing = [_cell(program, int(rep) + selection.first, now) for rep in reps[cells == NONE]]
@@ -136,7 +134,6 @@ def _cell(program: Program, rep: int, now: float) -> dict[str, Any]:
 
 
 def _witness(program: Program, selection: Members, output: Output, rep: int, now: float) -> dict[str, Any]:
-    """Return the claim of a program's finding; its name is a hash of the finding, so equal findings share a name."""
     finding = _finding(selection, output, rep)
     name = hashlib.sha256(json.dumps([program.key, finding], sort_keys=True).encode()).hexdigest()[:24]
     target = program.settings.get("concernTarget")
@@ -155,7 +152,6 @@ def _witness(program: Program, selection: Members, output: Output, rep: int, now
 
 
 def _finding(selection: Members, output: Output, rep: int) -> dict[str, Any]:
-    """Return the output of one replication and of each of its members, as plain numbers and texts."""
     mine = selection.reps == rep
     keys = [key for key, own in zip(selection.keys(), mine.tolist(), strict=True) if own]
     return {

@@ -1,7 +1,6 @@
 """The standing signals: a palette of netlists that a memory watches itself with, what they say, and how well they do."""
 
-from malsim.netlist.shipped.catalogue import StandingSignal, catalogue, signal_named, signals_text
-from malsim.netlist.shipped.readings import SignalReading, readings
+from malsim.netlist.shipped.catalogue import SignalReading, StandingSignal, catalogue, readings, signal_named, signals_text
 from malsim.netlist.shipped.surfaced import SurfacedLines, lines_of_readings, surfaced_names, surfaced_of, surfaced_on
 
 __all__ = [

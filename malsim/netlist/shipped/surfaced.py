@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from malsim.netlist.engine.rows import Rows
     from malsim.netlist.language.statements import Document
-    from malsim.netlist.shipped.catalogue import StandingSignal
-    from malsim.netlist.shipped.readings import SignalReading
+    from malsim.netlist.shipped.catalogue import SignalReading, StandingSignal
     from malsim.netlist.wiring import Net
     from ops.pin import Array
 

@@ -130,7 +130,6 @@ def _block(name: str, top: Document, palette: Callable[[str], Sheet]) -> Documen
 def _rename(
     schedule: Schedule, statements: Sequence[Statement], faults: list[Fault]
 ) -> tuple[list[Statement], list[Statement]]:
-    """Return a block's wiring and its functions, every name of its own behind the block's; and what a block may not hold."""
     names = set(added_names(statements))
     names |= {name for one in statements if isinstance(one, Load) for name in names_of(one)}
     signals = {one.signal for one in statements if isinstance(one, Wire)}
@@ -158,7 +157,6 @@ def _rename(
 
 
 def _implicit_loads(block: str, statements: Sequence[Statement]) -> Iterator[Statement]:
-    """Yield a `loadrt` for each op that the block adds without loading it, which now has another name."""
     for name in added_names(statements):
         yield Load(op=name, names=(f"{block}.{name}",))
 
@@ -183,5 +181,4 @@ def _behind(where: Address | Constant, block: str, names: set[str]) -> Any:
 
 
 def _after(position: int | None, before: int) -> int | None:
-    """Return the position of the next function of a block: a positive position advances, a negative one stays."""
     return position + before if position is not None and position > 0 else position

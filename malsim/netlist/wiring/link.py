@@ -3,24 +3,79 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
+from malsim.base.errors import nearest
+from malsim.netlist.language.address import Call, Pin, Reduced
 from malsim.netlist.language.faults import Fault, NetlistError
 from malsim.netlist.language.parse import undeclared_threads
 from malsim.netlist.language.statements import Document, Source, Wire
 from malsim.netlist.wiring.blocks import inlined
-from malsim.netlist.wiring.derived import derived_faults
-from malsim.netlist.wiring.instances import instances
+from malsim.netlist.wiring.instances import instances, programs, threads
 from malsim.netlist.wiring.links import documents, signals
-from malsim.netlist.wiring.net import Net
+from malsim.netlist.wiring.net import Net, derived_name, leaves
 from malsim.netlist.wiring.settings import settings
-from malsim.netlist.wiring.threads import programs, threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from malsim.netlist.language.statements import Statement
+    from malsim.netlist.wiring.net import Signal
     from ops import Sheet
+
+
+def derived_faults(net: Net) -> Iterator[Fault]:
+    """Yield a fault for every derived value that is read and has no owner, and for one that follows from itself."""
+    owners = net.derived
+    for signal in net.signals.values():
+        for name in signal.derived_reads:
+            if signal.writer and name not in owners:
+                link = signal.writer
+                value = name.replace("-", "-derived-", 1)
+                hint = nearest(name, owners, f"write it: net NAME op.out > {value}, or see malsim signals")
+                allowed = " ".join(sorted(owners))
+                yield Fault.at(link.statement, link.word, f"no signal owns {name}", allowed=allowed, hint=hint)
+    try:
+        TopologicalSorter(_moves(net)).prepare()
+    except CycleError as error:
+        ring: list[str] = error.args[1]
+        names = {signal.name: name for name, signal in owners.items()}
+        ring_text = " > ".join(names.get(name, name) for name in reversed(ring))
+        first = next((owners[names[name]] for name in ring if name in names), net.signals[ring[0]])
+        link = next(link for link in first.readers if derived_name(link.address))
+        hint = "read it a tick later from a field of the cell, or leave one of them out"
+        yield Fault.at(link.statement, link.word, f"this value follows from itself: {ring_text}", hint=hint)
+
+
+def _moves(net: Net) -> dict[str, set[str]]:
+    owners = net.derived
+    sources: dict[str, set[str]] = {}
+    for signal in net.signals.values():
+        reads = {owners[name].name for name in signal.derived_reads if name in owners}
+        if reads:
+            sources.setdefault(signal.name, set()).update(reads)
+            for follower in _followers(net, signal.name) - {signal.name}:
+                sources.setdefault(follower, set()).add(signal.name)
+    return sources
+
+
+def _followers(net: Net, name: str) -> set[str]:
+    names = set(net.fed_by([name]))
+    while True:
+        writers = [net.signals[one].writer for one in names]
+        instances = {writer.pin.instance for writer in writers if writer and writer.pin}
+        more = {one.name for one in net.signals.values() if _reads_of(one) & instances} - names
+        if not more:
+            return names
+        names = set(net.fed_by([*names, *more]))
+
+
+def _reads_of(signal: Signal) -> set[str]:
+    where = signal.writer.address if signal.writer else None
+    if not isinstance(where, (Call, Reduced)):
+        return set()
+    return {leaf.instance for leaf in leaves(where) if isinstance(leaf, Pin)}
 
 
 def link(document: Document, palette: Callable[[str], Sheet] | None = None) -> Net:

@@ -88,7 +88,6 @@ def _against(end: End, place: Point) -> str:
 
 
 def _infer(links: Mapping[str, list[Link]], instances: dict[str, Instance | None]) -> None:
-    """Assign instances with pins of any type the type that they are wired to, through chains of such instances."""
     generic = {name: ends for name, ends in links.items() if any(link.type == "any" for link in ends)}
     touching: dict[str, list[str]] = defaultdict(list)
     for name, ends in generic.items():
@@ -139,7 +138,6 @@ def _signal(name: str, links: list[Link], faults: list[Fault]) -> Signal:
 
 
 def _domain(name: str, writers: list[Link], links: list[Link], faults: list[Fault]) -> str:
-    """Return the domain of a signal: the writer's, or if that is reduced the readers', else the run's."""
     readers = [link for link in links if not link.writes]
     domain = writers[0].domain if writers else "run"
     domain = domain or next((link.domain for link in readers), "run")

@@ -103,7 +103,6 @@ def _back(last: Step, start: str, came: dict[str, Step]) -> list[Step]:
 
 
 def _sign(net: Net, ring: list[Step], inputs: dict[str, list[str]]) -> Polarity:
-    """Return the product of what each instance makes of a rise at the input by which the ring enters it."""
     product = 1
     mixed = False
     for before, step in zip([ring[-1], *ring[:-1]], ring, strict=True):

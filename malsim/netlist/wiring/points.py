@@ -37,13 +37,7 @@ class Point(NamedTuple):
 
 
 def point(text: str, instances: Mapping[str, Instance | None]) -> Point | None:
-    """Return the point that an address names; None for a pin of a faulty instance.
-
-    Raises
-    ------
-    AddressError
-        For no address, an unknown name, a parameter, or many values where one is wanted.
-    """
+    """Return the point that an address names; None for a pin of a faulty instance."""
     return _point(address(text), instances)
 
 
@@ -111,7 +105,6 @@ def _row(where: Row) -> Point:
 
 
 def _field(where: Path | Row, fields: tuple[str, ...], columns: Mapping[str, object], domain: str, *, fixed: bool) -> Point:
-    """Resolve a field: numeric fields can be read; flags that are actuators can also be written."""
     group, name = (fields[0], fields[-1]) if len(fields) > 1 else ("", fields[-1])
     column = FLAGS.get(name, name)
     actuator = group == "flags" and column in ACTUATORS
@@ -141,7 +134,6 @@ def _type(column: object) -> str:
 
 
 def _reducer(where: Reduced, instances: Mapping[str, Instance | None]) -> Point | None:
-    """Values of many cells, of a domain's rows, or of every row of an instance; the domain is that of who reads it."""
     inner = where.inner
     kind = "int" if where.reducer in {"count", "distinct"} else "float"
     if isinstance(inner, Path):
@@ -182,7 +174,6 @@ def _neighbours(where: Reduced, row: Row, kind: str) -> Point:
 
 
 def _call(where: Call, instances: Mapping[str, Instance | None]) -> Point | None:
-    """Resolve a function of numbers: its domain is that of its inputs, if known; a run's value serves all rows."""
     points = []
     for one in where.arguments:
         if not isinstance(one, Constant):

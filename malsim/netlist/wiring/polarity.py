@@ -28,15 +28,6 @@ def polarity(instance: Instance, reads: str, writes: str, wired: Collection[str]
 
     The op runs a few calls from its start, its wired inputs on fixed scattered values and the rest as set, twice: the
     second time with the one input higher in every call (a bit: true instead of false). What it shows is seen, not proven.
-
-    Parameters
-    ----------
-    instance
-        The op with its settings.
-    reads, writes
-        The input that rises and the output that is watched.
-    wired
-        The inputs that vary; the others keep their start or setting.
     """
     sheet = instance.sheet
     scatter = np.random.Generator(np.random.Philox(0))

@@ -16,7 +16,7 @@ from malsim.lab.shell.hal.hal_line import wired
 from malsim.lab.shell.session import Session, delf, delsig, signals_by_pin, unlinkp, unload
 from malsim.netlist.engine.engine import DAY
 from malsim.netlist.hal import read_hal
-from malsim.netlist.hal.pin_names import shown_names
+from malsim.netlist.hal.parts import shown_names
 from malsim.netlist.language.faults import NetlistError
 from malsim.netlist.language.values import bit, number
 from malsim.netlist.wiring import linked

@@ -44,17 +44,7 @@ def read_lines(source: str | bytes, file: str) -> tuple[list[Line], list[Fault]]
 
 
 def each_line(source: str | bytes, file: str, faults: list[Fault]) -> Iterator[Line]:
-    """Split text into sentences, one a line; a backslash at a line's end joins the next to it.
-
-    Parameters
-    ----------
-    source
-        Text, or bytes taken as UTF-8.
-    file
-        What faults call it.
-    faults
-        Added to as they are found; a line with one is passed over.
-    """
+    """Split text into sentences, one a line; a backslash at a line's end joins the next to it."""
     if len(source) > LIMITS["file_bytes"]:
         problem = f"{len(source)} bytes in one file are too many"
         faults.append(Fault(problem=problem, file=file, allowed=f"at most {LIMITS['file_bytes']}"))
@@ -103,7 +93,6 @@ def _decode(source: str | bytes, file: str) -> tuple[str, list[Fault]]:
 
 
 def _join(piece: str, number: int, more: Iterator[tuple[int, str]], file: str) -> tuple[Line, list[Fault]]:
-    """Return the sentence that begins with this piece, with every line that a trailing backslash joins to it."""
     faults = _too_long(piece, number, file)
     if not piece.endswith("\\"):
         return Line(piece, number), faults

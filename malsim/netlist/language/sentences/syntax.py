@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from lark import Lark
 from lark.exceptions import UnexpectedToken
 
 from malsim.base.errors import AddressError
@@ -12,10 +15,30 @@ from malsim.netlist.language.handles import handle
 from malsim.netlist.language.lexicon import FORMS, KEYWORDS
 
 if TYPE_CHECKING:
+    from lark import Token, Tree
     from lark.exceptions import UnexpectedInput
 
     from malsim.netlist.language.faults import Fault
     from malsim.netlist.language.sentences.reading import Reading
+
+
+Start: TypeAlias = Literal["sentence", "address"]
+
+
+@cache
+def _grammar() -> Lark:
+    text = (resources.files(__package__) / "grammar.lark").read_text(encoding="utf-8")
+    return Lark(text, start=["sentence", "address"], parser="lalr", lexer="contextual")
+
+
+def parse_tree(text: str, start: Start) -> Tree[Token]:
+    """Return the tree of a sentence or an address, its tokens with their types and where they begin.
+
+    >>> parse_tree("setp weak.level 0.5", "sentence").children
+    [Token('WORD', 'weak.level'), Token('WORD', '0.5')]
+    """
+    return _grammar().parse(text, start=start)
+
 
 MOST_NAMED = 5
 _ODD_BLANK = re.compile(r'[^\s"]*([^\S \t])')

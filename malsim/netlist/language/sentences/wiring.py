@@ -45,7 +45,6 @@ def wire(reading: Reading, parts: Parts, where: Where) -> Wire:
 
 
 def _ends(reading: Reading, words: list[Token]) -> Iterator[End]:
-    """Yield the ends of a wire: an arrow sets the role of all ends after it, and the opposite role before the first."""
     arrows = [word for word in words if word.type == "ARROW"]
     role: Role = ""
     if arrows:

@@ -8,11 +8,60 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from malsim.base.errors import AddressError, nearest
 from malsim.netlist.language.address import Pin
 from ops.pin.words import words
 
 if TYPE_CHECKING:
     from malsim.netlist.wiring import Link, Net
+
+
+def around(whole: Diagram, net: Net, name: str, depth: int) -> Diagram:
+    """Return the boxes within `depth` wires of a pin, an instance, a signal or an address, and the wires between them."""
+    near = _start(whole, net, name)
+    for _ in range(depth):
+        touched = whole.wires.filter(pl.col("source").is_in(near) | pl.col("target").is_in(near))
+        near = sorted({*near, *touched["source"], *touched["target"]})
+    boxes = whole.boxes.filter(pl.col("name").is_in(near))
+    wires = whole.wires.filter(pl.col("source").is_in(near) & pl.col("target").is_in(near))
+    layers = {layer: rank for rank, layer in enumerate(sorted(boxes["layer"].unique()))}
+    return Diagram(boxes.with_columns(pl.col("layer").replace_strict(layers, return_dtype=pl.Int64)), wires)
+
+
+def _start(whole: Diagram, net: Net, name: str) -> list[str]:
+    instance = name.rpartition(".")[0]
+    if name in net.signals:
+        ends = whole.wires.filter(signal=name)
+        return sorted({*ends["source"], *ends["target"]})
+    for box in (name, instance):
+        if box in whole.boxes["name"]:
+            return [box]
+    pins = [f"{box}.{pin}" for box, its in net.instances.items() for pin in its.sheet.slots]
+    hint = nearest(name, [*pins, *net.signals, *net.instances]) or "malsim hal FILE -c 'list pin' lists the pins"
+    raise AddressError("the net has no pin, instance or signal of this name", given=name, hint=hint)
+
+
+_SHAPES = {"op": ("[", "]"), "source": ("([", "])"), "sink": ("[/", "/]")}
+
+
+def mermaid(laid: Diagram) -> str:
+    codes = {name: f"n{index}" for index, name in enumerate(laid.boxes["name"])}
+    lines = ["flowchart LR"]
+    for box in laid.boxes.to_dicts():
+        before, after = _SHAPES[box["kind"]]
+        lines.append(f'  {codes[box["name"]]}{before}"{_escaped(box["title"])}"{after}')
+    for wire in laid.wires.to_dicts():
+        pins = " → ".join(pin for pin in (wire["source_pin"], wire["target_pin"]) if pin)
+        label = _escaped(f"{wire['signal']}: {pins}" if pins else wire["signal"])
+        arrow = "-.->" if wire["late"] else "-->"
+        lines.append(f'  {codes[wire["source"]]} {arrow}|"{label}"| {codes[wire["target"]]}')
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    for mark, code in (("&", "#amp;"), ('"', "#quot;"), ("<", "#lt;"), (">", "#gt;"), ("|", "#124;")):
+        text = text.replace(mark, code)
+    return " ".join(text.split())
 
 
 @dataclass(frozen=True)
@@ -28,15 +77,7 @@ class Diagram:
 
 
 def diagram(net: Net, *, hal: bool = False) -> Diagram:
-    """Lay a net out from left to right in the order its functions run; what is read late runs back.
-
-    Parameters
-    ----------
-    net
-        What `link` gave.
-    hal
-        Name HAL's component beside each op that has one.
-    """
+    """Lay a net out from left to right in the order its functions run; what is read late runs back."""
     turn = {
         function: (rank, place) for rank, thread in enumerate(net.threads) for place, function in enumerate(thread.functions)
     }
@@ -105,7 +146,6 @@ def _layers(net: Net, wires: list[dict[str, object]], turn: dict[str, tuple[int,
 
 
 def _places(layer: dict[str, int], wires: list[dict[str, object]]) -> dict[str, float]:
-    """Return the position of each box in its layer: near the mean of its inputs, without overlap."""
     reads: dict[str, list[str]] = defaultdict(list)
     for wire in wires:
         reads[str(wire["target"])].append(str(wire["source"]))
