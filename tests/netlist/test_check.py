@@ -75,7 +75,7 @@ def test_what_check_passes_loads_and_what_it_refuses_does_not(lines: Sequence[st
 def test_every_fault_is_told_though_lines_are_junk() -> None:
     text = "\n".join(faults("\n".join(LINES), standing()))
     for problem in (
-        "has this key", "memory already has", "supersedes itself", "wrong sign", "joins two different cells", "no such relation",
+        "has this key", "memory already has", "supersedes itself", "wrong sign", "two different cells", "no such relation",
         "not a statement", "no such cell", "loaded already", "no such op", "no such instance", "no such thread",
     ):  # fmt: skip
         assert problem in text, problem
