@@ -1,4 +1,4 @@
-"""A memory in a file: written in whole steps, read as it stands or as it stood, put right by whoever may."""
+"""Memory in a file: transactional writes, present and past reads, corrections by people."""
 
 from malsim.memory.store.store import Store, open_memory, save_memory
 

@@ -1,4 +1,4 @@
-"""What people put right in a memory: a value that was wrong all along, one to forget, one that may be said again.
+"""Corrections by people: reject a wrong value, erase one, or allow one again.
 
 A correction takes claims back; a change of the world is a later claim. Whoever made one of them may, and whoever the rules
 name (`verifiers`) or let supersede it (`supersede_by`). For anybody else: a `UsageError`, and the memory is as it was.
@@ -39,13 +39,13 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 class NotTheirsError(UsageError):
-    """Somebody takes back what the rules leave to others."""
+    """Correction by somebody to whom the rules do not grant it."""
 
 
 def correct(
     memory: Memory, rows: Ints, instead: Mapping[str, Any] | None, *, now: float, by: str, rules: Rules
 ) -> Admission:
-    """Take back what some rows say of an object, and claim what is right.
+    """Reject what some rows claim about an object, and admit the right claim.
 
     Under `corrections = "supersede"` the right claim supersedes them, under `"reject"` they have no effect any more and what
     they said is refused from now on; under `derived = "fall"` what was derived from them falls too.
@@ -94,7 +94,7 @@ def _put_instead(
 
 
 def forget(memory: Memory, rows: Ints, *, now: float, by: str, rules: Rules) -> Memory:
-    """Erase what some rows say, with whatever was derived from them; digests stay, by which the gate refuses it.
+    """Erase the content of some rows and of everything derived from them; the gate refuses it by the digests that remain.
 
     Nothing brings it back, so only who said it or a verifier may, whatever `supersede_by` says.
     """
@@ -103,14 +103,14 @@ def forget(memory: Memory, rows: Ints, *, now: float, by: str, rules: Rules) -> 
 
 
 def allow(memory: Memory, rep: int, object_: str, value: str | float, *, by: str, rules: Rules) -> Memory:
-    """Let what was rejected or erased be said again."""
+    """Allow a rejected or erased value again."""
     rows = rows_barred(memory, digest(rep, object_, text_of(value)))
     _may_take_back(memory, rows, by, rules)
     return lift(memory, rows)
 
 
 def _may_take_back(memory: Memory, rows: Ints, by: str, rules: Rules, now: float = 0.0) -> None:
-    """Refuse rows that are none, that are locked, and who has no say in them."""
+    """Raise if there are no rows, if one is locked, or if `by` has no right to correct them."""
     finite(now, where="now")
     if not rows.size:
         raise UsageError(

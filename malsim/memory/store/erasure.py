@@ -1,4 +1,4 @@
-"""What rows of a store said, taken out of its file: the fields that they replaced, the words to find them by, free pages."""
+"""Erasure of rows from a store's file: replaced fields, full-text index, free pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OF_ROWS = "IN (SELECT value FROM json_each(?))"
 
 
 def purge(connection: sqlite3.Connection, rows: Ints, texts: tuple[str, ...], keys: list[str]) -> None:
-    """Within a transaction: let no table but `cells` hold what these rows said; the index is made anew, without them.
+    """Remove, within a transaction, what these rows said from all tables but `cells`, and rebuild the index.
 
     `texts` are the fields that were erased, `keys` the names that the rows had, by which importers keep what else they read.
     """

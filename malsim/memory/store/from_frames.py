@@ -1,4 +1,4 @@
-"""A memory from frames of cells, edges and writers, as notebooks have them: columns left out take their defaults."""
+"""Memory from frames of cells, edges and writers, as used in notebooks; absent columns take their defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cells of a store a call can turn on, rows by its indexes: the call then works on these alone, as on the whole."""
+"""Select the cells that a call can affect, using the store's SQLite indexes, so that only those are loaded."""
 
 from __future__ import annotations
 

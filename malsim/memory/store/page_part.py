@@ -1,4 +1,4 @@
-"""What a reader is shown of a few cells of a store, made of those that bear on it: the numbers that the whole would give."""
+"""Load only the cells that bear on a page about a few cells; the numbers equal those of the whole store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def page_part(
     connection: sqlite3.Connection, text: str, rep: int, rules: Rules, row_of: Callable[[Memory, str, int], int]
 ) -> StorePart | None:
-    """What a page about the cell that `text` names shows: it, its neighbours, its line; None where it takes all cells.
+    """Return the cell that `text` names with its neighbours and versions; None if the page needs all cells.
 
     `row_of` finds the cell in a memory; it raises `AddressError` as it would over the whole store.
     """
@@ -48,7 +48,7 @@ def answer_part(connection: sqlite3.Connection, object_: str, reps: Sequence[int
 
 
 def effective_in(connection: sqlite3.Connection, rows: Iterable[int], rules: Rules) -> Mapping[int, float | None] | None:
-    """Return what a reader sees of those of some rows that moved since the last tick, as of `law_steps.effective_now`.
+    """Return the present effective confidence of those rows that moved since the last tick; see `law_steps.effective_now`.
 
     None where it takes all cells to say so.
     """
@@ -62,7 +62,7 @@ def effective_in(connection: sqlite3.Connection, rows: Iterable[int], rules: Rul
 def _part_showing(
     connection: sqlite3.Connection, rows: set[int], beside: set[int], rules: Rules, names: Iterable[str] = STORED
 ) -> StorePart | None:
-    """Return a part, of these columns, in which `present` moves these rows as in the whole; the others only stand there."""
+    """Return a part in which `present` computes these rows as in the whole store; `beside` rows are only shown."""
     if rules.effective is not None or rules.wrong_when == "lost" or rules.evidence_from == "external":
         return None
     sources = connection.execute(f"SELECT source FROM edges WHERE {within('target', rows)}")
@@ -76,7 +76,7 @@ def _part_showing(
 
 
 def _record(connection: sqlite3.Connection, memory: Memory, rows: Ints, rules: Rules) -> WriterRecords:
-    """The record that the whole store gives the writers of some rows; of others it says nothing.
+    """Return the writer records that the whole store gives the writers of some rows; other writers have none.
 
     Of those to whom nothing happened since the last tick it is what that tick gave them.
     """
@@ -91,7 +91,7 @@ def _record(connection: sqlite3.Connection, memory: Memory, rows: Ints, rules: R
 
 
 def _authors_moved(connection: sqlite3.Connection) -> set[int]:
-    """Return the writers whose record may have moved since the last tick: of new and replaced cells, and of targets."""
+    """Return the writers whose record may have changed since the last tick: of new and replaced cells, and of targets."""
     query = """WITH moved (cell) AS (SELECT cell FROM unseen UNION SELECT target FROM edges WHERE "row" >= ?
             UNION SELECT target FROM edges WHERE source IN (SELECT cell FROM unseen))
         SELECT DISTINCT author FROM moved JOIN cells ON "row" = cell"""

@@ -1,4 +1,4 @@
-"""What people put right in a store: updates, corrections, erasures, each one transaction."""
+"""Updates, corrections and erasures by people, each in one transaction."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class PutRight(StoreFile):
-    """A store file whose cells are updated, corrected and erased; see `Store`."""
+    """Mixin of `Store` that updates, corrects and erases cells of the file."""
 
     def update(
         self, handle: str, *, writer: str, now: float, rules: Rules | None = None, if_seen: int | None = None, **fields: Any
     ) -> Memory:
-        """Rewrite fields of a cell in the file, as `gate.edit.update`, and keep who did; returns the memory.
+        """Rewrite fields of a cell as `gate.edit.update` does, record who did, and return the memory.
 
         Raises `StaleError` where the version is not `if_seen`.
         """
@@ -41,14 +41,14 @@ class PutRight(StoreFile):
         self, object_: str, value: str | float, instead: Mapping[str, Any] | None = None, *, by: str, now: float,
         rules: Rules | None = None, rep: int = 0,
     ) -> Memory:  # fmt: skip
-        """Take back a value of an object, and claim what is right (fields of a claim), as `corrections.correct`."""
+        """Reject a value of an object, and admit the right claim (fields of a claim); see `corrections.correct`."""
         return self._correct(lambda memory: rows_about(memory, rep, object_, value), instead, by, now, rules).memory
 
     def correct_cell(
         self, handle: str, instead: Mapping[str, Any] | None = None, *, by: str, now: float, rules: Rules | None = None,
         rep: int = 0, if_seen: int | None = None,
     ) -> Admission:  # fmt: skip
-        """Take back what a cell says, in every cell that says it of the same object; the memory, and the gate's verdict.
+        """Reject what a cell says in every cell that says the same of its object; return the memory and the verdict.
 
         Raises `StaleError` where the version is not `if_seen`.
         """
@@ -77,11 +77,11 @@ class PutRight(StoreFile):
         rules: Rules | None = None,
         rep: int = 0,
     ) -> Memory:
-        """Erase a value of an object, or all about it, as `corrections.forget`: no page of the file holds it any more."""
+        """Erase a value of an object, or everything about it; no page of the file contains it afterwards."""
         return self._erase(lambda memory: rows_about(memory, rep, object_, value), by, now, rules)
 
     def forget_cell(self, handle: str, *, by: str, now: float, rules: Rules | None = None, rep: int = 0) -> Memory:
-        """Erase what a cell says, in every cell that says it of the same object."""
+        """Erase what a cell says in every cell that says the same of its object."""
         return self._erase(lambda memory: rows_like(memory, memory.row(handle, rep=rep)), by, now, rules)
 
     def _erase(self, which: Callable[[Memory], Ints], by: str, now: float, rules: Rules | None) -> Memory:
@@ -100,7 +100,7 @@ class PutRight(StoreFile):
     def allow(
         self, object_: str, value: str | float, *, by: str, now: float, rules: Rules | None = None, rep: int = 0
     ) -> Memory:
-        """Let a value that was rejected or erased be said again."""
+        """Allow a rejected or erased value again."""
         with self._changing() as old:
             new = allow(old, rep, object_, value, by=by, rules=rules or Rules())
             return self._write(old, new, t=now, deed="allow", writer=by)

@@ -1,4 +1,4 @@
-"""Whose cells are whose in a store: a scope has a replication of its own, and what was shared is read from others'."""
+"""Scopes of a store: each has its own replication, and reads what other scopes share with it."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def add(connection: sqlite3.Connection, scope: str) -> int:
 
 
 def keep(connection: sqlite3.Connection, numbers: Mapping[str, int]) -> None:
-    """Let scopes have these replications; those that are there keep theirs."""
+    """Add scopes with these replications; existing scopes keep theirs."""
     for scope in numbers:
         _refuse_secret(scope, "scope")
     _write(connection, "scopes", [list(each) for each in (dict(numbers) | names(connection)).items() if each[1]])
 
 
 def readable_all(connection: sqlite3.Connection, rep: int) -> set[int]:
-    """Return the replications of which some cells may be read in one: its own, and those that share anything with it."""
+    """Return the replications that share anything with this one, and the replication itself."""
     return {rep, *(source for source, _, reader in _read(connection, "shares") if reader == rep)}
 
 
@@ -53,14 +53,14 @@ def readable(connection: sqlite3.Connection, rep: int, object_: str) -> list[int
 
 
 def share(connection: sqlite3.Connection, rep: int, object_: str, reader: int, *, shared: bool) -> None:
-    """Let another replication read an object, or no longer."""
+    """Let another replication read an object, or stop sharing it."""
     _refuse_secret(object_, "object")
     others = [each for each in _read(connection, "shares") if each != [rep, object_, reader]]
     _write(connection, "shares", [*others, [rep, object_, reader]] if shared else others)
 
 
 def unshare_all(connection: sqlite3.Connection, objects: Collection[str | None]) -> None:
-    """Let nobody read these objects any more."""
+    """Stop sharing these objects with anybody."""
     shares = _read(connection, "shares")
     if any(name in objects for _, name, _ in shares):
         _write(connection, "shares", [each for each in shares if each[1] not in objects])

@@ -1,4 +1,4 @@
-"""Versions that readers saw: a write on an older version is refused, or marked where its writer does not say what it saw.
+"""Optimistic concurrency: a write based on an outdated version is refused, or marked if it names no version.
 
 The version of a cell counts what was written about it: the cells of its line and of its object, the updates and rejections
 of these. Whoever read version n writes with `if_seen = n`.
@@ -24,16 +24,16 @@ _OF_ROWS = "IN (SELECT value FROM json_each(?1))"
 
 
 class StaleError(UsageError):
-    """A write that was made on an older version than the newest."""
+    """Write based on an outdated version."""
 
 
 def version(connection: sqlite3.Connection, names: Iterable[str], object_: str | None, rep: int) -> int:
-    """Return the version of what stands under these names (handles or keys) and of an object; 0 where nothing does."""
+    """Return the version of the cells with these names (handles or keys) and of an object; 0 if there are none."""
     return _count(connection, _rows(connection, names, object_, rep))
 
 
 def cells_in(connection: sqlite3.Connection, rows: Iterable[int]) -> list[tuple[str, str, int]]:
-    """Return handle, writer and replication of some rows, in their order."""
+    """Return handle, writer and replication of some rows, in the order given."""
     query = 'SELECT handle, writer, rep FROM json_each(?) AS wanted JOIN cells ON "row" = wanted.value ORDER BY wanted.key'
     return connection.execute(query, (json.dumps([*rows]),)).fetchall()
 
@@ -41,7 +41,7 @@ def cells_in(connection: sqlite3.Connection, rows: Iterable[int]) -> list[tuple[
 def check_seen(
     connection: sqlite3.Connection, names: Iterable[str], object_: str | None, rep: int, if_seen: int | None
 ) -> None:
-    """Raise `StaleError`, which names the newest cell, unless the version is `if_seen`."""
+    """Raise `StaleError`, naming the newest cell, unless the version is `if_seen`."""
     if if_seen is None:
         return
     rows = _rows(connection, names := list(names), object_, rep)
@@ -82,7 +82,7 @@ def _named(names: Iterable[str]) -> str:
 
 
 def _rows(connection: sqlite3.Connection, names: Iterable[str], object_: str | None, rep: int) -> set[int]:
-    """Return the rows of the lines of some cells and of all cells about their objects, or about an object."""
+    """Return the rows of these cells and of all cells about their objects, or about the given object."""
     rows = line_of(connection, cells_where(connection, f"rep = ? AND {_named(names)}", (rep,)))
     query = f'SELECT DISTINCT object FROM cells WHERE "row" {_OF_ROWS} AND object IS NOT NULL'
     objects = {str(name) for (name,) in connection.execute(query, (json.dumps([*rows]),))} | (

@@ -1,4 +1,4 @@
-"""A store: one file, whose memory is claimed to, ticked, put right, searched and opened."""
+"""Store: a memory in one file, to claim to, tick, correct, search and open."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
 
 class RunsStanding(Protocol):
-    """What runs the programs and wires of a store on a memory that has just ticked at `now` days."""
+    """Callable that runs the programs and wires of a store on a memory that has just ticked at `now` days."""
 
     def __call__(self, memory: Memory, standing: Standing, now: float, rules: Rules) -> tuple[Memory, Standing]:
-        """The memory afterwards, and the state that the programs and wires are in."""
+        """Return the memory afterwards, and the state of the programs and wires."""
 
 
 class Store(PutRight):
@@ -61,7 +61,7 @@ class Store(PutRight):
         self, claims: Claims, rules: Rules | None = None, *, factors: Mapping[str, float] | None = None,
         if_seen: int | None = None,
     ) -> pl.DataFrame:  # fmt: skip
-        """Take claims through the gate, as `malsim.memory.admit`; keeps and returns the verdicts.
+        """Pass claims through the gate as `malsim.memory.admit` does; store and return the verdicts.
 
         A claim on its own may say which version it was made on, as `if_seen`: that of the cells it supersedes, or else of
         its object (`seen.version`). Raises `StaleError` where there is a newer one.
@@ -79,7 +79,7 @@ class Store(PutRight):
         return verdicts
 
     def _beside_newer(self, claim: pl.DataFrame, checked: Validated, rules: Rules, if_seen: int | None) -> Validated:
-        """Check what a claim was made on; of one that was made on an older version, and does not say so, mark both."""
+        """Check the version a claim is based on; if it is outdated and unnamed, mark the claim and the newer cell."""
         given = claim.row(0, named=True)
         names = [edge["target"] for edge in given["edges"] or [] if edge["relation"] == "supersedes"]
         seen.check_seen(self.connection, filter(None, names), given["object"], given["rep"], if_seen)
@@ -96,12 +96,12 @@ class Store(PutRight):
             return [(handle, writer, seen.version(file, [handle], None, rep)) for handle, writer, rep in cells]
 
     def version(self, handle: str, rep: int = 0) -> int:
-        """Return the version of a cell, which counts what was written about it and its object: what `if_seen` is given."""
+        """Return the version of a cell, for `if_seen`: the number of writes about it and its object."""
         with self._reading() as file:
             return seen.version(file, [handle], None, rep)
 
     def tick(self, now: float, rules: Rules | None = None) -> Memory:
-        """Tick the memory in the file, as `malsim.memory.tick`, and run what stands in it; returns the memory, as `numbers`.
+        """Tick the memory in the file as `malsim.memory.tick` does, run its programs and wires, and return the memory.
 
         `now` is a finite number of days. Raises `StoreError` where something stands in it and nothing here runs it.
         """
@@ -117,14 +117,14 @@ class Store(PutRight):
             return self._write(old, new, t=now, deed="tick", clock=Clock.of(now, rules))
 
     def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]], *, t: float | None = None) -> Memory:
-        """Put what `load` makes of the memory and of what stands here into the file, in one write; returns the memory."""
+        """Store, in one write, what `load` makes of the memory and of the stored netlists; return the memory."""
         with self._changing() as old:
             new, after = load(old, self.standing)
             standing_parts.keep(self.connection, after)
             return self._write(old, new, t=latest_day(new) if t is None else t, deed="save")
 
     def set_input(self, name: str, value: object, *, writer: str, now: float) -> float:
-        """Set an input of the wires that stand here, such as `reviewer.ack`, from the next tick on; return its value.
+        """Set an input of the stored wires, such as `reviewer.ack`, from the next tick on; return its value.
 
         Who set it, when and to what is an event of the store. Raises `UsageError` for what is no input of these wires, and
         for a value of another type.
@@ -143,7 +143,7 @@ class Store(PutRight):
         return number
 
     def bootstrap(self, now: float, *, rep: int = 0, missing: bool = False) -> bool:
-        """Give a replication that holds nothing its ten cells, or with `missing` those it lacks; return whether it did."""
+        """Add the ten initial cells to an empty replication, or with `missing` those it lacks; return whether it did."""
         with self._reading() as file:
             if not missing and file.execute("SELECT 1 FROM cells WHERE rep = ? LIMIT 1", (rep,)).fetchone():
                 return False
@@ -154,7 +154,7 @@ class Store(PutRight):
             return added
 
     def rep_of(self, scope: str, *, make: bool = False) -> int:
-        """The replication in which a scope's cells stand; of one that is not there, NONE, or under `make` a new one."""
+        """Return the replication of a scope; NONE if it does not exist, or with `make` a new one."""
         with self._reading() as file:
             rep = scopes.number(file, scope)
         if rep != NONE or not make:
@@ -163,7 +163,7 @@ class Store(PutRight):
             return scopes.add(self.connection, scope)
 
     def known_scope(self, scope: str) -> int:
-        """The replication of a scope; raises `UsageError` for one that is not there."""
+        """Return the replication of a scope; raise `UsageError` if it does not exist."""
         if (rep := self.rep_of(scope)) == NONE:
             allowed = ", ".join(self.scopes) or "none: all in it is everybody's"
             raise UsageError("no such scope", where=str(self.path), given=scope, allowed=allowed)
@@ -171,12 +171,12 @@ class Store(PutRight):
 
     @property
     def scopes(self) -> dict[str, int]:
-        """The replication of each scope that has a name."""
+        """Return the replication of each named scope."""
         with self._reading() as file:
             return {name: rep for name, rep in scopes.names(file).items() if name}
 
     def within(self, memory: Memory, scope: str | None = None) -> Memory:
-        """What of the store's memory stands in a scope, as replication 0; None: all that is in no scope with a name.
+        """Return the cells of a scope as replication 0; for None, all cells outside named scopes.
 
         Netlists, addresses and signals read this. Raises `UsageError` for a scope that is not there.
         """
@@ -189,7 +189,7 @@ class Store(PutRight):
         self._shares(object_, to, scope, now, by, "share")
 
     def unshare(self, object_: str, to: str, *, now: float, scope: str = "", by: str | None = None) -> None:
-        """Take that back."""
+        """Stop sharing an object with another scope."""
         self._shares(object_, to, scope, now, by, "unshare")
 
     def _shares(self, object_: str, to: str, scope: str, now: float, by: str | None, deed: str) -> None:
@@ -202,7 +202,7 @@ class Store(PutRight):
         self, object_: str, *, now: float, at: float | None = None, as_of: float | None = None, scope: str = "",
         rules: Rules | None = None,
     ) -> pl.DataFrame:  # fmt: skip
-        """What the store answers about an object within a scope, as `push.ask`; what was shared with it is read too.
+        """Answer a question about an object within a scope and what is shared with it; see `push.ask`.
 
         Raises `UsageError` for a day that is no finite number.
         """
@@ -215,7 +215,7 @@ class Store(PutRight):
             return ask(memory, object_, now=now, at=at, as_of=as_of, reps=reps, rules=rules)
 
     def mini_index(self, query: str = "", **options: Any) -> Push:
-        """The lines that a reader is pushed about a query, found by the file's own index; options as of `push.push`.
+        """Return the lines pushed to a reader about a query, found by the full-text index; options as in `push.push`.
 
         Where something came since the last tick, what these cells are worth now is worked out.
         """
@@ -235,7 +235,7 @@ class Store(PutRight):
             return push(file, query, surfaced=lines, worth_now=worth_now if news else as_stored, **options)
 
     def expand(self, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
-        """One cell, opened as of `now` (days; by default that of the last write); that it was read is kept.
+        """Open one cell as of `now` (days; default: the last write) and record that it was read.
 
         In a store open for reading only, nothing is kept.
         """
@@ -249,14 +249,14 @@ class Store(PutRight):
         return page
 
     def about(self, handle: str, rep: int = 0, rules: Rules | None = None) -> Memory:
-        """A memory that shows of one cell, its neighbours and its versions what the whole would show; others may lack."""
+        """Return a partial memory that shows one cell, its neighbours and its versions as the whole memory would."""
         with self._reading() as file, sound(self.path):
             part = page_part(file, handle, rep, rules or Rules(), row_named)
             return self.recorded if part is None else part.memory
 
 
 def open_memory(path: str | Path, *, at: float | None = None) -> Memory:
-    """The memory in a store's file, as it stands or as it stood on day `at`; the file is only read.
+    """Return the memory in a store's file, now or on day `at`; the file is only read.
 
     Raises `StoreError` where there is no such store.
     """
@@ -265,6 +265,6 @@ def open_memory(path: str | Path, *, at: float | None = None) -> Memory:
 
 
 def save_memory(memory: Memory, path: str | Path, *, t: float | None = None, writer: str | None = None) -> None:
-    """Make a store's file hold this memory, as of day `t`: one transaction; see `Store.save`."""
+    """Save this memory to a store's file, as of day `t`, in one transaction; see `Store.save`."""
     with Store(path) as store:
         store.save(memory, t=t, writer=writer)

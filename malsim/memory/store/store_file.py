@@ -1,4 +1,4 @@
-"""A store's file: opened, read as it stands or as it stood, and written in whole steps."""
+"""A store's file: open it, read it as of now or of a day, and write to it in transactions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FEW_TEXTS = 10_000  # cells whose texts are read with their numbers
 
 
 class StoreFile:
-    """One open file; use it in a `with` block.
+    """One open file, for use in a `with` block.
 
     Every change is one transaction: it is on disk when the call returns, or the file is as it was. A process killed at any
     moment loses nothing that a call had returned from. Of two processes that write, the second waits, up to `wait` seconds,
@@ -77,11 +77,11 @@ class StoreFile:
 
     @property
     def memory(self) -> Memory:
-        """The memory as a reader sees it now under the default rules, as `current`."""
+        """Memory as a reader sees it now under the default rules; see `current`."""
         return self.current()
 
     def current(self, rules: Rules | None = None) -> Memory:
-        """Return the memory as a reader sees it now: as `law_steps.present` has it.
+        """Return the memory as a reader sees it now; see `law_steps.present`.
 
         What continues from it, such as a tick, continues from what the last tick gave.
         """
@@ -89,7 +89,7 @@ class StoreFile:
 
     @property
     def recorded(self) -> Memory:
-        """The memory as it stands in the file now: as the last tick left it, with what was admitted since."""
+        """Memory as stored: scores of the last tick, and the claims admitted since."""
         with self._reading() as file, sound(self.path):
             version = self._version()
             if self._cache is None or self._cache[0] != version:
@@ -98,59 +98,59 @@ class StoreFile:
 
     @property
     def height(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         with self._reading() as file, sound(self.path):
             return read.height(file, "cells")
 
     @property
     def effective(self) -> Array:
-        """The effective of every cell as recorded, NaN where it is unknown."""
+        """Stored effective confidence of every cell; NaN if unknown."""
         with self._reading() as file, sound(self.path):
             return read_scores(file, read.height(file, "cells"), names=("effective",))["effective"]
 
     def handle(self, row: int) -> str:
-        """The handle of the cell in a row."""
+        """Return the handle of the cell in a row."""
         with self._reading() as file:
             return str(file.execute('SELECT handle FROM cells WHERE "row" = ?', (row,)).fetchone()[0])
 
     @property
     def day(self) -> float | None:
-        """The day of the last write; None of a store never written to."""
+        """Day of the last write; None for a store that was never written to."""
         with self._reading() as file, sound(self.path):
             return read.last_day(file)
 
     @property
     def start(self) -> str | None:
-        """The date of day 0, where one was given."""
+        """Date of day 0, or None."""
         with self._reading() as file, sound(self.path):
             return read.start(file)
 
     @property
     def ticks(self) -> pl.DataFrame:
-        """Every write on record."""
+        """History of writes."""
         with self._reading() as file, sound(self.path):
             return read.ticks(file)
 
     @property
     def verdicts(self) -> pl.DataFrame:
-        """Every verdict on record, those of refused claims included."""
+        """History of verdicts, including those of refused claims."""
         with self._reading() as file, sound(self.path):
             return read.verdicts(file)
 
     @property
     def events(self) -> pl.DataFrame:
-        """What its programs and wires did at ticks: t, rep, kind, subject, detail, cause."""
+        """Events of programs and wires at ticks: t, rep, kind, subject, detail, cause."""
         with self._reading() as file, sound(self.path):
             return standing_parts.events(file)
 
     @property
     def standing(self) -> Standing:
-        """The netlist that stands in it, what it remembers, and its lines in the next push."""
+        """Stored netlist, its state, and its lines in the next push."""
         with self._reading() as file, sound(self.path):
             return standing_parts.standing(file)
 
     def updates(self, handle: str, *, rep: int = 0, day: float | None = None) -> pl.DataFrame:
-        """Which fields of a cell were rewritten, up to a day, and by whom: t, field, writer (null: nobody is named)."""
+        """Return rewritten fields of a cell up to a day: t, field, writer (null if unnamed)."""
         with self._reading() as file, sound(self.path):
             part = part_of(file, rows_meant(file, handle, rep))
             row, updates = int(part.rows[part.memory.row(handle, rep=rep)]), read.updates(file)
@@ -158,12 +158,12 @@ class StoreFile:
         return updates.filter(pl.col("row") == row, pl.col("t") <= upto).drop("row")
 
     def at(self, day: float) -> Memory:
-        """The memory as the last write up to a day left it."""
+        """Return the memory after the last write up to a day."""
         with self._reading() as file, sound(self.path):
             return past.past(file, finite(day, where="day"))
 
     def save(self, memory: Memory, *, t: float | None = None, start: str | None = None, writer: str | None = None) -> None:
-        """Make the file hold this memory, as of day `t` (by default the latest day it knows of).
+        """Save this memory to the file, as of day `t` (default: the latest day in the memory).
 
         `start` is the date (ISO 8601) of day 0, where there is one. `writer` is whoever rewrote what is rewritten, if it was
         one; where several did, save after each, or use `update`. The memory must have grown from what the file holds;
@@ -181,7 +181,7 @@ class StoreFile:
                 self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
 
     def begin(self, start: str) -> None:
-        """Keep the date of day 0 of a store that has none."""
+        """Set the date of day 0 of a store that has none."""
         with refusing(self.path), transaction(self.connection):
             self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
 
@@ -200,7 +200,7 @@ class StoreFile:
 
     @property
     def numbers(self) -> Memory:
-        """The memory as it stands in the file now; of a large one its texts are read when they are asked for, as of now."""
+        """Memory as stored; the texts of a large store are read only when asked for."""
         with self._reading() as file, sound(self.path):
             cached = self._cache is not None and self._cache[0] == self._version()
             if cached or self.connection is not file or read.height(file, "cells") <= FEW_TEXTS:
@@ -236,7 +236,7 @@ class StoreFile:
         part: StorePart | None = None,
         clock: Clock | None = None,
     ) -> Memory:
-        """Keep what changed. Nothing that a file holds is dropped, whatever rules say of keys used again."""
+        """Write what changed. Nothing in the file is dropped, whatever the rules say about reused keys."""
         new = new.recorded
         if not extends(new, old):
             hint = "open it again and work on that, or save to another file"

@@ -7,7 +7,7 @@ from malsim.memory.rules import Rules
 
 
 def store_rules(text: str | None) -> Rules:
-    """Read the rules of a store, by the name of a preset or from a TOML file; the default rules for None.
+    """Read the rules of a store from a preset or a TOML file; the default rules for None.
 
     Raises `RulesError` as `for_stores`.
     """
@@ -15,7 +15,7 @@ def store_rules(text: str | None) -> Rules:
 
 
 def as_person(rules: Rules, name: str) -> Rules:
-    """Return rules under which a person of this name verifies, corrects and erases what anybody wrote.
+    """Return rules under which this person may verify, correct and erase what anybody wrote.
 
     Raises `UsageError` for a name with blanks, as the rule `verifiers` holds names apart by them.
     """
@@ -25,7 +25,7 @@ def as_person(rules: Rules, name: str) -> Rules:
 
 
 def for_stores(rules: Rules) -> Rules:
-    """Return rules that a store can tick under.
+    """Check that a store can tick under these rules, and return them.
 
     Raises `RulesError` for rules that take beliefs or time constants from a run.
     """

@@ -1,1 +1,1 @@
-"""The tables that a store consists of: one SQLite file, or the same in working memory."""
+"""SQLite tables of a store, in one file or in memory."""

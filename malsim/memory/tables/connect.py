@@ -1,4 +1,4 @@
-"""Opening a store's file, and saying clearly why one cannot be: foreign, newer, cut short, damaged, busy."""
+"""Open the SQLite file of a store, and explain why a file cannot be opened (foreign, newer, cut short, damaged, busy)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["blank", "connect", "is_made", "is_store", "refusing", "sound", "tran
 
 
 def connect(path: Path, *, write: bool = False, wait: float = 5.0) -> sqlite3.Connection:
-    """Open a store; under `write` make it where there is none. A file that is refused is left untouched.
+    """Open a store; with `write`, create it if it is missing. A refused file is left untouched.
 
     `wait` is how many seconds to wait for another process that is writing. Raises `StoreError`.
     """
@@ -72,7 +72,7 @@ _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)  # for the index of a log
 
 
 def _read_only(path: Path, wait: float) -> sqlite3.Connection:
-    """Open and let nothing be written; where the folder is closed to us, or full, as a file that nobody changes.
+    """Open read-only; if the folder is not writable or is full, open the file as immutable.
 
     A connection that may write, but is told not to, is the only one that leaves no log behind.
     """
@@ -108,7 +108,7 @@ def blank() -> sqlite3.Connection:
 
 
 def _make(connection: sqlite3.Connection) -> None:
-    """Make the tables where there are none yet."""
+    """Create the tables if they do not exist."""
     make_tables(connection, STATEMENTS, application=APPLICATION, version=VERSION, table=_FIRST)
 
 
@@ -118,7 +118,7 @@ def is_made(connection: sqlite3.Connection) -> bool:
 
 @contextmanager
 def refusing(path: Path | str) -> Iterator[None]:
-    """Turn what SQLite raises, and rows that no store holds, into a `StoreError` that says what to do."""
+    """Turn SQLite errors and invalid rows into a `StoreError` with advice."""
     try:
         with refusing_file(path):
             yield
@@ -128,7 +128,7 @@ def refusing(path: Path | str) -> Iterator[None]:
 
 @contextmanager
 def sound(path: Path | str) -> Iterator[None]:
-    """Read what a store holds; rows that no store holds, of a damaged or hand-edited file, are a `StoreError`."""
+    """Read from a store; raise `StoreError` for invalid rows of a damaged or hand-edited file."""
     try:
         yield
     except (MalsimError, sqlite3.Error):

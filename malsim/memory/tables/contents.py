@@ -1,4 +1,4 @@
-"""Finding cells that say what a claim says: a number of each cell's title and body, with an index."""
+"""Index of cell contents: a number per title and body, to find cells with the text of a claim."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TEXTS = {"cell": pl.Int64, "title": pl.String, "body": pl.String}
 
 
 def content_numbers(titles: pl.Series, bodies: pl.Series) -> list[int]:
-    """A number of each title, folded, and body; the same in every release, and for two that differ seldom the same.
+    """Return a number for each folded title and body; it is the same in every release, and collisions are rare.
 
     >>> titles, bodies = pl.Series([" Same  Title", "same title"]), pl.Series(["b", "b"])
     >>> len(set(content_numbers(titles, bodies)))
@@ -32,14 +32,14 @@ def content_numbers(titles: pl.Series, bodies: pl.Series) -> list[int]:
 
 
 def make_contents(connection: sqlite3.Connection) -> None:
-    """Number the contents of every cell, where a store has none of these numbers yet."""
+    """Number the contents of every cell if the store has no such numbers yet."""
     if not holds_table(connection, "contents"):
         connection.execute(_TABLE)
         index_contents(connection, "true")
 
 
 def index_contents(connection: sqlite3.Connection, where: str, *, forget: bool = False) -> None:
-    """Number the contents of some cells, or let go of their numbers."""
+    """Add the content numbers of some cells, or remove them."""
     texts = select(connection, f'SELECT "row", title, body FROM cells WHERE {where}', _TEXTS)
     numbers = pl.Series("number", content_numbers(texts["title"], texts["body"]), dtype=pl.Int64)
     contents = pl.DataFrame([numbers, texts["cell"]])

@@ -1,4 +1,4 @@
-"""What no store holds, though SQLite would: rows of a hand-edited or damaged file, told from those that a write left."""
+"""Checks for rows that SQLite accepts but that no store contains, as in a damaged or hand-edited file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILLED = {
 
 
 def is_date(value: object) -> bool:
-    """Whether a value is a date as ISO 8601 writes it.
+    """Return whether a value is a date in ISO 8601 notation.
 
     >>> is_date("2026-03-01"), is_date("soon"), is_date(7)
     (True, False, False)
@@ -32,11 +32,11 @@ def is_date(value: object) -> bool:
 
 
 class DamagedRowsError(ValueError):
-    """Rows that no store holds; whoever knows the file's name says so in a `StoreError`."""
+    """Invalid rows in a store; the caller, who knows the file name, turns this into a `StoreError`."""
 
 
 def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, scanned: object) -> int:
-    """The number of edges that the last tick saw, where all are there that must be, and whatever names a row names one.
+    """Check that all rows exist and that references resolve; return the number of edges seen by the last tick.
 
     Of cells and edges some columns will do.
 

@@ -1,4 +1,4 @@
-"""The tables of a store: cells, edges, writers, verdicts, ticks, what they replaced, and the words to find cells by."""
+"""Tables of a store: cells, edges, writers, verdicts, ticks, replaced values, and the full-text index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store's memory as it stood on a day, and every value that a write replaced."""
+"""Earlier states of a store's memory, rebuilt from the values that each write replaced."""
 
 from __future__ import annotations
 

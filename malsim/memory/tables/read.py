@@ -1,4 +1,4 @@
-"""A store's tables as a memory, as it stands; and what is on record of its writes."""
+"""Read a store's tables as a memory, and the history of its writes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LAW_EDGES = {name: schema.EDGES[name] for name in ("source", "relation", "target
 
 
 def numbers(connection: sqlite3.Connection, rows: Callable[[str], pl.DataFrame]) -> Memory:
-    """The memory as the last write left it, of which only what a tick reads is read now.
+    """Return the memory after the last write, loading only the columns that a tick reads.
 
     `rows` gives the whole of `cells` or `edges` when somebody asks for more: as they stand now, whenever that is.
     """
@@ -121,7 +121,7 @@ def last_day(connection: sqlite3.Connection) -> float | None:
 
 
 def moved_replications(connection: sqlite3.Connection, among: Iterable[int]) -> set[int]:
-    """Return those of some replications in which something was admitted since the last tick, as `law_steps.moved` has it."""
+    """Return the replications, among those given, with claims admitted since the last tick; see `law_steps.moved`."""
     unseen = 'EXISTS (SELECT 1 FROM unseen JOIN cells ON "row" = cell WHERE +rep = ?1)'
     edges = 'EXISTS (SELECT 1 FROM edges AS e JOIN cells AS c ON c."row" = e.target WHERE e."row" >= ?2 AND +rep = ?1)'
     query, scanned = f"SELECT {unseen} OR {edges}", last_scanned(connection)

@@ -1,4 +1,4 @@
-"""Frames to rows of tables and back, some thousands at a time."""
+"""Conversion between frames and SQL rows, a few thousand at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST = 2**53  # whole numbers up to this are floats too
 
 
 def insert(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> None:
-    """Add a frame's rows to the table whose columns it names."""
+    """Insert a frame into the table; its column names are those of the table."""
     names = ", ".join(f'"{name}"' for name in frame.columns)
     statement = f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * frame.width)})"
     for part in plain(frame).iter_slices(SLICE):
@@ -32,7 +32,7 @@ def insert(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> N
 
 
 def update(connection: sqlite3.Connection, table: str, frame: pl.DataFrame) -> None:
-    """Set a frame's columns on the rows of the table that its column `row` names."""
+    """Set the columns of a frame in the table rows named by its `row` column."""
     names = [name for name in frame.columns if name != "row"]
     settings = ", ".join(f'"{name}" = ?' for name in names)
     statement = f'UPDATE {table} SET {settings} WHERE "row" = ?'
@@ -49,7 +49,7 @@ def select(connection: sqlite3.Connection, query: str, kinds: Kinds, parameters:
 
 
 def select_arrays(connection: sqlite3.Connection, table: str, kinds: Kinds) -> dict[str, NDArray[Any]]:
-    """Columns of a whole table, numbers, truths and words, as of `frames.to_array`: in half the time of a frame.
+    """Return columns of a whole table as arrays, as `frames.to_array` does, in half the time of a frame.
 
     Raises `DamagedRowsError` for what such a column does not hold.
     """

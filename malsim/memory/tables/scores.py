@@ -1,4 +1,4 @@
-"""What a tick computes of every cell, kept by columns in parts, with what each write replaced.
+"""Scores computed by ticks, stored by column in blocks, together with the values that each write replaced.
 
 A tick moves every currency and salience. Both follow from a cell's own row and the clock of the tick, so no file holds those
 that do: `BY_CLOCK` stands for them. Of the other scores the parts that differ are written, over the same pages.
@@ -39,7 +39,7 @@ _NUMBER, _ROW = np.dtype("<f8"), np.dtype("<u4")
 
 @dataclass(frozen=True)
 class Clock:
-    """The instant of a tick in days, and the rules by which cells age."""
+    """Time of a tick in days, and the rules by which cells age."""
 
     now: float
     currency_floor: float
@@ -76,7 +76,7 @@ def digest_of(rules: Rules) -> str:
 
 
 def only_claims_since_tick(connection: sqlite3.Connection, rules: Rules) -> bool:
-    """Return whether the last tick was under these rules, and since then claims came in, cells were opened, and no more."""
+    """Return whether the last tick used these rules and only admissions and openings have happened since."""
     query = """SELECT rules FROM clocks WHERE NOT EXISTS (SELECT 1 FROM ticks WHERE "row" > clocks.deed
         AND ticks.deed NOT IN ('admit', 'expand', 'set')) ORDER BY deed DESC LIMIT 1"""
     (digest,) = connection.execute(query).fetchone() or (None,)
@@ -84,7 +84,7 @@ def only_claims_since_tick(connection: sqlite3.Connection, rules: Rules) -> bool
 
 
 def keep_clock(connection: sqlite3.Connection, deed: int, clock: Clock) -> None:
-    """Let a write be a tick at this instant."""
+    """Record that a write was a tick at this time."""
     connection.execute("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (deed, *astuple(clock)))
 
 
@@ -164,7 +164,7 @@ def rewrite(
     deed: int,
     clocks: tuple[Clock | None, Clock | None],
 ) -> Bools:
-    """Write the scores of the cells of `old` that differ in `new`, and keep what they replace; which cells differ.
+    """Write the scores that differ between `old` and `new`, keep the replaced values, and return a mask of changed cells.
 
     `rows` are their rows in the store, `clocks` those of the last tick before this write and after it.
     """
@@ -186,7 +186,7 @@ def rewrite(
 
 
 def add(connection: sqlite3.Connection, cells: pl.DataFrame, first: int) -> None:
-    """Write the scores of new cells, which stand from row `first` on."""
+    """Write the scores of new cells, which start at row `first`."""
 
     def column(name: str) -> Array:
         return to_array(cells[name])
@@ -198,7 +198,7 @@ def add(connection: sqlite3.Connection, cells: pl.DataFrame, first: int) -> None
 
 
 def _put(connection: sqlite3.Connection, name: str, rows: Ints, values: Array) -> None:
-    """Let these rows have these values; of each part the whole is handed over, and SQLite writes the pages that differ."""
+    """Set the values of these rows; whole blocks are passed on, and SQLite writes the pages that differ."""
     parts = np.unique(rows // PART)
     data = _parts(connection, name, parts, missing=_BLANK).copy()
     data[np.searchsorted(parts, rows // PART), rows % PART] = values
@@ -210,7 +210,7 @@ _BLANK = np.full(PART, np.nan, dtype=_NUMBER).tobytes()
 
 
 def keep_replaced(connection: sqlite3.Connection, deed: int, name: str, rows: Ints, values: Array) -> None:
-    """Keep that until this write a score of these rows had these values."""
+    """Record the values that these rows had in a score column until this write."""
     replaced = rows.astype(_ROW).tobytes(), values.astype(_NUMBER).tobytes()
     connection.execute("INSERT INTO past_scores VALUES (?, ?, ?, ?)", (deed, name, *replaced))
 
@@ -230,7 +230,7 @@ def _changes(cells: object, data: object) -> tuple[Ints, Array]:
 
 
 def _see(connection: sqlite3.Connection, rows: Ints, worth: Array) -> None:
-    """Note which of these cells the last tick did not see as they are: those without a worth."""
+    """Mark the cells that the last tick has not seen in their present form: those whose worth is NaN."""
     unseen = rows[np.isnan(worth)]
     few = "WHERE cell IN (SELECT value FROM json_each(?))", (json.dumps(rows.tolist()),)
     where, parameters = few if len(rows) <= PART else ("", ())

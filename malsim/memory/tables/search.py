@@ -1,4 +1,4 @@
-"""Finding cells of a store by their words, and what a push must know of them."""
+"""Full-text search in a store, and the values that a push needs of the cells found."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TOUCHED: dict[str, pl.DataType | type[pl.DataType]] = {"row": pl.Int64, "touche
 
 
 def as_stored(_: Sequence[int] | None) -> Mapping[int, float | None]:
-    """Every cell is worth what the last tick gave it.
+    """Return the stored effective confidence of every cell, as the last tick left it.
 
     What stands in for this says of some rows, or for None of all, what those are worth that a reader sees otherwise.
     """

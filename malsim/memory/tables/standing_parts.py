@@ -1,4 +1,4 @@
-"""What stands in a store and runs at its ticks: the text of its netlists, what they remember, what they said."""
+"""Programs and wires stored with a memory and run at its ticks: netlist text, state and events."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TABLES = (  # made when something is first to stand
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """A netlist as text, what it remembers from one tick to the next, and each replication's lines in the next push.
+    """Stored netlist with its state from tick to tick, and the lines of each replication in the next push.
 
     `events` are those of the last tick: columns of EVENTS. What `state` holds only who runs it knows. `inputs` hold the
     values that inputs were set to, `moved` the day on which each signal last changed, and `files` the names of the files
@@ -64,7 +64,7 @@ def standing(connection: sqlite3.Connection) -> Standing:
 
 
 def keep(connection: sqlite3.Connection, after: Standing) -> None:
-    """Let this stand from now on; its events are added to those on record."""
+    """Store this netlist and state; append its events to the history."""
     for statement in _TABLES:
         connection.execute(statement)
     values = {"text": after.text, "state": after.state, "lines": json.dumps(list(after.lines.items()))}

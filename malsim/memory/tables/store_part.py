@@ -1,4 +1,4 @@
-"""A part of a store as a memory of its own: some cells with the edges among them, and where each stands in the file."""
+"""Part of a store as a memory: some cells, the edges among them, and their rows in the file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StorePart:
-    """A memory, the row in the store of each of its cells, and how many cells and edges the store has.
+    """Partial memory with the store row of each of its cells, and the total numbers of cells and edges.
 
     `scanned` is how many edges the last tick of the store saw; None where the memory is the whole store and knows that.
     """
@@ -71,7 +71,7 @@ def heirs_of(connection: sqlite3.Connection, rows: Iterable[int]) -> list[int]:
 
 
 def part_of(connection: sqlite3.Connection, rows: Iterable[int], names: Iterable[str] = STORED) -> StorePart:
-    """The cells of these rows and of what replaced them, with every edge among them and all writers.
+    """Return these cells and their successors, with every edge among them and all writers.
 
     Of their columns some will do, where nothing but numbers is asked for: `read.LAW_CELLS`.
     """
@@ -106,7 +106,7 @@ def _local(part: StorePart, rows: pl.Series) -> pl.Series:
 
 
 def know_of_others(connection: sqlite3.Connection, memory: Memory) -> None:
-    """Let the part's index know how many cells each replication has beside its own: cells are named by their place."""
+    """Tell the index of the part how many cells each replication has outside it; new cells are named by their position."""
     own = dict(memory.cells.group_by("rep").len().rows())
     elsewhere = {rep: count - own.get(rep, 0) for rep, count in cells_by_rep(connection).items()}
     memory.derived.index = Index(memory.table("cells").rows, memory.table("writers").rows, elsewhere)

@@ -1,4 +1,4 @@
-"""Memories into a store's tables: what changed between two, with what it replaced kept beside it; or all of one."""
+"""Write a memory, or the difference between two, into the tables of a store, and keep the replaced values."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def write(
     connection: sqlite3.Connection, old: Memory, new: Memory, *, t: float, deed: str, writer: str | None = None,
     part: StorePart | None = None, clock: Clock | None = None,
 ) -> None:  # fmt: skip
-    """Turn the tables from `old` into `new`, as of day `t`, or of the last write where that came later.
+    """Change the tables from `old` to `new`, dated day `t` or the last write, whichever is later.
 
     The values replaced are kept as valid until then; `writer` is whoever did it, where somebody is named. Of a `part` of a
     store, `old` is its memory. `clock` is that of a tick.
@@ -104,7 +104,7 @@ def write(
 
 
 def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: int) -> None:
-    """Add rows to `cells`, `edges` or `writers`, which has `first`; cells can then be found by their words."""
+    """Add rows to `cells`, `edges` or `writers`, starting at row `first`; index the words of cells."""
     names = list(STORED) if table == "cells" else rows.columns
     insert(connection, table, rows.select(names).with_row_index("row", offset=first))
     if table == "cells" and rows.height:
@@ -114,7 +114,7 @@ def _add(connection: sqlite3.Connection, table: str, rows: pl.DataFrame, first: 
 
 
 def _log_write(connection: sqlite3.Connection, row: tuple[int, float, str, int, int, int, int, str | None]) -> None:
-    """Keep that a write was done: a row of `ticks`, whose day is that of the last write where that came later."""
+    """Add a row to `ticks`, dated no earlier than the last write."""
     for statement in INDEXES:
         connection.execute(statement)
     number, t, *rest = row
@@ -133,14 +133,14 @@ def _days_in(rows: pl.DataFrame) -> list[float]:
 
 
 def log_verdicts(connection: sqlite3.Connection, verdicts: pl.DataFrame) -> None:
-    """Keep verdicts, those of refused claims included."""
+    """Store verdicts, including those of refused claims."""
     insert(connection, "verdicts", verdicts.select(list(schema.VERDICTS)))
 
 
 def _rewrite_cells(
     connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, rows: Ints, deed: int, names: list[str]
 ) -> Bools:
-    """Update the cells that differ in these columns, each in its row of the store; which do."""
+    """Update the cells that differ in these columns; return a mask of them."""
     differs = {name: mask for name in names if (mask := _differs(old[name], new[name])).any()}
     moving = [name for name in differs if name in MOVING]
     rewritten = {name: mask for name, mask in differs.items() if name not in MOVING}
@@ -159,7 +159,7 @@ def _rewrite_cells(
 def _rewrite_fields(
     connection: sqlite3.Connection, old: pl.DataFrame, new: pl.DataFrame, rows: Ints, differs: dict[str, Bools], deed: int
 ) -> None:
-    """Keep each replaced field as JSON, and set the new one; the words of the cell are found anew."""
+    """Keep each replaced field as JSON, set the new one, and index the words of the cell again."""
     touched = rows[np.logical_or.reduce(list(differs.values()))].tolist()
     within = f"""\"row\" IN (SELECT value FROM json_each('{touched}'))"""
     for index in (index_words, index_contents):
@@ -199,7 +199,7 @@ def _same(old: pl.Series, new: pl.Series) -> bool:
 
 
 def index_words(connection: sqlite3.Connection, where: str, *, forget: bool = False) -> None:
-    """Make cells findable by their words, or no longer; secret ones never are."""
+    """Add the words of cells to the full-text index, or remove them; secret cells are never indexed."""
     into, first = ("words (words, rowid, ", "'delete', ") if forget else ("words (rowid, ", "")
     connection.execute(
         f"""INSERT INTO {into}handle, title, tags, summary, body)
