@@ -39,9 +39,17 @@ def test_printed_output_is_what_the_commands_print() -> None:
     assert printed.refreshed(TEXT) == TEXT
 
 
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"(?:scenarios|tests|malsim|ops)/[\w./]*\w", TEXT))))
-def test_paths_in_the_readme_exist(path: str) -> None:
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:scenarios|tests|malsim|ops)/[\w./]*\w)", TEXT + GUIDE))))
+def test_paths_in_readme_and_contributing_exist(path: str) -> None:
     assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize(("name", "path"), re.findall(r"`([A-Z]\w+)` of `(malsim/[\w/]+\.py)`", GUIDE))
+def test_names_in_contributing_are_in_their_files(name: str, path: str) -> None:
+    assert re.search(rf"^{name}\b", (ROOT / path).read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
 COMMANDS = re.findall(r"`(malsim [^`]+)`|^(malsim .+)$", TEXT, flags=re.MULTILINE)

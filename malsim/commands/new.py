@@ -1,10 +1,11 @@
-"""Write a commented file that runs, to start from: a scenario, a memory of your own, a workflow for CI.
+"""Write the shortest start for a use, and print the next three commands.
 
-malsim new my.toml                                   a world: facts, writers, a reader
-malsim new my.toml --template claims                 claims written by hand
-malsim new my.toml --template tripwire               an alarm on a decision
-malsim new checks.toml --template checks              checks of a store: malsim test --on
-malsim new my_memory.py --template memory            a memory of your own
+malsim new my.toml                                   tune: a world of facts, writers and a reader
+malsim new my.toml --template claims                 test: claims written by hand, with checks
+malsim new my.hal --template hal                     teach: a LinuxCNC file for the prompt
+malsim new my.toml --template tripwire               validate: an alarm on a decision
+malsim new checks.toml --template checks             test: checks of a store
+malsim new my_memory.py --template memory            test: a memory of your own
 malsim new .github/workflows/memory.yml --template ci
 malsim new incident.toml --template incident --from log.jsonl --answer "host=web2"   a wrong answer as a test that fails
 malsim new . --template claude-code                  hooks and server for the agent at work in this folder; or codex
@@ -15,16 +16,22 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-JUDGE = "run it with `malsim run {path}`, judge it with `malsim test {path}`"
-ALARM = ", measure its alarm with `malsim tripwire --scenario {path}`, prove it with `--prove safety` added"
-TEMPLATES = {  # the file of each, the ending of what is written, and what to do next
-    "world": ("world.toml", ".toml", JUDGE),
-    "claims": ("claims.toml", ".toml", JUDGE),
-    "tripwire": ("tripwire.toml", ".toml", JUDGE + ALARM),
-    "checks": ("checks.toml", ".toml", "hold a store to it: `malsim test --on memory.sqlite {path}`"),
-    "memory": ("memory.txt", ".py", "try it from its folder: `malsim judge {path.stem}:Latest`"),
-    "ci": ("ci.yml", ".yml", "fill in what it installs; on every push it judges scenarios/. `malsim docs ci` has GitLab's"),
-}
+TEMPLATES = {  # file of the template, ending of the file that is written, next commands
+    "world": ("world.toml", ".toml", (
+        "malsim run {path}", "malsim run {path} --vary rules.challenge_ceiling=0.3,0.6", "malsim docs tune")),
+    "claims": ("claims.toml", ".toml", (
+        "malsim test {path}", "malsim test {path} --html report.html", "malsim docs check")),
+    "hal": ("machine.hal", ".hal", (
+        "malsim hal -f {path}", "malsim netlist draw {path} --hal", "malsim docs lessons")),
+    "tripwire": ("tripwire.toml", ".toml", (
+        "malsim test {path}", "malsim tripwire --scenario {path}", "malsim tripwire --scenario {path} --prove safety")),
+    "checks": ("checks.toml", ".toml", (
+        "malsim test --on memory.sqlite {path}", "malsim look memory.sqlite", "malsim docs check")),
+    "memory": ("memory.txt", ".py", (
+        "malsim judge {path.stem}:Latest", "malsim run scenarios/poisoner.toml --memory {path.stem}:Latest",
+        "malsim docs your-own-memory")),
+    "ci": ("ci.yml", ".yml", ("malsim test scenarios/", "malsim test scenarios/ --junit report.xml", "malsim docs ci")),
+}  # fmt: skip
 PROGRAMS = {"claude-code": "claude", "codex": "codex"}
 INCIDENT = "incident"
 
@@ -34,9 +41,11 @@ HEADING = "look and run"
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, metavar="FILE", help="the file to write, such as my.toml, or an agent's folder")
     choices = [*TEMPLATES, INCIDENT, *PROGRAMS]
-    parser.add_argument("--template", choices=choices, default="world", help="what to start from; default world")
+    parser.add_argument("--template", choices=choices, default="world", help="start to write; default world")
     parser.add_argument("--store", default="memory.sqlite", metavar="STORE", help="an agent's memory (memory.sqlite)")
-    parser.add_argument("--writer", default="agent", metavar="NAME", help="in whose name the agent claims (agent)")
+    parser.add_argument(
+        "--writer", default="agent", metavar="NAME", help="name of the writer under which the agent claims (agent)"
+    )
     parser.add_argument("--dry-run", action="store_true", help="for an agent: show what would be written and injected")
     add = parser.add_argument_group("of an incident").add_argument
     add(
@@ -52,7 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Write it, unless something stands there already; an agent's settings are added to."""
+    """Write the file unless it exists; add to an agent's settings."""
     from importlib.resources import files
 
     from malsim.base.errors import UsageError
@@ -62,10 +71,13 @@ def main(args: argparse.Namespace) -> int:
     if args.template == INCIDENT:
         return _of_incident(args)
     path: Path = args.path
-    name, ending, then = TEMPLATES[args.template]
+    name, ending, commands = TEMPLATES[args.template]
     if path.suffix != ending:
-        what = "a scenario file" if ending == ".toml" else f"a file of the template {args.template}"
-        raise UsageError(f"{what} ends with {ending}", given=str(path), hint=f"try {path.with_suffix(ending)}")
+        raise UsageError(
+            f"a file of the template {args.template} ends with {ending}",
+            given=str(path),
+            hint=f"try {path.with_suffix(ending)}",
+        )
     if args.template == "ci":
         path.parent.mkdir(parents=True, exist_ok=True)
     if not path.parent.is_dir():
@@ -75,8 +87,8 @@ def main(args: argparse.Namespace) -> int:
         with path.open("x", encoding="utf-8") as file:
             file.write(text.replace("FILE_STEM", path.stem))
     except FileExistsError:
-        raise UsageError("something stands there already", given=str(path), hint="choose another name") from None
-    print(f"{path}: {then.format(path=path)}")
+        raise UsageError("a file of this name exists", given=str(path), hint="choose another name") from None
+    print("\n  ".join([f"{path}: written. Next:", *(command.format(path=path) for command in commands)]))
     return 0
 
 

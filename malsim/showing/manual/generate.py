@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from malsim.showing.manual.markdown import parameters, table
-from malsim.showing.manual.scenario_keys import scenario
+from malsim.showing.manual.scenario_keys import parameters, scenario, table
 
 
 def rules() -> str:
