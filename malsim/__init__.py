@@ -49,7 +49,7 @@ _HOMES = {
     "malsim.base.errors": ("MalsimError",),
     "malsim.api": ("Run", "fork", "read", "run"),
     "malsim.memory": ("Memory", "Rules"),
-    "malsim.netlist": ("Store",),  # which lets a store run what stands in it
+    "malsim.netlist": ("Store",),  # enables programs in a store
     "malsim.judging.prices.pricing": ("price",),
     "malsim.sim.replay.feed": ("replay",),
     "malsim.sim.settings.scenario": ("Scenario",),

@@ -29,12 +29,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = _parse(argv)
         with command_process(), redirect_stdout(cast("TextIO", PlainStream(sys.stdout))), Limits.of_environment().hold():
-            if argv is None:  # a process of its own, and no caller's
+            if argv is None:  # only as a command, not when called from Python
                 bound_memory(Limits.memory_in_force())
             return _result(args, sys.argv[1:] if argv is None else argv)
     except MalsimError as error:
         _tell(f"malsim: {error}")
-    except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
+    except BrokenPipeError:  # the reader of the pipe, such as head, has closed it
         sys.stderr.close()
         return 0
     except KeyboardInterrupt:
@@ -46,13 +46,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         _tell("malsim: the input is nested too deeply; make it flatter")
     except MemoryError:
         _tell("malsim: not enough memory for this; ask for fewer replications, days or claims")
-    except Exception as error:  # noqa: BLE001  # whatever is left is a bug, and never the answer no
+    except Exception as error:  # noqa: BLE001  # any other exception is a bug, not the answer no
         _tell(_bug(error))
     return ERROR
 
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    if any("\0" in word for word in argv or ()):  # no shell passes it on, and no file is named so
+    if any("\0" in word for word in argv or ()):  # a file name cannot contain NUL
         raise UsageError("not a valid argument", given="the NUL character", hint="leave it out")
     return main_parser(sys.argv[1:] if argv is None else argv).parse_args(argv)
 

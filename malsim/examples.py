@@ -97,7 +97,7 @@ def _find(name: str, every: list[Example]) -> list[Example]:
     """Return the example of this name, or all examples in a folder of this name."""
     if inside := [one for one in every if f"/{one.path.parent.as_posix()}".endswith(f"/{name.rstrip('/')}")]:
         return inside
-    for example in sorted(every, key=lambda one: one.path.suffix != ".toml"):  # a scenario before its netlist
+    for example in sorted(every, key=lambda one: one.path.suffix != ".toml"):  # prefer a scenario to its netlist
         if name in (example.path.name, example.path.stem) or f"/{example.name}".endswith(f"/{name}"):
             return [example]
     hint = nearest(name, [example.path.stem for example in every], "`malsim examples` lists all")

@@ -100,7 +100,7 @@ def program_version() -> str:
 
     try:
         return version("malsim")
-    except PackageNotFoundError:  # run from its source, with nothing installed
+    except PackageNotFoundError:  # run from source, not installed
         return "(not installed)"
 
 

@@ -166,7 +166,7 @@ def _moved(times: tuple[int, int], window: stl.Window | None, trace: Trace) -> t
     unit = trace.period if window.in_ticks else 1
     start = int(trace.times[0]) if window.in_ticks and not times[0] else times[0]
     end = last if window.high is None or times[1] == last else times[1] + window.high.size * unit
-    if times == (0, last) and window.high is not None:  # the outermost window opens once, at the start
+    if times == (0, last) and window.high is not None:  # the outermost window opens only at the start
         end = start + window.high.size * unit
     return start + window.low.size * unit, min(end, last)
 

@@ -84,7 +84,10 @@ class Bench:
         self.populations, self.inbox = populations, _ = Populations(scenario, self.context), Inbox()
         self.actors = Actors(scenario, self.context, populations, self.inbox, lambda: self.current, recorder)
         self.cell_index = CellIndex(scenario.facts, scenario.replications, populations.templates.statements)
-        self.intake, self._truth_until = Intake(scenario, populations), -1  # changes of truth before this time are recorded
+        self.intake, self._truth_until = (
+            Intake(scenario, populations),
+            -1,
+        )  # time (ms) up to which changes of truth are recorded
         self.counters = self.session = self.reviewers = None
         if scenario.reader:
             self.counters = TurnCounters(len(reps), compacts=scenario.reader.compact_every > 0)

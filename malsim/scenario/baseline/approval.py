@@ -109,7 +109,7 @@ def approver() -> str:
             done = subprocess.run([git, "config", "user.name"], capture_output=True, text=True, check=False)  # noqa: S603  # git
             if name := done.stdout.strip():
                 return name
-    with suppress(OSError, KeyError, ImportError):  # a container's user may have no name
+    with suppress(OSError, KeyError, ImportError):  # a user in a container may have no name
         return getpass.getuser()
     return "unknown"
 

@@ -161,7 +161,7 @@ def series_label(series: Mapping[str, Any]) -> str:
 def _text(value: Any, slack: float) -> str:
     if value is None:
         return NOTHING
-    if isinstance(value, str) or slack <= 2e-8 * abs(value):  # nine digits
+    if isinstance(value, str) or slack <= 2e-8 * abs(value):  # equal to nine digits
         return value if isinstance(value, str) else f"{value:.9g}"
     return f"{value - slack:.6g} … {value + slack:.6g}"
 

@@ -72,7 +72,7 @@ def band_frames(check: BaselineCheck, run: Run, comparison: Comparison | None) -
     lines, bands = pl.DataFrame(schema=LINES), pl.DataFrame(schema=BANDS)
     if comparison is None:
         return lines, bands
-    with Limits(baseline=sys.maxsize).hold():  # the baseline was within its limits when judged
+    with Limits(baseline=sys.maxsize).hold():  # the limits were checked when the baseline was judged
         then = read(*place(run))
     for name, column, label, keys in _series(then, comparison)[:MOST_PANELS]:
         key = [pl.col(each).eq_missing(pl.lit(value)) for each, value in keys.items()]

@@ -63,7 +63,7 @@ def _rule(rule: dataclasses.Field[Any], duration: str) -> dict[str, Any]:
     low = {"exclusiveMinimum" if meta["above"] else "minimum": meta["low"]}
     high = {} if math.isinf(meta["high"]) else {"maximum": meta["high"]}
     text = {"description": f"{meta['why']} [{meta['unit']}] ({meta['source']})", "default": rule.default}
-    if meta["unit"] == "d":  # bounds hold of numbers, the pattern of text
+    if meta["unit"] == "d":  # the bounds apply to numbers, the pattern to text
         return {"type": [kind, "string"], **low, **high, "pattern": duration, **text}
     return {"type": kind, **low, **high, **text}
 
@@ -87,6 +87,6 @@ def _number(param: Param, duration: str) -> dict[str, Any]:
 
 
 def _type(param: Param, duration: str) -> dict[str, Any]:
-    if param.unit == "d":  # bounds hold of numbers, the pattern of text
+    if param.unit == "d":  # the bounds apply to numbers, the pattern to text
         return {"type": ["number", "string"], "pattern": duration}
     return {"type": "string" if isinstance(param.default, str) else "number"}

@@ -59,7 +59,7 @@ def _input(number: int, one: dict[str, Any], where: str) -> Input:
 
 
 def _document(given: dict[str, Any], text: str, lines: Lines, where: str, recorded: str | None) -> Document:
-    if recorded is not None:  # with the standing signals and derived values beside it
+    if recorded is not None:  # this text contains the standing signals and derived values
         return parse(recorded, file=str(Path(where).parent / given["file"]) if "file" in given else where)
     if "text" in given:
         return parse("\n" * _lines_before(given["text"], text, lines) + given["text"], file=where)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from malsim.base.files.toml_text import Lines
 
 LARGEST = 64 * 2**20
-# JSON has no such numbers: what is beyond every bound and no integer, and what is held to no bound, stand in for them
+# JSON has no such numbers: replace them by values beyond every bound
 STAND_INS = {"Infinity": 2**52 - 0.5, "-Infinity": 0.5 - 2**52, "NaN": None}
 
 

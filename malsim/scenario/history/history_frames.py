@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from malsim.memory import Memory
     from malsim.sim.settings.scenario import Scenario
 
-STATE = 200  # bytes that an item takes at an instant while its history is read, as measured
+STATE = 200  # measured bytes of an item at an instant while a history is read
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -67,7 +67,7 @@ def judge_history(scenario: Scenario, path: Path) -> Judged:
         return Judged(scenario=scenario, error=str(problem), source=source)
     checks = [each for each in scenario.checks if not isinstance(each, Goal)]
     outcomes = tuple(check_of_history(each, history, trace) for each in checks if trace is not None)
-    run = cast("Run", history)  # it has the frames of one, which is all that is read of it from here on
+    run = cast("Run", history)  # only the frames of a run are read from here on
     return Judged(scenario=history.scenario, outcomes=outcomes, run=run, source=source)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Scenario
 
 SEEN = ["effective", "support_mass", "challenge_mass", "calibration"]
-AT_ONCE = 200_000  # cells at instants that are looked at together
+AT_ONCE = 200_000  # rows (cells × instants) read at once
 SAYS = pl.coalesce(pl.col("value").cast(pl.String), "title")
 
 
@@ -169,7 +169,7 @@ def _moved(
         for at in part.rows(named=True):
             cells = grid.filter((pl.col("t") == at["t"]) & (pl.col("deed") == at["deed"]))
             if cells.height != at["cells"]:
-                continue  # of a memory that came whole, a day before it came
+                continue  # days before an imported memory was saved
             view = present(_memory_of(cells, now, at), rules)
             readings = view.memory.cells.select(SEEN)[view.moved]
             yield readings.with_columns(cells.select("t", "deed", "row")[view.moved])

@@ -79,7 +79,7 @@ def judge(scenario: Scenario) -> Judged:
         run = bench.run(scenario)
     except MalsimError as problem:
         return Judged(scenario=scenario, error=str(problem))
-    except (Exception, SystemExit) as crash:  # noqa: BLE001  # a crash must not pass for a failed check, whatever it is
+    except (Exception, SystemExit) as crash:  # noqa: BLE001  # a crash must never count as a failed check
         return Judged(scenario=scenario, error=f"the run broke off: {type(crash).__name__}: {crash}")
     if run.failures:
         error = "; ".join(f"replication {number} broke off: {problem}" for number, problem in run.failures.items())

@@ -51,7 +51,9 @@ class FrameReader:
         self.times = np.unique(_milliseconds(np.concatenate(days)))
         scenario = getattr(run, "scenario", None)
         self._facts = {fact.name for fact in getattr(scenario, "facts", ())}
-        reps = getattr(scenario, "first", 0) + np.arange(getattr(scenario, "replications", 0))  # one that left no row too
+        reps = getattr(scenario, "first", 0) + np.arange(
+            getattr(scenario, "replications", 0)
+        )  # include replications without rows
         present = [_unique(frame, "rep") for frame in self._tables.values() if frame.height]
         self.replications = np.unique(np.concatenate([reps, *present])).astype(np.int64)
         if not len(self.times):
@@ -107,7 +109,7 @@ class FrameReader:
 
     def _subjects(self) -> set[str]:
         columns = (("events", "subject"), ("cells", "cell"), ("signals", "signal"), ("writers", "writer"))
-        alarms = {pin.partition(".")[2] for pin in self._pins}  # what a net may call out, whether it did or not
+        alarms = {pin.partition(".")[2] for pin in self._pins}  # possible alarms of the net
         return alarms.union(*(_names(self._tables[frame], column) for frame, column in columns))
 
     def _columns(self, rows: pl.DataFrame) -> NDArray[np.int64]:
@@ -118,7 +120,7 @@ class FrameReader:
         if values.null_count() == len(values):
             raise ScenarioError("this address has no value at any tick", given=address, hint="record it, or read another")
         if values.dtype.is_float():
-            values = values.fill_nan(float("inf"))  # which is refused where it is used
+            values = values.fill_nan(float("inf"))  # infinity is refused where it is used
         ticks = np.searchsorted(self.times, _milliseconds(rows["t"].to_numpy()))
         places = ticks * self._shape[1] + self._columns(rows)
         text = not (values.dtype.is_numeric() or values.dtype == pl.Boolean)

@@ -135,7 +135,7 @@ class Margins:
     ) -> Array:
         turn, times = (-1, _mirrored(self.trace.times)) if word == "since" else (1, self.trace.times)
         lasts, comes = _filled(self.of(left), np.inf)[::turn], _filled(self.of(right), -np.inf)[::turn]
-        ever = np.full((len(comes) + 1, comes.shape[1]), -np.inf)  # a last row for windows that open after the end
+        ever = np.full((len(comes) + 1, comes.shape[1]), -np.inf)  # extra last row for windows that open after the end
         for tick in range(len(comes) - 1, -1, -1):
             np.maximum(comes[tick], np.minimum(lasts[tick], ever[tick + 1]), out=ever[tick])
         first, last = spans(window, times, origin=origin)

@@ -9,7 +9,7 @@ from malsim.scenario.properties import formula as stl
 from malsim.scenario.properties.build import canonical
 from malsim.scenario.properties.parse import WORDS
 
-Term: TypeAlias = tuple[str, int]  # the text and how tightly it binds
+Term: TypeAlias = tuple[str, int]  # text and binding strength
 IMPLIES, OR, AND, LASTING, COMPARISON, PREFIX, SUM, PRODUCT, ATOM = range(9)
 JOINS = {"implies": IMPLIES, "or": OR, "and": AND}
 SIGNS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT}
@@ -61,7 +61,7 @@ def _infix(part: stl.Join | stl.Between) -> Term:
         left, right = _within(part.left, COMPARISON), _within(part.right, COMPARISON)
         return f"{left} {part.word}{_window(part.window)} {right}", LASTING
     level = JOINS[part.word]
-    to_right = part.word == "implies"  # the only one that groups to the right
+    to_right = part.word == "implies"  # implies is right-associative
     left, right = _within(part.left, level + to_right), _within(part.right, level + (not to_right))
     return f"{left} {part.word} {right}", level
 

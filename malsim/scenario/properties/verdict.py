@@ -98,7 +98,7 @@ class Property:
     def _margin(self, trace: Trace) -> Margin:
         self._must_fit(trace)
         margins, fill = margins_at_start(self.formula, trace)
-        each = margins + 0.0  # no −0
+        each = margins + 0.0  # avoid -0.0
         unchecked = np.isnan(each) | (each == np.inf)
         if unchecked.any():
             raise ScenarioError(

@@ -88,7 +88,7 @@ class _Descent:
         return ", ".join(f"{render(side)} = {self._text(side, tick)}" for side in sides)
 
     def _text(self, side: stl.Value, tick: int) -> str:
-        values = self.margins.value(side)  # of constants alone it is one value for all ticks
+        values = self.margins.value(side)  # constants have a single row for all ticks
         value = values[min(tick, len(values) - 1), 0]
         return repr(value) if values.dtype == object else f"{value:.6g}"
 

@@ -31,7 +31,7 @@ ELSE = "something else"
 class TestedFile:
     """Scenario file under the settings of the session."""
 
-    __test__ = False  # pytest would take the name for a class of tests
+    __test__ = False  # else pytest collects the class by its name
     scenario: Scenario
     settings: PluginSettings
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from malsim.sim.settings.scenario import Check, Scenario
 
 PREFIX = "--malsim-"
-LARGEST = 1 << 20  # characters of a file that is looked into, though nobody named it
+LARGEST = 1 << 20  # characters read of a file that was not named
 COMMENT = re.compile(r"\s*#\s*malsim[ \t]*(?:\n|$)")
 WORDS = re.compile(r"^\s*(why\s*=|\[\[(check|goal)\]\]|\[baseline\])", re.MULTILINE)
 TABLES = frozenset(("run", "claim", "facts", "writers", "check", "goal", "baseline", "memory", "rules", "reader", "netlist"))
@@ -84,7 +84,7 @@ def is_scenario(path: Path, config: pytest.Config) -> bool:
     try:
         tables = tomllib.loads(text).keys()
     except (ValueError, RecursionError):
-        return True  # which its error then says
+        return True  # let the error of reading it be reported
     return len(tables & TABLES) + ("why" in tables) > 1
 
 

@@ -50,7 +50,7 @@ class NetlistRunner:
         )  # fmt: skip
         self.outputs: dict[str, Array] = {}
         self.derived: Mapping[str, Array] = {}
-        self.surfaced: SurfacedLines | None = None  # the lines of signals in the next push
+        self.surfaced: SurfacedLines | None = None  # lines of signals in the next push
         self._surfaces = surfaced_of(wires.document, wires.net)
         self._external = sorted(wires.inputs, key=lambda given: given.at)
         self._names = [name for name in wires.net.signals if name not in self.engine.series]
@@ -77,7 +77,7 @@ class NetlistRunner:
             places = range(int(scenario.reader.ops))
             coming |= set(ten_cells()["handle"]) | {op_cell(place, kind) for place in places for kind in READER_OPS}
         holds = any(isinstance(statement, (Cell, Edges, Body, Prop)) for statement in document.statements)
-        empty = memory.cells.is_empty()  # then all replications begin alike, and one is loaded for all
+        empty = memory.cells.is_empty()  # then all replications start alike, so one is loaded and copied
         for rep in self.reps if (holds or self.wires.net.flags) and not empty else self.reps[:1]:
             memory = load(document, memory, rules=scenario.rules, rep=int(rep), expected=coming).memory
         memory = replicated(memory, self.reps.tolist()) if holds and empty else memory

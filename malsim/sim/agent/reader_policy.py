@@ -39,7 +39,10 @@ class ReaderPolicy:
 
     def __init__(self, session: Perception, snapshot: Snapshot, turn: Turn) -> None:
         self.session, self.snapshot, self.turn = session, snapshot, turn
-        obeys, policy = session.obeys(turn.number), session.reader.policy  # without its rules it does nothing unasked
+        obeys, policy = (
+            session.obeys(turn.number),
+            session.reader.policy,
+        )  # a reader without its rules acts only when blocked
         self.opens, self.verifies, self.uses_scores, self.writes = (
             obeys & does for does in (policy.opens, policy.verifies, policy.uses_scores, policy.writes)
         )
@@ -90,7 +93,7 @@ class ReaderPolicy:
         return self._first_of(self._active & (self._value != NONE) & ~self._agrees)
 
     def _first_of(self, which: Bools) -> Ints:
-        lines = np.flatnonzero(which)[::-1]  # of several, the first is written last
+        lines = np.flatnonzero(which)[::-1]  # reversed, so that the first of several is written last
         cells = np.full(len(self._sensed), NONE, dtype=np.int64)
         cells[self._rep[lines]] = self._cell[lines]
         return cells

@@ -97,7 +97,7 @@ class ReviewerPool:
     def _served(self, rep: Ints, now: int) -> Ints:
         done = np.zeros(len(rep), dtype=np.int64)
         left: Bools = np.ones(len(rep), dtype=bool)
-        while left.any():  # one case of each replication at a time
+        while left.any():  # assign one case of each replication per pass
             case = np.flatnonzero(left)[np.unique(rep[left], return_index=True)[1]]
             hands = self._free_at[rep[case]].argmin(axis=1)
             done[case] = np.maximum(self._free_at[rep[case], hands], now) + self.reviewers.each

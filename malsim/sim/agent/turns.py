@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from malsim.sim.context.turn import Turn, TurnCounters
     from malsim.sim.settings.reader import Reader
 
-RECURRING = 5  # reads of one cell, after which it is worth an op
+RECURRING = 5  # reads of a cell after which an op is suggested
 
 
 class Session:
@@ -48,10 +48,10 @@ class Session:
         self._context = np.full((len(reps), len(world.facts)), NONE, dtype=np.int8)
         self._own = np.full((len(reps), len(world.facts)), NONE, dtype=np.int64)
         self.acted = np.zeros((len(world.facts), len(reps)))  # actions on each fact
-        self._uniforms: list[Array] = []  # for the turn's look at the world
+        self._uniforms: list[Array] = []  # random numbers for the observation of the turn
         self._anchor = 1
         self._reads = np.zeros(0, dtype=np.int32)  # how often each cell was opened
-        self._open: tuple[Snapshot, Turn] | None = None  # the turn whose lessons are at the gate
+        self._open: tuple[Snapshot, Turn] | None = None  # turn whose lessons are at the gate
         self.updated = np.zeros(0, dtype=np.int64)  # rows of cells that the last turn verifies
         self.on_push: Callable[[Snapshot, Turn], None] = lambda *_: None  # called at each push
 
@@ -75,7 +75,7 @@ class Session:
         self.on_push(snapshot, turn)
 
         def again(blocked: Bools, attempt: int) -> None:
-            policy.again(blocked, attempt)  # looked up when it is asked for: beginning to think may break off too
+            policy.again(blocked, attempt)  # looked up late, since building the policy may raise too
 
         try:
             policy = ReaderPolicy(self, snapshot, turn)
@@ -130,7 +130,7 @@ class Session:
         self._log.nudged(turn, rep[often], rows[often], RECURRING)
         if self.ops:
             self.ops.note(rep, rows, reads % RECURRING == 1, snapshot)
-            stale = turn.pushed.marked.take(lines) & ~snapshot.contradicted[rows]  # no op makes it fresh
+            stale = turn.pushed.marked.take(lines) & ~snapshot.contradicted[rows]  # an op cannot make a stale cell current
             recurs = (reads % RECURRING == 0) & ~stale & ~self.ops.lines(turn.pushed.row)[0].take(lines)
             slips = partial(self._happens, self.reader.slips, "slips", turn.number)
             self.ops.write(turn, rep[recurs], rows[recurs], snapshot, slips)
@@ -140,7 +140,7 @@ class Session:
         reader = self.reader
         if reader.compact_every and number > 1 and (number - 1) % int(reader.compact_every) == 0:
             self._context[:] = NONE
-            self._anchor = number  # all that is left in the context are the bootstrap cells, which state the rules
+            self._anchor = number  # only the bootstrap cells, which state the rules, stay in the context
             self._log.every(
                 "compacted", now, f"turn {number}", "the context was emptied", f"compact_every {reader.compact_every:g}"
             )

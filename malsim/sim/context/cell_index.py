@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from malsim.sim.world import Fact
 
 CITES = np.array([relation in ("supports", "depends_on", "derived_from") for relation in RELATIONS])
-LINE_WORDS = 10  # of a line: the handle, four scores, five flags
+LINE_WORDS = 10  # words of a line besides the title: handle, four scores, five flags
 LINE = {"rep": "i4", "fact": "i4", "words": "i4", "degree": "i4"}
 
 
@@ -52,7 +52,7 @@ class CellIndex:
         self.topics = tuple(dict.fromkeys(fact.topic for fact in facts))
         self.topic_of = np.array(
             [*(self.topics.index(fact.topic) for fact in facts), NONE], dtype=np.int64
-        )  # last: of no fact
+        )  # the last entry stands for no fact
         self._choices = np.array([*(len(fact.values) for fact in facts), 0])
         self._topics = {topic: place for place, topic in enumerate(self.topics)}
         self.most_values = max((len(fact.values) for fact in facts), default=0)
@@ -62,7 +62,10 @@ class CellIndex:
             for name, kind in (("lines", list(LINE.items())), ("value", np.int32), ("born", np.float64),
                                ("init", np.bool_), ("says", np.int64))
         }  # fmt: skip
-        self._source, self._target = Column(np.zeros(0, dtype=np.int64)), Column(np.zeros(0, dtype=np.int64))  # that cite
+        self._source, self._target = (
+            Column(np.zeros(0, dtype=np.int64)),
+            Column(np.zeros(0, dtype=np.int64)),
+        )  # edges that cite
         self._counts, self._ordinal = np.zeros(replications, dtype=np.int64), Column(np.zeros(0, dtype=np.int64))
         self._topic_index = TopicIndex(replications * len(self.topics))
         names = [fact.name for fact in facts]
@@ -86,7 +89,7 @@ class CellIndex:
 
     def at(self, name: str, rows: Ints, *, none: float) -> NDArray[Any]:
         """Return a column at the given rows, with another value where the row is NONE."""
-        column = self._columns[name]  # which has room for one row at least
+        column = self._columns[name]  # the column has at least one row
         return np.where(rows == NONE, column.dtype.type(none), column[rows])
 
     def on_admitted(self, statement: Ints, row: Ints) -> None:
@@ -116,7 +119,7 @@ class CellIndex:
 
     def _join(self, source: Ints, target: Ints, relation: Ints) -> None:
         for end in (source, target):
-            np.add.at(self._columns["lines"]["degree"], end, np.int32(1))  # of its own type, or each is cast by itself
+            np.add.at(self._columns["lines"]["degree"], end, np.int32(1))  # same dtype, else numpy casts each element
         cites = np.flatnonzero(CITES[relation])
         self._source, self._target = self._source.append(source[cites]), self._target.append(target[cites])
         self._edges += len(source)
@@ -204,7 +207,7 @@ class TopicIndex:
     """
 
     def __init__(self, topics: int) -> None:
-        self._under = np.full((64, 1), NONE, dtype=np.int64)  # the topics of each cell
+        self._under = np.full((64, 1), NONE, dtype=np.int64)  # topics of each cell
         self._table = np.full((topics, 8), NONE, dtype=np.int64)
         self._size = np.zeros(topics, dtype=np.int64)
         self._listed = np.zeros(0, dtype=bool)
@@ -252,5 +255,5 @@ class TopicIndex:
     def _order(self, topics: Ints) -> None:
         cells = self._table.take(topics, axis=0)
         cells = np.where(self._listed.take(cells), cells, NONE)
-        cells.view(np.uint64).sort(axis=1)  # NONE, without its sign, is the largest of all
+        cells.view(np.uint64).sort(axis=1)  # as unsigned, NONE is the largest and sorts last
         self._table[topics] = cells

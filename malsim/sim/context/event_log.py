@@ -29,7 +29,7 @@ EVENTS = {
 }  # fmt: skip
 TEXTS = ("subject", "detail", "cause")
 CODED = ("kind", *TEXTS)
-WAITING = 100  # times that something was counted, before it is added up
+WAITING = 100  # counts buffered before they are summed
 
 Text: TypeAlias = "Texts | Callable[[], Texts]"
 
@@ -47,12 +47,12 @@ class EventLog:
         self._names = [fact.name for fact in facts]
         self.keeps = keeps
         self.writers: Sequence[str] = ()
-        self._view: View | None = None  # of the memory as the reader sees it
+        self._view: View | None = None  # memory as the reader sees it
         self._codes = TextCodes()
-        self._parts: list[tuple[NDArray[Any], ...]] = []  # times, replications and codes of the events of a kind
-        self._kinds: dict[str, int] = {}  # that were counted so far, each with its row in a table of kinds and replications
-        self._counts = np.zeros((0, len(reps)), dtype=np.int64)  # that table
-        self._cells: list[Ints] = []  # of the table: one an event that waits to be counted
+        self._parts: list[tuple[NDArray[Any], ...]] = []  # times, replications and text codes, one tuple per call
+        self._kinds: dict[str, int] = {}  # row of each counted kind in `_counts`
+        self._counts = np.zeros((0, len(reps)), dtype=np.int64)  # events by kind and replication
+        self._cells: list[Ints] = []  # flat index in `_counts` of each buffered event
 
     def take_counts(self) -> tuple[tuple[str, ...], Ints]:
         self._add_up()
@@ -218,7 +218,7 @@ PROGRAM = "the handle of the prg cell that asks for it"
 SIGNAL = "the signal that drives it, with its row if it has rows: low(dec_a3ee)"
 LATCH = f"the pin of the latch, with its row if it has rows; the operation of a standing program; or {PROGRAM}"
 
-_WIRED = "webhook annexed reinstated locked unlocked pinned unpinned flagged unflagged conflict"  # by a signal
+_WIRED = "webhook annexed reinstated locked unlocked pinned unpinned flagged unflagged conflict"  # events caused by a signal
 KINDS = {
     **dict.fromkeys(("admitted", "rejected", "deduplicated", "attenuated"), CLAIM),
     "superseded": "the handle of the cell that took its place",

@@ -31,7 +31,7 @@ TURN = (
     "lost",
 )  # fmt: skip
 
-CONTEXT = ("shown", "shown_init")  # of a reader whose context is compacted
+CONTEXT = ("shown", "shown_init")  # only if the reader's context is compacted
 
 
 def cells_true(snapshot: Snapshot, truth: Ints) -> Bools:
@@ -76,12 +76,14 @@ def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> 
     right, most = (good > bad).astype(np.float64), np.maximum(good, bad)
     silent = most == -np.inf
     answer = np.full(truth.shape, NONE)
-    needs = ~silent & (full | (snapshot.view.leads & (good == bad)))  # where the answer is recorded, or decides
+    needs = ~silent & (full | (snapshot.view.leads & (good == bad)))  # where the answer is recorded or decides a tie
     if needs.any():
         place = cell_index.says.take(snapshot.speaking) % size
         here = np.flatnonzero(needs.ravel().take(place))
         rows, place = snapshot.speaking[here], place[here]
-        leads = np.flatnonzero(snapshot.worth[rows] == most.ravel()[place])[::-1]  # the earliest is written last
+        leads = np.flatnonzero(snapshot.worth[rows] == most.ravel()[place])[
+            ::-1
+        ]  # reversed, so that the earliest is written last
         place, value = place[leads], cell_index.value[rows[leads]]
         answer.reshape(-1)[place] = value
         if snapshot.view.leads:

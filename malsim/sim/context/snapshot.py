@@ -135,7 +135,7 @@ class Snapshot:
     def rows_about(self, rep: Ints, fact: Ints, now: float) -> ShownRows:
         pushed = self.push(rep, fact, now, marks=False)
         at = np.flatnonzero(pushed.about)
-        up = at - (~pushed.about).cumsum(axis=1).take(at)  # past the lines about something else
+        up = at - (~pushed.about).cumsum(axis=1).take(at)  # skip lines about other facts
         cell, (row, value) = pushed.row.take(at), np.full((2, *pushed.row.shape), NONE, dtype=np.int64)
         return ShownRows(
             _entered(row, up, cell),

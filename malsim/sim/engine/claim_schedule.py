@@ -86,12 +86,14 @@ class ClaimSchedule:
         populations = [process.population for process in processes]
         self.sizes = np.array([process.size for process in processes], dtype=np.int64)
         self.starts = np.cumsum([0, *(self.sizes * len(context.reps))])
-        self._laws = {one for one, process in enumerate(processes) if not process.is_plain}  # those with a law of their own
+        self._laws = {
+            one for one, process in enumerate(processes) if not process.is_plain
+        }  # populations with their own law of gaps
         places = np.arange(self.starts[-1])
         population = self.starts.searchsorted(places, side="right") - 1
         rep, member = np.divmod(places - self.starts[population], self.sizes[population])
         number = context.reps[rep]
-        self._who = np.stack([population, rep, number, member], axis=1)  # one row a place: what is looked up together
+        self._who = np.stack([population, rep, number, member], axis=1)  # one row a writer, looked up together
         self._draws = Draws(context.seed, tuple(each.name for each in populations))
         self._rate = np.array([process.population.rate if process.is_plain else 1.0 for process in processes])[population]
         self._last = np.array([process.last for process in processes], dtype=np.int64)[population]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _COUNTED = re.compile(r" #\d+\Z")
 GRADE = "its claim holds"
-LONGEST = 10**18  # a writer's own count, for the longest body there can be
+LONGEST = 10**18  # largest count of a writer, which gives the longest body
 _OF_FACTS = ("object", "stability", "stability_word", "topics", "entities")
 _OF_STATEMENTS = ("title", "folded", "value")
 _OF_FORMS = ("kind", "kind_word", "verification", "verification_word", "origin", "origin_word", "backed")
@@ -43,7 +43,7 @@ _OF_FORMS = ("kind", "kind_word", "verification", "verification_word", "origin",
 _READ_OF_FACTS = ("object", "stability_word")
 _READ_OF_FORMS = ("kind_word", "verification_word", "origin_word", "backed")
 _READ_OF_ALL = ("annexed", "marked", "reverify", "locked", "pinned", "requires_review")
-_OF_EACH = ("rep", "t", "sequence", "confidence", "body")  # what every claim has of its own
+_OF_EACH = ("rep", "t", "sequence", "confidence", "body")  # columns that differ from claim to claim
 _UNNAMED = frozenset(("handle", "key"))
 
 
@@ -83,7 +83,7 @@ class ClaimTemplates:
         self.rank = self.writers.rank("ordinal").to_numpy().astype(np.int64)
         self._starts = np.cumsum([0, *(len(fact.values) for fact in facts)])
         self._about = np.array([form.about for form in forms])
-        self.external = np.array([form.verification == "external" for form in forms])  # of each form
+        self.external = np.array([form.verification == "external" for form in forms])  # by form
         samples = _samples(facts, writers, forms, last)
         validated = _validated([sample for part in samples for sample in part], rules)
         result = screened(validated, rules)
@@ -99,7 +99,7 @@ class ClaimTemplates:
         self._same, self._kinds = _arrays(constant), dict(constant.schema)
         self._names = self.writers.to_numpy()
         self._authors, self._counts = np.full((2, last - first + 1, len(writers)), NONE)
-        self._read, self._alone = 0, True  # up to which cell none of others has such a body, if none does
+        self._read, self._alone = 0, True  # cells searched for such a body, and whether none was found
         facts_, _, forms_ = self._words
         self._of_facts, self._of_forms, self._of_all = (
             {name: table[name] for name in names}

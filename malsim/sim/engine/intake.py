@@ -135,7 +135,7 @@ def _statements(scripted: pl.DataFrame) -> list[tuple[str, str, float | str]]:
 
 
 _NO_CLAIMS = pl.DataFrame(schema=schema.CLAIMS)
-_NOBODY = "\U0010ffff"  # who writes nothing is refused by the gate, after all others of the same instant
+_NOBODY = "\U0010ffff"  # sorts last, so that the gate refuses a claim without a writer after all others
 
 
 class Inbox:

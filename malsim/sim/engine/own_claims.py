@@ -32,9 +32,12 @@ class OwnClaims:
         self._row = np.full(size, NONE, dtype=np.int32)
         self._value = np.full(size, NONE, dtype=np.int8)
         self._first = np.full(len(sizes) * replications * facts, NONE, dtype=np.int32)  # by population, replication, fact
-        self._unsuperseded = np.zeros((2, 0), dtype=np.int64)  # place and row
+        self._unsuperseded = np.zeros((2, 0), dtype=np.int64)  # writer-fact index and row
         self._has_unsuperseded = np.zeros(size, dtype=bool)  # by place
-        self._turn, self._spoke = -1, np.zeros(0, dtype=np.int64)  # a turn, and the places that were asked about in it
+        self._turn, self._spoke = (
+            -1,
+            np.zeros(0, dtype=np.int64),
+        )  # current turn, and the writer-fact indexes asked for in it
 
     def on_verdicts(self, population: Ints, rep: Ints, member: Ints, fact: Ints, row: Ints, value: Ints) -> None:
         place = (self._starts[population] + rep * self._sizes[population] + member) * self._facts + fact
@@ -44,7 +47,7 @@ class OwnClaims:
             self._has_unsuperseded[place[unsuperseded]] = True
             self._unsuperseded = np.append(self._unsuperseded, [place[unsuperseded], row[unsuperseded]], axis=1)
         shared = (population * self._replications + rep) * self._facts + fact
-        new = np.flatnonzero(self._first[shared] == NONE)[::-1]  # of several, the first is written last
+        new = np.flatnonzero(self._first[shared] == NONE)[::-1]  # reversed, so that the first of several is written last
         self._first[shared[new]] = row[new]
 
     def own(self, due: DueClaims, turn: int) -> LatestClaims:

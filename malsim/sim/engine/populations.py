@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from malsim.sim.writers.engine.claim_context import LatestClaims, Script
 
 READER = ClaimForm("obs", "tested", "llm")
-RESERVED_NAMES = ("reader", "reviewers", "world", "bootstrap")  # what is drawn for these has their names in its address
+RESERVED_NAMES = ("reader", "reviewers", "world", "bootstrap")  # these names address random draws
 REVIEWERS = ClaimForm("ver", "external", "human")
 
 
@@ -63,7 +63,7 @@ class Populations:
                 self.lineages |= dict.fromkeys(process.names, population.lineage)
             forms += [ClaimForm(population.kind, *common), ClaimForm("ver", *common, about=False)]
         last = scenario.first + scenario.replications - 1
-        self.about = np.array([form.about for form in forms])  # of each form, whether its claims are about a fact
+        self.about = np.array([form.about for form in forms])  # mask of the forms whose claims are about a fact
         self.templates = ClaimTemplates(
             context.world.facts, names, forms, first=scenario.first, last=last, rules=scenario.rules
         )
@@ -73,8 +73,10 @@ class Populations:
         self._edge_policies = EdgePolicies(scenario.writers)
         self._own_claims = OwnClaims(self._schedule.sizes, len(context.reps), len(context.world.facts))
         self._reads = np.array([population.reads for population in scenario.writers], dtype=bool)
-        self._whose = np.repeat(np.arange(-1, len(self._processes)), [2, *self._schedule.sizes])  # a writer's population
-        self._who = np.searchsorted(self._whose, np.arange(len(self._processes)))  # the writer that is its first member
+        self._whose = np.repeat(
+            np.arange(-1, len(self._processes)), [2, *self._schedule.sizes]
+        )  # population of each writer, NONE for reader and reviewers
+        self._who = np.searchsorted(self._whose, np.arange(len(self._processes)))  # index of each population's first writer
 
     def post(self, snapshot: Snapshot, start: int, end: int) -> ClaimBatch:
         """Return the claims that all populations post between two scans (ms), as they will arrive.

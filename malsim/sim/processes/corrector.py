@@ -95,7 +95,7 @@ class Corrector:
         return rep, fact, value
 
     def _post(self, by: str, rep: Ints, fact: Ints, value: Ints, t: int, stated: float, body: str) -> None:
-        self._posts += 1  # the same number whatever other replications have to say
+        self._posts += 1  # counted before the check, so that all replications count alike
         if not len(rep):
             return
         facts = self._context.world.facts

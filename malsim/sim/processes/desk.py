@@ -43,7 +43,7 @@ class Desk:
         key = [room.context.seed, self.replication, int(name_number(name))]
         self.random = np.random.Generator(np.random.Philox(np.random.SeedSequence(key)))
         self._looks, self._posts = 0, 0
-        self._waiting: dict[int, simpy.Event] = {}  # by the claim's own count, until the gate has spoken
+        self._waiting: dict[int, simpy.Event] = {}  # events of claims not yet judged, by the claim's count
         self.admitted, self.ticked = env.event(), env.event()
         self._trips: dict[str, simpy.Event] = {}
 
@@ -120,7 +120,7 @@ class Desk:
     def on_verdicts(self, verdicts: Mapping[int, PostVerdict]) -> None:
         """Deliver the gate's verdicts on the process's claims, by their counts, and trigger `admitted`."""
         for count, verdict in verdicts.items():
-            if count in self._waiting:  # a claim that arrives twice is told of once
+            if count in self._waiting:  # a claim may arrive twice
                 self._waiting.pop(count).succeed(verdict)
         self.admitted = _happen(self.admitted, [one for one in verdicts.values() if one.verdict == "admitted"])
 
@@ -224,7 +224,9 @@ class Room:
         return lines
 
 
-_WRONG_YIELD = re.compile(r'File "(.*)", line (\d+), in (\w+)\n.*\nInvalid yield value "(.*)"', re.DOTALL)  # SimPy's words
+_WRONG_YIELD = re.compile(
+    r'File "(.*)", line (\d+), in (\w+)\n.*\nInvalid yield value "(.*)"', re.DOTALL
+)  # message of SimPy
 _NOT_THE_USERS = str(Path(__file__).parents[2]), str(Path(simpy.__file__).parent)
 
 
@@ -263,7 +265,9 @@ class Environment(simpy.Environment):
         first = cause if isinstance(cause, Exception) and type(cause) is type(problem) else problem
         every = traceback.extract_tb(first.__traceback__)
         frames = [frame for frame in every if not frame.filename.startswith(_NOT_THE_USERS)]
-        frames = [frame for frame in frames if frame.filename == frames[0].filename]  # the process's, no library's
+        frames = [
+            frame for frame in frames if frame.filename == frames[0].filename
+        ]  # frames of the process, not of libraries
         place = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}, " if frames else ""
         place += f"{where}, day {self.now:g}"
         if isinstance(first, ProcessError):

@@ -46,7 +46,7 @@ class ProcessCrew:
         names = tuple(name for name, signal in signals.items() if signal.domain == "run")
         self._room = Room(context, scenario.facts, look, names)
         self._true: dict[str, Any] = {name: np.zeros(len(context.reps), dtype=bool) for name in names}
-        self._before: Ints = np.zeros(0, dtype=np.int64)  # rows of cells that were disputed once
+        self._before: Ints = np.zeros(0, dtype=np.int64)  # rows of cells that have been disputed
         self._environments = [Environment() for _ in context.reps]
         functions = [(each, each.load()) for each in scenario.processes]
         self._name = f"process {', '.join(each.run for each in scenario.processes)}"

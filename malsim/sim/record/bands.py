@@ -18,7 +18,7 @@ BANDS = {
     **{f"q{int(100 * level):02d}": pl.Float64 for level in LEVELS},
 }  # fmt: skip
 
-BUFFER = 2**17  # values that wait to be summed up together, a megabyte of them
+BUFFER = 2**17  # values summarised together (1 MB)
 
 
 class Bands:
@@ -28,7 +28,7 @@ class Bands:
         self._times: list[float] = []
         self._rows: list[str | None] = []
         self._signals: list[str] = []
-        self._whole: list[bool] = []  # of what waits
+        self._whole: list[bool] = []  # of the buffered rows
         self._waiting = np.zeros((0, 0))
         self._size = 0
         self._summaries: list[Array] = []
@@ -93,14 +93,14 @@ def _summary(values: Array, whole: Bools) -> Array:
     summed up is not looked at again, and another megabyte would cost more than a sum.
     """
     count, total = np.full(len(values), values.shape[1]), values.sum(axis=1)
-    gaps = np.flatnonzero(np.isnan(total))  # most rows have none
+    gaps = np.flatnonzero(np.isnan(total))  # most rows have no gap
     part = values[gaps]
     there = ~np.isnan(part)
     count[gaps], total[gaps] = there.sum(axis=1), np.where(there, part, 0.0).sum(axis=1)
     mean = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
-    truths = whole & (values.max(axis=1) <= 1.0)  # and no gaps
+    truths = whole & (values.max(axis=1) <= 1.0)  # False where there are gaps, since NaN compares False
     for begin, end in np.flatnonzero(np.diff(truths, prepend=True, append=True)).reshape(-1, 2):
-        values[begin:end].sort(axis=1)  # NaN goes last
+        values[begin:end].sort(axis=1)  # NaN sorts last
     row, last = np.arange(len(values))[:, None], np.maximum(count - 1, 0)[:, None]
     at = last * LEVELS
     low = at.astype(np.int64)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 AGES = {"1d": 1.0, "7d": 7.0, "30d": 30.0, "later": np.inf}
 BELIEVED = 0.5
-MOST_VOICES = 100_000_000  # bytes that who said what may take; beyond it there is no echo share
+MOST_VOICES = 100_000_000  # largest table of claims by writer, in bytes; above it no echo share is computed
 
 
 class ChangeScores:

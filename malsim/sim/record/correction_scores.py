@@ -32,7 +32,7 @@ class CorrectionScores:
         self._deeds, self._refused, self._present, self._looks, self._silent, self._questions = np.zeros((6, replications))
         self._missing, self._others = np.zeros((2, replications))
         self._spared, self._before = np.ones((facts, replications), dtype=bool), np.zeros((facts, replications), dtype=bool)
-        self._erases = np.zeros(replications, dtype=bool)  # whether anybody asked for that yet
+        self._erases = np.zeros(replications, dtype=bool)  # replications in which an erasure was requested
         self._spells: Spells = []
 
     @property

@@ -79,10 +79,12 @@ def simd_targets() -> list[str]:
 def digest(frame: pl.DataFrame) -> str:
     """Return a hash of a frame's names, types and values, bit for bit. Columns must not hold lists."""
     kinds = ", ".join(f"({name!r}, {kind!r})" for name, kind in frame.schema.items())
-    sha = hashlib.sha256(f"Schema([{kinds}])".encode())  # written out: each Python writes a mapping in its own way
+    sha = hashlib.sha256(
+        f"Schema([{kinds}])".encode()
+    )  # written out, since the repr of a mapping depends on the Python version
     for column in frame.get_columns():
         sha.update(column.is_null().to_numpy().tobytes())
-        values = column.drop_nulls()  # whatever lies under a null is no value
+        values = column.drop_nulls()  # bytes under a null are undefined
         if values.dtype == pl.String:
             sha.update(values.str.join("").item().encode())
             values = values.str.len_bytes()

@@ -70,11 +70,11 @@ class Recorder:
         if scenario.corrections and scenario.facts:
             self.corrections = CorrectionScores(self._most_values, len(scenario.facts), scenario.replications)
         self.scopes = ScopeScores(scenario) if any(fact.scope for fact in scenario.facts) else None
-        self.lineages: Mapping[str, str] = {}  # of the writers that have one
-        self.dropped = 0  # edges that the memory has no place for
+        self.lineages: Mapping[str, str] = {}  # lineage by writer
+        self.dropped = 0  # edges that the memory could not store
         self._addresses = None if isinstance(scenario.record, str) else frozenset(scenario.record)
         self._names = tuple(fact.name for fact in scenario.facts)
-        self._frames: list[pl.DataFrame] = []  # of the cells of memories that are no graphs
+        self._frames: list[pl.DataFrame] = []  # cells of memories without a graph
         self._cells, self._writers = RecordedRows(CELLS), RecordedRows(WRITERS)
         self._signals = SignalLog(self._reps, self._addresses)
         self._ticks = 0
@@ -272,4 +272,4 @@ class TickContext:
     counters: TurnCounters | None
     reviewers: ReviewerPool | None
     netlist_runner: NetlistRunner | None = None
-    shows: Callable[[Ints, str], Bools | None] = lambda *_: None  # see `context.asked_within`
+    shows: Callable[[Ints, str], Bools | None] = lambda *_: None  # see `snapshot.shows`

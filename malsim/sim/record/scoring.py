@@ -124,7 +124,7 @@ class RunningScores:
 
     def __init__(self, replications: int) -> None:
         self.answered, self.questions, self.right, self.squares, self.against = (np.zeros(replications) for _ in range(5))
-        self.believes = False  # whether anything said how much it is believed
+        self.believes = False  # whether any answer had a belief
 
     def add(self, answers: Mapping[str, Array]) -> None:
         """Add the answers of a tick, each of shape (facts, replications)."""

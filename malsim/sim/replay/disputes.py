@@ -11,7 +11,7 @@ import polars as pl
 from malsim.base.limits import within
 
 _PAIR = ["object", "value"]
-PAIR = 250  # bytes that a claim beside a head takes while edges are sought, measured
+PAIR = 250  # measured bytes per pair of claim and head in the join
 
 
 def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:

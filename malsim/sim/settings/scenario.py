@@ -202,7 +202,7 @@ class Scenario:
         return replace(self, **changes)
 
 
-GRAPHS = ("mal", "recall_v5")  # the laws of the graph of claims
+GRAPHS = ("mal", "recall_v5")  # laws that keep a graph of claims
 
 
 def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tuple[str, dict[str, float | str]]:
@@ -215,7 +215,7 @@ def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tupl
     return definition.name, checked(settings, definition.params, where=where)
 
 
-RECORDED = 150  # bytes of a cell at a tick, as measured under mal; other laws keep less of it
+RECORDED = 150  # bytes of a cell at a tick, measured under mal; other laws need less
 
 
 def check_size(scenario: Scenario) -> None:

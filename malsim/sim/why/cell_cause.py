@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from malsim.sim.record.run_data import RunData
 
 STILL = 1e-12
-SAME = 1e-9  # how far the tick of a law, made again, may be from the tick recorded
+SAME = 1e-9  # tolerance between a recomputed tick of a law and the recorded one
 
 
 def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanation:
@@ -52,7 +52,7 @@ def explain_item(
     here = cells.filter((pl.col("t") == now) & (pl.col("rep") == rep) & (pl.col("status") == "active"))
     alive = np.isin(names.astype(str), here["cell"].to_numpy().astype(str))
     explanation = plant.explain(state, rows[alive], int(rows[names == cell][0]), now)
-    recorded = past["effective"][-1]  # none of a memory that states no belief
+    recorded = past["effective"][-1]  # null if the memory has no belief
     if recorded is not None and abs(explanation.effective - recorded) > SAME:
         raise AddressError("other cells were not recorded", given=cell, hint='set record = "all" in [run]')
     return replace(explanation, moved=_last_move(past, SAME)[0])

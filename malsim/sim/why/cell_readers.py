@@ -83,13 +83,13 @@ class _CellReaders:
                 handle = str(self.run.memory.cells["handle"][self.run.memory.row(name, rep=self.rep)])
                 where = replace(inner, handle=handle, version=None)
             return self.cell in cells_read(where, self._frames)["cell"]
-        except AddressError:  # it begins at a cell that is not there
+        except AddressError:  # the address begins at a missing cell
             return False
 
     def _reads_text(self, text: str) -> bool:
         try:
             return self._reads(address(text))
-        except AddressError:  # the name of a metric, or of a fact's signal
+        except AddressError:  # the text names a metric or a fact's signal
             return False
 
     def _signal(self, text: str, wires: NetlistConfig) -> str:

@@ -82,7 +82,7 @@ def _moved(run: RunData, word: str, since: float, rep: int) -> str:
         handle = _wired_to(run, inner.handle, since, rep)
         try:
             explanation = cell_cause.explain(run, handle, t=since, rep=rep)
-        except AddressError:  # it was not recorded, or not there yet
+        except AddressError:  # the cell was not recorded, or did not exist yet
             return _entered(run, since, rep)
         sources = explanation.contributions["source"].to_list()
         return "; ".join(filter(None, (explanation.moved, _entered(run, since, rep, [handle, *sources]))))

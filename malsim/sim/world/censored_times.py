@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["CensoredMean", "Spells", "censored_mean", "own_means", "pseudo_values", "spells_of"]
 
 BLOCKS, MOST_LEFT = 200, 0.5
-LEVEL = 0.98  # in place of .975: a jackknife of few replications strays too little
+LEVEL = 0.98  # instead of .975: a jackknife over few replications underestimates the spread
 
 
 class HasSpells(Protocol):
@@ -84,7 +84,7 @@ def pseudo_values(spells: Spells, replications: int) -> Array:
     mean, left, without = _means(spells, replications)
     if left > MOST_LEFT or replications == 1:
         return np.full(replications, mean if left <= MOST_LEFT else np.nan)
-    others = np.where(np.isfinite(without), without, np.nan)  # without one no other may have ended
+    others = np.where(np.isfinite(without), without, np.nan)  # infinite if no other spell ended
     each: Array = replications * mean - (replications - 1) * others
     return each
 
@@ -149,7 +149,7 @@ def own_means(spells: Spells, replications: int) -> Array:
     if not spells:
         return means
     rep, days, ended = (np.concatenate(part) for part in zip(*spells, strict=True))
-    for one in np.unique(rep):  # over its own lengths: those of others would split its sums, and move a last bit
+    for one in np.unique(rep):  # lengths of other replications would regroup the sums and change the last bit
         here = rep == one
         (mean,), (left,) = _area(*_counts([(np.zeros_like(rep[here]), days[here], ended[here])], 1))
         means[one] = mean if left <= MOST_LEFT else np.nan

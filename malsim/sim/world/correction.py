@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Bools
 
-JOB = "resettle"  # the writer of what a background job reads again
+JOB = "resettle"  # writer name of the background job
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Ints
 
-SENSES = ("errs", "error")  # what is drawn for a look at the world
+SENSES = ("errs", "error")  # purposes of the random draws for an observation
 MOST_CHANGES = 20_000_000
 MOST_VALUES = 100
 
@@ -113,7 +113,7 @@ class World:
         values = np.concatenate([self.first.T.ravel(), *(value for _, _, value in changes)])
         order = np.lexsort((times, row))
         self._row, self._since, self._values = row[order], times[order], values[order].astype(np.int8)
-        self._begins = self._row.searchsorted(np.arange(len(starts) + 1))  # where each row begins, and the next one
+        self._begins = self._row.searchsorted(np.arange(len(starts) + 1))  # first index of each row, and the end
         self._in_time = np.argsort(self._since, kind="stable")[len(starts) :]
         self._times = self._since[self._in_time]
         most = int(np.diff(self._begins).max(initial=1))

@@ -106,7 +106,7 @@ class TurnAudit:
         self._acted.clear()
         reps = len(self.context.reps)
         first = np.unique(np.arange(len(fact)) % reps * (acted.max(initial=0) + 2) + acted + 1, return_index=True)[1]
-        first = first[acted[first] != NONE]  # a cell that was acted on twice is looked into once
+        first = first[acted[first] != NONE]  # audit each cell once
         rep, fact, acted, value = first % reps, fact[first], acted[first], value[first]
         turn = number * (len(self.context.world.facts) + 1) + fact
         look = self._look(rep, fact, turn, now)

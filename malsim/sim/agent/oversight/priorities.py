@@ -57,7 +57,7 @@ def uncertain(context: TriageContext) -> Array:
 
 def rank(context: TriageContext) -> Array:
     """Prefer the fact whose leading claim, or its rival, has the highest value of the signal `triage-rank`."""
-    disputes, signal = context.disputes, np.append(context.signal, 0.0)  # NONE is the last
+    disputes, signal = context.disputes, np.append(context.signal, 0.0)  # so that the index NONE (-1) reads 0
     highest: Array = np.maximum(signal[disputes.lead], signal[disputes.rival])
     return highest
 
@@ -96,7 +96,7 @@ PRIORITIES: dict[str, Callable[[TriageContext], Array]] = {
 }
 
 
-FORGETS = 0.7  # of a swing, the share that is left a tick later
+FORGETS = 0.7  # share of a swing that remains after a tick
 
 
 class DisputesByFact:
@@ -124,7 +124,7 @@ class DisputesByFact:
         cell_index, size = snapshot.cell_index, self.newest.size
         speaks = np.flatnonzero(snapshot.active & (cell_index.value != NONE) & (cell_index.fact != NONE))
         best = np.full(cell_index.most_values * size, NONE, dtype=np.int64)
-        rising = speaks[np.lexsort((-speaks, snapshot.worth[speaks]))]  # of several the best, of equals the first, is last
+        rising = speaks[np.lexsort((-speaks, snapshot.worth[speaks]))]  # the best claim comes last, and the first of equals
         best[cell_index.says[rising]] = rising
         by_value = best.reshape(-1, *self.newest.shape)
         worth = np.where(by_value == NONE, 0.0, np.maximum(snapshot.worth[by_value], 0.0) if len(snapshot.worth) else 0.0)
@@ -174,4 +174,4 @@ class DisputesByFact:
         np.maximum.at(self.newest, (cell_index.fact[about], cell_index.rep[about]), about)
 
 
-LEAST = 0.02  # worth of a value that nobody claims
+LEAST = 0.02  # worth of an unclaimed value

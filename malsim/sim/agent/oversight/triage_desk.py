@@ -56,8 +56,8 @@ class TriageDesk(ReviewerPool):
         self._disputes = DisputesByFact(*shape, who=who)
         self._acted = np.zeros(shape) if acted is None else acted
         self._turn_every, self._ticks, self._lasts, self._signal = turn_every, 0, lasts, signal
-        self._looks = np.zeros(shape, dtype=np.int64)  # how often each fact was looked into
-        self._begun = np.zeros(shape[1], dtype=np.int64)  # disputes taken up in all
+        self._looks = np.zeros(shape, dtype=np.int64)  # number of reviews of each fact
+        self._begun = np.zeros(shape[1], dtype=np.int64)  # reviews begun in each replication
         self._today, self._day = np.zeros(shape[1]), 0
 
     @property

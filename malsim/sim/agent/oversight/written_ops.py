@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from malsim.sim.context.turn import Turn
     from malsim.sim.settings.reader import Reader
 
-WATCH, DRIFT, TREND = range(3)  # places in READER_OPS
-MOVES = 0.05  # of effective since the first of the reads that recur, from which a cell is one that moves
-CONFIDENCE = 0.6  # of a program
+WATCH, DRIFT, TREND = range(3)  # indexes in READER_OPS
+MOVES = 0.05  # change of effective since the first read that makes a cell a moving one
+CONFIDENCE = 0.6  # stated by a program's claim
 
 
 class OpDraft(NamedTuple):
@@ -55,7 +55,7 @@ class WrittenOps:
         shape = (len(context.reps), int(reader.ops))
         self._cell, self._program, self._kind = np.full((3, *shape), NONE, dtype=np.int64)
         self._fires, self._captures = np.zeros((2, *shape), dtype=bool)
-        self._was = np.zeros(0)  # what each cell was worth at the first of the reads that recur
+        self._was = np.zeros(0)  # worth of each cell at the first of its recurring reads
         self._waiting: list[OpDraft] = []
 
     def note(self, rep: Ints, rows: Ints, begins: Bools, snapshot: Snapshot) -> None:
@@ -107,7 +107,7 @@ class WrittenOps:
             strict=True,
         ):  # fmt: skip
             body = program_text(_KINDS[kind], place, name, self.reader)
-            body = body.replace(_KINDS[kind], _KINDS[kind][1:], 1) if garbled else body  # a letter is missing
+            body = body.replace(_KINDS[kind], _KINDS[kind][1:], 1) if garbled else body  # drop a letter
             replaces = [{"relation": "supersedes", "target": handles[last], "weight": 0.0}] if last != NONE else []
             claims.append({
                 "rep": rep + self._first, "t": now, "sequence": one.turn.number, "kind": "prg", "writer": "reader",

@@ -11,7 +11,7 @@ from malsim.base.errors import DataError
 from malsim.base.files.table_files import kind_of, read_table
 
 DEFAULT_CONFIDENCE = 0.7
-SURE = 0.001  # a stated confidence of 0 or 1 is taken as this much less sure: neither can be learned from
+SURE = 0.001  # a stated confidence of 0 or 1 is moved inside by this much, since neither can be updated
 MOST_LISTED = 10
 STABILITY = ("stable", "volatile", "ephemeral")
 
