@@ -136,10 +136,10 @@ def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[
             line = json.loads(text)
             last = float(line["t"])
             start = start or datetime.fromisoformat(line["at"])
-        except (ValueError, KeyError, TypeError):
+            if line["event"] == "write" and "object" in line and not hashes:
+                items.setdefault(str(line["object"]), {})[str(line["item"])] = None
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             raise UsageError("no log of malsim agent record", where=f"{path}:{number}", hint="name another file") from None
-        if line["event"] == "write" and "object" in line and not hashes:
-            items.setdefault(line["object"], {})[line["item"]] = None
     if start and end < len(whole):
         path.write_bytes(whole[:end])
     return start, last, items

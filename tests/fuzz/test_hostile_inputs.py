@@ -38,6 +38,8 @@ from malsim.scenario.rerun import rerun
 from malsim.sim.settings.scenario import check_size
 from malsim.sim.writers.engine.claim_files import read_claims
 from tests.fuzz.hostile import hostile_bytes, hostile_text
+from tests.fuzz.readers import memory_files, others
+from tests.importers.samples import SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,7 +127,8 @@ def formats_in(folder: Path) -> dict[str, Format]:
     manifest["days"] = 3.0
     archive = {"cells": [{"key": "k1", "handle": "obs_a1a1", "kind": "obs", "title": "t", "owner": "ann",
                           "scores": {"confidence": 0.5}, "edgesOut": [], "createdAt": "2024-01-01T00:00:00Z"}]}  # fmt: skip
-    return {
+    sent = memory_files(folder) | others(folder)
+    return {name: Format(*parts) for name, parts in sent.items()} | {
         "scenario": Format([text.encode() for text in SCENARIOS], _scenario),
         "property": Format([PROPERTY.encode()], lambda held, _: check(held.decode(), TRACE)),
         "netlist": Format([NETLIST.encode()], lambda held, _: parse_netlist(held.decode(), file="a.malnet")),
@@ -150,7 +153,8 @@ def formats_in(folder: Path) -> dict[str, Format]:
 
 FORMATS = (
     "scenario", "property", "netlist", "hal", "rules", "manifest", "claims", "series", "text", "claim", "baseline", "frame", "store",
-    "recall database", "recall archive", "design", "stream", "run folder", "shell",
+    "recall database", "recall archive", "design", "stream", "run folder", "shell", *(f"{name} memory" for name in SAMPLES),
+    "tool arguments", "recorded call", "log that is continued", "hook", "mapping", "ini",
 )  # fmt: skip
 
 
