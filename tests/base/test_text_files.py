@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from malsim.netlist.hal.ini import ini_variables
 
 from malsim.adapters.mapping import read_mapping
 from malsim.agents.configuration import configuration
@@ -22,6 +21,7 @@ from malsim.importers.building.bring import bring
 from malsim.memory import Rules
 from malsim.netlist import NetlistError, parse
 from malsim.netlist.hal import read_hal
+from malsim.netlist.hal.tokens import ini_variables
 from malsim.scenario.file.scenario_file import holds_rules_alone, read
 
 if TYPE_CHECKING:

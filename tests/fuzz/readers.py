@@ -19,7 +19,7 @@ from malsim.agents.traffic_log import TrafficLog
 from malsim.base.errors import DataError, MalsimError
 from malsim.cli import main
 from malsim.importers.building.bring import bring
-from malsim.netlist.hal.ini import ini_variables
+from malsim.netlist.hal.tokens import ini_variables
 from tests.importers.samples import SAMPLES
 
 if TYPE_CHECKING:
