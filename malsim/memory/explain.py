@@ -1,4 +1,4 @@
-"""One number, term by term: what a cell's effective is made of, who contributed, and what would overturn it."""
+"""Explanation of one effective confidence, term by term: contributors, and what would overturn it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REST = {
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """Why a cell's effective is what it is at `t` days.
+    """Explanation of a cell's effective confidence at `t` days.
 
     `terms` (name, value) sum to `effective` exactly, from left to right. `contributions` has one row an edge that was
     weighed: source, relation, weight, worth of the source, mass, and share, its part of the support or challenge term in
@@ -94,7 +94,7 @@ class Explanation:
 
     @property
     def overturn(self) -> str:
-        """What would take the cell below 0.5, in words."""
+        """Return in words what would take the cell below 0.5."""
         if self.overturned_by is None:
             return f"nothing can take it below {OVERTURNED}"
         if self.overturned_by == 0.0:
@@ -106,7 +106,7 @@ class Explanation:
 
 @dataclass(frozen=True, kw_only=True)
 class LawExplanation:
-    """Why a law of items believes a cell as it does at `t` days.
+    """Explanation of a belief at `t` days under a law that scores items.
 
     `evidence` has one row a part: term, cell and writer that it is of (null for none) and log_odds. `terms` (term, value)
     sum to `effective` (to 1e-15): what no evidence is worth, then each part's share of the rest, in proportion to its log
@@ -126,7 +126,7 @@ class LawExplanation:
 
     @property
     def contributions(self) -> pl.DataFrame:
-        """Of each claim that speaks of it: source, writer, log_odds, and share, its part of effective."""
+        """Contributing claims: source, writer, log_odds, and share, the part of effective confidence."""
         shares = self.evidence.with_columns(share=self.terms["value"].tail(self.evidence.height))
         return shares.filter(pl.col("cell").is_not_null()).select(
             pl.col("cell").alias("source"), "writer", "log_odds", "share"
@@ -134,7 +134,7 @@ class LawExplanation:
 
     @property
     def terms(self) -> pl.DataFrame:
-        """Term and value, in units of effective."""
+        """Terms and their values, in units of effective confidence."""
         parts, total = self.evidence["log_odds"], float(self.evidence["log_odds"].sum())
         scale = (self.effective - self.nothing) / total if total else 0.0
         values = [self.nothing, *(parts * scale).to_list()]
@@ -144,7 +144,7 @@ class LawExplanation:
 
     @property
     def why(self) -> str:
-        """One sentence."""
+        """Return the explanation as one sentence."""
         if self.evidence.is_empty():
             return f"{self.handle} is believed no more on day {self.t:g}: {self.chain}{self._moved()}."
         parts = self.evidence.filter(pl.col("log_odds").abs() > 0.0).sort(pl.col("log_odds").abs(), descending=True)
@@ -201,7 +201,7 @@ def _reader_list(readers: pl.DataFrame) -> str:
 
 
 def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules | None = None) -> Explanation:
-    """Explain the effective that a reader sees of a cell, as of `present`; `t` (days) is only shown.
+    """Explain the effective confidence that a reader sees of a cell (see `present`); `t` (days) is only shown.
 
     Raises `AddressError` when no cell bears the handle.
     """

@@ -1,4 +1,4 @@
-"""The law of the memory: what a claim is worth at each tick.
+"""The law of the memory: effective confidence, currency and salience at each tick.
 
     factor_w    = max(floor, 1 − penalties_w / claims_w)                1 below calibration_history claims
     support_i   = Σ_j w_ij · e_j  over edges j → i, w > 0, j active     challenge_i likewise with −w
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Terms(NamedTuple):
-    """What effective is the clamped sum of: anchor + support − challenge, arrays or numbers."""
+    """Terms of effective confidence, as arrays or numbers: clamp01(anchor + support − challenge)."""
 
     anchor: Any
     support: Any
@@ -60,7 +60,7 @@ def effective(
     stated: Array, calibration: Array, support: Array, challenge: Array, *, support_ceiling: Any = 0.15,
     challenge_ceiling: Any = 0.60,
 ) -> Array:  # fmt: skip
-    """What a claim is worth, always from its anchor.
+    """Compute effective confidence, always from the anchor stated · calibration.
 
     effective = clamp01(stated · calibration + support_ceiling · tanh(support) − challenge_ceiling · tanh(challenge))
 
@@ -79,7 +79,7 @@ def effective(
 
 
 def currency(c0: Array | float, elapsed: Array, tau: Array | float, *, floor: float = 0.1) -> Array:
-    """How current a claim still is: floor + (c0 − floor) · exp(−Δt/τ).
+    """Compute currency, floor + (c0 − floor) · exp(−Δt/τ).
 
     `elapsed` (Δt) and `tau` (τ) in days; an `elapsed` below 0 counts as 0; τ is an e-folding time, not a half-life.
     Source: the published design.
@@ -92,7 +92,7 @@ def currency(c0: Array | float, elapsed: Array, tau: Array | float, *, floor: fl
 
 
 def salience(seed: Array | float, elapsed: Array, *, floor: float = 0.05, tau: float = 30.0) -> Array:
-    """How much a cell still stands out, `elapsed` days after it was last read or written.
+    """Compute salience `elapsed` days after the cell was last read or written.
 
     salience = floor + (seed − floor) · exp(−Δt/τ). Source: the published design, newest form.
 
@@ -115,7 +115,7 @@ def penalises(rules: Rules) -> bool:
 
 
 def factors(claims: Ints, penalties: Array, rules: Rules) -> Array:
-    """Each writer's factor, from its number of outcomes and the sum of their penalties.
+    """Return each writer's calibration factor from its number of outcomes and the sum of their penalties.
 
     factor = max(calibration_floor, 1 − penalties / claims), and 1 below `calibration_history` outcomes. All arrays have one
     row a writer; the factor lies in [calibration_floor, 1].
@@ -128,7 +128,7 @@ def factors(claims: Ints, penalties: Array, rules: Rules) -> Array:
 
 
 def factor_of(stated: Array, wrong: Bools, rules: Rules) -> float:
-    """One writer's factor from its outcomes: what each claim stated, in [0, 1], and whether it turned out wrong.
+    """Return one writer's calibration factor from its outcomes: stated confidence in [0, 1], and whether it was wrong.
 
     Raises `DataError` for a stated confidence outside [0, 1] or none at all.
 
@@ -143,7 +143,7 @@ def factor_of(stated: Array, wrong: Bools, rules: Rules) -> float:
 
 
 class WriterRecords(NamedTuple):
-    """Every writer's outcomes and factor."""
+    """Outcomes and calibration factor of every writer."""
 
     claims: Ints
     contradicted: Ints
@@ -172,7 +172,7 @@ def factors_at(memory: Memory, rules: Rules) -> Array:
 
 
 class JacobiStep(NamedTuple):
-    """One step of e ↦ effective, one value a cell: what it is worth to others, its masses, its effective after it."""
+    """One Jacobi step e ↦ effective: worth as a source, support and challenge mass, and the new effective, per cell."""
 
     worth: Array
     support: Array
@@ -181,7 +181,7 @@ class JacobiStep(NamedTuple):
 
 
 def tick(memory: Memory, now: float, rules: Rules | None = None, *, tau_scale: Array | None = None) -> Memory:
-    """Recompute every active cell's calibration, masses, effective, currency and salience from the state as it is.
+    """Recompute calibration, masses, effective, currency and salience of every active cell from the present state.
 
     Superseded and annexed cells keep theirs. `now` is in days; a `now` before a cell was touched counts as no time passed.
     Ticking reinforces nothing. `tau_scale` multiplies each cell's time constant; NaN, and what is not above 0, is 1. Raises

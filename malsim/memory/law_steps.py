@@ -1,4 +1,4 @@
-"""Steps of the law beside the tick: what a reader sees before the next one, and ticking until nothing moves."""
+"""Values that a reader sees between ticks, and repeated ticks until the scores settle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.Series:
-    """Return the effective that a tick at `now` days would give every cell, in the order of `memory.cells`.
+    """Return the effective confidence that a tick at `now` days would give every cell, in the order of `memory.cells`.
 
     The step starts from the last tick's values and sees what was admitted since. Nothing is changed.
     """
@@ -32,14 +32,14 @@ def effective_at(memory: Memory, now: float, rules: Rules | None = None) -> pl.S
 
 
 def effective_now(memory: Memory, rules: Rules | None = None) -> dict[int, float | None]:
-    """Return the effective that a reader sees of the rows that moved, as of `present`; None where none is known."""
+    """Return the effective confidence that a reader sees of the rows that moved (see `present`); None if unknown."""
     view = present(memory, rules)
     values = view.memory.column("effective")[view.moved]
     return dict(zip(view.moved.tolist(), none_for_nan(values), strict=True))
 
 
 def none_for_nan(values: Array) -> list[float | None]:
-    """Return the values as a list, with None for absent ones (NaN).
+    """Return the values as a list with None for NaN.
 
     >>> none_for_nan(np.array([0.5, np.nan]))
     [0.5, None]
@@ -48,7 +48,7 @@ def none_for_nan(values: Array) -> list[float | None]:
 
 
 class Present(NamedTuple):
-    """A memory as a reader sees it between two ticks.
+    """Memory as a reader sees it between two ticks.
 
     `memory` has the scores that the law gives now to the rows that `moved`, and elsewhere those of the last tick. `before`
     is the memory that the next tick starts from. `record` holds the writers' records behind the factors, None where nothing
@@ -89,13 +89,13 @@ _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 def to_look_at(memory: Memory, rows: Ints, before: Memory, record: WriterRecords | None = None) -> Memory:
-    """Mark a memory as what a reader sees of the one `before`, from which it differs in some rows; `present` returns it."""
+    """Mark a memory as the reader's view of `before`, differing in these rows; `present` then returns it unchanged."""
     memory.derived.view_of = rows, before, record
     return memory
 
 
 def moved(memory: Memory) -> Ints:
-    """Return the active rows of the replications in which something was admitted since the last tick.
+    """Return the active rows of the replications with an admission since the last tick.
 
     A cell that no tick has seen as it stands has no `worth` (NaN): a new cell, and one whose status changed. The first
     `scanned` edges are those that the last tick saw.
@@ -109,7 +109,7 @@ def moved(memory: Memory) -> Ints:
 
 
 def update_worth(memory: Memory, before: Memory) -> Memory:
-    """Return a memory whose ops have just run on what a tick left (`before`), as one that the tick left so.
+    """Return a memory whose ops have just run on the result of a tick, as if that tick had left it so.
 
     What the ops changed of these cells belongs to the tick. Claims that they made came after it.
     """
@@ -119,7 +119,7 @@ def update_worth(memory: Memory, before: Memory) -> Memory:
 
 
 def show(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None) -> None:
-    """Let `present` move these rows of a memory that is a part of another, by a record made of the whole."""
+    """Let `present` recompute these rows of a partial memory, using a record made from the whole."""
     if rows.size:
         view = _stepped(memory, rows, rules, record)
         memory.derived.view = rules, lambda: view
@@ -128,7 +128,7 @@ def show(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None)
 
 
 def _stepped(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | None = None) -> Memory:
-    """Return a view in which one step of the law moved some rows, with what all cells were worth to them."""
+    """Return a view with some rows moved by one step of the law, and the source worth of all cells used for it."""
     before = memory.column("effective")
     record = record or records(memory, before, rules)
     result = step(memory, before, record.calibration, rules)
@@ -146,7 +146,7 @@ def _stepped(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | N
 
 @dataclass(frozen=True, kw_only=True)
 class Settled:
-    """What iterating the tick at one instant came to.
+    """Result of iterating the tick at one instant.
 
     `ticks` were made; if not `settled`, the last states repeat with `period` (None: no period was found among the last
     64) and `amplitude`, the largest swing of any one cell over them, and `ringing` marks the cells that move.

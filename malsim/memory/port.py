@@ -1,4 +1,4 @@
-"""The port: all that a harness knows of a memory.
+"""The port: everything that a harness may know of a memory.
 
 A memory under test is a plant. Settings are in the plant, its state is passed in and comes back; claims go in, verdicts
 come out, and a view shows what anybody may look at. A graph of claims is a plant, and so is a law or an adapter.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The names behind the numbers of a run: a claim names its writer, object and value by their places here.
+    """Names behind the numbers of a run: claims refer to writers, objects and values by index.
 
     `values` has a row an object: a value is a place among its own object's, so equal places of one object are one value.
     `lineages` says of which model, vendor or prompt each writer is an instance, "" for one of its own; empty where nobody
@@ -48,7 +48,7 @@ class Vocabulary:
 
     @property
     def voices(self) -> Ints:
-        """For each writer the place of the first writer of its lineage.
+        """Return for each writer the index of the first writer of its lineage.
 
         >>> Vocabulary(["u", "v", "w"], [], [], ["gpt", "", "gpt"]).voices.tolist()
         [0, 1, 0]
@@ -60,7 +60,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, kw_only=True)
 class Edges:
-    """What claims say of items, one row an edge: the claim's row, relation (place in `schema.RELATIONS`), target's row."""
+    """Edges of claims to items, one row each: row of the claim, index into `schema.RELATIONS`, row of the target."""
 
     claim: Ints
     relation: Ints
@@ -70,7 +70,7 @@ class Edges:
 
 @dataclass(frozen=True, kw_only=True)
 class Claims:
-    """A batch of claims in the order of the gate (time, writer, sequence), one row each.
+    """Batch of claims in the order of the gate (time, writer, sequence), one row each.
 
     `rep` is the place among the replications that the plant was made for; `t` is in days; `writer`, `object` and
     `value` are places in the vocabulary, NONE where a claim has none; `stated` is the confidence, NaN where there is
@@ -98,7 +98,7 @@ class Claims:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdicts:
-    """One verdict a claim: `verdict` (place in `schema.VERDICT`) and `row`, NONE where it was refused.
+    """One verdict per claim: index into `schema.VERDICT`, and the row of the cell, NONE if refused.
 
     The row of an absorbed claim is the one that took it. `dropped` counts edges that the plant has no place for; `issues`
     are reasons of refusals. `superseded` are rows that became inactive, `attenuated` marks claims that count for less than
@@ -121,7 +121,7 @@ class Verdicts:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What a memory shows, one row an item; a row keeps its number for ever, and what dies turns inactive.
+    """What a memory shows, one row per item; rows keep their numbers, and removed items become inactive.
 
     `rep` is a place among the replications, `name` what items are called, `writer`, `object` and `value` places in the
     vocabulary (a value may be replaced in place), `time` the claim's in days. `belief` is in [0, 1], None where the law
@@ -161,7 +161,7 @@ class View:
         return None
 
     def order(self, rows: Ints, *, match: Array, degree: Array, reader: Ints, now: float) -> Array:  # noqa: ARG002  # a graph's
-        """What decides the order in which some items are shown: the largest first, those of −∞ not at all.
+        """Return sort keys for items to show, largest first; −∞ hides an item.
 
         Each is a candidate of a `reader`, whose question it meets so well (`match`: 1 its topic, 2 its object); the items of
         one reader stand together. Here: by rank, of what is about the very object.
@@ -175,11 +175,11 @@ class View:
         return None
 
     def names_of(self, rows: Ints) -> Sequence[str] | NDArray[Any]:
-        """Return what some items are called."""
+        """Return the names of items."""
         return self.name.gather(rows).to_list()
 
     def recorded(self, names: Sequence[str]) -> Mapping[str, NDArray[Any]] | None:
-        """Return some columns of the items as arrays; None where `frame` is what is recorded."""
+        """Return columns of the items as arrays; None if `frame` is recorded instead."""
 
     def frame(self) -> pl.DataFrame:
         status = pl.Series(np.where(self.active, "active", "superseded").astype(str))
@@ -189,7 +189,7 @@ class View:
         return pl.DataFrame(columns | {"rank": self.rank} | own).with_columns(pl.col("stated", "effective").fill_nan(None))
 
     def records(self) -> pl.DataFrame | Mapping[str, NDArray[Any]] | None:
-        """Return what is kept of writers (columns of `schema.WRITERS`), a frame or arrays; None where nothing is."""
+        """Return the records of writers (columns of `schema.WRITERS`) as a frame or arrays; None if there are none."""
         return None
 
 
@@ -197,95 +197,95 @@ State = TypeVar("State")
 
 
 class Plant(Protocol[State]):
-    """A memory under test; nothing here changes a state that was passed in."""
+    """Memory under test; no method changes a state that was passed in."""
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> State:
-        """An empty memory, one for each of these replications."""
+        """Return an empty memory for each of these replications."""
 
     def admit(self, state: State, claims: Claims) -> tuple[State, Verdicts]:
-        """Take a batch of claims."""
+        """Pass a batch of claims through the gate."""
 
     def tick(self, state: State, now: float) -> State:
-        """Let time do what it does, at `now` days."""
+        """Recompute the memory at `now` days."""
 
     def read(self, state: State, rep: Ints, object_: Ints, opened: Ints, now: float) -> State:
-        """A use: readers of these replications asked about an object each, and opened these rows in all."""
+        """Record a use: readers of these replications each asked about an object and opened these rows."""
 
     def view(self, state: State, now: float) -> View:
-        """What anybody may look at, as of `now` days; changes nothing."""
+        """Return what the last tick left, as of `now` days, without changing the state."""
 
 
 @runtime_checkable
 class HoldsGraph(Protocol[State]):
-    """The capability of a plant that is a graph of claims: explained, opened, saved and wired as one."""
+    """Capability of a plant that is a graph of claims: it can be explained, opened, saved and wired."""
 
     def graph(self, state: State) -> Memory:
         """The graph."""
 
     def with_graph(self, state: State, memory: Memory) -> State:
-        """The same, with another graph."""
+        """Return the state with another graph."""
 
 
 @runtime_checkable
 class ReadsPresent(Plant[State], Protocol[State]):
-    """The capability of a plant whose readers see before a tick what it will make of the claims admitted since the last."""
+    """Capability of a plant whose readers see, before a tick, the effect of claims admitted since the last one."""
 
     def present(self, state: State, now: float) -> View:
-        """What a reader sees at `now` days; `view` is what the last tick left."""
+        """Return what a reader sees at `now` days; `view` returns what the last tick left."""
 
 
 def view_now(plant: Plant[State], state: State, now: float) -> View:
-    """Return what a reader sees at `now` days, whether or not the plant shows more than its last tick left."""
+    """Return what a reader sees at `now` days: the present view if the plant has one, else that of the last tick."""
     return plant.present(state, now) if isinstance(plant, ReadsPresent) else plant.view(state, now)
 
 
 @runtime_checkable
 class Explains(Plant[State], Protocol[State]):
-    """The capability of a plant that says itself what its beliefs are made of."""
+    """Capability of a plant that explains its own beliefs."""
 
     def explain(self, state: State, alive: Ints, row: int, now: float) -> LawExplanation:
-        """Why a row is believed as it is by a tick at `now` days that sees the living rows."""
+        """Explain the belief in a row at a tick at `now` days that considers the rows in `alive`."""
 
 
 @runtime_checkable
 class ReadsDerived(Protocol[State]):
-    """The capability of a graph whose law and push may read what a netlist derives of its cells."""
+    """Capability of a graph whose law and push can read values that a netlist derives from its cells."""
 
     def with_derived(self, state: State, values: Mapping[str, Array]) -> State:
-        """With these values by name, `cell-trust`, until the next are given; one a cell."""
+        """Return the state with these derived values, one per cell, by name, such as `cell-trust`."""
 
 
 @runtime_checkable
 class TakesBack(Protocol[State]):
-    """The capability of a plant from which people take back what was claimed, for good if they wish."""
+    """Capability of a plant in which people reject or erase claims."""
 
     def take_back(self, state: State, rep: Ints, object_: Ints, value: Ints, deed: Deed) -> tuple[State, Bools]:
-        """Do so with these values, no two alike; of each whether it was done: a person may have no say in it."""
+        """Reject or erase these distinct values; return the state and a mask of those that the person was allowed to."""
 
 
 @runtime_checkable
 class KeepsApart(Protocol[State]):
-    """The capability of a plant that shows what is of a scope to who asks within it, or within one it is shared with."""
+    """Capability of a plant with scopes: a reader sees its own scope and what is shared with it."""
 
     def share(self, state: State, object_: Ints, scope: str, now: float, *, shared: bool) -> tuple[State, bool]:
-        """Let who asks within a scope read of these objects, or no longer; whether the memory does that."""
+        """Share these objects with a scope, or stop; return the state and whether the memory supports it."""
 
     def shows(self, state: State, object_: Ints, scope: str, now: float) -> Bools:
-        """Whether anything is shown of each object to who asks within a scope; shape (objects, replications)."""
+        """Return a mask (objects, replications): whether a reader in this scope sees anything of each object."""
 
 
 @runtime_checkable
 class AnswersReads(Protocol[State]):
-    """The capability of a plant whose answers are what a reader is shown, that may fail in a replication, and is closed."""
+    """Capability of a plant that is asked by calls, can fail in a replication, and must be closed."""
 
     def answer(self, state: State, rep: Ints, object_: Ints, limit: int, now: float, scope: str | None = None) -> State:
-        """Ask about an object each within a scope, None for its own; the view then shows at most so many items of it."""
+        """Ask about one object per replication within a scope (None: its own); the view then shows at most `limit` items."""
 
     def failures(self, state: State) -> Mapping[int, Exception]:
-        """What went wrong, by replication number; these are asked no more."""
+        """Return errors by replication; failed replications are no longer asked."""
 
     def answers(self, state: State) -> Mapping[str, Array]:
-        """Shares of what was answered, a replication each, by the name of the figure."""
+        """Return shares of the answers by name, one value per replication."""
 
     def close(self, state: State) -> None:
-        """Let the memories go; what was shown stays."""
+        """Release the memories; views remain valid."""

@@ -1,4 +1,4 @@
-"""Every tunable choice and number of the memory's law, each with its unit, bounds, default, reason and source."""
+"""Rules of the memory: every tunable constant with unit, bounds, default, reason and source."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ RecordsJoin = Literal["apart", "one"]
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """The law of one memory; `Rules()` is malsim's default and `Rules.recall_v5()` the reference implementation's.
+    """Rules of one memory; `Rules()` is malsim's default and `Rules.recall_v5()` the reference implementation's.
 
     Times are in days, or text with its unit (`tau_volatile="36h"`); confidences and masses' weights are pure numbers. A
     value outside its bounds raises `RulesError` naming the rule, what was given and what is allowed.
@@ -166,7 +166,7 @@ class Rules:
 
     @classmethod
     def recall_v5(cls, *, gate: Literal["newest", "0.5"] = "newest") -> Rules:
-        """What the reference memory, Recall v5, computes; `gate` chooses its newest gate or that of its release 0.5.
+        """Return the rules of the reference memory, Recall v5; `gate` selects its newest gate or that of release 0.5.
 
         >>> Rules.recall_v5().calibration, Rules.recall_v5(gate="0.5").screen
         ('brier', 'reject')
@@ -185,17 +185,17 @@ class Rules:
 
     @classmethod
     def guarded(cls) -> Rules:
-        """The graph where writers may lie: beliefs of `records`, nobody supersedes another's (`malsim docs price`)."""
+        """Return rules against lying writers: beliefs of `records`, nobody supersedes another's (`malsim docs price`)."""
         return cls(effective="records", supersede_by="own", refused_supersedes="dropped", records_witness=1.0)
 
     @classmethod
     def governed(cls) -> Rules:
-        """The graph that people put right: what they reject stays out, with what was derived (`malsim docs duties`)."""
+        """Return rules under which people's corrections hold: rejected values and their derivations stay out."""
         return cls(supersede_by="own", refused_supersedes="dropped", corrections="reject", derived="fall")
 
     @classmethod
     def of(cls, table: Mapping[str, Any], *, where: str = "rules", allow_code: bool = False) -> Rules:
-        """Rules from a table as it stands in a file: `preset` first, then the fields that differ from it.
+        """Build rules from a table as in a file: `preset` first, then the fields that differ.
 
         >>> Rules.of({"preset": "recall_v5", "damping": 0.5}).calibration
         'brier'
@@ -211,7 +211,7 @@ class Rules:
 
     @classmethod
     def read(cls, source: str | Path, *, allow_code: bool = False) -> Rules:
-        """Rules by the name of a preset, from a TOML file's `[rules]` (a formula in it needs consent), or `FILE.py:NAME`."""
+        """Read rules from a preset's name, a TOML file's `[rules]` (formulas need consent), or `FILE.py:NAME`."""
         if source in PRESETS or ".py:" in str(source):
             return cls(effective=UserFormula.load(str(source))) if ".py:" in str(source) else cls.of({"preset": source})
         path = Path(source)
@@ -230,7 +230,7 @@ class Rules:
         return cls.of(rules, where=f"{path}: rules", allow_code=allow_code)
 
     def replace(self, *, where: str = "rules", **changes: object) -> Rules:
-        """The same rules but for `changes`; an unknown name raises with the nearest known ones.
+        """Return the rules with `changes`; raise with the nearest known names for an unknown one.
 
         A time is a number of days, or text with its unit.
 
@@ -245,7 +245,7 @@ class Rules:
         return replace(self, **changes) if changes else self  # type: ignore[arg-type]  # each value is checked against its field below
 
     def set(self, *assignments: str) -> Rules:
-        """The same rules but for assignments as typed on a command line, one after the other.
+        """Return the rules after assignments as typed on a command line, in order.
 
         >>> Rules().set("rules.challenge_ceiling=0.45").challenge_ceiling
         0.45
@@ -259,7 +259,7 @@ class Rules:
         return rules
 
     def weights(self) -> dict[str, float]:
-        """The weight of an edge whose writer names none, by relation.
+        """Default edge weight of each relation, used if the writer gives none.
 
         >>> Rules(weight_contradicts=0.2).weights()["contradicts"]
         -0.2

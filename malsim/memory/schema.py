@@ -1,4 +1,4 @@
-"""The columns of cells, edges, writers, claims and verdicts, and the words that may stand in them."""
+"""Columns of cells, edges, writers, claims and verdicts, and the words allowed in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes to what stands: edges written on their own, flags, fields rewritten on the record's own terms."""
+"""Changes to admitted cells: edges added alone, flags, and rewritten fields."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def _screen(fields: Mapping[str, object], rules: Rules, *, public: bool = False)
 
 
 def expanded(memory: Memory, rows: Ints, now: float, rules: Rules) -> Memory:
-    """The memory after a reader opened the cells of these rows, no two alike: their salience seed rises, nothing else moves.
+    """Return the memory after a reader opened the cells of these distinct rows: only their salience seed rises.
 
     s' = s + (1 − s) · salience_bump, and salience = s'. A read is never a reinforcement.
     """
@@ -285,7 +285,7 @@ def _only(memory: Memory, handle: str, rep: int, rules: Rules, *, immutable_only
 
 
 def bumped_salience(seed: Array, *, bump: float = 0.2) -> Array:
-    """The salience seed after the cell was expanded.
+    """Compute the salience seed after the cell was opened.
 
     seed' = clamp01(seed + (1 − seed) · bump)
 

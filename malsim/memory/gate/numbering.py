@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Authors:
-    """Who wrote what: rows of the writers frame, new writers past its end in order of appearance."""
+    """Writers of the batch: rows of the writers table; new writers follow in order of appearance."""
 
     of_claims: Ints
     factor: NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""What a batch's claims refer to: which are restatements, which edges hold, and where a batch has to be split.
+"""Resolution of references in a batch: duplicates, edges, and where the batch must be split.
 
 A batch equals its claims one by one. Who is created depends on which targets exist, which depends on who was created
 before: the dependence runs back in time only, so iterating the whole batch at once reaches the one answer. An id is the row
@@ -36,7 +36,7 @@ REFUSALS = (
 
 @dataclass(frozen=True)
 class Resolution:
-    """What became of each claim and edge.
+    """Outcome of each claim and edge.
 
     `source` is the id of the cell a claim became or restated, `compared` of the cell it was compared with (NONE for none),
     `target` the id an edge names, `refused` marks the edges of each kind in REFUSALS, `dropped` those that their claim is
@@ -54,7 +54,7 @@ class Resolution:
 
 
 def resolve(batch: Batch) -> Resolution:
-    """Decide the whole batch; iterates at most once more than the longest chain of dependences in it."""
+    """Resolve the whole batch; needs at most one iteration more than its longest chain of dependences."""
     accepted = batch.sound
     while True:
         outcome = _decide(batch, accepted)
@@ -127,7 +127,7 @@ def _repeats(batch: Batch, target: Ints) -> Bools:
 
 @dataclass(frozen=True)
 class Demotions:
-    """Ids of the cells a batch demoted (`old`), of what replaced them (`new`), and the claim that did it (`at`).
+    """Cells that a batch superseded (`old`), their replacements (`new`), and the claim that did it (`at`).
 
     `lines` holds every (new, old) pair of ids from which versions count, those that came too late to demote included.
     """
@@ -183,7 +183,7 @@ STEM = len("obs_") + SHORTEST_TAG  # what every made handle begins with, however
 
 
 def first_doubt(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, demotions: Demotions) -> int | None:
-    """The first claim that may turn on what became of an earlier one in ways that a whole batch is not resolved by.
+    """Return the first claim whose outcome may depend on an earlier one in a way that needs splitting the batch.
 
     These are a claim compared with a cell that the batch replaced, a name the gate made for the batch itself, and, where
     keys may be used again, a key used again.

@@ -1,4 +1,4 @@
-"""The screen: formats of credentials, and of personal data in public writes. It names field and kind, never the text."""
+"""Screen for credentials, and for personal data in public claims. It reports field and kind, never the text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ MANY = 50  # distinct texts, from which on one polars query is quicker than as m
 
 
 class Formats(NamedTuple):
-    """What to look for: a pattern that every text with a finding matches, and a function from a text to its finding."""
+    """Formats to detect: a pattern that every text with a finding matches, and a function that names the finding."""
 
     candidate: str
     kind: Callable[[str], str | None]

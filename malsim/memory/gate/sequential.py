@@ -1,4 +1,4 @@
-"""Recomputing at admission, as the reference does: each claim at once moves the cells its edges name, in edge order.
+"""Recomputation at admission, as in the reference: each claim at once moves the targets of its edges, in order.
 
 The order is the law here, so this walks claim by claim; malsim's own rules leave every score to the tick.
 """
@@ -32,7 +32,7 @@ _Value = TypeVar("_Value")
 
 
 def recompute(result: BatchResult, outcome: Resolution, factors: Mapping[str, float], rules: Rules) -> BatchResult:
-    """The built memory with every new cell's factor as of its admission and every named cell's effective moved.
+    """Return the built memory with each new cell's factor at its admission, and the effective of edge targets updated.
 
     `factors` stand in for the writers' own records.
     """
@@ -133,7 +133,7 @@ class _State:
         )
 
     def admit(self, row: int, factor: float | None) -> None:
-        """Give a new cell its writer's factor of this moment and its first effective."""
+        """Give a new cell its writer's present calibration factor and its first effective confidence."""
         author, rules = self.author[row], self.rules
         record = (np.array([self.outcomes[author]]), np.array([self.penalties[author] / FINE**2]))
         self.factor[row] = float(law.factors(*record, rules)[0]) if factor is None else factor
@@ -165,7 +165,7 @@ class _State:
             self.count(row, 1)
 
     def demote(self, row: int, successor: int) -> None:
-        """Supersede a cell: an outcome of its writer's, and no accuser any more."""
+        """Supersede a cell: it becomes an outcome of its writer, and challenges nothing any more."""
         if self.reaches(successor, row):
             self.judge(row)
         rows = [row, *self.accuses[row]]
@@ -207,7 +207,7 @@ def _grains(cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.
 
 
 class _Incoming:
-    """The edges that stood before the batch, found by their target."""
+    """Edges that existed before the batch, by target."""
 
     def __init__(self, edges: pl.DataFrame, cells: int) -> None:
         target = edges["target"].to_numpy()

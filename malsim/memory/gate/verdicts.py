@@ -1,4 +1,4 @@
-"""Verdicts of the gate on a batch: codes for every claim, and words and events when somebody asks for them."""
+"""Verdicts of the gate as codes; their words and events are made on demand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GateResult:
-    """A batch as the gate judged it, in its order, and the memory after it.
+    """Verdicts on a batch in the order of the gate, and the memory after it.
 
     Of each claim: `rep`, `verdict` (index in `schema.VERDICT`), `row` (the cell it became or restated, NONE for none),
     `attenuated` (whether its confidence was capped, or its writer's factor is below 1). `superseded` are the rows of the

@@ -1,1 +1,1 @@
-"""The graph: frozen columns of cells, edges and writers, and where things are found in them."""
+"""The graph: immutable columns of cells, edges and writers, and their indexes."""

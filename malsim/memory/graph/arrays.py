@@ -1,4 +1,4 @@
-"""The three kinds of array that numbers stand in, and how their numbers are rounded."""
+"""Array types of the program, and rounding of their numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEAR = 1e-6  # how near to a half the product by a power of ten may mislead
 
 
 def ratio(part: Array | Ints, whole: Array | Ints) -> Array:
-    """Part / whole, NaN where the whole is 0.
+    """Compute part / whole; NaN where the whole is 0.
 
     >>> ratio(np.array([1.0, 1.0]), np.array([2.0, 0.0])).tolist()
     [0.5, nan]
@@ -25,7 +25,7 @@ def ratio(part: Array | Ints, whole: Array | Ints) -> Array:
 
 
 def rounded(values: Array, digits: int) -> Array:
-    """Each number to the nearest decimal of the exact binary number, as `round(value, digits)` gives.
+    """Round each number to the nearest decimal of its exact binary value, as `round(value, digits)` does.
 
     `numpy.round` multiplies first, and so rounds 1.0005 · 1000 where the exact number is below the half.
 
@@ -41,7 +41,7 @@ def rounded(values: Array, digits: int) -> Array:
 
 
 def sum_in_order(values: Array, axis: int) -> Array:
-    """The sum along an axis, its terms added one after the other, NaN left out.
+    """Sum along an axis, term after term, without NaN.
 
     `numpy.sum` adds eight terms or more in an order that depends on the shape of the whole array, so that padding or a
     neighbour's row would change the last bit.

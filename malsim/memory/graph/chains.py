@@ -1,4 +1,4 @@
-"""The versions of a cell: which row replaced which, and the live head of a chain."""
+"""Versions of a cell: which row replaced which, and the live head of a chain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Versions:
-    """Pairs of rows, `new` after `old`: every successor on record, and every claim that came too late to be one.
+    """Pairs of rows, `new` after `old`: every recorded successor, and claims that came too late to be one.
 
     Versions rise along them, so no chain runs in a circle; an edge written on its own raises none. `factor` is that of each
     cell's writer.

@@ -1,4 +1,4 @@
-"""The memory: typed columns of cells, edges and writers, with what is derived from them kept while it holds."""
+"""The memory: typed columns of cells, edges and writers, with cached derived structures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Derived:
-    """What follows from a memory, each part made when somebody asks for it, and handed on to a memory for which it holds.
+    """Derived structures of a memory, each built on demand and passed on to memories for which it still holds.
 
     `wiring_before` is the wiring of a memory with fewer edges and how many these were; `view` the law's rules and what
     `law_steps.present` makes of them, `view_of` the parts of such a view; `shelf` the tables that a push searches.
@@ -117,12 +117,12 @@ class Memory:
 
     @property
     def height(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         return self.tables["cells"].rows.height
 
     @property
     def recorded(self) -> Memory:
-        """The memory that the next tick starts from: of what `law_steps.present` shows, the one behind it."""
+        """The stored memory from which the next tick starts, behind a view that `present` returned."""
         if self.derived.view_of is None:
             return self
         before: Memory = self.derived.view_of[1]
@@ -134,21 +134,21 @@ class Memory:
 
     @property
     def active(self) -> Ints:
-        """The rows of the active cells."""
+        """Rows of the active cells."""
         if self.derived.active is None:
             self.derived.active = np.flatnonzero(self.column("status") == 0)
         return self.derived.active
 
     @property
     def inactive(self) -> Ints:
-        """The rows of the cells that are not active, which keep their scores."""
+        """Rows of the inactive cells, which keep their scores."""
         if self.derived.inactive is None:
             self.derived.inactive = np.flatnonzero(self.column("status") != 0)
         return self.derived.inactive
 
     @property
     def is_active(self) -> Bools:
-        """Which cells are active."""
+        """Mask of the active cells."""
         if self.derived.is_active is None:
             self.derived.is_active = self.column("status") == 0
         return self.derived.is_active
@@ -163,7 +163,7 @@ class Memory:
 
     @property
     def wiring(self) -> Wiring:
-        """The edges as sparse matrices; those of the memory this one grew from, with what is new."""
+        """Edges as sparse matrices, extended from those of the memory this one grew from."""
         derived = self.derived
         if derived.wiring is None:
             before, edges, authors = derived.wiring_before, self.tables["edges"], self.column("author")
@@ -173,7 +173,7 @@ class Memory:
 
     @property
     def index(self) -> Index:
-        """The rows of names and contents."""
+        """Index of cells by name and content."""
         if self.derived.index is None:
             self.derived.index = Index(self.tables["cells"].rows, self.tables["writers"].rows)
         return self.derived.index
@@ -242,7 +242,7 @@ class Memory:
         return Memory(self.tables["cells"], edges, self.tables["writers"], self.scanned, derived)
 
     def row(self, handle: str, *, rep: int = 0, whole: bool = False) -> int:
-        """The row of a cell by its handle or key; `handle@vN` is the Nth version of its chain.
+        """Return the row of a cell by its handle or key; `handle@vN` is the Nth version of its chain.
 
         Unless it is to be the `whole` handle, its beginning or that of its tag will do where one cell alone begins so.
         Raises `AddressError` when nothing is so named, or several cells begin so.
@@ -267,11 +267,11 @@ class Memory:
         return chain[int(version) - 1]
 
     def chain(self, row: int) -> list[int]:
-        """The rows of a cell's versions, from the chain's first to its live head; of a fork, through `row`."""
+        """Return the rows of a cell's versions from the first to the live head; in a fork, through `row`."""
         return self._versions.chain(row)
 
     def head(self, handle: str, *, rep: int = 0) -> str:
-        """The handle of the live head of a cell's chain: the version that stands today.
+        """Return the handle of the live head of a cell's chain.
 
         Where two cells superseded the same one, the better calibrated writer's is the head, then the newer.
         """

@@ -1,4 +1,4 @@
-"""The edges as sparse matrices: who supports, challenges and contradicts whom."""
+"""Edges as sparse matrices of support, challenge and contradiction."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Wiring:
         return self._matrix(-self.weight.values)
 
     def masses(self, worth: Array) -> tuple[Array, Array]:
-        """Support and challenge mass of every cell, from what every cell is worth as a source.
+        """Compute support and challenge mass of every cell from the worth of every cell as a source.
 
         support_i = Σ_j w_ij · worth_j over edges j → i of weight > 0, in their order; challenge likewise with −w. Masses
         have the shape of worth: (cells), or (cells, n) for n worths at once; an absent worth (NaN) counts for nothing.
@@ -114,7 +114,7 @@ def wire(edges: Table, author: NDArray[np.int64]) -> Wiring:
 
 
 def nan_to_zero(values: Array) -> Array:
-    """The values with 0 for each absent one (NaN): an imported claim without a confidence weighs nothing.
+    """Return the values with NaN replaced by 0: a claim imported without a confidence has no weight.
 
     >>> nan_to_zero(np.array([0.5, np.nan])).tolist()
     [0.5, 0.0]

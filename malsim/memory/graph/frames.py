@@ -1,4 +1,4 @@
-"""Frames and the arrays of their columns: one from the other, and frames that are made when somebody asks."""
+"""Conversion between frames and arrays of columns, and frames made on demand."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def places(rows: NDArray[np.integer[Any]]) -> pl.Series:
 
 
 def format_expr(text: str, *columns: str | pl.Expr) -> pl.Expr:
-    """A text with a column's value in place of each {}; null where one of them is.
+    """Return an expression that puts columns' values into a text at each {}; null if a value is null.
 
     Stands in for `polars.format`, which panics on columns whose first chunk is empty (polars 2.1).
 
@@ -123,7 +123,7 @@ def to_series(name: str, values: NDArray[Any], kind: pl.DataType | type[pl.DataT
 
 
 def place_of(name: str, value: ArrayLike) -> ArrayLike:
-    """What `to_array` makes of one word of a column; of anything else, that itself.
+    """Return the code that `to_array` gives a word of a column; other values unchanged.
 
     >>> place_of("status", "annexed"), place_of("version", 3)
     (2, 3)
@@ -147,7 +147,7 @@ _WORDS_OF |= {f"{name}_word": _WORDS_OF[name] for name in schema.WORDS}
 
 
 def rank_within_group(group: NDArray[Any]) -> NDArray[np.int64]:
-    """How many earlier rows are of each row's group.
+    """Return the number of earlier rows in each row's group.
 
     >>> rank_within_group(np.array([3, 0, 3, 3])).tolist()
     [0, 0, 1, 2]

@@ -1,4 +1,4 @@
-"""Handles: `dec_a3ee`, a kind and a tag of hex digits; what a text must be like to be one."""
+"""Handles such as `dec_a3ee`: a kind and a tag of hexadecimal digits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kind_of(text: pl.Expr) -> pl.Expr:
 
 
 def kind_in(handle: str) -> str | None:
-    """Return the same kind of one handle.
+    """Return the kind of cell that a handle names, or None.
 
     >>> kind_in("Obs_a3ee"), kind_in("Port")
     ('obs', None)
@@ -43,7 +43,7 @@ def kind_in(handle: str) -> str | None:
 
 
 def beginning_so(text: str, handles: pl.Series) -> str | None:
-    """The one handle that begins with a text, or whose tag does where the text is four or more hex digits; none if no one.
+    """Return the only handle with this prefix, or whose tag has it if the text is four or more hex digits; else None.
 
     Raises `AddressError` where several begin so.
 

@@ -1,4 +1,4 @@
-"""Where names, contents and writers are found, and the names that cells get which bring none.
+"""Indexes of names, contents and writers, and generated names for cells without one.
 
 One index grows along with a memory and is shared by those that came of it.
 """
@@ -47,7 +47,7 @@ class Index:
         self._own: set[str] | None = None if cells.height else set()  # that could be made; None: not known
 
     def append(self, cells: ChunkedRows, writers: ChunkedRows, new: tuple[int, int], own: Sequence[str]) -> Index:
-        """An index of `cells` and `writers`, of which so many are `new`: this one, unless another memory came of it.
+        """Return the index with the last `new` rows of `cells` and `writers` added.
 
         `own` are the new cells' names that are not made of their places alone.
         """

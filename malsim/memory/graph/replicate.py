@@ -1,4 +1,4 @@
-"""One memory as many, a copy for each replication of a run; and some replications of a memory without the others."""
+"""Copy one memory for each replication of a run, or drop some replications."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "ex
 
 
 def replicated(memory: Memory, reps: Sequence[int], *, now: float = 0.0) -> Memory:
-    """The memory once for each of the replications, its days counted from `now`: what was written before has days below 0.
+    """Return one copy of the memory per replication, with days counted from `now`: earlier days are negative.
 
     Within a replication cells, edges and writers keep their order. Raises `DataError` for a memory of several replications.
 
@@ -58,7 +58,7 @@ def alone(memory: Memory, rep: int) -> Memory:
 
 
 def without(memory: Memory, reps: Collection[int]) -> Memory:
-    """The memory without some replications: their cells, writers and edges are not in it.
+    """Return the memory without the cells, writers and edges of some replications.
 
     >>> from malsim.memory import admit
     >>> claims = [{"rep": rep, "writer": "ann", "kind": "obs", "title": f"up {rep}", "confidence": 0.6} for rep in (0, 1, 2)]

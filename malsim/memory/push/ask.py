@@ -1,4 +1,4 @@
-"""What a memory answers about an object: on which day it was true, and on which day it was known."""
+"""Answers of a memory about an object, for the day on which a value held and the day on which it was known."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def ask(
     memory: Memory, object_: str, *, now: float, at: float | None = None, as_of: float | None = None,
     reps: Sequence[int] = (0,), rules: Rules | None = None,
 ) -> pl.DataFrame:  # fmt: skip
-    """One row a value of an object, the one that is believed first, as it was known on day `as_of` of what held on day `at`.
+    """Return one row per value of an object, most believed first, as known on day `as_of` about day `at`.
 
     Each writer has one voice, its latest claim that holds: valid_from ≤ at < valid_to, and no successor of it has begun. A
     value is believed by all its voices, belief = 1 − Π (1 − effective); of equals the one that began last comes first.

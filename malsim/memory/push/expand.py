@@ -1,4 +1,4 @@
-"""Opening one cell: its scores term by term, its text, its neighbours both ways, its versions."""
+"""One opened cell: its scores term by term, its text, its neighbours in both directions, its versions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "ex
 
 @dataclass(frozen=True, kw_only=True)
 class Expanded:
-    """One cell, opened.
+    """Contents of one opened cell.
 
     `cell` holds its stored fields, `explanation` its effective term by term, `neighbours` one row an edge with direction
     (in, out), relation, weight, handle, title, status, effective and writer, `versions` one row a version of its line with
@@ -71,7 +71,7 @@ class Expanded:
 
 
 def expand(memory: Memory, handle: str, *, now: float | None = None, rep: int = 0, rules: Rules | None = None) -> Expanded:
-    """Open one cell by its handle, key, `handle@vN` or the handle's beginning; the memory itself is left as it was.
+    """Open one cell by its handle, key, `handle@vN` or a prefix of its handle; the memory is not changed.
 
     `now` (by default the latest day the memory knows of) is when it is read. A field after it, `dec_a3ee#scores.eff` or
     `dec_a3ee-scores-eff`, is the one shown. Raises `AddressError` when nothing is so named, or several cells begin so. Of

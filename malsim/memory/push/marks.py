@@ -1,4 +1,4 @@
-"""Which rows of a mini-index bear `^`: what a reader must open before it relies on it."""
+"""The mark `^` of a mini-index: lines that a reader must open before relying on them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def marked(
     overdue: Bools,
     requires_review: Bools,
 ) -> Bools:
-    """Whether each row is superseded but still cited, challenged, or stale; under `expand_when` review, flagged.
+    """Return a mask of rows that are superseded but cited, challenged or stale; with `expand_when` review, also flagged.
 
     challenged: effective < challenged_below · stated, or an active incoming contradiction (`contradicted`);
     stale: currency < stale_below, or past its reverify date (`overdue`). All arrays have one row a line. Source: the

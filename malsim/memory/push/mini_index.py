@@ -1,4 +1,4 @@
-"""The push: a mini-index of the cells that bear on a query, headers only, within a budget of words."""
+"""Mini-index: one header line for each cell relevant to a query, within a budget of words."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ POOL = 30  # the best matches that the ranking law is asked about
 
 @dataclass(frozen=True)
 class Push:
-    """A mini-index: `lines`, best first; `cells` has one row a line with row, handle, score and marked (its `^`).
+    """Mini-index with `lines`, best first; `cells` has one row per line: row, handle, score and marked (`^`).
 
     `map` is the handle of the cell that says how to read them, None where the graph holds no such cell; `sections` say what
     disputes the lines, which earn little trust, and which must be opened.
@@ -74,7 +74,7 @@ def mini_index(
     rules: Rules | None = None,
     surfaced: Sequence[str] = (),
 ) -> Push:
-    """Mini-index lines `[^]handle "title" conf(0.7!) eff(0.61) curr(0.9) sal(0.5) …` of the cells that bear on a query.
+    """Return lines `[^]handle "title" conf(0.7!) eff(0.61) curr(0.9) sal(0.5) …` of the cells relevant to a query.
 
     Shown are active cells, and superseded ones that an active cell still supports, depends on or derives from; without a
     query, whatever ranks first. Effective is that of `law_steps.present`, `^` is told by `marks.marked`, order by
@@ -106,7 +106,7 @@ def push(  # noqa: PLR0913  # what a reader asks for
     surfaced: Sequence[str] = (),
     worth_now: Now = as_stored,
 ) -> Push:
-    """A mini-index of an open store, as `mini_index`; reads the index and the rows of its best matches, nothing else.
+    """Return the mini-index of an open store; reads the full-text index and the rows of the best matches only.
 
     `worth_now` says what those cells are worth that were touched since the last tick, as of `search.as_stored`.
     """

@@ -1,4 +1,4 @@
-"""The order in which cells are pushed: one law for a saved store and for a thousand replications at once."""
+"""Order in which cells are pushed, the same for a stored memory and for a thousand replications at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rank_score(
     reference: Bools | None = None,
     row: Ints | None = None,
 ) -> Array:
-    """How much each candidate deserves a line.
+    """Compute the rank of each candidate; the cells with the highest ranks are shown.
 
     score = rank_lexical · lexical/best + rank_degree · log(1 + degree)/log(1 + most) + rank_effective · effective
     + rank_recency · exp(−age/rank_recency_tau), best and most being the largest of the candidate's row
@@ -54,7 +54,7 @@ def rank_score(
 
 
 def top_k(score: Array, touched: Array, *, limit: int) -> Ints:
-    """Places of the `limit` best candidates of each row of a table, best first; NONE where a row has no more.
+    """Return the indices of the `limit` best candidates in each row of a table, best first; NONE pads short rows.
 
     Of two equal scores the later touched stands first, then the earlier place; a score of −inf is no candidate's.
 

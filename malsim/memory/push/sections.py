@@ -1,4 +1,4 @@
-"""What follows the lines of a push: signals, disputes, what earns little trust, what must be opened, three reminders."""
+"""Sections below the lines of a push: signals, disputes, low trust, cells to open, reminders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REMINDERS = "open ^ before relying on it; write back what you learn; supersede o
 
 @dataclass(frozen=True)
 class Sections:
-    """The sections of a push: `conflicts` and `low_trust` have a line each, `expand` the handles that must be opened.
+    """Sections of a push: one line per conflict and per writer of low trust; `expand` has the handles to open.
 
     `unproven` names the writers whose calibration rests on too few outcomes to be other than 1, with how many of how many;
     `signals` are the lines that standing signals raise; `reminds` says that the three reminders follow.
@@ -60,7 +60,7 @@ def sections(
     surfaced: Sequence[str] = (),
     reminds: bool = True,
 ) -> Sections:
-    """The sections of the cells shown, as far as a budget of words beside the reminders goes.
+    """Return the sections about the cells shown, cut to the word budget; the reminders are not counted.
 
     What signals raise comes first, then what must be opened, disputes, low trust, and writers with too few outcomes.
 

@@ -1,4 +1,4 @@
-"""The ten cells that every graph begins with, and priming a project's memory from a global one."""
+"""The ten initial cells of every graph, and priming a project's memory from a global one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEAST = 1e-6  # a claim is stated above 0
 
 
 def ten_cells(*, t: float = 0.0, rep: int = 0) -> pl.DataFrame:
-    """The ten as claims: five that are locked, pinned and immutable, the same in every graph; five that ask a question each.
+    """Return the ten initial claims: five locked, pinned, immutable ones, the same everywhere, and five questions.
 
     >>> ten_cells()["title"].to_list()[5:]
     ['objective', 'constraints', 'risks', 'success criteria', 'carried context']
@@ -47,7 +47,7 @@ def ten_cells(*, t: float = 0.0, rep: int = 0) -> pl.DataFrame:
 
 
 def bootstrap(memory: Memory, *, t: float = 0.0, rep: int = 0, rules: Rules | None = None, missing: bool = False) -> Memory:
-    """Return the memory with the ten cells, if its replication held nothing yet; with `missing`, add those it lacks."""
+    """Return the memory with the ten cells if its replication is empty; with `missing`, add those it lacks."""
     t, here = finite(t, where="t"), memory.cells.filter(pl.col("rep") == rep)["handle"]
     if here.len() and not missing:
         return memory
@@ -56,7 +56,7 @@ def bootstrap(memory: Memory, *, t: float = 0.0, rep: int = 0, rules: Rules | No
 
 
 def prime(memory: Memory, source: Memory, *, t: float = 0.0, rep: int = 0, rules: Rules | None = None) -> Memory:
-    """The memory with what a global one speaks of, as claims by `_init`: scope, not confidence.
+    """Return the memory with the subjects of a global memory as claims by `_init`; confidence is not carried over.
 
     Of every active cell of `source` (replication 0) come kind, title, body, summary, object, value, topics, entities and
     stability, as sure as it is there but never surer than an unsupported claim may be; no record, no edge and no source

@@ -1,1 +1,1 @@
-"""Beside the law: which outcomes count against a writer, and what a memory answers."""
+"""Outcomes that count against a writer, and the answers of a memory."""

@@ -1,4 +1,4 @@
-"""What a memory answers: for each object, the head with the highest effective."""
+"""Answers of a memory: for each object, the head with the highest effective confidence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAIR = ["rep", "object", "said"]
 
 
 def heads(memory: Memory) -> pl.DataFrame:
-    """The head of each (object, value): its first active cell, with rep, object, said (the value), row, effective.
+    """Return the head of each (object, value): its first active cell, as rep, object, said (the value), row, effective.
 
     A claim's value is its `value`, or its title where it has none. Cells without an object answer nothing.
     """
@@ -29,7 +29,7 @@ def answers(memory: Memory) -> pl.DataFrame:
 
 
 def leaders(memory: Memory) -> pl.DataFrame:
-    """Return the answers with `tied`: the values of all heads of the object whose effective is as high as the answer's."""
+    """Return the answers with `tied`: the values of all heads of the object with the highest effective confidence."""
     every = heads(memory)
     highest = every.filter(pl.col("effective") == pl.col("effective").max().over("rep", "object"))
     tied = highest.group_by("rep", "object").agg(tied="said")
@@ -39,7 +39,7 @@ def leaders(memory: Memory) -> pl.DataFrame:
 
 
 def share_right(truth: str) -> pl.Expr:
-    """Return how right an answer is: 1/k where the true value, in a column, is one of the k that are tied, else 0."""
+    """Return the credit of an answer: 1/k if the true value, in a column, is one of k tied values, else 0."""
     return pl.when(pl.col("tied").list.contains(pl.col(truth))).then(1.0 / pl.col("tied").list.len()).otherwise(0.0)
 
 

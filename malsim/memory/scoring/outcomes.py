@@ -1,4 +1,4 @@
-"""What counts against a writer's record: its cells that were superseded, or that others contradict."""
+"""Outcomes that count against a writer: its superseded or contradicted cells."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def accusations(memory: Memory, evidence_from: str) -> tuple[Ints, Ints]:
 
 
 def no_outcomes(memory: Memory, evidence_from: str) -> Bools:
-    """Which cells say nothing of how sure their writer should be: questions, answers to them, and cells lent by `_init`.
+    """Return a mask of cells that do not count for calibration: questions, answers to them, and cells by `_init`.
 
     The constitution, its questions and lent cells are nobody's bets; an answer to a question gives way when the project
     changes, not because it was wrong. Under `any`, the published reading, every cell is an outcome.
@@ -75,7 +75,7 @@ def replaced(memory: Memory, evidence_from: str) -> Bools:
 
 
 def contradicted(memory: Memory, evidence_from: str, effective: Array | None = None) -> Bools:
-    """Which cells were superseded or have an active accuser, of those that may count against a writer's record.
+    """Return a mask of cells that were superseded or have an active challenger, among those that can count.
 
     Where `effective` is given, an accuser counts only if it is worth more than the accused.
     """
@@ -89,7 +89,7 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
 
 
 def in_record(memory: Memory, rules: Rules) -> Bools:
-    """Which cells count in their writers' records: all outcomes; under external evidence, those that it spoke of.
+    """Return a mask of cells in their writers' records; under external evidence, only those it addressed.
 
     It speaks of a cell by superseding it, or by an edge from an active cell that takes a side.
     """
