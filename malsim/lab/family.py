@@ -57,7 +57,7 @@ class RunFamily:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """The cells of all runs, with the setting's value as the first column."""
+        """Cells of all runs, with the setting's value as the first column."""
         frames: list[pl.DataFrame] = [
             run.cells.select(pl.lit(value).alias(self.setting), pl.all())
             for value, run in zip(self.values, self.runs, strict=True)
@@ -65,7 +65,7 @@ class RunFamily:
         return pl.concat(frames)
 
     def plot(self, column: str = "effective", *, cells: Sequence[str] | None = None) -> Sheet:
-        """Draw a trajectory for each value: a panel for each cell, the default emphasised.
+        """Draw one trajectory per value in a panel for each cell, with the default emphasised.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class RunFamily:
 
     @staticmethod
     def _ends(frames: Sequence[pl.DataFrame], column: str) -> pl.DataFrame:
-        """Return cell, its last value in each run (columns 0, 1, …), and how far they lie apart, the farthest first."""
+        """Return each cell with its last value in each run (columns 0, 1, …) and their spread `apart`, largest first."""
         last = [
             frame.group_by("cell", maintain_order=True).agg(pl.col(column).sort_by("t").last().alias(str(place)))
             for place, frame in enumerate(frame for frame in frames if column in frame.columns)
@@ -160,7 +160,7 @@ def before_and_after(
     column: str = "effective",
     cells: Sequence[str] | None = None,
 ) -> Sheet:
-    """Draw the trajectories of a scenario or claims file as it is, beside those under some settings."""
+    """Draw the trajectories of a scenario or claims file as it is, and under changed settings."""
     base = _subject(subject, {})
     runs = [_run(base, {}), _run(base, values)]
     labels = [("before", True), ("after", False)]

@@ -1,4 +1,4 @@
-"""A break made small, and still a break; and as a scenario file, which is read back and run before it is given out."""
+"""Reduction of a break to a smaller one, and its scenario file, which is read back and run before it is returned."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DEFAULT_LAW = "mal"
 
 @dataclass(frozen=True)
 class Break:
-    """A scenario as it was, and what is put into it that breaks the property."""
+    """Scenario, and the disturbance that breaks its property."""
 
     base: Scenario
     disturbance: Disturbance
@@ -42,7 +42,7 @@ class Break:
 
 
 def shrink(start: Break, judge: Callable[[Scenario], PropertyRun], result: PropertyRun) -> tuple[Break, PropertyRun, int]:
-    """Remove parts of the break that are not needed, one at a time, until none can be removed.
+    """Remove unneeded parts of a break one at a time, until no further part can be removed.
 
     Returns the smallest break found, what its run showed, and how many runs that took (at most 200); every step was run and
     still broke the property, so the last did.
@@ -87,7 +87,7 @@ def _simpler(one: Break, result: PropertyRun) -> Iterator[Break]:
 
 
 def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
-    """Return the break as a scenario file with that one check.
+    """Return a break as the text of a scenario file with the broken check alone.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Falsify a property of a scenario: search, shrink what breaks it, and say it as a scenario file that fails again."""
+"""Falsification of a property: search for a break, shrink it, and write it as a scenario that fails again."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def falsify(
 
 
 def judge_run(text: str, scenario: Scenario) -> PropertyRun:
-    """Run a scenario and judge it; what malsim refuses is a problem, never a break."""
+    """Run a scenario and judge it; an error raised by malsim is returned as a problem, not as a break."""
     try:
         return property_run(text, bench.run(scenario))
     except MalsimError as problem:

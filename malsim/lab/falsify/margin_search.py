@@ -59,7 +59,7 @@ class FirstBreak(Protocol):
 
 @dataclass
 class Trail(Generic[Result]):
-    """Distinct runs in the order made: point, phase and outcome; `broken` is the index of the first break."""
+    """Distinct runs in order, each with its point, phase and outcome; `broken` is the index of the first break."""
 
     budget: int
     points: list[Point] = field(default_factory=list)
@@ -149,7 +149,7 @@ def _evolve(
     draws: Draws, size: int, block: int, ask: Callable[[Sequence[Point], str], list[int]],
     rank: Callable[[Sequence[Result]], Sequence[float]], trail: Trail[Result],
 ) -> None:  # fmt: skip
-    """Differential evolution, current to best, a whole generation at a time, so that workers change nothing."""
+    """Run differential evolution (current to best) by whole generations, so that the number of workers changes nothing."""
     family = list(range(len(trail.runs)))
     stale, best, generation = 0, np.inf, 0
     while trail.open and generation < 20 * trail.budget:
@@ -167,7 +167,7 @@ def _evolve(
 
 
 def _with_repeats(draws: Draws, parents: Point, trials: list[Point], block: int, generation: int) -> list[Point]:
-    """Replace every other child by one of the best with a block copied elsewhere, its first coordinate redrawn."""
+    """Replace every second child by a copy of a leader in which one block is repeated at another place and time."""
     count, size = parents.shape
     blocks = size // block if block > 1 else 0
     if blocks < 2:  # noqa: PLR2004  # nowhere else to put it
@@ -185,7 +185,7 @@ def _with_repeats(draws: Draws, parents: Point, trials: list[Point], block: int,
 
 
 def _trials(draws: Draws, parents: Point, generation: int) -> list[Point]:
-    """Return a child of each parent: moved toward a leader and along a difference of two others, in some coordinates."""
+    """Return one child per parent, moved toward a leader and along the difference of two others in some coordinates."""
     count, size = parents.shape
     rows = np.arange(count)
     picks = [draws.below(count, name, rep=rows, turn=generation) for name in ("first", "second")]

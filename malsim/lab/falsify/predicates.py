@@ -1,4 +1,4 @@
-"""A property's predicates apart from what joins them, so that each is scaled before a minimum or maximum is taken."""
+"""Predicates of a property, each scaled by its spread before minima and maxima are taken."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def predicates(formula: Formula) -> list[Formula]:
 
 
 def property_run(text: str, run: Run) -> PropertyRun:
-    """Judge a run by a property and keep its predicates' margins, ticks × replications each."""
+    """Judge a run by a property and keep the margin of each predicate, shape (ticks, replications)."""
     judged, trace = Property(text), trace_of(run)
     whole = judged.margin(trace)
     worst = int(np.lexsort((whole.each, whole.holds))[0])
@@ -75,7 +75,7 @@ def scales(formula: Formula, runs: Sequence[PropertyRun]) -> list[float]:
 
 
 def margin(formula: Formula, run: PropertyRun, scale: Sequence[float]) -> float:
-    """Return the property's margin over a run with every predicate's margin over its scale: the worst replication's."""
+    """Return the margin of a property in a run's worst replication, with each predicate divided by its scale."""
     arrays: dict[str, NDArray[Any]] = {
         f"p{place}": values / size for place, (values, size) in enumerate(zip(run.margins, scale, strict=True))
     }

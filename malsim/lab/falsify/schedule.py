@@ -84,7 +84,7 @@ class WriteSchedule:
         targets: Sequence[str] = (),
         space: Space | None = None,
     ) -> WriteSchedule:
-        """Return the schedule of a scenario: its scripted writers and two strangers, about the cells it scripts or loads.
+        """Return the schedule of a scenario: its scripted writers and two strangers write about its scripted or loaded cells.
 
         Raises
         ------
@@ -105,7 +105,7 @@ class WriteSchedule:
     def with_settings(
         cls, scenario: Scenario, parameters: Mapping[str, Sequence[Any]] | None = None, **options: Any
     ) -> WriteSchedule:
-        """Return the schedule of `of` that also searches `parameters`, and the seed if populations write."""
+        """Return the schedule of `of` with `parameters` to search, and the seed if populations write."""
         ranges = ({"seed": (0, LAST_SEED)} if scenario.writers else {}) | dict(parameters or {})
         return cls.of(scenario, space=Space.of(ranges, scenario) if ranges else None, **options)
 
@@ -132,7 +132,7 @@ class WriteSchedule:
 
 
 def with_disturbance(scenario: Scenario, disturbance: Disturbance) -> Scenario:
-    """Return the scenario with the writes put in, in the middle of their turns, and the settings set."""
+    """Return the scenario with the writes inserted in the middle of their turns and the settings changed."""
     rows = []
     for number, one in enumerate(disturbance.writes):
         row = table(number, one, scenario.turn_every) | {"t": (one.turn + 0.5) * scenario.turn_every / DAY, "body": ""}
@@ -146,7 +146,7 @@ def with_disturbance(scenario: Scenario, disturbance: Disturbance) -> Scenario:
 
 
 def table(number: int, one: Write, turn_every: int) -> dict[str, Any]:
-    """Return a write as a `[[claim]]` table of a scenario, in unique words so that the gate does not merge it."""
+    """Return a write as a `[[claim]]` table with a unique title, so that the gate does not merge it."""
     return {
         "at": f"{round((one.turn + 0.5) * turn_every)}ms",
         "writer": one.writer,

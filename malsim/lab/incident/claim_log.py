@@ -57,7 +57,7 @@ class ClaimLog:
     left_out: tuple[str, ...] = ()
 
     def part(self, rows: list[int]) -> pl.DataFrame:
-        """Return the claims at `rows`, each with its edges to earlier claims among them."""
+        """Return the claims in the given rows, with their edges to earlier claims among these rows."""
         part = self.claims[rows]
         edges = _evidence(part) if self.edges is None else self.edges
         handles = part["handle"].implode()
@@ -68,7 +68,7 @@ class ClaimLog:
 
 
 def read_log(path: Path, *, at: float | None = None, confidence: float | None = None) -> ClaimLog:
-    """Read the claims of a source, up to day `at` if given; `confidence` is stated for the claims that state none.
+    """Read the claims of a source up to day `at`; `confidence` is used for claims that state none.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def _of_memory(memory: Memory, path: Path, at: float | None, confidence: float |
 
 
 def _edges_of(memory: Memory, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Return the edges from later to earlier claims, mutual where the reverse edge exists, and the count of other edges."""
+    """Return the edges from later to earlier claims (mutual if the reverse edge exists), and the number of other edges."""
     place = rows.select(pl.col("row").cast(pl.Int64), "handle", place=pl.int_range(pl.len()))
     edges = memory.edges.select("source", pl.col("relation").cast(pl.String), "target", "weight")
     edges = edges.join(place, left_on="source", right_on="row").join(
@@ -153,7 +153,7 @@ def _log(rows: pl.DataFrame, edges: pl.DataFrame | None, left_out: tuple[str, ..
 
 
 def _evidence(part: pl.DataFrame) -> pl.DataFrame:
-    """Return the edges that claims about one object have by what they say: support, dispute (mutual), supersession."""
+    """Return the edges that follow from the values of claims about one object: support, mutual dispute, supersession."""
     stream = part.filter(pl.col("object").is_not_null()).select("handle", "writer", "object", value="title")
     stream = stream.with_row_index("arrival").with_columns(pl.col("arrival").cast(pl.Int64))
     edges, handle = disputes(stream, mutual=True), stream["handle"]

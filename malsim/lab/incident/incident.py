@@ -30,7 +30,7 @@ MOVED = 0.02
 
 @dataclass
 class Incident:
-    """A question about a log and the smallest part of it, `rows`, that shows the same.
+    """Question about a log, and `rows`, the smallest part of the log that shows the same.
 
     `law` is the memory's name, `cures` the laws that answer the rival on the whole log and on the part. `agreed` counts the
     replays of ten that showed the incident on the whole log. `replays` counts the runs that were made.
@@ -47,7 +47,7 @@ class Incident:
     named: bool = False
 
     def shows(self, rows: list[int]) -> bool:
-        """Return whether a part shows the incident, and the right answer without the wrong claims and under each cure."""
+        """Return whether a part shows the incident, and answers rightly without the wrong claims and under each cure."""
         if not self._plays(rows):
             return False
         if isinstance(self.question, WrongAnswer) and self.question.rival:
@@ -57,7 +57,7 @@ class Incident:
         return all(self.cured(rows, law) for law in self.cures)
 
     def _plays(self, rows: list[int]) -> bool:
-        """Return whether a part shows the incident: under a memory that is not deterministic in most of three replays."""
+        """Return whether a part shows the incident; for a memory that is not deterministic, in most of three replays."""
         return self.agreeing(rows, 1 if self.agreed == AGAIN else MOST) > (self.agreed < AGAIN) * (MOST // 2)
 
     def agreeing(self, rows: list[int], replays: int) -> int:
@@ -65,7 +65,7 @@ class Incident:
         return sum(self.question.shows(self.player.run(rows, self.question)) for _ in range(replays))
 
     def cured(self, rows: list[int], law: str | None) -> bool:
-        """Return whether a part is answered with the rival, under another law if given."""
+        """Return whether a part gives the rival answer, under another law if given."""
         self.replays += 1
         run = self.player.run(rows, self.question, law) if rows else None
         return run is not None and isinstance(self.question, WrongAnswer) and self.question.cured(run)
@@ -79,7 +79,7 @@ def find(
     law: str | None = None,
     memory: Adapter | None = None,
 ) -> Incident:
-    """Reduce a log to the smallest part that gives the same wrong answer (`OBJECT=VALUE`), or the same worth of a cell.
+    """Reduce a log to the smallest part with the same wrong answer (`OBJECT=VALUE`), or the same change of a cell's worth.
 
     Each part is replayed under the same memory: `memory`, `law`, or the first of `LAWS` that gives the answer on the whole
     log. A part keeps the incident if its other claims alone are answered with the rival, as those of the whole log are, and
@@ -103,7 +103,7 @@ def find(
 def _incident(
     log: ClaimLog, rows: list[int], cell: str | None, answer: str | None, law: str | None, memory: Adapter | None
 ) -> Incident:
-    """Return the question under the first law that gives the answer, or the memory in one of ten replays."""
+    """Return the incident under the first law that gives the answer, or under the memory if one of ten replays gives it."""
     tried: dict[str, str] = {}
     for name in [law] if law or memory else _laws(log):
         player = LogPlayer(log, _base(log, name, memory))
@@ -122,7 +122,7 @@ def _laws(log: ClaimLog) -> list[str]:
 
 
 def _base(log: ClaimLog, law: str | None, memory: Adapter | None) -> Scenario:
-    """Return the scenario without claims: ten ticks at most, the last of them after the last claim."""
+    """Return the scenario without claims: at most ten ticks, the last of them after the last claim."""
     span = max(log.claims["t"].to_list())
     every = max(1, -(-(span + 1) // (DAY * TICKS)))  # days
     days = every * (span // (DAY * every) + 1)
@@ -133,7 +133,7 @@ def _base(log: ClaimLog, law: str | None, memory: Adapter | None) -> Scenario:
 
 
 def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str | None) -> tuple[Question | None, str]:
-    """Return what is wrong, or None and what the memory answers instead."""
+    """Return the question about the wrong answer, or None and what the memory answers instead."""
     claims = player.log.claims
     if answer is not None:
         object_, equals, value = answer.partition("=")
@@ -160,7 +160,7 @@ def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str 
 
 
 def _of_cell(player: LogPlayer, rows: list[int], place: int) -> Question | None:
-    """Return that a cell has ended, or is worth more or less than alone; None where neither is so."""
+    """Return the question about a cell that has ended, or that is worth more or less than alone; None for any other cell."""
     cell = WrongCell(player.log.claims["handle"][place])
     now, status = worth_of(player.run(rows, cell), cell.handle)
     if status not in (None, "active"):
@@ -174,7 +174,7 @@ def _of_cell(player: LogPlayer, rows: list[int], place: int) -> Question | None:
 def _wrong_answer(
     player: LogPlayer, rows: list[int], object_: str, *, wrong: str = "", value: str = ""
 ) -> tuple[Question | None, str]:
-    """Return that the object is answered with `wrong`, or that it is not answered with `value`."""
+    """Return the question whether the object is answered with `wrong`, or with another value than `value`."""
     claims = player.log.claims
     about = claims.filter(claims["object"] == object_)
     counts = Counter(about["title"].to_list())
@@ -199,13 +199,13 @@ def _leading(player: LogPlayer, rows: list[int], question: WrongAnswer) -> tuple
 
 
 def _others(log: ClaimLog, rows: list[int], question: WrongAnswer) -> list[int]:
-    """Return the rows but for the claims that say the wrong value of the object."""
+    """Return the rows without the claims of the wrong value about the object."""
     objects, titles = log.claims["object"], log.claims["title"]
     return [row for row in rows if objects[row] != question.object or titles[row] != question.wrong]
 
 
 def _narrowed(incident: Incident, rows: list[int]) -> list[int]:
-    """Return the first that shows the incident: the claims about its object, those of the same writers too, or all."""
+    """Return the first part that shows the incident: claims about its object, then also of the same writers, then all."""
     claims, question = incident.log.claims, incident.question
     object_ = question.object if isinstance(question, WrongAnswer) else None
     if isinstance(question, WrongCell):

@@ -40,7 +40,7 @@ class WrongAnswer:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """The object as a fact whose true value is the rival's."""
+        """The object as a fact whose true value is that of the rival."""
         first = (self.rival or OTHERWISE, self.wrong)
         values = (*first, *(value for value in self.values if value not in first))
         return (Fact(name=self.object, values=values[:MOST_VALUES], start="first"),)
@@ -50,12 +50,12 @@ class WrongAnswer:
         return f"{canonical(f'right({self.object})')} == 1"
 
     def shows(self, run: Run) -> bool:
-        """Return whether the wrong value is answered at the last tick, alone unless the whole log ties."""
+        """Return whether the wrong value is the answer at the last tick, without a tie unless the whole log ties."""
         right, answer = last(run, self.object)
         return answer == 1.0 or (self.tied and answer is None and right is not None and right < 1.0)
 
     def cured(self, run: Run) -> bool:
-        """Return whether the rival is answered at the last tick, alone."""
+        """Return whether the rival is the only answer at the last tick."""
         return last(run, self.object)[0] == 1.0
 
 
@@ -81,7 +81,7 @@ class WrongCell:
         return f"eff({self.handle}) {'>' if self.falls else '<'} {self.level:g}"
 
     def shows(self, run: Run) -> bool:
-        """Return whether the cell is so at the last tick."""
+        """Return whether the cell has the status or worth of the question at the last tick."""
         worth, status = worth_of(run, self.handle)
         if self.status or worth is None:
             return bool(self.status) and status == self.status
@@ -98,7 +98,7 @@ def worth_of(run: Run, handle: str) -> tuple[float | None, str | None]:
 
 
 def last(run: Run, object_: str) -> tuple[float | None, float | None]:
-    """Return `right` and `answer` of a fact at the last tick, None where it has none."""
+    """Return `right` and `answer` of a fact at the last tick, each None if it has no value."""
     rows = run.signals.filter((pl.col("row") == object_) & (pl.col("t") == run.signals["t"].max()))
     values = dict(rows.select("signal", "value").rows())
     return values.get("right"), values.get("answer")

@@ -39,7 +39,7 @@ def pytest_text(name: str) -> str:
 
 
 def stays_red(text: str, memory: Adapter | None) -> None:
-    """Raise `UsageError` unless the check of a scenario's text fails, under `memory` in one of ten replays."""
+    """Raise `UsageError` unless the check of a scenario's text fails, under `memory` in at least one of ten replays."""
     try:
         scenario = parse(text, where="incident.toml")
     except ScenarioError as error:
@@ -54,7 +54,7 @@ def stays_red(text: str, memory: Adapter | None) -> None:
 
 
 def scenario_text(incident: Incident, *, source: str, anonymise: bool = False) -> str:
-    """Return the scenario of an incident, the same text for the same log; `source` is the log's file name.
+    """Return the scenario of an incident; the same log gives the same text. `source` is the log's file name.
 
     With `anonymise` writers, objects, values and handles are numbered in sorted order, so that the gate orders them alike.
     """
@@ -124,7 +124,7 @@ def _claim(claim: dict[str, Any], names: Mapping[str, str]) -> list[str]:
 
 
 def _stand_ins(part: dict[str, list[Any]]) -> dict[str, str]:
-    """Return a numbered name for each text of the part, in sorted order within its kind."""
+    """Return a numbered stand-in for each text of the part, sorted within its kind."""
     names = dict[str, str]()
     for column, word in (("title", "value"), ("object", "object"), ("writer", "writer")):
         texts = sorted({text for text in part[column] if text is not None})
@@ -134,7 +134,7 @@ def _stand_ins(part: dict[str, list[Any]]) -> dict[str, str]:
 
 
 def _renamed(question: Question, names: Mapping[str, str], titles: set[str]) -> Question:
-    """Return the question under the stand-ins, about the values that the part names."""
+    """Return the question with all names replaced by their stand-ins."""
     if not isinstance(question, WrongAnswer):
         return replace(question, handle=names.get(question.handle, question.handle))
     object_, wrong, rival = (names.get(text, text) for text in (question.object, question.wrong, question.rival))

@@ -43,7 +43,7 @@ def of_rules(scenario: Scenario, step: float) -> Space:
 
 
 def moves(space: Space) -> list[Move]:
-    """Return moves to both ends of each range, and to each choice other than the present one."""
+    """Return the moves to both ends of each range, and to every choice other than the current one."""
     every = []
     for one in space.dimensions:
         values = [value for value in one.choices if value != one.value] if one.choices else [one.at(0.0), one.at(1.0)]
@@ -52,7 +52,7 @@ def moves(space: Space) -> list[Move]:
 
 
 def nudges(space: Space, flat: Collection[str] = ()) -> list[Move]:
-    """Return a twentieth of each range down and up from the present value; not of what is flat, whole or a choice."""
+    """Return moves by ± a twentieth of each range; flat settings, whole numbers and choices are left out."""
     every = []
     for one in space.dimensions:
         if not one.choices and not one.whole and one.name not in flat:
@@ -86,7 +86,7 @@ def swings(every: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.Da
 
 
 def alike(every: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:
-    """Pairs of settings whose nudges move the replications in the same proportions, so that one can undo the other.
+    """Return pairs of settings whose nudges change the replications in proportion, so that one can undo the other.
 
     s_i = what a nudge of i does to each replication, at unit length; γ = 1 / √(1 − |s_i · s_j|), the collinearity index of
     the two. A pair above 10 is confounded: this metric sees only a combination of the two. Fewer than three

@@ -45,13 +45,13 @@ class SensitivityFigures:
     sobol: pl.DataFrame | None
 
     def tornado(self, title: str = "") -> Sheet:
-        """Plot the swing of the metric for each setting moved alone."""
+        """Plot the range of the metric for each setting moved alone."""
         from malsim.showing.plots.studies.tornado import tornado
 
         return tornado(self.moves, base=self.base, label=label_of(self.metric), title=title)
 
     def indices(self, title: str = "") -> Sheet:
-        """First and total Sobol indices; raises `UsageError` where no space was given to estimate them over."""
+        """Plot the first and total Sobol indices; raises `UsageError` if no space was given."""
         from malsim.showing.plots.studies.tornado import indices
 
         if self.sobol is None:

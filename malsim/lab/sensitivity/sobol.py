@@ -1,4 +1,4 @@
-"""Sobol indices: what share of a metric's variance over a space each setting accounts for."""
+"""Sobol indices: the share of a metric's variance over a space that each setting accounts for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEAST = 8
 
 
 def sobol(evaluate: Callable[[Array], Array], names: Sequence[str], *, points: int = 64, seed: int = 0) -> pl.DataFrame:
-    """First and total Sobol indices of a function on the unit cube, each with a 95 % bootstrap interval.
+    """Estimate first and total Sobol indices of a function on the unit cube, each with a 95 % bootstrap interval.
 
     S_i = Var(E[f | x_i]) / Var(f);  T_i = E[Var(f | all but x_i)] / Var(f): what x_i does alone, and what it does with
     others too. Estimators of Saltelli et al. (2010) over a scrambled Sobol sequence, by `scipy.stats.sobol_indices`; the
@@ -76,7 +76,7 @@ def sobol(evaluate: Callable[[Array], Array], names: Sequence[str], *, points: i
 
 
 def _indices(f_a: Array, f_b: Array, f_ab: Array) -> Array:
-    """First and total indices, shape (2, settings); NaN of a resample that is all one value."""
+    """Return first and total indices, shape (2, settings); NaN if all values of a resample are equal."""
     from scipy.stats import sobol_indices
 
     if np.ptp(f_a) == np.ptp(f_b) == 0.0 and f_a[0] == f_b[0]:

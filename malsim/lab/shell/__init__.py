@@ -1,4 +1,4 @@
-"""A shell over a live graph and its wiring, after LinuxCNC's halcmd: the session, its listings, its console."""
+"""Shell over a live graph and its wiring, modelled on LinuxCNC's halcmd: session, listings and console."""
 
 from malsim.lab.shell.console import Console
 from malsim.lab.shell.session import Session

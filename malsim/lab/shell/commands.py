@@ -1,4 +1,4 @@
-"""The commands of the shell: every word of halcmd that has a meaning here, under its own name."""
+"""Commands of the shell: every halcmd command with a meaning here, under its own name."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Commands(cmd.Cmd):
         self._sentence("setp", line)
 
     def _set_in_store(self, name: str, value: float) -> None:
-        """Set an input in the store that the session was opened from: it acts at the store's next tick."""
+        """Set an input in the store from which the session was opened; it acts at the store's next tick."""
         if self.home is None or not is_store(self.home):
             return
         with Store(self.home) as store:

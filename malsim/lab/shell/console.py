@@ -1,4 +1,4 @@
-"""The console: lines in, answers out; errors with their place, scripts that stop at the first or go on."""
+"""Console of the shell: it reads lines, prints answers, completes words, and reports errors with their place."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FILES = {".malnet", ".hal", ".sqlite"}
 
 
 def candidates(session: Session, before: list[str], text: str) -> list[str]:
-    """Return the words that begin with `text` and can stand after the words before it, in order."""
+    """Return the completions of `text` that may follow the words before it, in order."""
     command, *words = before or [""]
     choices = _choices(session, command, len(words))
     return [name for name in dict.fromkeys(choices) if name.startswith(text)][:MOST]
@@ -121,7 +121,7 @@ class Console(HalCommands):
         self.act(words)
 
     def onecmd(self, line: str, where: str = "") -> bool:
-        """Do one line; an error is printed and leaves everything as it was."""
+        """Run one line; an error is printed, and leaves the session unchanged."""
         return self._guard(where, partial(self._line, line))
 
     def _line(self, line: str) -> bool:
@@ -199,7 +199,7 @@ def _no_value(word: str) -> None:
 
 
 def _with_place(fault: Fault, where: str) -> str:
-    """Return the fault as text: without a position for a typed line, with the script's for a script."""
+    """Return a fault as text: without a position for a typed line, with that of the script otherwise."""
     text = str(fault)
     for own in (f"{fault.where}: ", "line:1: ", "line: "):
         if fault.file in {"line", "here"} and text.startswith(own):

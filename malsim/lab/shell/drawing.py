@@ -1,4 +1,4 @@
-"""Drawings of a net as a file: a figure or a Mermaid chart, of all of it or of a neighbourhood, with values of a run."""
+"""Drawings of a net or of a neighbourhood as a figure or a Mermaid chart, with values of a run or a store."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def draw_net(
     depth: int = 1,
     values: Mapping[str, str] | None = None,
 ) -> Diagram:
-    """Draw a netlist into a file, and return what was drawn.
+    """Draw a netlist into a file, and return the diagram.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def draw_net(
 
 
 def values_of(path: str, rep: int | None, day: float | None) -> dict[str, str]:
-    """Return the text of each signal's value: in a recorded run on a day or at its end, or in a store at its last tick.
+    """Return the value of each signal as text: in a recorded run on a day or at its end, or at a store's last tick.
 
     Raises
     ------

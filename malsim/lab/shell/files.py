@@ -1,4 +1,4 @@
-"""Loading and saving of a session: a store, a netlist, or the end of a run; saved only on request."""
+"""Loading and saving of sessions: stores, netlists, ends of runs, and HAL commands; saved only on request."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ STORES = (".sqlite", ".sqlite3", ".db", ".store")
 
 @dataclass(frozen=True)
 class SessionFile:
-    """A session, and where `save` without a file puts it."""
+    """Session, and the file to which `save` writes by default."""
 
     session: Session
     home: Path | None = None
 
 
 def document(path: str | Path) -> tuple[Document, float]:
-    """Read a netlist with the files it sources; return it, and its tick in milliseconds for `.hal` text with a thread.
+    """Read a netlist with the files it sources; return it with its tick in milliseconds (0 without a `.hal` thread).
 
     Of a scenario (`.toml`) it is the scenario's own, of a store the wires that stand in it.
     """
@@ -142,13 +142,13 @@ def write(session: Session, path: Path) -> str:
 
 
 def text(session: Session) -> str:
-    """Return the session as a netlist that loads again and is then written the same: graph first, then wiring."""
+    """Return the session as a netlist, graph first, then wiring; loading and saving it again gives the same text."""
     graph = save(session.memory) if session.memory.cells.height else ""
     return graph + render(_spaced(session.statements))
 
 
 def _spaced(statements: Iterable[Statement]) -> list[Statement]:
-    """Return the statements with no empty line before the first, and one at most between two: removed cells leave theirs."""
+    """Return the statements without leading and repeated blank lines, which removed cells leave behind."""
     spaced: list[Statement] = []
     for statement in statements:
         if not _empty(statement) or (spaced and not _empty(spaced[-1])):
@@ -180,7 +180,7 @@ def run_stream(path: str, stream: str | None, tick: str | None, memory: Memory |
 
 
 def save_lines(session: Session, kind: str) -> list[str]:
-    """Return the commands that make one kind of item: one of `KINDS`. Ops and pins have the names of the netlist."""
+    """Return the commands that recreate one kind of item (one of `KINDS`), with the netlist's names of ops and pins."""
     return [line for part in _GROUPS.get(kind, (kind,)) for line in _PARTS[part](session)]
 
 

@@ -1,4 +1,4 @@
-"""Commands that halcmd has besides: messages, signals by name, unloading, and how the session stands."""
+"""Further commands of halcmd: messages, unlinked signals, unloading, and the status of the session."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class HalCommands(Commands):
     echoes = False
 
     def translate(self, words: Sequence[str]) -> None:
-        """Perform one command in LinuxCNC's words, as a `.hal` script does; an error leaves the session as it was."""
+        """Run one command in LinuxCNC's syntax, as a `.hal` script does; an error leaves the session unchanged."""
         before, text = self.session, translated(self.hal, self.session, words)
         if text.period and not self.hal.period and not before.statements:
             tick = text.period * DAY  # a day for each second
@@ -48,7 +48,7 @@ class HalCommands(Commands):
             cmd.Cmd.onecmd(self, " ".join(words))
 
     def remember(self, text: HalText) -> None:
-        """Keep LinuxCNC's names of what is loaded, for the lines to come and for listings."""
+        """Store LinuxCNC's names of loaded components, for later lines and for listings."""
         self.hal = text
         self.bench.instances, self.bench.period = text.instances, text.period or self.session.tick / DAY
         self.session = replace(self.session, pin_names=shown_names(text.instances, text.aliases))

@@ -1,4 +1,4 @@
-"""Listings of a session in halcmd's layout: instances, pins, parameters, signals, functions, threads, cells."""
+"""Listings of a session in halcmd's layout, and its signals as samples, figures and files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Pin(NamedTuple):
 
 
 def names(session: Session, kind: str, pattern: str = "") -> list[str]:
-    """Return the names of a kind that a pattern (`weak*`, or a beginning) fits, in order."""
+    """Return the names of a kind that match a pattern (`weak*`, or the beginning of a name), in order."""
     net = session.net
     if kind not in KINDS:
         raise UsageError("no such kind", given=kind, allowed=" ".join(KINDS), hint=nearest(kind, KINDS))
@@ -108,14 +108,14 @@ def _of_graph(session: Session, name: str) -> pl.Series:
 
 
 def value_text(values: np.ndarray[Any, Any]) -> str:
-    """Values as halcmd prints them; of many, the first few and how many more."""
+    """Format values as halcmd does; of many, the first few and the number of values."""
     text = " ".join(one_value(value) for value in values[:MOST_VALUES].tolist())
     more = f" … {len(values)} values" if len(values) > MOST_VALUES else ""
     return (text or "no value yet") + more
 
 
 def one_value(value: object, kind: str = "") -> str:
-    """Seven digits for a number, TRUE or FALSE for a bit."""
+    """Format a number with seven digits, or a bit as TRUE or FALSE."""
     if isinstance(value, bool) or kind == "bit":
         return "TRUE" if value else "FALSE"
     return f"{value:.7g}" if isinstance(value, float) else str(value)
@@ -197,7 +197,7 @@ HINT = "malsim workbench FILE shows them as a live page"
 
 
 def save_traces(session: Session, words: list[str]) -> str:
-    """Write the signals named among the words, by default all, to the file after `out=`; return its path."""
+    """Write the named signals (all, if none is named) to the file after `out=`; return its path."""
     names = [word for word in words if not word.startswith("out=")]
     out = next((word.removeprefix("out=") for word in words if word.startswith("out=")), "")
     if not out.endswith(TRACE_FILES):
@@ -213,7 +213,7 @@ def save_traces(session: Session, words: list[str]) -> str:
 
 
 def samples_of(session: Session, names: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
-    """Return the samples (t, channel, value) of signals, by default all, and the names of those that are bits.
+    """Return the samples (t, channel, value) of signals (by default all), and the names of those that are bits.
 
     Raises
     ------

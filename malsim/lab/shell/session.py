@@ -1,4 +1,4 @@
-"""A session: a memory, the wiring on it, and the state of both; each change gives a new session."""
+"""Session of the shell: a memory, its wiring, and the state of both. Each change returns a new session."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The state after one tick: cells, and every signal of the run."""
+    """State after one tick: cells, and every signal of the run."""
 
     day: float
     cells: pl.DataFrame
@@ -46,7 +46,7 @@ class Moment:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Session:
-    """A live graph.
+    """Live graph with its wiring and running state.
 
     `statements` is the wiring so far, `day` the time in days, `tick` the milliseconds between two scans, `loop_pins` the
     values of the loop's own pins (`reviewer.ack`), `past` the last ticks, `pin_names` LinuxCNC's names or aliases of pins.
@@ -161,7 +161,7 @@ def _names(statement: Statement) -> set[str]:
 
 
 def _with_running(old: State, engine: Engine, fresh: State) -> State:
-    """Return the fresh state of a net with the old outputs and signals, where their shapes are unchanged."""
+    """Return the fresh state of a net with the previous outputs and signals, where their shapes are unchanged."""
     ops = {}
     for name, start in fresh.ops.items():
         outs, before = engine.net.instances[name].sheet.outs, old.ops.get(name, {})
@@ -184,7 +184,7 @@ def _same_shape(one: Any, other: Any) -> bool:
 
 
 def _writer_value(signal: Signal, engine: Engine, ops: Mapping[str, Any], start: Any) -> Any:
-    """Return the value of a new signal: its writer's present one, as HAL copies it when a pin is linked."""
+    """Return the initial value of a new signal: the current value of its writer, as in HAL."""
     pin = signal.writer.address if signal.writer else None
     if not isinstance(pin, Pin) or pin.instance not in ops:
         return start
@@ -194,7 +194,7 @@ def _writer_value(signal: Signal, engine: Engine, ops: Mapping[str, Any], start:
 
 
 def _signal_values(state: State, signal: Signal) -> np.ndarray[Any, Any]:
-    """Return a signal's values; one that reads the memory has none before the first scan."""
+    """Return a signal's values; empty for a signal that reads the memory before the first scan."""
     value: np.ndarray[Any, Any] = state.signals.get(signal.name, np.array([], DTYPES[signal.type]))
     return value if isinstance(value, np.ndarray) else np.array([])
 

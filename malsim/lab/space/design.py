@@ -25,7 +25,7 @@ Given: TypeAlias = "Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | 
 
 @dataclass(frozen=True)
 class Design:
-    """Points as settings by name: all combinations of `axes`, or else the rows of a `table`; made one at a time."""
+    """Points as settings by name: all combinations of `axes`, or the rows of a `table`; iterated lazily."""
 
     axes: dict[str, tuple[Any, ...]]
     table: pl.DataFrame | None = None
@@ -86,7 +86,7 @@ def design(
     method: Literal["sobol", "latin"] = "sobol",
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Points spread evenly over a space, a row each: the start of a scrambled Sobol sequence, or a Latin hypercube.
+    """Return points spread evenly over a space, one per row: a scrambled Sobol sequence or a Latin hypercube.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Settings that differ from their defaults, and settings in which scenarios differ, as figures and pages name them."""
+"""Settings that differ from their defaults or between scenarios, as named in figures and pages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def changes_of(scenario: Scenario) -> Changes:
 
 
 def differences(scenarios: Sequence[Scenario]) -> dict[str, list[Any]]:
-    """Return the values of each setting in which the scenarios differ, by name; None where a scenario has no such setting.
+    """Return the values of each setting in which the scenarios differ, by name; None for a scenario without the setting.
 
     The scenarios' own names are compared too, for scenarios that differ in nothing else.
     """
@@ -70,7 +70,7 @@ def value_text(value: object) -> str:
 
 
 def in_title(changes: Changes) -> str:
-    """Return what was changed as a part of a title: each setting with its default, or how many there are.
+    """Return the changed settings with their defaults as part of a title, or only their number if there are many.
 
     >>> in_title({"rules.challenge_ceiling": (0.3, 0.6)})
     'challenge ceiling 0.30 (default 0.60)'
@@ -85,7 +85,7 @@ def in_title(changes: Changes) -> str:
 
 
 def listed(changes: Changes) -> str:
-    """Return all changed settings with their defaults, for the note under a figure."""
+    """Return all changed settings with their defaults, for the note below a figure."""
     if not changes:
         return "no setting changed"
     return "changed: " + ", ".join(
@@ -99,7 +99,7 @@ def _values(scenario: Scenario) -> dict[str, Any]:
 
 
 def _rules(rules: Rules) -> dict[str, Any]:
-    """Return every rule; `settings_of` leaves out formulas and lists of words."""
+    """Return every rule, including the formulas and word lists that `settings_of` leaves out."""
     from dataclasses import fields
 
     return {f"{RULES}{rule.name}": getattr(rules, rule.name) for rule in fields(rules)}

@@ -1,4 +1,4 @@
-"""A formula of one's own beside the shipped one: drawn over its inputs, tuned by its parameters, written as rules."""
+"""User-defined formula: drawn over its inputs next to the shipped one, tuned, and written as rules."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ MOST = {"stated": 1.0, "calibration": 1.0, "support": 3.0, "challenge": 3.0}
 
 
 class Formula(UserFormula):
-    """A formula of one's own, to draw and to write; see `UserFormula`."""
+    """User-defined formula with methods to draw and to write it; see `UserFormula`."""
 
     def plot(self, rules: Rules | None = None, **others: float) -> Sheet:
-        """Draw effective over each of the four inputs, under this formula and under the shipped one.
+        """Draw effective confidence over each of the four inputs, under this formula and under the shipped one.
 
         The other inputs are held at stated 0.7, calibration 1, support 0 and challenge 0, or at what `others` says.
         """
@@ -50,7 +50,7 @@ class Formula(UserFormula):
         return over_inputs(pl.concat(parts), title=title, note=note)
 
     def write(self, path: Path, rules: Rules | None = None) -> None:
-        """Write a rules file with the formula's source, its hash and its values; another machine runs it with consent."""
+        """Write a rules file with the formula's source, hash and values; running it elsewhere needs consent."""
         own, default = rules or Rules(), Rules()
         names = [name for name in own.__dataclass_fields__ if name != "effective"]
         lines = [

@@ -1,4 +1,4 @@
-"""Put settings, by their dotted names, into the table of a scenario file."""
+"""Changes of settings, by their dotted names, in the document of a scenario file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def set_in_document(document: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _of_one(document: dict[str, Any], head: str, rest: str, plain: Any) -> None:
-    """Set a parameter of one of several: a fact, a population, the nth fault on a population."""
+    """Set a parameter of one entry: a fact, a population, or the nth fault of a population."""
     kinds = {"facts": "name", "writers": "name", "faults": "population"}
     names = [table.get(kinds[head], table.get("behaviour")) for table in document[head]]
     owner = next(

@@ -1,4 +1,4 @@
-"""The options by which a command changes a scenario: `--law NAME`, `--set NAME=VALUE`, `--memory MODULE:FACTORY`."""
+"""Options by which a command changes a scenario: `--law NAME`, `--set NAME=VALUE`, `--memory MODULE:FACTORY`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def memory_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
-    """Return the scenario with the user's memory named by the options, and its limits."""
+    """Return the scenario with the user's memory and its limits, as named by the options."""
     given = [*args.memory, *([f"--law {args.law}"] if getattr(args, "law", None) else [])]
     if args.memory and len(given) > 1:
         raise UsageError(
@@ -58,7 +58,7 @@ def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
 
 
 def one_of_own(given: Adapter, args: argparse.Namespace) -> Adapter:
-    """Return the user's memory under the limits of the options."""
+    """Return the user's memory with the limits of the options."""
     adapter = given if args.call_limit is None else replace(given, limit=args.call_limit)
     if args.mapping and "mcp:" in adapter.name:
         start, _, command = adapter.name.partition("mcp:")
@@ -67,7 +67,7 @@ def one_of_own(given: Adapter, args: argparse.Namespace) -> Adapter:
 
 
 def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | None = None, strict: bool = False) -> Scenario:
-    """Return the scenario with the options applied, under `rules` if given; checks that the law cannot answer are dropped.
+    """Return the scenario with the options applied, under `rules` if given, without checks that the law cannot answer.
 
     Each that is left out is named on stderr once; with `strict` it stays, for the judge to refuse.
     """
@@ -97,7 +97,7 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
 
 
 def _with_settings(scenario: Scenario, given: list[str]) -> Scenario:
-    """Return the scenario with settings of its run, its facts, its people and its ops changed by their dotted names."""
+    """Return the scenario with settings of its run, facts, people and ops changed by their dotted names."""
     from malsim.lab.space.settings import changed  # heavy, and every command declares these options
 
     values: dict[str, object] = {}
@@ -110,7 +110,7 @@ def _with_settings(scenario: Scenario, given: list[str]) -> Scenario:
 
 
 def law_settings(given: list[str]) -> dict[str, float | str]:
-    """Return a law's parameters from `law.NAME=VALUE`; raise `UsageError` for what is none."""
+    """Return a law's parameters from texts `law.NAME=VALUE`; raise `UsageError` for any other text."""
     settings = {}
     for text in given:
         name, equals, value = text.partition("=")

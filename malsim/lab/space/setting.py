@@ -1,4 +1,4 @@
-"""Setting that a study can change: a number with bounds, or a choice."""
+"""Settings that a study can change: numbers with bounds, choices, and parameters of a netlist's ops."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Setting:
         return f"{'whole, ' if self.whole else ''}{'above ' if self.above else ''}{self.low:g} to {self.high:g}"
 
     def checked(self, value: object, *, where: str = "settings") -> Any:
-        """Return the value as the setting holds it. Raises `UsageError` for one of the wrong kind or beyond the bounds."""
+        """Return the value in the setting's type. Raises `UsageError` for a value of the wrong kind or out of bounds."""
         plain: Any = value.item() if isinstance(value, np.generic) else value
         if self.choices:
             good = plain in self.choices
@@ -58,7 +58,7 @@ class Setting:
 
 
 def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
-    """Yield the numeric settings of a netlist's ops, named `netlist.INSTANCE.PIN`; times are in the op's own unit.
+    """Yield the numeric settings of a netlist's ops, named `netlist.INSTANCE.PIN`; times have the op's own unit.
 
     These are the ops' parameters, and the inputs that the netlist itself sets, such as the level of a watch.
     """
@@ -72,7 +72,7 @@ def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
 
 
 def with_op_settings(wires: NetlistConfig, tables: Mapping[str, Mapping[str, Any]]) -> NetlistConfig:
-    """Return the netlist with other values, by instance and parameter; of repeated settings the last wins."""
+    """Return the netlist with other values, by instance and parameter; a later setting overrides an earlier one."""
     lines = [
         f"setp {name}.{key} {_text(value, wires.net.instances[name].sheet.slots[key].pin.unit)}"
         for name, values in tables.items()

@@ -34,7 +34,7 @@ MOST_LISTED = 8
 
 
 def scenario_of(scenario: ScenarioOrPath) -> Scenario:
-    """Return the scenario itself, read from its file where a path is given."""
+    """Return the scenario itself, or read it from the file at a path."""
     return scenario if isinstance(scenario, Scenario) else read(scenario)
 
 
@@ -61,7 +61,7 @@ def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
 
 
 def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") -> Setting:
-    """Return the setting of a name. Raises `UsageError` with the nearest names for one that is not there."""
+    """Return the setting of a name. Raises `UsageError` with similar names if there is none."""
     every = settings_of(subject)
     if name not in every:
         ending = [full for full in every if full.endswith(f".{name}")][:MOST_LISTED]
@@ -72,7 +72,7 @@ def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") ->
 
 
 def changed(subject: Subject, values: Mapping[str, object], *, where: str = "settings") -> Subject:
-    """Return the same rules or scenario but for these values, by name.
+    """Return a copy of rules or a scenario with these values, by name.
 
     Raises `UsageError` for an unknown name, a value of the wrong kind, or one beyond its bounds.
 

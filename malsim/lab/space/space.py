@@ -70,7 +70,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Space:
-    """Dimensions in the order given; a point is an array of shares in [0, 1], one a dimension.
+    """Search dimensions in order; a point is an array of shares in [0, 1], shape (dimensions,).
 
     >>> Space.of({"rules.support_ceiling": (0, 0.9)}).values(np.array([0.5]))
     {'rules.support_ceiling': 0.45}
@@ -80,7 +80,7 @@ class Space:
 
     @classmethod
     def of(cls, table: Mapping[str, Sequence[Any]], *subjects: Rules | Scenario) -> Space:
-        """Return a space from names to (low, high), or of a setting that is a choice to a list of choices.
+        """Return a space from names to (low, high), or to a list of choices.
 
         Each name must be a setting of every subject (of `Rules()` if none is given); see `settings.settings_of`.
 

@@ -1,4 +1,4 @@
-"""Is this memory's loop stable: its fixed point, its eigenvalues, its margins, and what it does when run."""
+"""Stability analysis of a memory's tick: fixed point, eigenvalues, margins, and observed behaviour."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ACCURATE = 1e-5
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Stability:
-    """The stability of one loop.
+    """Stability of the loop that a memory's tick closes.
 
     `fixed_point` (a value a cell, in the memory's order) leaves at most `residual`. `spectral_radius` is the largest |λ| of
     the tick there: below 1 a small disturbance dies out. `eigenvalue_ceiling` is the challenge ceiling where that ends,
@@ -51,7 +51,7 @@ class Stability:
 
     @cached_property
     def critical_ceiling(self) -> float | None:
-        """The challenge ceiling at which the loop begins to ring: the lesser of both, and no more than one seen to ring."""
+        """Challenge ceiling at which the loop begins to oscillate: the lower of the computed and the simulated one."""
         ceilings = [one for one in (self.eigenvalue_ceiling, self.simulated_ceiling) if one is not None]
         least, present = min(ceilings, default=None), self.rules.challenge_ceiling
         if self.criterion != "none" and (least is None or least > present) and self.verdict != "settled":
@@ -68,12 +68,12 @@ class Stability:
 
     @cached_property
     def eigenvalues(self) -> np.ndarray[Any, np.dtype[np.complex128]]:
-        """Eigenvalues of the undamped tick at the fixed point that bound its margins; see `frequency.eigenvalues`."""
+        """Eigenvalues of the undamped tick at the fixed point that determine the margins; see `frequency.eigenvalues`."""
         return eigenvalues(self.loop.jacobian(self.fixed_point))
 
     @property
     def slope_margin(self) -> float | None:
-        """The gain margin of control theory: by how much all slopes may grow at this fixed point."""
+        """Gain margin of control theory: the factor by which all slopes may grow at this fixed point."""
         return gain_margin(self.eigenvalues, self.loop.damping)
 
     @property
@@ -83,7 +83,7 @@ class Stability:
 
     @property
     def gain_margin(self) -> float | None:
-        """Critical over present challenge ceiling: how many times it may grow; below 1, to what it must shrink."""
+        """Critical over present challenge ceiling; None if there is no critical ceiling."""
         if self.critical_ceiling is None or self.rules.challenge_ceiling == 0.0:
             return None
         return self.critical_ceiling / self.rules.challenge_ceiling
@@ -105,7 +105,7 @@ class Stability:
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """A row a cell.
+        """Frame with one row per cell.
 
         fixed (its fixed point), clamped, part (the loop it is on), radius (that loop's own |λ|), share (its part in the
         loop's mode, −1 to 1: equal signs swing together), period and amplitude as seen.
@@ -129,7 +129,7 @@ class Stability:
 
     @property
     def ringing(self) -> pl.DataFrame:
-        """Cells that move for ever as seen, and those that lead an unstable mode; widest swing first."""
+        """Cells that never come to rest, and those that lead an unstable mode, by amplitude, largest first."""
         leads = (pl.col("radius") >= 1.0) & (pl.col("share").abs() >= MODE)
         ringing = self.cells.filter(leads | (pl.col("period") != 1))
         return ringing.sort(pl.col("amplitude").fill_null(0.0), descending=True, maintain_order=True)
@@ -200,14 +200,14 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
 
 
 def _simulated(loop: TickLoop, linear: float | None) -> float | None:
-    """Return the least ceiling at which ticks ring, below the eigenvalues' and a little beyond."""
+    """Return the least ceiling at which simulated ticks oscillate, up to 2 % above the eigenvalue ceiling."""
     if loop.formula is not None or loop.from_stated or linear == 0.0:
         return None
     return measured_ceiling(loop, high=min(HIGHEST, BEYOND * linear) if linear else HIGHEST)
 
 
 def _of_run(run_or_graph: object, rules: Rules | None) -> tuple[Memory, Rules, pl.DataFrame | None]:
-    """Return the memory, the constants, and how the record ends (None without a record under these constants)."""
+    """Return the memory, the rules, and how the record ends (None without a record under these rules)."""
     if isinstance(run_or_graph, Memory):
         return run_or_graph, rules or Rules(), None
     if not isinstance(run_or_graph, Run):
@@ -248,7 +248,7 @@ def _margin(result: Stability) -> str:
 
 
 def _phase(result: Stability) -> list[str]:
-    """Return the lines on the gain and phase margins, if the gain exceeds 1 at all."""
+    """Return the lines on the gain and phase margins, if the gain exceeds 1."""
     lag, slope = result.phase_margin, result.slope_margin
     if lag is None or slope is None:
         return []

@@ -119,7 +119,7 @@ def _first(path: Continuation) -> CeilingPoint:
 
 
 def _ahead(path: Continuation, here: CeilingPoint) -> float:
-    """Return the ceiling at which ρ would be 1 if it grew in proportion, limited because ρ may grow faster or drop."""
+    """Return the ceiling at which ρ would be 1 if it grew in proportion, within limits, as ρ may grow faster or drop."""
     far, nearby = LEAPS if path.large else STRIDES
     factor = min(1.0 / max(here.radius, 1e-9), far if here.radius < HALF else nearby)
     return min(here.ceiling * max(factor, 1.0 + _close(path)) or LOW, HIGHEST)
@@ -162,7 +162,7 @@ def _safe(loop: TickLoop) -> float:
 
 
 def _between(path: Continuation, low: CeilingPoint, high: CeilingPoint) -> float:
-    """Regula falsi between two ceilings, the value of an end that stays halved so that both move (Illinois).
+    """Run regula falsi between two ceilings, halving the value of an end that stays, so that both move (Illinois).
 
     While they are far apart the geometric mean: too long a step may reach another fixed point.
     """

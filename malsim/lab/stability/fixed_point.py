@@ -1,4 +1,4 @@
-"""Fixed points of the loop, even where ticking never arrives there."""
+"""Fixed points of the loop, found even if ticks never settle there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHARE, DEPTH, ALIKE = 0.7, 2, 1e-5
 def fixed_point(
     loop: TickLoop, start: Array | None = None, *, near: float = NEAR, least: int = STEPS, work: int = WORK
 ) -> tuple[Array, float]:
-    """Return a worth e with e = f(e) to about `near`, and the largest |f(e) − e| that is left.
+    """Return a point e with e = f(e) to about `near`, and the residual max |f(e) − e|.
 
     Each cell moves a part of its way, e += share / (1 + row sum of |∂f/∂e|) · (f(e) − e); the share grows while the cell
     keeps its direction and shrinks when it turns back, so it comes to rest where the tick rings. A fixed point always
@@ -53,7 +53,7 @@ def fixed_point(
 
 
 def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
-    """Return a worth f(e) where no move f(e) − e passes `near`, or the last of `most` steps.
+    """Return f(e) where no move f(e) − e exceeds `near`, or after `most` steps.
 
     Anderson's mixing: of the last three points that combination whose move is least, and 0.7 of the move left there. It
     passes the soft modes (λ near 1) on which steps cell by cell are slow; one column only, and for ceilings at which few
@@ -90,7 +90,7 @@ def _parts(move: Array, changes: list[Array]) -> list[float]:
 def any_fixed_point(
     loop: TickLoop, start: Array, *, near: float = NEAR, least: int = STEPS, work: int = WORK, by_ticks: bool = False
 ) -> tuple[Array, float]:
-    """Return a fixed point and the largest |f(e) − e| left, by whatever reaches one; one column only.
+    """Return a fixed point and its residual max |f(e) − e| by the first method that reaches one; one column only.
 
     With `by_ticks`, the one that plain ticks from the loop's own start come to, if to any: what is seen is then what is
     analysed. Else `fixed_point` from `start` and damped Newton steps; else ticks from there.
@@ -115,7 +115,7 @@ def _rest(loop: TickLoop, worth: Array) -> tuple[Array, float] | None:
 
 
 def polished(loop: TickLoop, worth: Array, gap: float) -> tuple[Array, float]:
-    """Refine a fixed point by Newton's method on e − f(e), for up to 10,000 cells, if their loops are small enough.
+    """Refine a fixed point by Newton's method on e − f(e), for up to 10,000 cells whose loops are small enough.
 
     A step that does not lessen the largest |f(e) − e| is halved, up to six times (damped Newton).
     """
@@ -138,7 +138,7 @@ def _residual(loop: TickLoop, worth: Array) -> float:
 
 
 def _newton(loop: TickLoop, worth: Array, move: Array) -> Array | None:
-    """Return the step d with (I − J) d = f(e) − e; None where a loop is too large to solve or the matrix is singular.
+    """Return the step d with (I − J) d = f(e) − e; None if a loop is too large to solve or the matrix is singular.
 
     Ordered by its strongly connected parts the matrix is block triangular, so that elimination fills in blocks only.
     """

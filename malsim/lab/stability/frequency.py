@@ -24,7 +24,7 @@ ZERO = 1e-12
 
 
 def eigenvalues(jacobian: sparse.csr_array) -> NDArray[np.complex128]:
-    """Return the eigenvalues of ∂f/∂e that bound its margins.
+    """Return the eigenvalues of ∂f/∂e that determine its margins.
 
     Of each strongly connected part all; of one above 1,500 rows the eight farthest from 1, by Arnoldi's method.
     """
@@ -58,7 +58,7 @@ def damping_bound(values: NDArray[np.complex128]) -> float:
 
 
 def gain_margin(values: NDArray[np.complex128], damping: float) -> float | None:
-    """By how much all slopes may grow at this fixed point, until a mode no longer dies out; None for no bound.
+    """Return the factor by which all slopes may grow before a mode no longer dies out; None without a bound.
 
     The least k > 0 with |1 − α + α k λ| = 1; below 1 it says how far they must shrink.
 
@@ -97,7 +97,7 @@ def phase_margin(values: NDArray[np.complex128], damping: float) -> float | None
 
 
 def response(value: complex, damping: float, *, points: int = POINTS) -> pl.DataFrame:
-    """Return the open loop L of a mode over frequency: omega (radians a tick, to π), real, imaginary, dB, degrees."""
+    """Return the open loop L of a mode over frequency: omega (radians per tick, to π), real, imaginary, dB, degrees."""
     omega: Array = np.geomspace(LOWEST, np.pi, points)
     loop = -damping * value / (np.exp(1j * omega) - 1.0 + damping)
     return pl.DataFrame(

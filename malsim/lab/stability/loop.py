@@ -1,4 +1,4 @@
-"""The tick as a map of arrays: one step, and its slope at a point."""
+"""Tick of a memory as a map on arrays: one step, and its slopes at a point."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TickLoop:
 
     @classmethod
     def of(cls, memory: Memory, rules: Rules) -> TickLoop:
-        """Return the loop that a memory's tick closes; `UsageError` under `records`, which weighs whole pools."""
+        """Return the loop that a memory's tick closes; raise `UsageError` under `records`, which weighs whole pools."""
         if isinstance(rules.effective, str):
             raise UsageError("is no loop over edges", where="rules.effective", given=rules.effective, hint="leave it out")
         active = memory.column("status") == 0
@@ -68,7 +68,7 @@ class TickLoop:
         )
 
     def masses(self, worth: Array) -> tuple[Array, Array]:
-        """Support and challenge mass, from effective or stated as the rules say."""
+        """Return support and challenge mass, from effective or stated confidence as the rules say."""
         if self.from_stated:
             worth = np.broadcast_to(along(self.stated, worth), worth.shape)
         return self.support @ worth, self.challenge @ worth
@@ -104,7 +104,7 @@ class TickLoop:
         return fresh, np.where(free, up, 0.0), np.where(free, down, 0.0)
 
     def jacobian(self, worth: Array) -> sparse.csr_array:
-        """∂f/∂e at a point, sparse: diag(∂f/∂support) · S + diag(∂f/∂challenge) · C."""
+        """Return ∂f/∂e at a point, sparse: diag(∂f/∂support) · S + diag(∂f/∂challenge) · C."""
         _, up, down = self.slopes(worth)
         slope = sparse.csr_array(_scaled(self.support, up) + _scaled(self.challenge, down))
         slope.eliminate_zeros()

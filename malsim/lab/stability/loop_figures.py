@@ -1,4 +1,4 @@
-"""The figures of one loop: `stability(run).plot.bifurcation()` and the like."""
+"""Figures of one loop, and the frames behind them: `stability(run).plot.bifurcation()` and others."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def bifurcation(loop: TickLoop, row: int, ceiling: str) -> pl.DataFrame:
 
 
 def stability_map(one: TickLoop, points: int) -> pl.DataFrame:
-    """Over both ceilings from 0 to 1: support_ceiling, challenge_ceiling, radius (at the fixed point), rings (simulated)."""
+    """Return a grid over both ceilings from 0 to 1: support_ceiling, challenge_ceiling, radius, rings (simulated)."""
     grid = np.linspace(0.0, 1.0, points)
     up, down = (each.ravel() for each in np.meshgrid(grid, grid, indexing="ij"))
     radii, ringing = np.zeros(len(up)), np.zeros(len(up), dtype=bool)
@@ -107,7 +107,7 @@ class LoopFigures:
     margins: tuple[float | None, float | None]
 
     def return_map(self, cell: str | None = None, *, rep: int = 0) -> Sheet:
-        """Plot the next value of a cell (None: the cell that swings most) against its current value, with a cobweb path."""
+        """Plot the next value of a cell (by default of largest amplitude) against its current value, with a cobweb path."""
         from malsim.showing.plots.studies import loop_portraits as draw
 
         row = self._row(cell, rep)
@@ -141,24 +141,24 @@ class LoopFigures:
         return draw.stability_map(stability_map(self.loop, points), present=present, title=title)
 
     def nyquist(self) -> Sheet:
-        """Plot the open loop of the margins' modes in the complex plane; a mode that encircles −1 oscillates."""
+        """Plot the open loop of the modes that set the margins in the complex plane; encircling −1 means oscillation."""
         from malsim.showing.plots.studies.loop_frequency import nyquist
 
         return nyquist(self._responses(), gain=self.margins[0], phase=self.margins[1], title=self.verdict)
 
     def bode(self) -> Sheet:
-        """Magnitude and phase of the open loop of the modes that the margins are of, over frequency."""
+        """Plot magnitude and phase of the open loop over frequency, for the modes that set the margins."""
         from malsim.showing.plots.studies.loop_frequency import bode
 
         return bode(self._responses(), gain=self.margins[0], phase=self.margins[1], title=self.verdict)
 
     def save(self, folder: Path) -> list[Path]:
-        """Write the standard figures as PNG; returns the paths."""
+        """Write the standard figures as PNG and return their paths."""
         names = ("return_map", "bifurcation", "stability_map", *(("nyquist", "bode") if self.eigenvalues.size else ()))
         return save_files(folder, {f"{name}.png": getattr(self, name)() for name in names})
 
     def _modes(self) -> list[complex]:
-        """Return the eigenvalues of the least gain and phase margins; of a conjugate pair, the upper one."""
+        """Return the eigenvalues with the least gain and phase margins; of a conjugate pair, the upper one."""
         if not self.eigenvalues.size:
             raise UsageError("no cell is on a loop", where="plot.nyquist", hint="a loop needs cells that dispute each other")
         damping = self.loop.damping
@@ -178,7 +178,7 @@ class LoopFigures:
         return f'{name} "{row["title"][0]}": {word(row)}'
 
     def _row(self, cell: str | None, rep: int) -> int:
-        """Return the row of a cell by name; of the one that swings most, if None."""
+        """Return the row of a cell by name; if None, of the cell with the largest amplitude."""
         if cell is not None:
             return self.memory.row(cell, rep=rep)
         amplitude, radius = (self.cells[name].fill_null(0.0).to_numpy() for name in ("amplitude", "radius"))

@@ -1,4 +1,4 @@
-"""The loop run tick by tick: does it settle, and at which ceiling does it stop settling."""
+"""Simulation of the loop by ticks: how each cell ends, and the ceiling at which the loop stops settling."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ APART, LEAST = 1.01, 0.01
 
 
 def trail(loop: TickLoop, ticks: int) -> Array:
-    """Return the worth of every cell at start and after each tick, shape (ticks + 1, cells)."""
+    """Return the values of every cell at the start and after each tick, shape (ticks + 1, cells)."""
     worth = [loop.start]
     for _ in range(ticks):
         worth.append(loop.tick(worth[-1]))
@@ -66,7 +66,7 @@ def rings(loop: TickLoop, *, ticks: int = TICKS) -> NDArray[np.bool_]:
 def measured_ceiling(
     loop: TickLoop, *, low: float = 0.0, high: float = 1.0, within: float = 1e-3, ticks: int = TICKS
 ) -> float | None:
-    """Return the least challenge ceiling between two at which simulated ticks go on ringing, to a relative `within`.
+    """Return the least challenge ceiling between `low` and `high` at which ticks keep oscillating, to a relative `within`.
 
     None where none of them rings. Below the contraction bound nothing can ring; from there ceilings 1 % apart are run
     (farther apart on more than 500 cells, and for fewer ticks), lowest first, and the first step from settling to ringing is
@@ -154,7 +154,7 @@ def _last_ticks(step: Callable[[Array], Array], worth: Array) -> Array:
 
 
 def _periods(rows: Array) -> NDArray[np.int64]:
-    """Return the least period that each column shows twice over; 0 where it shows none."""
+    """Return the least period that each column repeats at least twice; 0 without one."""
     period = np.zeros(rows.shape[1], dtype=np.int64)
     for length in range(min(LONGEST, len(rows) // 2), 0, -1):
         again = np.abs(rows[-length:] - rows[-2 * length : -length]).max(axis=0) <= EQUAL

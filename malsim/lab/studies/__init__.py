@@ -1,1 +1,1 @@
-"""Studies over many runs: replications, comparisons, sweeps, mutants, real claims."""
+"""Studies over many runs: replications, comparisons, sweeps, laws and real claims."""

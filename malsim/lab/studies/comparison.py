@@ -1,4 +1,4 @@
-"""Two scenarios compared on the same random numbers."""
+"""Comparison of two scenarios on the same random numbers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PairedComparison:
 
     @property
     def saved(self) -> float:
-        """Factor of replications that unpaired runs need for an equally narrow interval: (s²a + s²b) / s²(b − a)."""
+        """Ratio of unpaired to paired replications for an equally narrow interval: (s²a + s²b) / s²(b − a)."""
         pairs = self.each.drop_nulls()
         variance = [float(np.var(pairs[name].to_numpy(), ddof=1)) for name in ("a", "b", "difference")]
         return (variance[0] + variance[1]) / variance[2] if variance[2] else np.inf
@@ -90,7 +90,7 @@ def compare(
     half_width: float | None = None,
     most: int = MOST,
 ) -> PairedComparison:
-    """Compare two scenarios on common random numbers: the same replications, so that chance does to b what it does to a.
+    """Compare two scenarios on common random numbers, replication by replication.
 
     Every draw has an address (seed, replication, population, member, turn, purpose), so what both scenarios hold is drawn
     alike; b runs under a's seed and replication numbers. The interval is that of
@@ -139,5 +139,5 @@ def compare(
 
 
 def _own_mean(side: Measurement, name: str) -> Estimate | None:
-    """Return a side's own mean with its interval; None where every replication is alike, and there is none."""
+    """Return the mean of one side with its interval; None if all replications are equal."""
     return Estimate.of(side, name) if len(np.unique(side.parts[~np.isnan(side.parts)])) > 1 else None

@@ -50,7 +50,7 @@ OF_SERIES = re.compile(rf"({'|'.join((*SERIES, STEADY))}) of (.+)")
 
 
 def measured(run: Run, metric: Measure) -> Array:
-    """Return the measure of every replication of a run by itself, shape (replications,); NaN where a replication has none.
+    """Return a measure per replication of a run, shape (replications,); NaN where a replication has no value.
 
     Times and calibration errors of a run are no means of these: see `measurement`, which has what is allowed and refused.
     """
@@ -58,7 +58,7 @@ def measured(run: Run, metric: Measure) -> Array:
 
 
 def measurement(run: Run, metric: Measure) -> Measurement:
-    """Return a measure of a run, with its estimator by what it is: `mean()` is what is printed of it everywhere.
+    """Return a measure of a run with the estimator for its kind; every printed figure is its `mean()`.
 
     `metric` is one of
 
@@ -101,7 +101,7 @@ def measured_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[
 
 
 def measurements_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[Measurement]:
-    """Run a scenario and take measures of it; where figures are all that is asked, frames are not recorded.
+    """Run a scenario and measure it; cells are recorded only if a measure needs them.
 
     Raises `UsageError` as `measurement` does; what no run could give is refused before the scenario is run.
     """
@@ -114,7 +114,7 @@ def measurements_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> l
 
 
 def is_better_high(metric: Measure) -> bool:
-    """Return True if higher is better: accuracy and similar metrics, margins; not losses, series and functions."""
+    """Return True if higher is better (accuracy, margins), False for losses, series and functions."""
     if callable(metric):
         return False
     return metric in HIGH or bool(OF_FACTS.fullmatch(metric.strip())) or not (metric in METRICS or _is_named(metric))
@@ -140,7 +140,7 @@ def label_of(metric: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """The mean of a measure over replications, with the ends of its interval and how many replications have a value.
+    """Mean of a measure over replications, with its interval and the number of replications that have a value.
 
     `time` is what is known of a time; the mean is NaN where more than a half of its spells outlast the longest seen.
     """
@@ -170,7 +170,7 @@ class Estimate:
 
 
 def estimate(each: Array | Measurement, metric: str, bounds: Bounds = ANY) -> Estimate:
-    """Return the mean of a measurement, or of an array with a number per replication, with its interval.
+    """Return the mean and interval of a measurement, or of an array with one number per replication.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def estimate(each: Array | Measurement, metric: str, bounds: Bounds = ANY) -> Es
 
 
 def refuse_no_spread(measurement: Paired | Measurement, metric: str, *, alike: bool = False) -> None:
-    """Raise `UsageError` if fewer than two replications have a value, or all have the same, unless `alike` is an answer.
+    """Raise `UsageError` if fewer than two replications have a value, or if all are equal and `alike` is False.
 
     A time that more than a half of the spells outlast is an answer.
     """

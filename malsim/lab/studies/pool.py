@@ -1,4 +1,4 @@
-"""Workers for many points: new processes, any executor, or a Dask cluster."""
+"""Workers for the points of a study: new processes, any executor, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 @contextlib.contextmanager
 def executor_of(executor: Any = None, *, workers: int | None = None) -> Iterator[Executor]:
-    """The executor to use: the one given, that of a Dask client given, or new processes (as many as cores, if None).
+    """Yield the executor to use: the one given, that of a Dask client, or new processes (by default one per core).
 
     Processes are spawned, not forked, for a forked polars may wait on a lock that no thread holds. Notebooks and scripts can
     start them as they are, and they end when this process ends, however it ends.
@@ -60,7 +60,7 @@ def executor_of(executor: Any = None, *, workers: int | None = None) -> Iterator
 
 
 def cluster_of(address: str) -> Any:
-    """Return a client of the Dask scheduler at an address, to be closed; raise `UsageError` where none answers."""
+    """Return a client of the Dask scheduler at an address; raise `UsageError` if none answers."""
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
@@ -73,7 +73,7 @@ def cluster_of(address: str) -> Any:
 
 
 def must_travel(*functions: object) -> None:
-    """Raise `UsageError` for functions new processes cannot import: lambdas, local ones, those of a script or notebook."""
+    """Raise `UsageError` for functions that new processes cannot import: lambdas, inner functions, those of a notebook."""
     for function in functions:
         try:
             local = b"__main__" in pickle.dumps(function)
@@ -111,7 +111,7 @@ def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Re
 def in_order(
     jobs: Iterable[Callable[[], Result]], pool: Executor | None, *, title: str, unit: str, progress: bool
 ) -> list[Result]:
-    """Return the results of the jobs in order, with a progress bar; without a pool, run them here one by one."""
+    """Return the results of the jobs in order, with a progress bar; without a pool, run them one by one."""
     from tqdm.auto import tqdm
 
     numbered = [partial(_with_number, number, job) for number, job in enumerate(jobs)]
@@ -125,10 +125,10 @@ def _with_number(number: int, job: Callable[[], Result]) -> tuple[int, Result]:
 
 
 class _Processes(ProcessPoolExecutor):
-    """Processes that do not run the main module again, as a script without a guard would then start workers of its own."""
+    """Process pool that does not rerun the main module, so that an unguarded script does not start workers of its own."""
 
     def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
-        """Submit a job; where that starts a process, the main module is out of its sight."""
+        """Submit a job; hide the main module while that starts a process."""
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
         try:
@@ -160,7 +160,7 @@ def code_of(measure: Callable[..., object]) -> str:
 
 
 def _description(value: object, outer: tuple[int, ...]) -> object:
-    """Describe a value the same way in all processes: a function by its code; `outer` holds the enclosing objects."""
+    """Describe a value identically in all processes, a function by its code; `outer` has the ids of enclosing objects."""
     if id(value) in outer:
         return "itself"
     inner = (*outer, id(value))

@@ -1,4 +1,4 @@
-"""Prices of a lie and of the truth under some settings, usable as measures of a run."""
+"""Prices of a lie and of the truth as measures of a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HONEST, MOST = 3, 6
 
 
 def price_figure(subject: Scenario | Rules, name: str) -> float:
-    """Return one of `PRICES` under the rules or law of a scenario, in the closed world of `malsim judge --only price`.
+    """Return one of `PRICES` for a scenario or rules, in the closed world of `malsim judge --only price`.
 
     Six steps are tried, not twelve, and what takes more counts seven. It depends on the settings alone, not on writers.
     Raises `UsageError` for a memory of one's own, which `malsim judge --only price` takes.

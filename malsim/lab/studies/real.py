@@ -69,7 +69,7 @@ class RealClaims:
         return {name: float(values[name][0]) for name in METRICS}
 
     def majority(self, objects: pl.Series | None = None) -> pl.DataFrame:
-        """Return the majority answer: the value claimed most often, the earliest in a tie, with its share as probability."""
+        """Return the majority answer: the most claimed value (the earliest in a tie) with its share as probability."""
         return pl.concat([_right(_about(truth, objects), _votes(memory)) for memory, truth in self.parts])
 
 
@@ -112,14 +112,14 @@ def _about(truth: pl.DataFrame, objects: pl.Series | None) -> pl.DataFrame:
 
 
 def _right(questions: pl.DataFrame, leading: pl.DataFrame) -> pl.DataFrame:
-    """Return object, right and the other columns of the answers (object, tied, …) to the questions (object, value)."""
+    """Join answers to questions (object, value) and score them: object, right and the answers' other columns."""
     both = questions.join(leading, on="object", maintain_order="left")
     both = both.with_columns(title=pl.format("{} is {}", "object", "value")).with_columns(right=share_right("title"))
     return both.drop("value", "tied", "title")
 
 
 def _votes(memory: Memory) -> pl.DataFrame:
-    """Return the majority's answer about each object; every claim is a cell, replaced ones included."""
+    """Return the majority's answer about each object; every claim counts, replaced ones included."""
     titles = memory.cells.select("object", answer="title").with_row_index("row")
     votes = titles.group_by("object", "answer").agg(pl.len().alias("votes"), pl.col("row").min())
     share = pl.col("votes") / pl.col("votes").sum().over("object")

@@ -53,7 +53,7 @@ class ReplicationResult:
 
     @property
     def doubts(self) -> dict[str, str]:
-        """Reason why a metric's interval may cover less than 95 %, by metric; sound metrics are left out."""
+        """Reason why a metric's interval may cover less than 95 %, by metric; without the sound metrics."""
         each = {name: self._values(name) for name in self.estimates}
         return {
             name: f"skewed (skewness {skewness(values):.2g}): below {needed(values)} replications the interval may cover "
@@ -74,7 +74,7 @@ class ReplicationResult:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Row per metric: metric, value, low, high, replications (with a value), asked (half-width), reached."""
+        """Frame with one row per metric: metric, value, low, high, replications, asked (half-width), reached."""
         rows = [
             (one.metric, one.value, one.low, one.high, one.replications, self.targets[name], self._reached(name))
             for name, one in self.estimates.items()
@@ -109,7 +109,7 @@ def replicate(
     first: int = FIRST,
     most: int = MOST,
 ) -> ReplicationResult:
-    """Run more replications until every metric's 95 % interval is mean ± `half_width` or narrower, or there are `most`.
+    """Run more replications until every metric's 95 % interval is within ± `half_width`, or there are `most`.
 
     The interval is that of `Measurement.mean` by what the metric is; of skewed values it waits for 25 skewness²
     replications, 100 at least (`needed`). Where `most` comes first it may cover less often, and `doubts` and the
@@ -195,7 +195,7 @@ def sequential(
 
 
 def half_widths(names: Sequence[str], half_width: float | Mapping[str, float]) -> dict[str, float]:
-    """Return the half-width asked of each metric by name; raise `UsageError` for one that is missing or not above 0."""
+    """Return the requested half-width of each metric; raise `UsageError` if one is missing or not above 0."""
     widths = half_width if not isinstance(half_width, (int, float)) else dict.fromkeys(names, float(half_width))
     for name in names:
         if name not in widths:

@@ -1,4 +1,4 @@
-"""Sweep of a scenario over many settings in many processes, with a file per point so that it can resume."""
+"""Sweep of a scenario over many settings in parallel, with one file per point so that it can be resumed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SWEPT, WITHOUT_TRUTH = ("brier", "accuracy"), ("challenge_density", "cells")
 
 @dataclass(frozen=True, kw_only=True)
 class SweepResult:
-    """A finished sweep: its folder, how many points it has, and how many of them this call computed.
+    """Finished sweep: its folder, the number of points, and how many this call computed.
 
     `labels` has the settings swept, each with its unit; `metrics` the names of what was measured.
     """
@@ -57,7 +57,7 @@ class SweepResult:
         return self.lazy.sort(*self.names, maintain_order=True).collect()
 
     def plot(self, metric: str | None = None, *, x: str | None = None, by: str | None = None, y: str | None = None) -> Sheet:
-        """Plot a metric (None: the first) over the settings, which must all be named or have a single value.
+        """Plot a metric (by default the first) over the settings that vary, which must all be named.
 
         Over one setting a line with its interval as a band; over two a line for each value of `by`, or shades over x and y.
         """
@@ -90,7 +90,7 @@ def sweep(
     workers: int | None = None,
     progress: bool = True,
 ) -> SweepResult:
-    """Run a scenario at every point of a design, each point's measures to a Parquet file of its own.
+    """Run a scenario at every point of a design, and write the measures of each point to a Parquet file.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ SCHEMA = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TriageTable:
-    """Policies side by side: `frame` has a row a scenario, weekly budget, policy and metric.
+    """Comparison of policies: `frame` has one row per scenario, weekly budget, policy and metric.
 
     value with its 95 % interval (low, high) over n replications; difference is from the first policy named, replication by
     replication; reviews is the mean number made. An answer is one of a fact at a tick, and wrong where it is not the truth
@@ -63,7 +63,7 @@ class TriageTable:
         return json.dumps(self.frame.with_columns(pl.col(pl.Float64).fill_nan(None)).to_dicts(), indent=1, allow_nan=False)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write triage.parquet, triage.json and triage.png; returns the paths."""
+        """Write triage.parquet, triage.json and triage.png; return their paths."""
         contents = {"triage.parquet": self.frame, "triage.json": self.json() + "\n", "triage.png": self.figure()}
         return save_files(folder, contents)
 
@@ -87,7 +87,7 @@ class TriageTable:
 def compare_policies(
     scenario: Scenario, *, policies: Sequence[str] = TRIAGE, weekly: Sequence[float] = (), replications: int = 40
 ) -> TriageTable:
-    """Run a scenario without people, then with them under each policy and weekly budget, on common random numbers.
+    """Run a scenario without reviewers, then with them under each policy and budget, on common random numbers.
 
     Parameters
     ----------

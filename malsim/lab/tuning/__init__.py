@@ -1,4 +1,4 @@
-"""Constants from data: searched, held out, given with intervals, or not recommended at all."""
+"""Tuning of settings: search, held-out judgement, intervals, and a recommendation or none."""
 
 from malsim.lab.tuning.search import Search
 from malsim.lab.tuning.tuner import Tuner, tune

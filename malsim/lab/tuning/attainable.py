@@ -31,7 +31,7 @@ OTHER_LAW = {"rules.weight_supports", "rules.weight_contradicts", "rules.edge_we
 
 @dataclass(frozen=True)
 class Reach:
-    """The least and greatest effective confidence of a claim, each with the terms that give it."""
+    """Least and greatest effective confidence of a claim, each with the terms that give it."""
 
     low: float
     high: float
@@ -40,7 +40,7 @@ class Reach:
 
 
 def exclusions(requirements: tuple[str, ...], scenario: Scenario, space: Space) -> dict[str, str]:
-    """Return why no setting of the space can meet a requirement, by requirement; those that some may meet are left out.
+    """Return, by requirement, why no setting of the space can meet it; requirements that some may meet are left out.
 
     Comparisons of `eff(CLAIM)` with a number are looked at, wherever the requirement holds only if they hold once. The bound
     is that of the published formula: nothing is said of another law, of a formula of one's own, or where the space changes
@@ -64,7 +64,7 @@ def exclusions(requirements: tuple[str, ...], scenario: Scenario, space: Space) 
 
 
 def reach_of(run: Run, claim: str, ends: Mapping[str, float]) -> Reach | None:
-    """Return the reach of a claim's effective confidence over its edges in the run; None for a claim not there."""
+    """Return the attainable effective confidence of a claim from its edges in the run; None for an unknown claim."""
     rows = run.memory.cells.with_row_index("row").filter(handle=claim)
     if rows.is_empty():
         return None
@@ -96,7 +96,7 @@ def _ends(scenario: Scenario, space: Space) -> dict[str, float]:
 
 
 def _atoms(formula: stl.Formula) -> Iterator[tuple[str, str, float]]:
-    """Yield claim, relation and number of each comparison that must hold at some tick for the formula to hold."""
+    """Yield claim, relation and number of each comparison that must hold at some tick if the formula holds."""
     if isinstance(formula, stl.Over):
         yield from _atoms(formula.operand)
     elif isinstance(formula, stl.Join) and formula.word == "and":

@@ -60,7 +60,7 @@ class Study:
 
 
 def evaluate_tries(study: Study, values: list[dict[str, Any]], tries: Tries) -> TuningResult:
-    """Choose the best of the tries (the first is as it was), resample for the intervals, and see what was held out.
+    """Choose the best of the tries (the first has the original settings) and judge it on held-out units.
 
     Of many points that differ by chance alone one always looks best and one worst; so whether the objective is flat is asked
     of units that chose neither. Where the first does not keep the bounds on prices, it is not chosen. Where the units of
@@ -118,7 +118,7 @@ def _with_chance(study: Study, holdout: Job, values: list[dict[str, Any]], tries
 
 
 def _without_chance(study: Study, values: list[dict[str, Any]], total: Array, best: int) -> dict[str, Any]:
-    """Return the same figures without intervals; what was held out is other problems, or None."""
+    """Return the same figures without intervals; held_out is None unless other problems were held out."""
     figures: dict[str, Any] = {"interval": {}, "held_out": None, "held_gain": None, "flat": False}
     figures |= {"loss": (float(total[best]), NAN, NAN), "gain": (float(total[0] - total[best]), NAN, NAN)}
     if study.holdout is not None and study.holds_others:
@@ -129,7 +129,7 @@ def _without_chance(study: Study, values: list[dict[str, Any]], total: Array, be
 
 
 def _margins(study: Study, best: dict[str, Any], units: list[list[Array]], *, random: bool) -> pl.DataFrame:
-    """Return requirement, margin (in the units compared), held_out (null where nothing was), scale, met, and why not."""
+    """Return requirement, margin, held_out (null if nothing was held out), scale, met, and excluded."""
     others = worst_margins(study.holdout(best)) if study.holdout is not None and random else None
     margins, texts = worst_margins(units), [name_of(one) for one in study.measures]
     both = margins if others is None else np.minimum(margins, others)
@@ -141,7 +141,7 @@ def _margins(study: Study, best: dict[str, Any], units: list[list[Array]], *, ra
 
 
 def _verdict(figures: dict[str, Any], margins: pl.DataFrame | None, *, starts: bool, objectives: int) -> str:
-    """Return why nothing is recommended; empty where the best is."""
+    """Return why nothing is recommended; empty if the best setting is."""
     gain = figures["held_gain"] or figures["gain"]
     least = gain[0] if np.isnan(gain[1]) else gain[1]
     reasons = (
@@ -167,7 +167,7 @@ def _recommendation(study: Study, figures: dict[str, Any], *, starts: bool) -> s
 
 
 def _at_ends(space: Space, best: dict[str, Any]) -> tuple[str, ...]:
-    """Return a sentence for each setting whose best value lies at an end of its range: the true best may lie beyond."""
+    """Return a sentence for each setting whose best value lies at an end of its range, where the optimum may lie beyond."""
     lines = []
     for one in space.dimensions:
         share = 0.5 if one.choices else (best[one.name] - one.low) / (one.high - one.low)
@@ -197,7 +197,7 @@ def _names(measures: tuple[Measure, ...], count: int) -> tuple[str, ...]:
 def _candidates(
     study: Study, values: list[dict[str, Any]], tries: Tries, losses: Array, names: tuple[str, ...]
 ) -> pl.DataFrame:
-    """Return a row for each point; the front is that of the objectives, or of the requirements' margins."""
+    """Return one row per point; the front is that of the objectives, or of the requirements' margins."""
     points = pl.DataFrame(values, infer_schema_length=None).with_row_index("number")
     titles = [f"loss of {name}" for name in names] if len(names) > 1 else ["loss"]
     columns, front = pl.DataFrame(losses, schema=titles), pareto_front(losses)

@@ -31,7 +31,7 @@ REPLICATIONS = 16
 
 
 class Problem(Protocol):
-    """Something to tune on: a loss for each of its units, the same units whatever the settings."""
+    """Something to tune on, with one loss per unit; the units are the same under all settings."""
 
     @property
     def name(self) -> str: ...
@@ -45,12 +45,12 @@ class Problem(Protocol):
         """Return, per measure, the loss of each unit (a replication, a question) under some settings; lower is better."""
 
     def halved(self, seed: int) -> tuple[Problem, Problem | None]:
-        """Two problems of other units: one to tune on, one to hold out; None where nothing is random."""
+        """Return two problems with other units, one to tune on and one to hold out (None if nothing is random)."""
 
 
 @dataclass(frozen=True, eq=False)
 class OfScenario:
-    """A scenario; its units are replications, held out are later ones."""
+    """Scenario to tune on; its units are replications, and later replications are held out."""
 
     subject: Scenario
 
@@ -67,7 +67,7 @@ class OfScenario:
         return [-each if is_better_high(one) else each for one, each in zip(measures, columns, strict=True)]
 
     def halved(self, seed: int) -> tuple[Problem, Problem | None]:  # noqa: ARG002  # replications are drawn apart already
-        """Return the same scenario, and as many replications more; None in their place where nothing is random."""
+        """Return the same scenario, and as many further replications (None if nothing is random)."""
         one = self.subject
         return self, OfScenario(one.replace(first=one.first + one.replications)) if has_chance(one) else None
 
@@ -80,7 +80,7 @@ def has_chance(scenario: Scenario) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class OfClaims:
-    """Real claims; its units are the questions about the objects whose truth it may look at."""
+    """Real claims to tune on; the units are the questions about `objects`."""
 
     claims: RealClaims
     subject: Rules
@@ -94,7 +94,7 @@ class OfClaims:
         return changed(self.subject, values, where="space")
 
     def losses(self, values: Mapping[str, Any], measures: Sequence[Measure]) -> list[Array]:
-        """Return (p − right)², (p · currency − right)², 1 − right, or −log p of what is the case, for each answer."""
+        """Return (p − right)², (p · currency − right)², 1 − right, or the negative log-likelihood, for each answer."""
         answers = self.claims.answers(self.under(values), self.objects)
         probability, right = (answers[name].to_numpy().astype(np.float64) for name in ("probability", "right"))
         clipped = np.clip(probability, CLIPPED, 1.0 - CLIPPED)
@@ -111,7 +111,7 @@ class OfClaims:
         return [by_name[one] for one in measures]
 
     def halved(self, seed: int) -> tuple[Problem, Problem]:
-        """Half of the objects, and the other half; all claims stay in memory, only truths are held out."""
+        """Split the objects into two halves; all claims stay in memory, only truths are held out."""
         one, other = halves(self.objects, seed=seed)
         return OfClaims(self.claims, self.subject, one), OfClaims(self.claims, self.subject, other)
 
@@ -122,14 +122,14 @@ def formula_of(subject: object) -> UserFormula | None:
 
 
 def drawn_subject(problem: Problem) -> Scenario | Path | None:
-    """Return what trajectories of a problem are drawn of: a scenario, or the path of a claims file."""
+    """Return what to draw trajectories of: a scenario, or the path of a claims file."""
     if isinstance(problem, OfClaims):
         return problem.claims.path
     return problem.subject if isinstance(problem.subject, Scenario) else None
 
 
 def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rules | None = None) -> Problem:
-    """Return a problem from a scenario or its file, or from real claims or their folder; any other that has losses as it is.
+    """Return a problem from a scenario, real claims, or the path of either; objects with losses are returned unchanged.
 
     A scenario of fewer replications gets as many as are asked for, at least two, as one has no spread to judge by. A
     scenario in which nothing is random has one.
@@ -154,7 +154,7 @@ FORM = re.compile(rf"\s*({'|'.join(PRICES)})\s*(>=|<=)\s*(\d+(?:\.\d+)?)\s*")
 
 @dataclass(frozen=True)
 class PriceBound:
-    """A figure of `PRICES`, `>=` or `<=`, and a number."""
+    """Bound on a figure of `PRICES`: its name, `>=` or `<=`, and a number."""
 
     name: str
     relation: str
@@ -162,7 +162,7 @@ class PriceBound:
 
     @classmethod
     def of(cls, text: str) -> PriceBound:
-        """Read one; raises `UsageError` for what is none.
+        """Parse a bound; raise `UsageError` if the text is not one.
 
         >>> PriceBound.of("gap >= 3")
         PriceBound(name='gap', relation='>=', value=3.0)
@@ -182,7 +182,7 @@ class PriceBound:
 
 @dataclass(frozen=True)
 class Within:
-    """Test that all problems keep the price bounds under given settings; it can be pickled."""
+    """Callable that tests whether all problems keep the price bounds under some settings; it can be pickled."""
 
     bounds: tuple[PriceBound, ...]
     problems: tuple[Problem, ...]

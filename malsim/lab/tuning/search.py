@@ -1,4 +1,4 @@
-"""Optimisers to ask and tell: differential evolution, and for one loss with the least of a quadratic near the best point.
+"""Ask-and-tell optimisers: differential evolution, for one loss combined with quadratic models near the best point.
 
 The path depends on what is told, never on who told it when.
 """
@@ -107,7 +107,7 @@ CROSSINGS = (0.2, 0.5, 0.9)
 
 @dataclass
 class Search:
-    """Minimise over the unit cube by generations: a Sobol sequence first, then differential evolution.
+    """Minimiser over the unit cube by generations: a Sobol sequence first, then differential evolution.
 
     `ask()` gives the next point of the generation; `tell(number, value)` says what it was worth (NaN: no worth). The next
     generation is made once the whole last one is told, so the order of telling and the number of workers change nothing.
@@ -137,7 +137,7 @@ class Search:
             raise UsageError("too small", where="Search", given=(self.dimensions, self.size), allowed="1 dimension, size 4")
 
     def ask(self) -> tuple[int, Array]:
-        """Return the next point and its number. Raise `UsageError` if the generation is all asked and not all told."""
+        """Return the next point and its number. Raise `UsageError` while a fully asked generation has untold losses."""
         if self._count == len(self.points):
             if len(self.values) < len(self.points):
                 missing = [number for number in range(len(self.points)) if number not in self.values]
@@ -191,7 +191,7 @@ class Search:
 
 @dataclass
 class ModelSearch(Search):
-    """Minimise over the unit cube: a Sobol sequence of `start` points, then generations of `size`.
+    """Minimiser over the unit cube: a Sobol sequence of `start` points, then generations of `size`.
 
     Three of eight points are where quadratics through the points nearest the best are least, within three radii of it; the
     radius that did best is kept, and halved where none did better. The rest are children of the 16 best points:
@@ -228,7 +228,7 @@ class ModelSearch(Search):
         return new + [self._child_of_best(parents, draws) for _ in range(self.size - len(new))]
 
     def _resize(self, worth: Array) -> None:
-        """Keep the radius at which the last generation did best; halve it where it did no better than those before."""
+        """Keep the radius that did best in the last generation; halve it if none improved on earlier points."""
         if not self._reach:
             return
         first = min(self._reach)

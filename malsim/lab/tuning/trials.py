@@ -35,7 +35,7 @@ class Job:
 
 
 def loss_of(units: Sequence[Sequence[Array]], *, worst: bool, scales: Sequence[float] = ()) -> Array:
-    """Return the loss of each measure: mean over units, then over problems; of requirements the one worst of all.
+    """Return the loss of each measure: the mean over units, then over problems; for requirements the worst of all.
 
     Shape (measures,), or (1,) for the worst, each requirement over its scale. NaN where no unit has a value.
     """
@@ -65,7 +65,7 @@ def scales_of(tries: Sequence[Sequence[Sequence[Array]]]) -> list[float]:
 def bootstrap(
     tries: Sequence[Sequence[Sequence[Array]]], *, worst: bool, seed: int = 0, scales: Sequence[float] = ()
 ) -> Array:
-    """Return the loss of every try when the units of each problem are drawn anew: shape (400, tries, measures).
+    """Return the losses of all tries on resampled units of each problem, shape (400, tries, measures).
 
     One draw of units serves all tries and measures, so that tries are compared on the same units.
     """
@@ -87,7 +87,7 @@ def bootstrap(
 
 
 def triple(value: float, resamples: NDArray[np.float64]) -> Triple:
-    """Return a value with the 2.5 % to 97.5 % range of its resamples."""
+    """Return a value with the 2.5 % and 97.5 % quantiles of its resamples."""
     return value, *ends(resamples)
 
 

@@ -1,4 +1,4 @@
-"""Settings searched for the least loss on some problems, and judged on others."""
+"""Search for settings of least loss on some problems, judged on others."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ class Tuner:
         self.starts_within = self._within(self.values[0])
 
     def evaluate(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[float]:
-        """Return the loss of each of some settings: the objectives' mean, or the worst margin with its sign turned."""
+        """Return the loss of each of some settings: the mean of the objectives, or minus the worst margin."""
         return [float(loss.mean()) for loss in self.losses(values, executor)]
 
     def losses(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[Array]:
-        """Return the loss of each of some settings, one number an objective. How many workers make them changes nothing.
+        """Return the losses of each of some settings, one per objective; independent of the number of workers.
 
         NaN for settings that do not keep the bounds on prices; they are not run.
         """
@@ -100,7 +100,7 @@ class Tuner:
         return [loss_of(units, worst=self.worst, scales=self.scales) for units in self.tries]
 
     def result(self) -> TuningResult:
-        """Return the best of what was tried, its intervals, and how it does on what was held out."""
+        """Return the best setting tried, its intervals, and its performance on held-out units."""
         self.rescale()
         study = Study(
             space=self.space, holdout=self.holdout, holds_others=self.holds_others, measures=self.job.measures,
@@ -111,7 +111,7 @@ class Tuner:
         return evaluate_tries(study, self.values, self.tries)
 
     def _exclusions(self) -> dict[str, str]:
-        """Return why no setting can meet a requirement, where none that was tried does."""
+        """Return why no setting can meet a requirement, for requirements that no try meets."""
         if not self.worst:
             return {}
         best = np.max([worst_margins(units) for units in self.tries], axis=0)
@@ -130,7 +130,7 @@ def tune(
     progress: bool = False,
     **settings: Any,
 ) -> TuningResult:
-    """Search a space of settings for the least loss, and say how sure that is.
+    """Search a space of settings for the least loss, and judge the best on held-out units.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def tune(
 
 
 def _rescaled(tuner: Tuner, losses: Sequence[Array]) -> list[Array]:
-    """Return the losses under the scales of the requirements; those of points that were not run stay NaN."""
+    """Return the losses under the scales of the requirements; points that were not run stay NaN."""
     fresh = iter(tuner.rescale()[1:])  # the first try is the settings as they are
     return [loss if np.isnan(loss).any() else next(fresh) for loss in losses]
 
@@ -220,7 +220,7 @@ def _refuse_unmoved(losses: Sequence[Array], tuner: Tuner, *, bounded: bool) -> 
 
 
 def _weighted_loss(first: Array, last: Array) -> Array:
-    """Return a scalar loss per point; several objectives are combined with weights by position in the generation.
+    """Return one loss per point; several objectives are weighted by the point's position in the generation.
 
     max over objectives of w (loss − least of the first generation) / its range (Chebyshev), so that places share the front.
     """

@@ -73,11 +73,11 @@ class TuningResult:
 
     @property
     def front(self) -> pl.DataFrame:
-        """The points that no other beats in every objective."""
+        """Non-dominated points."""
         return self.candidates.filter("front")
 
     def toml(self, *, anyway: bool = False) -> str:
-        """Return the rules as a file that run, test, replay and tune accept, each with its interval.
+        """Return the best rules, each with its interval, as a file that run, test, compare and tune accept.
 
         Raises `UsageError` where nothing is recommended, unless it is asked for `anyway`, or where a setting is none of the
         rules.
@@ -134,7 +134,7 @@ class TuningResult:
         return pareto(self.candidates, x=columns[0], y=columns[1], labels=(x, y), title=title, lower_is_better=losses)
 
     def trajectories(self, column: str = "effective", *, cells: Sequence[str] | None = None) -> Sheet:
-        """Draw trajectories of the first problem before and after, of the six cells that differ most.
+        """Draw trajectories of the first problem before and after, for the six cells that differ most.
 
         Raises `UsageError` where no scenario or claims file was tuned on.
         """
@@ -163,7 +163,7 @@ class TuningResult:
         return "\n".join([*lines, f"  {'recommended' if self.recommended else 'nothing recommended'}: {self.reason}"])
 
     def _requirement_lines(self) -> list[str]:
-        """Return a line for each requirement: by how much it is met or missed, and the bound that excludes it."""
+        """Return a line for each requirement: its margin, and the bound that excludes it if there is one."""
         lines = []
         for row in self.margins.to_dicts() if self.margins is not None else ():
             worst = row["margin"] if row["held_out"] is None else min(row["margin"], row["held_out"])

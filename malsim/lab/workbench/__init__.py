@@ -1,4 +1,4 @@
-"""The workbench: one live page on which settings, wires and checks of a scenario are changed by hand and run at once."""
+"""Workbench: a live page on which settings, wires and checks of a scenario are changed and run at once."""
 
 from __future__ import annotations
 

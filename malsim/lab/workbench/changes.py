@@ -1,4 +1,4 @@
-"""The state of the workbench: a scenario, what was changed on it by hand, and the run that came of it."""
+"""State of the workbench: a scenario, the user's changes to it, the run that results, and its address."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LAW = "law"
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    """A scenario and the changes made to it by hand.
+    """Scenario and the user's changes to it.
 
     `values` are settings by their dotted names, with the memory's law under `law`. `netlist` is the text of another
     netlist, `checks` are checks added by hand, `inputs` values scheduled for inputs of the net.
@@ -46,7 +46,7 @@ class Tuning:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """The scenario under the changes. Raises `MalsimError` for a value, a netlist or a check that is refused."""
+        """Scenario with the changes applied. Raises `MalsimError` for a refused value, netlist or check."""
         scenario = self.law_scenario
         if self.netlist is not None:
             wires = scenario.netlist or NetlistConfig.of("")
@@ -64,13 +64,13 @@ class Tuning:
 
     @property
     def law_scenario(self) -> Scenario:
-        """The scenario as its file has it, but under the law that was chosen."""
+        """Scenario as its file has it, but under the chosen law."""
         law = self.values.get(LAW, self.base.law)
         return self.base if law == self.base.law else self.base.replace(law=law)
 
     @property
     def unset(self) -> Scenario:
-        """The scenario under the chosen law and netlist with every other setting as in its file."""
+        """Scenario under the chosen law and netlist, with every other setting as in its file."""
         return replace(self, values={LAW: self.values[LAW]} if LAW in self.values else {}, inputs=(), checks=()).scenario
 
     @property
@@ -80,7 +80,7 @@ class Tuning:
         return self.base.netlist.text if self.base.netlist else ""
 
     def with_value(self, name: str, value: Any) -> Tuning:
-        """Return the tuning with one setting changed; the file's own value takes the change away."""
+        """Return the tuning with one setting changed; the file's own value removes the change."""
         values = {key: old for key, old in self.values.items() if key != name}
         if name == LAW:
             values = {key: old for key, old in values.items() if not key.startswith("law.")}
@@ -97,7 +97,7 @@ class Tuning:
         return replace(self, values=values)
 
     def with_check(self, name: str, text: str, share: float = 1.0) -> Tuning:
-        """Return the tuning with one more check; raises `ScenarioError` for a property that cannot be read."""
+        """Return the tuning with one more check; raises `ScenarioError` for an invalid property."""
         names = [check.name for check in (*self.base.checks, *self.checks)]
         if not name.strip() or name in names:
             raise UsageError("a check needs a name of its own", where="check", given=name or None)
@@ -113,7 +113,7 @@ class Tuning:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Result:
-    """What came of a tuning: its run, the outcome of each check, and the traces by panel."""
+    """Run of a tuning, the outcome of each check, and the traces by panel."""
 
     tuning: Tuning
     run: Run
@@ -125,7 +125,7 @@ class Result:
 
 
 def run_tuning(tuning: Tuning, *, watch: Any = iter) -> Result:
-    """Run the scenario of a tuning and judge its checks; `watch` sees the ticks as `malsim.sim.bench.run` makes them."""
+    """Run the scenario of a tuning and judge its checks; `watch` wraps the ticks as in `malsim.sim.bench.run`."""
     run = api.run(tuning.scenario, watch=watch)
     return Result(tuning=tuning, run=run, outcomes=judge_run(run), traces=traces_of(run))
 
@@ -145,7 +145,7 @@ def query_of(tuning: Tuning, scenario: str, token: str = "") -> str:
 
 
 def tuning_of(base: Tuning, words: Mapping[str, Sequence[str]]) -> Tuning:
-    """Return a tuning with what an address says. Raises `MalsimError` for a name or a value that is refused."""
+    """Return a tuning with the changes that an address holds. Raises `MalsimError` for a refused name or value."""
     tuning = base
     if "netlist" in words:
         tuning = replace(tuning, netlist=words["netlist"][0])

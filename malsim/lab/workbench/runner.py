@@ -1,4 +1,4 @@
-"""Run the newest change on a thread of its own, so that the page answers meanwhile."""
+"""Thread that runs the newest change, so that the page stays responsive."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ EVERY = 0.1
 
 
 class _GivenUpError(Exception):
-    """A newer change arrived."""
+    """Raised in a run to abandon it for a newer change."""
 
 
 class Runner:
-    """Runs one tuning at a time; of those that arrive meanwhile only the newest is kept.
+    """Runner of one tuning at a time; of the tunings that arrive meanwhile only the newest is kept.
 
     `schedule` calls a function on the page's own thread. `done` is given the result, `failed` the message of an error and
     `progress` the share of the ticks that are made, -1 once none are awaited. With `at_once` a tuning is run on the thread
@@ -48,7 +48,7 @@ class Runner:
         self._busy = False
 
     def ask(self, tuning: Tuning) -> None:
-        """Run a tuning as soon as the run in progress is over, or at once where there is none."""
+        """Run a tuning after the run in progress, or immediately if there is none."""
         if self._at_once:
             self._run(tuning)
             return
@@ -89,7 +89,7 @@ class Runner:
         self._schedule(tell)
 
     def _watch(self, times: Sequence[int]) -> Iterator[int]:
-        """Give the ticks back one by one; report how many are made, and give up where a newer change waits."""
+        """Yield the ticks, report progress, and abandon the run if a newer change waits."""
         start = reported = time.monotonic()
         for number, at in enumerate(times):
             now = time.monotonic()

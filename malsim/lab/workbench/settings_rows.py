@@ -1,4 +1,4 @@
-"""The rows of the settings panel, rows_by_group from the settings of a scenario and the table of rules."""
+"""Rows of the settings panel, grouped, from the settings of a scenario and the table of rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TITLES = {
 
 
 def setting_groups(scenario: Scenario) -> list[dict[str, Any]]:
-    """Return groups of rows, each with name, label, value, unit, choices, the ends of its slider, and what it is about."""
+    """Return groups of rows with name, label, value, unit, choices, the ends of the slider, and a description."""
     every = settings_of(scenario)
     about = {f"rules.{rule.name}": _about(rule.metadata, rule.default) for rule in fields(Rules)}
     rows = {name: _row(setting, about.get(name, "")) for name, setting in every.items() if name != "run.first"}
@@ -69,7 +69,7 @@ def _row(setting: Setting, about: str) -> dict[str, Any]:
 
 
 def reach(setting: Setting) -> tuple[float, float]:
-    """Return the ends of a setting's slider: its bounds, or where a bound is as good as none a distance from its value."""
+    """Return the ends of a setting's slider: its bounds, or a distance from its value if a bound is practically infinite."""
     value = float(setting.value)
     size = abs(value) or 1.0
     low, high = setting.low, setting.high

@@ -1,4 +1,4 @@
-"""What the workbench opens: a scenario, a netlist, a file of claims, a store; by a path or by the name of an example."""
+"""Files that the workbench opens: scenarios, netlists, claims and stores, by path or by the name of an example."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS = (".toml", ".malnet", ".csv", ".csv.gz", ".parquet", ".ndjson", ".jsonl")
 
 
 def example_path(name: str) -> Path:
-    """Return the path of a shipped scenario by its name. Raises `UsageError` with the nearest names."""
+    """Return the path of a shipped scenario by name. Raises `UsageError` with similar names."""
     names = {path.stem: path for path in (root() / "scenarios").glob("*.toml")}
     if name not in names:
         raise UsageError("no such example", where="scenario", given=name, hint=nearest(name, names, "see the gallery"))
@@ -32,7 +32,7 @@ def example_path(name: str) -> Path:
 
 
 def path_of_name(name: str, folder: Path) -> Path:
-    """Return the path that an address names: a file below the folder, else a shipped scenario."""
+    """Return the path that an address names: a file below the folder, or else a shipped scenario."""
     if "/" in name or "." in name:
         path = inside(folder, name, where="scenario")
         if path.is_file():
@@ -41,7 +41,7 @@ def path_of_name(name: str, folder: Path) -> Path:
 
 
 def name_below(path: Path, folder: Path) -> str:
-    """Return the name of a path below the folder, by which an address names it; empty for one elsewhere.
+    """Return the name of a path relative to the folder, as used in addresses; empty for a path elsewhere.
 
     >>> name_below(Path("scenarios/tripwire.toml"), Path())
     'scenarios/tripwire.toml'
@@ -57,7 +57,7 @@ def holds_store(path: str | Path) -> bool:
 
 
 def scenario_of_path(path: str | Path, *, allow_code: bool = False) -> Scenario:
-    """Return the scenario of a file: itself, a netlist over 30 days, or claims as they came.
+    """Return the scenario of a file: the scenario itself, a netlist run for 30 days, or claims in order of arrival.
 
     Raises `MalsimError` for a file that cannot be read, and `UsageError` for more than 3,000 claims.
     """
@@ -71,7 +71,7 @@ def scenario_of_path(path: str | Path, *, allow_code: bool = False) -> Scenario:
 
 
 def _of_claims(path: Path) -> Scenario:
-    """Return a scenario in which the claims of a file arrive at their own times, or 1 % of them a day."""
+    """Return a scenario in which the claims of a file arrive at their own times, or 1 % per day without times."""
     claims = read_claims(path).claims
     if claims.height > MOST_CLAIMS:
         hint = "malsim compare reads longer files"

@@ -1,4 +1,4 @@
-"""Traces: what a run recorded as lines over time, with the panel that shows each and the line that it equals."""
+"""Traces of a run as lines over time, with their panels and duplicates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TITLES = {
 
 @dataclass(frozen=True, kw_only=True)
 class TraceLine:
-    """One line over time: `values` hold from each of the days `t` to the next; NaN where there is none.
+    """Step line: `values` hold from each day of `t` to the next; NaN for no value.
 
     `low` and `high` are the 5th and 95th percentile over replications, empty for one replication. `same_as` names an
     earlier trace of the panel with the same values.
@@ -55,7 +55,7 @@ class TraceLine:
 
 
 def traces_of(run: Any) -> dict[str, tuple[TraceLine, ...]]:
-    """Return the traces of a run by panel, in each panel in the order in which they came.
+    """Return the traces of a run by panel, in order of appearance.
 
     Cells of several replications are joined to a mean with a band where every replication has the same ones; drawn
     writers make others in each, so there the first replication is shown.
@@ -83,7 +83,7 @@ def traces_of(run: Any) -> dict[str, tuple[TraceLine, ...]]:
 
 
 def steps(t: tuple[float, ...], values: tuple[float, ...]) -> tuple[list[float], list[float]]:
-    """Return the corners of a line that holds each value until the next day.
+    """Return the corner points of a line that holds each value until the next day.
 
     >>> steps((0.0, 1.0), (5.0, 7.0))
     ([0.0, 1.0, 1.0], [5.0, 5.0, 7.0])
@@ -115,7 +115,7 @@ def _labels(run: Any) -> dict[str, str]:
 
 
 def _joined(frame: pl.DataFrame) -> pl.DataFrame:
-    """Join the replications of each line to its mean and its 5th and 95th percentile."""
+    """Reduce the replications of each line to mean, 5th and 95th percentile."""
     value = pl.col("value").cast(pl.Float64)
     return frame.group_by("t", "name", "panel", maintain_order=True).agg(
         value=value.mean(), low=value.quantile(0.05, "linear"), high=value.quantile(0.95, "linear")
@@ -123,7 +123,7 @@ def _joined(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _signals(run: Any, *, several: bool) -> pl.DataFrame:
-    """Return the signals as t, name, signal, value, and low and high over several replications."""
+    """Return the signals as t, name, signal, value, with low and high for several replications."""
     with_row = pl.format("{}({})", "signal", "row")
     name = pl.when(pl.col("row").is_null()).then("signal").otherwise(with_row).alias("name")
     if run.bands.height or several:
@@ -139,7 +139,7 @@ def _bits(run: Any) -> set[str]:
 
 
 def _with_panels(signals: pl.DataFrame, bits: set[str]) -> pl.DataFrame:
-    """Name the panel of each signal: bits together, signals from 0 to 1 together, any other by itself."""
+    """Add the panel of each signal: bits together, signals from 0 to 1 together, each other one alone."""
     value = pl.col("value")
     unit = value.is_between(0.0, 1.0).all().over("signal")
     panel = pl.when(pl.col("signal").is_in(sorted(bits)), unit).then(pl.lit("bits"))
@@ -162,7 +162,7 @@ def _add(panels: dict[str, list[TraceLine]], frame: pl.DataFrame, labels: Mappin
 
 
 def _marked(traces: list[TraceLine]) -> list[TraceLine]:
-    """Return the traces that moved most in the order in which they came, and mark those that equal an earlier one."""
+    """Return the traces that moved most in their original order, with duplicates marked."""
     from dataclasses import replace
 
     first: dict[tuple[tuple[float, ...], ...], str] = {}

@@ -28,7 +28,7 @@ LINKS = {"linkps": (1, 0), "linksp": (0, 1), "linkpp": ()}
 
 
 def wired(session: Session, statements: Sequence[Statement]) -> Session:
-    """Return the session with more statements; a signal that is set takes its value at once."""
+    """Return the session with more statements; a signal that is set takes its value immediately."""
     session = session.with_statements(statements) if statements else session
     for statement in statements:
         if isinstance(statement, Set) and not statement.setp and statement.address in session.net.initial:
@@ -37,7 +37,7 @@ def wired(session: Session, statements: Sequence[Statement]) -> Session:
 
 
 def is_hal(text: HalText, session: Session, words: Sequence[str]) -> bool:
-    """Return whether a line is about a component, an instance or a function under LinuxCNC's name.
+    """Return whether a line names a component, an instance or a function of LinuxCNC.
 
     A component's name that is an op's name too is read as LinuxCNC's in a session that has no cells and only LinuxCNC's
     components.
@@ -58,7 +58,7 @@ def is_hal(text: HalText, session: Session, words: Sequence[str]) -> bool:
 
 
 def _fits(component: Component, text: HalText, session: Session, words: Sequence[str]) -> bool:
-    """Return whether LinuxCNC's component of this name is meant, and not our op."""
+    """Return whether a name means LinuxCNC's component, and not the op of the same name."""
     arguments = {word.partition("=")[0] for word in words[2:]}
     instances = {part.name for instance in text.instances.values() for part in instance.parts}
     is_bench = session.memory.cells.is_empty() and set(session.net.instances) <= instances
@@ -90,7 +90,7 @@ def translated(text: HalText, session: Session, words: Sequence[str]) -> HalText
 
 
 def _refuse_choice(text: HalText, words: Sequence[str]) -> None:
-    """Refuse a setting that would have chosen another op when its component was loaded."""
+    """Refuse a setting that would have selected another op when its component was loaded."""
     pin, value = (words[0], words[-1]) if words[1:2] == ["="] else (words[1], words[-1]) if len(words) > 1 else ("", "")
     name, word = text.split(pin)
     if name and word in text.instances[name].component.defaults:
@@ -115,7 +115,7 @@ def respelled(line: str, text: HalText, session: Session) -> str:
 
 
 def _address(word: str, text: HalText, session: Session) -> str:
-    """Return the net's name of a pin that is spelled as LinuxCNC does, or with another hyphen; else the word itself."""
+    """Return the net's name of a pin that is spelled as in LinuxCNC or with another hyphen; else the word unchanged."""
     address = text.address(word)
     instance, _, pin = address.rpartition(".")
     if instance in session.net.instances:

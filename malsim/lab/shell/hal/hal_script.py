@@ -1,4 +1,4 @@
-"""A `.hal` script run as halrun would: wired as it says, then ticked for as long as its halsampler waits."""
+"""`.hal` scripts run as halrun does: wired, then ticked until halsampler has its samples."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class HalBench:
     runs: bool = False
 
     def act(self, words: tuple[str, ...]) -> bool:
-        """Perform an action of the threads or of the wiring; return False for one that a command of the shell performs."""
+        """Perform an action on the threads or on the wiring; return False for actions that shell commands perform."""
         name, *rest = words
         if name in {"start", "stop"}:
             self.runs = name == "start"
@@ -74,7 +74,7 @@ class HalBench:
         self.session = replace(self.session, memory=scan.memory, state=scan.state, day=now)
 
     def parts(self, component: str, channel: int) -> tuple[OpPart, ...]:
-        """Return the rings of a sampler or streamer."""
+        """Return the ring buffers of a sampler or streamer."""
         name = f"{component}.{channel}"
         if name not in self.instances:
             raise UsageError(f"no {component} has this channel", given=channel, hint=f"loadrt {component} first")
@@ -95,7 +95,7 @@ class HalBench:
         self.session = replace(self.session, state=replace(self.session.state, ops=state))
 
     def drain(self, channel: int, *, tagged: bool) -> list[str]:
-        """Return and clear the samples of a sampler, a line per row, in the format of halsampler."""
+        """Return and clear the samples of a sampler, one line per row, in halsampler's format."""
         parts = self.parts("sampler", channel)
         state = {**self.session.state.ops}
         first = state[parts[0].name]
@@ -114,14 +114,14 @@ class HalBench:
 
 @dataclass
 class HalScript:
-    """A `.hal` file on its way: its translation, the bench it runs on, and how many statements are wired."""
+    """`.hal` file in progress: its translation, its bench, and the number of statements wired so far."""
 
     bench: HalBench
     translation: Translated
     done_count: int = 0
 
     def wire(self, end: int | None = None) -> None:
-        """Wire the statements up to this one, or all."""
+        """Wire the statements up to `end`, or all."""
         new = self.translation.statements[self.done_count : end]
         self.done_count += len(new)
         self.bench.session = wired(self.bench.session, new)
@@ -166,7 +166,7 @@ def open_script(
 
 
 def _program(bench: HalBench, words: list[str]) -> None:
-    """halstreamer, halsampler and sleep; a shell script only for the here-documents it gives halstreamer."""
+    """Run halstreamer, halsampler or sleep, or the here-documents that a shell script feeds to halstreamer."""
     words = [word for word in words if word not in _PROGRAM_FLAGS]
     name, *rest = words or [""]
     if name in _SHELLS and len(rest) == 1:

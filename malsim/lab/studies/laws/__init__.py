@@ -1,4 +1,4 @@
-"""Laws side by side: on scenarios, replication by replication, or on files of real claims, question by question."""
+"""Comparison of laws on scenarios (by replication) or on files of real claims (by question)."""
 
 from malsim.lab.studies.laws.claims import compare_on_claims, file_of, read_folder
 from malsim.lab.studies.laws.scenarios import compare_on_scenarios

@@ -1,4 +1,4 @@
-"""Laws side by side on a file of real claims with truth."""
+"""Comparison of laws on a file of real claims with truth, and the terms behind a law's belief in one claim."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".ndjson", ".ndjson.gz", ".jsonl")
 
 
 def read_folder(folder: str | Path, *, on_bad_rows: str = "stop") -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Claims and truth of a folder that holds `claims.csv.gz` and `truth.csv.gz` (or another of the formats).
+    """Read claims and truth from a folder with `claims.csv.gz` and `truth.csv.gz`, or other supported formats.
 
     Raises `UsageError` where one is missing.
     """
@@ -44,7 +44,7 @@ def read_folder(folder: str | Path, *, on_bad_rows: str = "stop") -> tuple[pl.Da
 
 @dataclass(frozen=True)
 class ClaimSource:
-    """Claims, the moment that their day 0 is (None if they have no dates), and a line for each kind that was left out."""
+    """Claims, the moment of their day 0 (None without dates), and a line for each kind of rows left out."""
 
     claims: pl.DataFrame
     epoch: float | None
@@ -54,7 +54,7 @@ class ClaimSource:
 def read_source(
     path: Path, truth: str | None = None, *, confidence: float | None = None, on_bad_rows: str = "stop"
 ) -> tuple[ClaimSource, pl.DataFrame | None]:
-    """Read claims and truth: of a file of claims, of a folder with both, of a store, or of a memory that can be imported.
+    """Read claims and truth from a file of claims, a folder with both, a store, or a memory that can be imported.
 
     `confidence` is of claims in a memory that state none. Raises `DataError` and `StoreError` as the readers do.
     """
@@ -79,7 +79,7 @@ def _file(path: Path, on_bad_rows: str) -> ClaimSource:
 
 
 def file_of(folder: Path, stem: str) -> Path:
-    """Return the file of a folder that holds the claims, or the truth; raise `UsageError` if it is missing."""
+    """Return the path of a folder's claims or truth file; raise `UsageError` if there is none."""
     for suffix in SUFFIXES:
         if (path := folder / f"{stem}{suffix}").is_file():
             return path
@@ -96,7 +96,7 @@ def compare_on_claims(
     data: str = "claims",
     seed: int = 0,
 ) -> LawTable:
-    """Score the answers of several laws to the same questions on the same claims.
+    """Score the answers of several laws to the same questions about the same claims.
 
     Metrics: `accuracy`, over all questions; `returned`, over those whose true value the object had before; `brier`, where
     the law has a belief. A tie of k values is right by 1/k. A law of items has a memory an object, and no sweep runs in it:
@@ -130,7 +130,7 @@ def compare_on_claims(
 def answers_on_claims(
     claims: pl.DataFrame, truth: pl.DataFrame, laws: Sequence[Memory], *, ask_after: float = 0.0, data: str = "claims"
 ) -> tuple[pl.DataFrame, dict[Memory, pl.DataFrame]]:
-    """Return the questions, and what each law, or the graph's law under rules, makes of each: right and probability."""
+    """Return the questions, and right and probability of the answers of each law or set of rules."""
     in_order, questions = arrived(claims), questions_of(truth, ask=ask_after)
     questions = questions.filter(pl.col("object").is_in(in_order["object"].unique().implode()))
     if questions.is_empty():
@@ -149,7 +149,7 @@ def _answers(name: str | Rules, in_order: pl.DataFrame, claims: pl.DataFrame, qu
 
 
 def graph_answers(rules: Rules, claims: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
-    """Return right and probability per question for the graph's law under some rules, wired as in `replay`."""
+    """Return right and probability per question under the graph's law with some rules, wired as in `replay`."""
     answers = replay(claims, questions.select("object", "value", "asked"), rules=rules).answers
     key = ["object"] if questions["asked"].null_count() == questions.height else ["object", "asked"]
     both = questions.join(answers, on=key, how="left", maintain_order="left")
@@ -172,7 +172,7 @@ def explain_claim(
     params: Mapping[str, object] | None = None,
     at: float | None = None,
 ) -> LawExplanation:
-    """Explain a claim by its `cell` (or by `object=value`, its latest) under a law, on day `at`, by default the last.
+    """Explain a law's belief in a claim, given by its `cell` or as `object=value` (the latest), on day `at`.
 
     `claims` are as `importers.building.claim_stream` or `read_claims` gives them. Raises `AddressError` where nothing is so
     named by then, `UsageError` for a law that says nothing of its numbers.

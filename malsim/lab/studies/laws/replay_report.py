@@ -1,4 +1,4 @@
-"""Claims replayed under one law: the table, the figures and the files that `malsim compare CLAIMS` makes."""
+"""Replay of claims under one law: table, figures and files of `malsim compare CLAIMS`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def replay_law(
     params: Mapping[str, object] | None = None,
     seed: int = 0,
 ) -> LawReplay:
-    """Answer questions on claims (from `claim_files.read_claims`) with a law of items, and score the answers.
+    """Answer questions about claims (from `claim_files.read_claims`) with a law of items, and score the answers.
 
     Claims come by time, those of a file without times in its order. A law that learns of writers ticks once before each
     question, and has one memory for all objects. The answer is the value of the highest rank, the earliest of equals; its
@@ -77,7 +77,7 @@ def replay_law(
 
 
 def dawid_skene(claims: pl.DataFrame, truth: pl.DataFrame, *, seed: int = 0) -> dict[str, Score]:
-    """Return the score of Dawid and Skene's law, or of the vote by writer if objects have values of their own."""
+    """Return the score of Dawid and Skene's law, or of the vote by writer if the objects do not share values."""
     shared = is_shared(Stream.of(arrived(claims)).vocabulary)
     memory = plant_of("dawid_skene" if shared else "majority")
     answers = _answers(memory, claims, _questions(claims, truth), pools=shared)
@@ -89,7 +89,7 @@ def _first(truth: pl.DataFrame) -> pl.DataFrame:
 
 
 def _questions(claims: pl.DataFrame, truth: pl.DataFrame | None) -> pl.DataFrame:
-    """Return the questions (object, asked, value) about objects of the claims; without truth, each object once."""
+    """Return questions (object, asked, value) about the objects of the claims; without truth, each object once."""
     if truth is None:
         objects = claims.select("object").unique(maintain_order=True)
         return objects.with_columns(asked=pl.lit(None, pl.Float64), value=pl.lit(None, pl.String))
@@ -114,7 +114,7 @@ FIGURES = ("accuracy", "brier", "log_loss", "ece")
 
 @dataclass(frozen=True, repr=False)
 class ReplayReport:
-    """A replay of `claims` claims, and how claims of one object were wired (`contradictions`)."""
+    """Replay of `claims` claims; `contradictions` tells how claims about one object were wired."""
 
     result: Replay | LawReplay
     claims: int
@@ -172,7 +172,7 @@ def replay_report(
     claims: pl.DataFrame, truth: pl.DataFrame | None, *, law: str, settings: Sequence[str] = (), rules: str | None = None,
     contradictions: str = "mutual", seed: int = 0,
 ) -> ReplayReport:  # fmt: skip
-    """Replay claims under a law, or under a preset of the graph's law; with truth, score its answers beside simpler laws.
+    """Replay claims under a law or a preset of rules; with truth, score its answers next to those of simpler laws.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def _cell(score: Score, name: str) -> str:
 
 
 def _contested(result: Replay) -> dict[str, Any]:
-    """Return the frame and the figure of the most contested objects; nothing where no object has two values."""
+    """Return frame and figure of the most contested objects; empty if no object has two values."""
     from malsim.showing.plots.runs.trajectories import trajectories
 
     if not result.labels.height:

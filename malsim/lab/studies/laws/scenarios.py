@@ -1,4 +1,4 @@
-"""Laws side by side on scenarios: the same writers, faults and readers, replication by replication."""
+"""Comparison of laws on scenarios: the same writers, faults and readers, replication by replication."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def compare_on_scenarios(
     metrics: Sequence[Measure] = METRICS,
     replications: int = 100,
 ) -> LawTable:
-    """Run each scenario under each law on common random numbers, and measure.
+    """Run each scenario under each law on common random numbers, and measure it.
 
     Values are means over replications with their intervals (`Measurement.mean`). Differences are from the first law,
     replication by replication, each with its own 95 % interval (`difference_interval`). `laws` are laws, presets of rules
@@ -73,7 +73,7 @@ class Notes:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A law's figures, one for each metric, and its seconds of CPU for each metric."""
+    """Figures of a law, one per metric, and its CPU seconds per metric."""
 
     figures: list[Measurement]
     seconds: float
@@ -87,7 +87,7 @@ class Measured:
         return cls(figures, (time.process_time() - start) / len(metrics))
 
     def row(self, place: int) -> dict[str, object]:
-        """Return the mean of a metric with its interval; for a time also its spells, and its horizon if open."""
+        """Return the mean of a metric with its interval; for a time also horizon, censored and beyond."""
         own = self.figures[place]
         row: dict[str, object] = {"n": own.count}
         if own.time:
@@ -107,7 +107,7 @@ def _rows(data: str, law: str, side: Measured, base: Measured, metrics: Sequence
 
 
 def _cost_row(scenario: Scenario, name: str, side: Measured) -> dict[str, object]:
-    """Milliseconds of CPU a tick and replication: what a law costs on this machine, its writers and reader included.
+    """Return the CPU milliseconds per tick and replication on this machine, writers and reader included.
 
     Of a user's memory, which may live in other processes, nothing is said.
     """
@@ -119,7 +119,7 @@ def _cost_row(scenario: Scenario, name: str, side: Measured) -> dict[str, object
 
 
 def under_memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
-    """Return a scenario's settings under a law, a preset of rules, or a user's memory; the verifiers stay the same."""
+    """Return the changes that put a scenario under a law, a preset of rules, or a user's memory."""
     if not isinstance(law, str):
         return {"adapter": law}
     return (
@@ -130,7 +130,7 @@ def under_memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
 
 
 def _run(scenario: Scenario, metrics: Sequence[Measure], notes: Notes) -> Run | None:
-    """Run once for all metrics; None where a user's memory failed in every replication, or the law has no such run."""
+    """Run once for all metrics; return None if a user's memory failed in every replication or the law cannot run."""
     figures = all(isinstance(one, str) and (one in FIGURES or one in PRICES) for one in metrics)
     try:
         run = bench.run(scenario.replace(record="bands") if figures and not scenario.adapter else scenario)
@@ -148,7 +148,7 @@ def _run(scenario: Scenario, metrics: Sequence[Measure], notes: Notes) -> Run | 
 
 
 def _values(run: Run | None, scenario: Scenario, metric: Measure, notes: Notes) -> Measurement:
-    """Return a figure of the replications; NaN where they have none."""
+    """Return a figure of the replications; NaN where it has no value."""
     try:
         if run is not None:
             return measurement(run, metric)

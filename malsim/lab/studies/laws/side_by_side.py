@@ -1,4 +1,4 @@
-"""The table that a comparison of laws comes to."""
+"""Table of a comparison of laws."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCHEMA = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LawTable:
-    """Laws side by side: `frame` has a row a data set, law and metric.
+    """Comparison of laws: `frame` has one row per data set, law and metric.
 
     value with its 95 % interval (low, high) over n questions or replications; difference is from the first law on the same
     questions or replications, paired; `horizon` and `censored` are a time's longest spell and the share of spells not seen
@@ -54,7 +54,7 @@ class LawTable:
         return cls(frame=pl.concat(part.frame for part in parts), title="; ".join(titles), left_out=left_out)
 
     def figure(self) -> Sheet:
-        """Return a figure with a panel for each metric, and a row with its interval for each law."""
+        """Draw a panel for each metric with one row and interval per law."""
         from malsim.showing.plots.studies.law_table import law_table
 
         return law_table(self.frame, title=self.title)
@@ -64,7 +64,7 @@ class LawTable:
         return json.dumps(self.frame.with_columns(numbers).to_dicts(), indent=1, allow_nan=False)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write laws.parquet, laws.json, laws.png and laws.html; returns the paths."""
+        """Write laws.parquet, laws.json, laws.png and laws.html; return their paths."""
         from malsim.showing.pages.law_page import law_page
         from malsim.showing.pages.page_parts import png
 
@@ -109,7 +109,7 @@ def _cell(row: Mapping[str, float | None]) -> str:
 
 
 def law_rows(answers: Mapping[str, pl.DataFrame], questions: pl.DataFrame, *, data: str, seed: int) -> pl.DataFrame:
-    """Score answers (right, probability; one row a question) of each law; intervals by bootstrap over objects."""
+    """Score the answers (right, probability; one row per question) of each law, with bootstrap intervals over objects."""
     resamples = Resamples(questions["object"], seed)
     returned = questions["returned"].to_numpy()
     rows: list[dict[str, object]] = []
@@ -134,7 +134,7 @@ def law_rows(answers: Mapping[str, pl.DataFrame], questions: pl.DataFrame, *, da
 
 
 class Resamples:
-    """Objects drawn again and again: how often each question counts in each draw."""
+    """Bootstrap weights of questions, drawn by object."""
 
     def __init__(self, objects: pl.Series, seed: int) -> None:
         self._object = objects.rank("dense").to_numpy().astype(np.int64) - 1

@@ -1,4 +1,4 @@
-"""A file of claims as a stream that any memory takes through the port, asked as it goes."""
+"""Stream of claims that any memory takes through the port, with questions in between."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNKNOWN = -2  # the place of a true value that nobody ever claimed
 
 
 def arrived(claims: pl.DataFrame) -> pl.DataFrame:
-    """Claims with `t` in days, by time, writer and line; claims without times in the order of their file."""
+    """Return claims with `t` in days, sorted by time, writer and line; claims without times keep the order of their file."""
     undated = claims["time"].null_count() == claims.height
     return claims.sort("line").with_columns(t=pl.lit(0.0)) if undated else arranged(claims, 0)
 
@@ -52,7 +52,7 @@ def questions_of(truth: pl.DataFrame, *, ask: float = 0.0) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Stream:
-    """Claims in order of arrival and questions in order of time, as numbers, with the words behind them.
+    """Claims in order of arrival and questions in order of time, as index arrays with their vocabulary.
 
     `alone` says that each object has a memory of its own, a replication each; else one memory holds them all. `words` are
     the values of each object, whatever its memory calls them.
@@ -111,7 +111,7 @@ class Stream:
         )
 
     def words_of(self, values: pl.Series) -> pl.Series:
-        """Return the words of the value that answers each question, null where none does."""
+        """Return the value that answers each question as a word; null without an answer."""
         about = self.rep + self.object  # one of them is 0 throughout
         words = [None if value is None else self.words[thing][value] for thing, value in zip(about, values, strict=True)]
         return pl.Series("said", words, dtype=pl.String)

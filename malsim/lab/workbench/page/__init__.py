@@ -1,1 +1,1 @@
-"""The live page in Panel and Bokeh: its components, its figures, and what each of its parts answers."""
+"""Live page and its server, in Panel and Bokeh."""

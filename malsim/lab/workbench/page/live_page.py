@@ -1,4 +1,4 @@
-"""The page on one scenario: its layout, and the flow from a change to the new picture."""
+"""Page on one scenario: its parts, and the flow from a change to the new figures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_BITS = 16
 
 
 class LivePage:
-    """One live page; `tuning` is what was changed, `result` the last run that finished.
+    """Live page on a scenario; `tuning` has the changes, `result` the last run that finished.
 
     `schedule` calls a function on the thread of the page. `folder` is where files are saved, `address` is told each tuning
     that ran. `on_result` are called after each result, `on_day` when the mark moves, `on_tap` with the day of a click,
@@ -129,7 +129,7 @@ class LivePage:
         return float(self.stack.x_range.start), float(self.stack.x_range.end)
 
     def visible(self, result: Result) -> dict[str, list[TraceLine]]:
-        """Return the traces that are drawn, by panel: those that were picked, else those that moved most."""
+        """Return the drawn traces by panel: those that the user picked, else those that moved most."""
         panels = {}
         for panel, traces in result.traces.items():
             picked = self.picked.get(panel, {})
@@ -138,7 +138,7 @@ class LivePage:
         return panels
 
     def _defaults(self, panel: str, traces: Sequence[TraceLine]) -> set[str]:
-        """Return the names that are drawn where none is picked: those drawn before, and then those that moved most."""
+        """Return the traces to draw without a choice: those drawn before, then those that moved most."""
         most = MOST_BITS if panel == "bits" else SHOWN
         before = [trace.name for trace in traces if trace.name in self.default_names.get(panel, set())]
         others = [trace for trace in traces if trace.name not in before]
@@ -244,7 +244,7 @@ def changes_text(tuning: Tuning) -> str:
 
 
 def nearest_trace(traces: list[TraceLine], day: float, height: float, *, lanes: bool) -> TraceLine | None:
-    """Return the trace whose value on a day is nearest to a height; of lanes the one at that height."""
+    """Return the trace whose value on a day is nearest to a height; for lanes, the trace of the lane there."""
     if lanes:
         lane = len(traces) - 1 - int(max(0.0, min(height, len(traces) - 0.01)))
         return traces[lane] if 0 <= lane < len(traces) else None

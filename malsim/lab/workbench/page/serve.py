@@ -1,4 +1,4 @@
-"""The server of the page: loopback only unless a host is named, origins checked, no request to another machine."""
+"""Pages for notebooks and for visitors of the server, which listens on loopback and checks origins."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def component(scenario: Scenario | str | Path) -> Any:
 def page_for(
     target: str | None, words: Mapping[str, Sequence[str]], *, folder: Path, allow_code: bool, token: str = ""
 ) -> Any:
-    """Return the page that an address asks for: a scenario, or the gallery where neither it nor `target` names one."""
+    """Return the page of an address: a scenario, an op, a store, or the gallery if nothing is named."""
     document, location = pn.state.curdoc, pn.state.location
     schedule = document.add_next_tick_callback
     named = words.get("scenario", [""])[0]
@@ -89,7 +89,7 @@ body { padding: 14px max(14px, calc((100vw - 1500px) / 2)); box-sizing: border-b
 
 @dataclass(frozen=True, kw_only=True)
 class Serving:
-    """How a workbench is served: the file given, where, and whether code that a scenario names may run."""
+    """Settings of a server: the file given, host, port, token, and consent to run code."""
 
     target: str | None = None
     host: str = LOOPBACK
@@ -108,7 +108,7 @@ class Serving:
 
 
 def serve(serving: Serving, *, show: bool, ready: Any = print) -> None:
-    """Serve the page until Ctrl-C; `ready` is given its address."""
+    """Serve the page until Ctrl-C; `ready` is called with its address."""
     serving = replace(serving, port=serving.port or free_port(serving.host))
     try:
         server = server_of(serving)

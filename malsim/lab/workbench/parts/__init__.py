@@ -1,1 +1,1 @@
-"""The parts of the page under its figures: each shows a result and answers what is asked of it."""
+"""Parts of the page below its figures: checks, steps, wires, saving, why, gallery, op bench and store."""

@@ -1,4 +1,4 @@
-"""The checks with margin and witness, and the form that keeps what the figure shows as a check."""
+"""Table of checks with margin and witness, and a form that keeps a band of a trace as a check."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOOKS = {"pass": ("✓", "good"), "fail": ("✗", "bad"), "error": ("!", "odd")}
 
 
 class ChecksPart:
-    """The table of checks; a click on one puts the mark on the day of its witness."""
+    """Table of checks; a click on a row moves the mark to the day of its witness."""
 
     def __init__(self, go: Callable[[float], None], keep: Callable[[str, str], None]) -> None:
         self.table: Any = RowTable(
@@ -42,7 +42,7 @@ class ChecksPart:
         ]
 
     def offer(self, trace: TraceLine, window: tuple[float, float], days: float) -> None:
-        """Fill the form with the band that a trace keeps in a window of days."""
+        """Fill the form with the band of a trace in a window of days."""
         first, last = max(0.0, window[0]), min(days, window[1])
         inside = [value for at, value in zip(trace.t, trace.values, strict=True) if first <= at <= last and value == value]  # noqa: PLR0124  # NaN
         low, high = (min(inside), max(inside)) if inside else (0.0, 1.0)
@@ -66,7 +66,7 @@ class ChecksPart:
 
 
 def property_text(*, of: str, low: str, high: str, start: str, end: str) -> str:
-    """Return the property that a value stays within bounds in a window of days; an empty bound or end is left out.
+    """Return the property that a value stays within bounds during a window of days; empty bounds are left out.
 
     >>> property_text(of="eff(dec_a3ee)", low="0.3", high="", start="10", end="30")
     'always[10d:30d] (eff(dec_a3ee) >= 0.3)'

@@ -1,4 +1,4 @@
-"""The gallery: eight shipped examples, each with a sentence and a small picture of its run."""
+"""Gallery of eight shipped examples, each with a sentence and a small picture of its run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WIDE, HIGH, LINES = 220, 74, 6
 
 
 def gallery(schedule: Callable[[Callable[[], None]], None], onload: Callable[[Callable[[], None]], None]) -> Any:
-    """Return the cards of the examples as one pane; once it is loaded the pictures come as their runs finish."""
+    """Return the cards of the examples as one pane, to which pictures are added as their runs finish."""
     pane = html(_cards({}))
 
     def draw() -> None:

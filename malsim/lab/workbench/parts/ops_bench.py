@@ -1,4 +1,4 @@
-"""The ops bench: one op with a test signal at its input, sliders for its parameters, and its data sheet."""
+"""Op bench: one op with a test signal at its input, sliders for its parameters, and its data sheet."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ENDLESS, LARGEST = 1e6, 5.0
 
 @dataclass
 class OpsBench:
-    """The page of one op; `folder` is where CSV files are read."""
+    """Page of one op; CSV files are read below `folder`."""
 
     name: str
     folder: Path
@@ -75,7 +75,7 @@ class OpsBench:
         return wrap(settings, main)
 
     def draw(self) -> None:
-        """Draw the answer to the signal; what refuses it stands under the fields, and the last picture stays."""
+        """Draw the response to the signal; an error is shown below the fields, and the last picture stays."""
         try:
             frame = self.answer()
         except (MalsimError, OpError, OSError) as problem:
@@ -85,7 +85,7 @@ class OpsBench:
         self.plots.objects = [pn.pane.Bokeh(_figure(frame), sizing_mode="stretch_width", margin=0)]
 
     def answer(self) -> pl.DataFrame:
-        """Return t (days), the input and each output of the op under the present parameters."""
+        """Return t (days), the input and each output of the op under the current parameters."""
         if self.signal == LOOP:
             return closed_loop(self.values)
         if self.signal in SIGNALS:
@@ -131,7 +131,7 @@ class OpsBench:
 
 
 def parameters(sheet: Any) -> dict[str, Any]:
-    """Return the numbers of an op that can be set, but its first input, as a group of the settings panel."""
+    """Return the settable numbers of an op, without its first input, as a group of the settings panel."""
     first, rows = next(iter(sheet.slots)), []
     for name, slot in sheet.slots.items():
         pin = slot.pin
@@ -147,7 +147,7 @@ def parameters(sheet: Any) -> dict[str, Any]:
 
 
 def closed_loop(settings: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the answer of `pid` around a plant to a step of the set-point: t, input, y, output.
+    """Return the response of `pid` around a plant to a step of the set point: t, input, y, output.
 
     The plant is of first order: y ← y + 0.2 (output − y) a day.
     """

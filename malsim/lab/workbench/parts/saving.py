@@ -1,4 +1,4 @@
-"""Save what the page shows, into the working folder or as a download; nothing is replaced without asking."""
+"""Saving of the scenario, netlist, rules, figure and traces, to the working folder or as a download."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KINDS = {
 
 
 def content(kind: str, result: Result, visible: Mapping[str, Sequence[TraceLine]], title: str) -> bytes:
-    """Return the bytes of one of `KINDS` for a result; `visible` are the traces in the figure, `title` is its title."""
+    """Return the bytes of one of `KINDS` for a result; `visible` has the traces of the figure, `title` its title."""
     tuning = result.tuning
     if kind == "scenario":
         return scenario_text(tuning).encode()
@@ -69,7 +69,7 @@ def samples_of(visible: Mapping[str, Sequence[TraceLine]]) -> pl.DataFrame:
 
 
 def scenario_text(tuning: Tuning) -> str:
-    """Return the scenario as tuned, as a file that reads back; its netlist stands in the file.
+    """Return the changed scenario as a file that reads back, with its netlist inside.
 
     Raises `MalsimError` where the text cannot be read back.
     """
@@ -110,7 +110,7 @@ def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _channel() -> pl.Expr:
-    """Name a trace alone where its panel holds signals, else with the panel."""
+    """Return the name of a trace: alone for signals, else with its panel."""
     return (
         pl.when(pl.col("panel").is_in(["effective", "currency", "rank"]))
         .then(pl.format("{}.{}", "trace", "panel"))
@@ -119,7 +119,7 @@ def _channel() -> pl.Expr:
 
 
 def _figure(result: Result, visible: Mapping[str, Sequence[TraceLine]], title: str, kind: str) -> bytes:
-    """Draw the traces on paper: panels of values, lanes of bits, lanes of alarms."""
+    """Draw the traces as a static figure: panels of values, lanes of bits, lanes of alarms."""
     samples = samples_of(visible).with_columns(channel=pl.format("{} ({})", "trace", "panel"))
     rows = [
         {"channel": f"{trace.name} ({panel})", "address": title_of(panel), "digital": panel == "bits", "panel": place}
@@ -139,7 +139,7 @@ TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
 class SavePart:
-    """What to save, its name, and the two ways to save it."""
+    """Form for the kind, the name and the place to save; existing files are replaced only after a second press."""
 
     def __init__(self, page: Any, folder: Path) -> None:
         self._page, self._folder, self._asked_twice = page, folder, ""

@@ -1,4 +1,4 @@
-"""Step through the run tick by tick, with a list of what changed in each."""
+"""Steps through a run tick by tick, search for days, and scheduled inputs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BACK, ON = "◀ tick", "tick ▶"
 
 
 class StepPart:
-    """Buttons for the tick before and after, and the changes of the tick at the mark."""
+    """Buttons for the previous and the next tick, and the changes of the tick at the mark."""
 
     def __init__(self, page: Any) -> None:
         self._page = page
@@ -85,7 +85,7 @@ def ticks_of(result: Result) -> list[float]:
 
 
 def changes_at(result: Result, day: float) -> list[tuple[str, str, str, str]]:
-    """Return what changed in the tick at a day, as what, before, after, cause: events, signals, cells that moved."""
+    """Return the changes of the tick on a day as (what, before, after, cause): events, signals, cells."""
     times = ticks_of(result)
     now = max((t for t in times if t <= day), default=times[0])
     before = max((t for t in times if t < now), default=None)
@@ -119,7 +119,7 @@ FIND_BACK, FIND_ON, SET = "◀ find", "find ▶", "Set at next click"
 
 
 class FindPart:
-    """Jumps to the next or the previous day on which a condition of the property language holds, rises or falls."""
+    """Form that jumps to the next or previous day on which a condition holds, rises or falls."""
 
     def __init__(self, page: Any) -> None:
         self._page = page
@@ -159,7 +159,7 @@ def days_where(result: Result, condition: str, edge: str = "holds") -> list[floa
 
 
 class InputsPart:
-    """Schedules values of the net's free inputs; a click on the axis says the day."""
+    """Form that schedules values of the net's free inputs; a click on a figure selects the day."""
 
     def __init__(self, page: Any) -> None:
         self._page, self._waiting = page, None
@@ -197,7 +197,7 @@ class InputsPart:
             self.form.say("Click on a figure at the day on which it is to be set.")
 
     def _tapped(self, day: float) -> bool:
-        """Schedule the waiting value on a day that was clicked; return whether one waited."""
+        """Schedule the waiting value on the day that was clicked; return whether a value was waiting."""
         if self._waiting is None or self._page.result is None:
             return False
         (signal, value), self._waiting = self._waiting, None

@@ -1,4 +1,4 @@
-"""A live store, read-only: its past ticks as traces, its readings of now, and new ticks as they come."""
+"""Read-only view of a live store: its past ticks as traces, its current readings, and new ticks as they come."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EVERY = 1_000  # ms between two looks at the file
 
 @dataclass(frozen=True, kw_only=True)
 class StoreRecord:
-    """What a store went through, in the frames of a run."""
+    """History of a store in the frames of a run."""
 
     scenario: Scenario
     cells: pl.DataFrame
@@ -56,7 +56,7 @@ class StoreRecord:
 
 
 class StoreView:
-    """The page of a store; `refresh` reads it again where it was written to."""
+    """Page of a store; `refresh` reads the store again after it was written to."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.key, self.looks = path, uuid4().hex, Looks()
@@ -78,7 +78,7 @@ class StoreView:
         pn.state.add_periodic_callback(self.refresh, period=EVERY)
 
     def refresh(self) -> None:
-        """Read the store again if it was written to; what refuses it stands in the head, and the last picture stays."""
+        """Read the store again if it was written to; errors are shown in the head, and the last picture stays."""
         try:
             stamp = _stamp(self.path)
             if stamp != self._stamp:
@@ -135,6 +135,6 @@ class StoreView:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Return what changes when a store is written to: time and size of the file and of the log beside it."""
+    """Return times and sizes of a store's file and its write-ahead log, which change when it is written to."""
     files = [path, path.with_name(f"{path.name}-wal")]
     return tuple(number for file in files if file.exists() for number in (file.stat().st_mtime_ns, file.stat().st_size))

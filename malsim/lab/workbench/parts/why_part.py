@@ -1,4 +1,4 @@
-"""Why a value is what it is on a day: the terms as bars, a sentence, what would overturn it, and who reads it."""
+"""Explanation of a value on a day: terms as bars, a sentence, what would overturn it, and its readers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EMPTY = "<h2>Why</h2><p class='soft'>Click a trace to see why it has that value 
 
 
 class WhyPart:
-    """The explanation of the trace that was clicked last; it follows the settings."""
+    """Explanation of the trace that was clicked last, updated with each result."""
 
     def __init__(self) -> None:
         self.view: Any = html(EMPTY)
@@ -69,7 +69,7 @@ def explained(result: Result, trace: TraceLine, day: float) -> str:
 
 
 def _bars(terms: list[tuple[str, float]], total: float) -> str:
-    """Return the terms as a waterfall: each bar begins where the one before ended."""
+    """Return the terms as a waterfall chart: each bar begins where the previous one ended."""
     ends, at = [], 0.0
     for _, value in terms:
         ends.append((at, at + value))

@@ -1,4 +1,4 @@
-"""The netlist as text, checked while it is typed, beside its diagram with the values at the cursor."""
+"""Editor of the netlist, checked while typing, and its diagram with values on the marked day."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class WiresPart:
-    """Editor and diagram of the netlist; an edit that links is run, one that does not keeps the last picture."""
+    """Editor and diagram of the netlist; an edit runs once it links, and else the last picture stays."""
 
     def __init__(self, page: Any) -> None:
         self._page, self._text = page, ""
@@ -49,7 +49,7 @@ class WiresPart:
 
 
 def notes_of(text: str, tuning: Any) -> tuple[list[dict[str, Any]], bool]:
-    """Return the linter's notes on a text, or its faults, and whether it links and runs."""
+    """Return the linter's notes on a text or its faults, and whether the text links and runs."""
     try:
         document = parse(text, file="netlist")
         config = NetlistConfig(document=document)

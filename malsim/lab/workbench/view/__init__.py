@@ -1,1 +1,1 @@
-"""What the page is made of: components with a script each, and the figures."""
+"""Components and figures of the page."""

@@ -1,4 +1,4 @@
-"""The page's own components: small scripts beside this file, which a browser runs as they stand."""
+"""Components of the page, each with a small script next to this file, and their layout."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _script(name: str) -> str:
 
 
 class PageComponent(JSComponent):  # type: ignore[misc]  # Panel ships no types
-    """A component in the page's style."""
+    """Base class of components in the page's style."""
 
     __abstract = True
     _stylesheets: ClassVar[list[str]] = [CSS]
@@ -37,7 +37,7 @@ class PageComponent(JSComponent):  # type: ignore[misc]  # Panel ships no types
 
 
 class PageHead(PageComponent):
-    """The head of the page; sends `press` with a button's word, and `drop` with the index of a held picture."""
+    """Head of the page; sends `press` with a button's word, and `drop` with the index of a held picture."""
 
     title = param.String()
     about = param.String()
@@ -60,7 +60,7 @@ class SettingsPanel(PageComponent):
 
 
 class Legend(PageComponent):
-    """The traces by panel with their values under the cursor; sends panel, name and whether to show one."""
+    """Traces by panel with their values under the cursor; sends panel, name and whether a trace is shown."""
 
     key = param.String()
     panels = param.List([])
@@ -101,7 +101,7 @@ class FieldForm(PageComponent):
 
 
 class TextEditor(PageComponent):
-    """A text with notes at its lines; sends `text` 300 ms after the last key."""
+    """Text with notes at its lines; sends `text` 300 ms after the last key."""
 
     text = param.String("")
     label = param.String("")
@@ -110,7 +110,7 @@ class TextEditor(PageComponent):
 
 
 class NetDiagram(PageComponent):
-    """A net as boxes and wires with live values."""
+    """Net as boxes and wires with live values."""
 
     key = param.String()
     boxes = param.List([])
@@ -119,7 +119,7 @@ class NetDiagram(PageComponent):
 
 
 def html(text: str, **options: Any) -> Any:
-    """Return a pane of HTML in the page's style; the caller has escaped what is not its own."""
+    """Return a pane of HTML in the page's style; foreign text must be escaped by the caller."""
     import panel as pn
 
     return pn.pane.HTML(text, stylesheets=[CSS], sizing_mode="stretch_width", **options)

@@ -1,4 +1,4 @@
-"""The figures of the page: one a panel, with one time axis, a crosshair, held pictures and a mark at the chosen day."""
+"""Figures of the page, one per panel, with a common time axis, a crosshair, held pictures and a mark."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ window.dispatchEvent(new CustomEvent("malsim-day", {detail: {key, day: cb_obj.x}
 
 @dataclass
 class Looks:
-    """The colour and the dash of each name, the same in every panel, given out in order of appearance."""
+    """Colour and dash of each name, the same in every panel, assigned in order of appearance."""
 
     given: dict[str, int] = field(default_factory=dict)
 
@@ -55,14 +55,14 @@ class Looks:
 
 @dataclass(frozen=True)
 class Hold:
-    """A picture kept as a pale reference: its label and its traces by panel."""
+    """Earlier picture kept as a pale reference: its label and its traces by panel."""
 
     label: str
     traces: Mapping[str, Sequence[TraceLine]]
 
 
 class Stack:
-    """The figures of one set of panels, one under the other."""
+    """Figures of a set of panels, arranged vertically."""
 
     def __init__(self, panels: Sequence[str], key: str, days: float, tap: Callable[[str, float, float], None]) -> None:
         self.panels = tuple(panels)
@@ -155,7 +155,7 @@ class Stack:
 
 
 def bare_figure(x_range: Range1d, height: int, guide: Span, title: str, **options: Any) -> Any:
-    """Return an empty figure with the page's tools, whose ink is readable on light and dark."""
+    """Return an empty figure with the page's tools, readable on light and dark backgrounds."""
     wheel = WheelZoomTool(dimensions="width", modifiers={"ctrl": True})
     tools = [PanTool(dimensions="width"), BoxZoomTool(dimensions="width"), wheel, ResetTool()]
     crosshair = CrosshairTool(overlay=guide)
