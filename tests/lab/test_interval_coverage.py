@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +15,7 @@ import malsim as ms
 from malsim.base.intervals import SHARE, difference_interval, mean_interval
 from malsim.lab.space.settings import scenario_of
 from malsim.sim import bench
-from malsim.sim.record.measurement import Measurement
+from malsim.sim.record.measurement import CalibrationErrors, Measurement, Times
 from malsim.sim.record.metrics import by_replication, measurements, metric_bounds
 
 LEAST = 0.92
@@ -20,7 +23,7 @@ SEED = 20_251  # of no scenario
 FEW = 2.5  # e^-2.5 = .08: what happens so seldom in n values is not seen in more blocks than a miss is allowed
 # an eighth of its replications takes long, and a third of the samples of eight has none of these
 NOT_COVERED = {("weekend", "last_write", 8): {"time_to_correction"}}
-Array = NDArray[np.float64]
+Array, Ints = NDArray[np.float64], NDArray[np.int64]
 VALUES = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=30)
 
 
@@ -44,9 +47,21 @@ def coverage(name: str, law: str, *, size: int, blocks: int, metrics: tuple[str,
     }
 
 
+def _block(one: Measurement, rows: Ints) -> Measurement:
+    """Return the measurement of some replications."""
+    changes: dict[str, Any] = {"each": one.each[rows]}
+    if isinstance(one, CalibrationErrors):
+        changes |= {"gaps": one.gaps[rows], "counts": one.counts[rows]}
+    elif isinstance(one, Times) and one.spells:
+        rep, days, ended = (np.concatenate(part) for part in zip(*one.spells, strict=True))
+        spell, place = np.nonzero(rep[:, None] == rows)
+        changes["spells"] = [(place, days[spell], ended[spell])] if len(place) else []
+    return replace(one, **changes)
+
+
 def _held(one: Measurement, size: int) -> float:
     value, blocks = one.mean()[0], np.arange(len(one.each)).reshape(-1, size)
-    ends = np.array([one.take(block).mean()[1:] for block in blocks])
+    ends = np.array([_block(one, block).mean()[1:] for block in blocks])
     return float(((ends[:, 0] <= value + 1e-9) & (value - 1e-9 <= ends[:, 1]) | np.isnan(ends[:, 0])).mean())
 
 

@@ -84,7 +84,7 @@ class WriteSchedule:
         targets: Sequence[str] = (),
         space: Space | None = None,
     ) -> WriteSchedule:
-        """Return the schedule of a scenario: its scripted writers and two strangers write about its scripted or loaded cells.
+        """Return the schedule of a scenario: its scripted writers and two strangers write about its cells.
 
         Raises
         ------
