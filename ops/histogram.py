@@ -76,7 +76,7 @@ def function(
 def _counts(
     bin_: Array, in_: Array, nbins: Array, binsize: Array, minvalue: Array, clears: Array
 ) -> tuple[Array, Array, Array]:
-    """The bins with this value counted, and whether it is above or below them."""
+    """Return the bins with this value counted, and whether it is above or below them."""
     above, below = in_ > minvalue + nbins * binsize, in_ < minvalue
     place = np.floor((in_ - minvalue) / binsize)
     here = (np.arange(len(bin_))[:, np.newaxis] == place) & (np.arange(len(bin_))[:, np.newaxis] < nbins)
@@ -88,7 +88,7 @@ def _moments(
     in_: Array, nsamples: Array, mean: Array, m2: Array, total: Array, squares: Array, variance: Array, clears: Array,
     method: Array,
 ) -> tuple[Array, dict[str, Array]]:  # fmt: skip
-    """How many values, and what the second and later ones make of mean and variance."""
+    """Return the count, mean and variance after this value."""
     count = np.where(clears, 1, nsamples + 1)
     mean, m2, total, squares = (np.where(clears, 0.0, one) for one in (mean, m2, total, squares))
     variance, more = np.where(clears, 0.0, variance), count > 1

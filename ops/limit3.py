@@ -63,7 +63,7 @@ def function(
 
 
 def _bound(min_: Array, max_: Array, still: Array, reach: Array, aim: Array, time_up: Array, time_down: Array) -> Array:
-    """The bound to stop at, NaN where it may follow."""
+    """Return the bound at which to stop, NaN where the output may follow the input."""
     rules = [
         (still[1] > max_ + EQUAL) & ~_within(reach, max_),
         (still[0] < min_ - EQUAL) & ~_within(reach, min_),
@@ -77,7 +77,7 @@ def _next_position(
     lands: Array, ahead: Array, reach: Array, now: Array, last: Array,
     closing: Array, out: Array, velocity: Array, smooth_steps: Array, tick: float,
 ) -> Array:  # fmt: skip
-    """The next position: the first rule that holds."""
+    """Return the next position, by the first rule that applies."""
     low, high = reach
     left = np.divide(out - last, closing / 2, out=np.zeros_like(out), where=np.abs(closing) >= EQUAL)
     rules = [

@@ -24,10 +24,10 @@ def function(in_: Array, offset: Array, fb_in: Array) -> dict[str, Array]:
 
 
 def back(offset: Array, fb_in: Array) -> dict[str, Array]:
-    """The way back alone."""
+    """Subtract the offset only."""
     return {"fb_out": fb_in - offset}
 
 
 def forth(in_: Array, offset: Array) -> dict[str, Array]:
-    """The way out alone."""
+    """Add the offset only."""
     return {"out": in_ + offset}

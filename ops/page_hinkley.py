@@ -4,7 +4,7 @@
     rose where up − its least > threshold;  fell where down − its least > threshold, from `warmup` values on
 
 An alarm lasts while the sum stays that far above its least: it falls silent when the mean catches up with the shift or the
-values return. `reset` on an alarm starts anew from the new level; put a `latch` behind it to hold an alarm. Where the mean
+values return. `reset` on an alarm starts again from the new level; put a `latch` behind it to hold an alarm. Where the mean
 is known use `cusum`. Source: E. S. Page, Biometrika
 41 (1954); D. V. Hinkley, Biometrika 58 (1971).
 

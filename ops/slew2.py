@@ -59,7 +59,7 @@ def function(
 
 
 def _largest(gap: Array, push: Array) -> Array:
-    """The largest displacement from which braking by `push` a tick covers no more than the gap."""
+    """Return the largest displacement from which braking by `push` a tick covers no more than the gap."""
     size = np.abs(gap)
     m = np.floor((np.sqrt(1.0 + 8.0 * (size / push)) - 1.0) * 0.5)
     n = m + 1.0

@@ -61,7 +61,7 @@ def _alike(values: Array, n: int, tick: float) -> tuple[Array, Array]:
 
 
 def _spread(n: int) -> float:
-    """The sum of squares of 0 … n − 1 about their mean; 1 below two."""
+    """Return the sum of squares of 0 … n − 1 about their mean; 1 below two."""
     return n * (n * n - 1) / 12 if n > 1 else 1.0
 
 
@@ -87,7 +87,7 @@ def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
 
 
 def _total(values: Array, many: int, past: int) -> Array:
-    """The sum of (i − (n − 1)/2) · value over n values that end `past` before the newest, in the same order."""
+    """Return the sum of (i − (n − 1)/2) · value over n values that end `past` before the newest, in the same order."""
     first = len(values) - past - many
     total: Array = np.zeros_like(values[0])
     term = np.empty_like(values[0])

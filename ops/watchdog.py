@@ -36,7 +36,7 @@ def function(
 
 
 def arm(enable: Array, ok: Array, tripped: Array, time_left: Array, enabled: Array, timeout: Array) -> dict[str, Array]:
-    """The first half: a rising enable reloads and clears."""
+    """Reload the timer and clear the alarm on a rising enable."""
     arms = enable & ~enabled & ~ok
     left = np.where(arms, timeout, time_left)
     return {"ok": ok | arms, "tripped": tripped & ~arms, "time_left": left, "enabled": enable}
@@ -45,7 +45,7 @@ def arm(enable: Array, ok: Array, tripped: Array, time_left: Array, enabled: Arr
 def watch(
     in_: Array, enable: Array, ok: Array, tripped: Array, seen: Array, time_left: Array, timeout: Array, tick: float
 ) -> dict[str, Array]:
-    """The second half: what changed is reloaded, the rest counts down."""
+    """Reload the timers whose input changed, and count the others down."""
     runs = enable & ok
     changes = (in_ != seen) & ~(np.isnan(in_) & np.isnan(seen))
     left = np.where(runs, np.where(changes, timeout, time_left - tick), time_left)

@@ -2,7 +2,7 @@
 
     under = in ≤ min;  over = in ≥ max;  out = neither
 
-The bounds themselves are outside; NaN counts as inside, so put a `watch` or `score.bad` beside it. Source: LinuxCNC
+The bounds themselves are outside; NaN counts as inside, so add a `watch` or `score.bad`. Source: LinuxCNC
 wcomp.
 
 >>> import numpy as np

@@ -2,7 +2,7 @@
 
 A law is a module: its docstring says in a sentence what the memory does, then the equation, the source, and what the model
 leaves out; its `Param`s declare what can be set, its `ItemField`s the columns of an item; `write`, `tick`, `read`, `rank`
-and `belief` stand there where they do something. `engine` runs it; it is no law.
+and `belief` are there where they do something. `engine` runs it and is not a law.
 """
 
 from malsim.laws.engine.definition import Law

@@ -1,11 +1,11 @@
-"""Put a record a value, and find it by likeness, by words, by how lately it was put, and by its utility.
+"""Put a record a value, and rank it by similarity, words, recency and utility.
 
     write:  same → updated = max(updated, t), utility = c;  else a record, updated = t, utility = c
     tick:   a record whose life is over dies;  being put again lengthens none
     score = .5 sim + .2 words + .2 · 2^(−(now − updated) / half_life) + .1 clamp(utility)
 
 Asked about an object, all of its records hold its name: sim and words are 1 for each. No score reads a relation, so a
-contradiction costs nothing. The records themselves, whose likeness knows letters: `--memory malsim.adapters.arw:records`.
+contradiction costs nothing. The records themselves, with similarity of letters: `--memory malsim.adapters.arw:records`.
 Source: ARW's documentation of its kernel (c773a1c1): select_hybrid, the lane semantic.
 Left out: the embedding, tags, links, the caps of lanes, and the overlay.
 

@@ -8,7 +8,7 @@ The exponents add up over the sweeps, so that the more often it is swept, the fa
 Source: BennettSchwartz/membrane 8408c8c: the decay sweep.
 Left out: reinforcement and penalties by callers, sensitivity, and retrieval.
 Proven: equal on 50 of 50 drawn streams (to 1e-9): decay.Exponential; the sweep that calls it, its pruning and who is
-penalised are written anew in the test.
+penalised are rewritten in the test.
 
 >>> from malsim.laws import play
 >>> play("membrane", "0 A", "2 tick"), play("membrane", "0 A", "1 tick", "2 tick")

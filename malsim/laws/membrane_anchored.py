@@ -6,7 +6,7 @@
 
 Source: BennettSchwartz/membrane, its pull request 25: the repair of the decay sweep.
 Left out: reinforcement and penalties by callers, sensitivity, and retrieval.
-Proven: no function to run: the repair is no part of the pinned commit.
+Proven: no function to run: the repair is not part of the pinned commit.
 
 >>> from malsim.laws import play
 >>> play("membrane_anchored", "0 A", "2 tick"), play("membrane_anchored", "0 A", "1 tick", "2 tick")

@@ -24,7 +24,7 @@ s = ItemField(1.0, "1", "strength")
 p = ItemField(1.0, "1", "chance of survival")
 clock = ItemField("time", "d", "when it was made or last read")
 scale = Param(5.0, "d", "time constant of forgetting at strength 1", 0.001, 100_000.0)
-redraws = Param(1.0, "1", "above 0: each load draws anew, as shipped; 0: repaired, one draw counts", 0.0, 1.0)
+redraws = Param(1.0, "1", "above 0: each load draws again, as shipped; 0: repaired, one draw counts", 0.0, 1.0)
 
 
 def tick(items: Items, now: float, *, scale: float, redraws: float) -> Columns:

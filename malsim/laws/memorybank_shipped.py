@@ -8,7 +8,7 @@
 Source: zhongwanjun/MemoryBank-SiliconFriend cf61c41, forget_memory.py.
 Left out: the draw itself (p is its expectation), summaries, and search.
 Proven: equal on 50 of 50 drawn streams (to 1e-9): forgetting_curve and update_memory_when_searched; the loop over memories
-is written anew in the test.
+is rewritten in the test.
 
 >>> from malsim.laws import play
 >>> play("memorybank_shipped", "0 A", "2 tick"), play("memorybank_shipped", "0 A", "1 tick", "2 tick")

@@ -83,7 +83,7 @@ def _near(rep: Ints, object_: Ints) -> tuple[Ints, Bools]:
 def _recompute(
     k: Array, value: Ints, about: Bools, there: Bools, *, own: Array, contradicts: float, unrelated: float
 ) -> Array:
-    """The confidences k with those of the items `about` computed anew, one after the other."""
+    """Return the confidences k after recomputing those of the items `about`, one after the other."""
     k, lines = k.copy(), np.arange(len(k))
     turns = np.argsort(~about, axis=1, kind="stable")
     for turn, mask in zip(turns.T, np.sort(about, axis=1)[:, ::-1].T, strict=True):

@@ -1,12 +1,12 @@
 """Find out whom to believe: writers' records and confusions, learnt from what they agree on, weigh every claim.
 
     one claim a writer and object, the latest;  n_o claims about o
-    e_i     = exp(−age_i / tau) with a tau; else exp(−(t_newest(o) − t_i) / τ), τ found from the claims; 1 where none is
+    e_i     = exp(−age_i / tau) with a tau; else exp(−(t_newest(o) − t_i) / τ), τ found from the claims; 1 if not found
     u_i     = e_i [n_o ≥ 2], times PIN where o is verified: what a claim weighs in learning
-    P       = the share of the claims about o; then, anew at each tick, twenty sweeps:
+    P       = the share of the claims about o; then, at each tick, twenty sweeps:
     A       = (Σ u P(v_i) + .7 KP) / (Σ u + KP), within [1/K + .02, .98]
     a_w     = (Σ_w u P(v_i) + KW A) / (Σ_w u + KW), within [.02, .98]
-    M(k,v)  = Σ u P(k) [v_i = v] + KP one(k,v), each row summing to 1;  one = A on the diagonal, (1 − A)/(K − 1) beside it
+    M(k,v)  = Σ u P(k) [v_i = v] + KP one(k,v), each row summing to 1;  one = A on the diagonal, (1 − A)/(K − 1) off it
     M_w     = M with the odds of its diagonal times odds(a_w) / odds(A)
     θ_w     = (Σ_w u P(k) [v_i = v] + KC M_w) / (Σ_w u P(k) + KC)
     c(i)    = log P(bin of stated | agreed) − log P(bin | did not)

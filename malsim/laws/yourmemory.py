@@ -56,7 +56,7 @@ def rank(items: Items, _: float) -> Array:
 
 
 def _used(items: Items, used: Bools, now: float | Array, since: Array) -> Columns:
-    """All items one active day older where this is a new day, and those in use from now on."""
+    """Make all items one active day older on a new day, and mark those that are in use."""
     fresh = np.floor(items["latest"]) < np.floor(now)
     return {
         "n": items["n"] + used,

@@ -19,7 +19,7 @@ from ops.pin import foreign
 
 foreign.watch = foreign_code
 Store.input_of = staticmethod(input_of)
-Store.scan = staticmethod(scan)  # what stands in a store runs at its ticks once netlists can be read
+Store.scan = staticmethod(scan)  # the netlist of a store runs at its ticks once this package is imported
 
 __all__ = [
     "Document",

@@ -1,4 +1,4 @@
-"""A netlist from its file, with every file it sources in its place."""
+"""Reading of a netlist file and of the files it sources."""
 
 from __future__ import annotations
 

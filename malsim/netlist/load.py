@@ -1,4 +1,4 @@
-"""A netlist onto a memory: its cells and edges put in as they stand, its wiring linked, everything or nothing."""
+"""Loading of a netlist into a memory: cells and edges unchanged, wiring linked, all or nothing."""
 
 from __future__ import annotations
 

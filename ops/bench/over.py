@@ -85,7 +85,7 @@ def _split(frame: pl.DataFrame, settings: Mapping[str, object]) -> tuple[dict[st
 
 
 def _for_column(sheet: Sheet, constant: dict[str, object], column: pl.Series) -> Sheet:
-    """The op with the sizes among the settings, its `any` pins of the column's type."""
+    """Return the op with the sizes from the settings and its `any` pins of the column's type."""
     sizes = {key: constant.pop(key) for key in list(constant) if key in sheet.sizes or key == "type"}
     kind = "bit" if column.dtype == pl.Boolean else "int" if column.dtype.is_integer() else "float"
     return sheet.sized(**{"type": kind, **sizes})

@@ -28,7 +28,7 @@ SMALL = 1e-9
 
 
 def signal(kind: Signal, calls: int) -> Array:
-    """A test signal: 0 for the first tenth of the calls; then 1, a rise to 1, one 1, or two cycles about 0.
+    """Return a test signal: 0 for the first tenth of the calls; then 1, a rise to 1, a single 1, or two cycles about 0.
 
     >>> signal("impulse", 10).tolist()
     [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
@@ -48,7 +48,7 @@ def signal(kind: Signal, calls: int) -> Array:
 def respond(
     sheet: Sheet, kind: Signal, settings: Mapping[str, object] | None = None, *, tick: str = "1d", calls: int = 100
 ) -> pl.DataFrame:
-    """The op's answer to a test signal on its first input: a frame of `t` (days), `input` and every single output.
+    """Run an op on a test signal at its first input; return a frame of `t` (days), `input` and every single output.
 
     A bit input takes the signal above one half, an int input its whole part; `enable` is true unless set.
 
@@ -71,7 +71,7 @@ def respond(
 def frequency(
     sheet: Sheet, settings: Mapping[str, object] | None = None, *, tick: str = "1d", points: int = 200
 ) -> pl.DataFrame | None:
-    """The frequency response of the first float output: `frequency` (1/d), `gain`, `phase` (degrees).
+    """Compute the frequency response of the first float output: `frequency` (1/d), `gain`, `phase` (degrees).
 
     None where the op is not linear in its first input at these settings: two signals and their weighted sum, and one
     of them later, are tried from a fresh start. H is the transform of the impulse response, which must die out; one
@@ -99,7 +99,7 @@ def frequency(
 
 
 def _impulse_response(sheet: Sheet, settings: Mapping[str, object] | None, tick: str, output: str) -> tuple[Array, bool]:
-    """The impulse response, or its differences and True where it settles at a constant."""
+    """Return the impulse response, or its differences and True if it settles at a constant."""
     for calls in LONG:
         impulse = np.zeros((calls, 1))
         impulse[0] = 1.0

@@ -90,7 +90,7 @@ def sweep(
 
 
 def slot_of(sheet: Sheet, name: str, *, output: bool) -> Slot:
-    """Where a pin stands in a state, by the name a user types."""
+    """Return the key and row of a pin in a state, by the name that a user types."""
     slot = sheet.slots.get(name)
     if slot is None or isinstance(slot.pin, Out) != output:
         can = [pin for pin, one in sheet.slots.items() if isinstance(one.pin, Out) == output]

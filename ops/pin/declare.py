@@ -102,7 +102,7 @@ class Param(Pin):
 class Size:
     """Number of pins in a family of like pins; chosen where the op is loaded, the same for all its rows.
 
-    The function may take it, as a plain int; mostly the shape of a family's array tells it.
+    The function may take it, as a plain int; usually the shape of a family's array shows it.
     """
 
     start: int
@@ -120,7 +120,7 @@ class Tick:
     meaning: str = "length of the tick"
 
     def __post_init__(self) -> None:
-        """Refuse a unit that is no time."""
+        """Raise `OpError` for a unit that is not a unit of time."""
         if not is_time(self.unit):
             msg = f"a tick is a length of time, not {self.unit!r}"
             raise ValueError(msg)

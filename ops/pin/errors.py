@@ -15,7 +15,7 @@ class OpError(ValueError):
     where
         The op, and its pin where it is one pin's fault.
     given, allowed, hint
-        What was found, what may stand there, what to try.
+        What was found, what is allowed there, what to try.
 
     >>> print(OpError("below its bound", where="smooth.gain", given=-1, allowed="0.0 to 1.0"))
     smooth.gain: below its bound; given: -1; allowed: 0.0 to 1.0

@@ -86,7 +86,7 @@ class Draft:
             target[rows] = values
 
     def columns(self, mask: NDArray[np.bool_] | None = None) -> dict[str, Buffer]:
-        """The columns as they are now; of the new rows those that are kept, all if None."""
+        """Return the current columns with the new rows that `mask` selects, or with all new rows."""
         end = len(self.arrays["rep"])
         columns = {}
         for name, array in self.arrays.items():

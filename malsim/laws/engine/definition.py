@@ -139,7 +139,7 @@ class Law:
 
 
 def load_law(name: str, module: ModuleType) -> Law:
-    """A module as a law; raises `LawError` with file and line where it is none."""
+    """Return a module as a law; raise `LawError` with file and line if it does not declare one."""
     law = Law(name, module)
     if not law.sentence or not law.equation:
         raise LawError(

@@ -1,4 +1,4 @@
-"""The graph of claims as a plant: gate, tick, expansions and what there is to see, behind the port."""
+"""The graph of claims as a plant: gate, tick, expansions and views behind the port."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NOTHING = Column(np.zeros(0, dtype=np.int32))
 
 @dataclass(frozen=True, eq=False)
 class GraphState:
-    """A memory, the places of its cells' replication, object and value (NONE: unknown), and what a netlist derived last."""
+    """A memory, the indexes of its cells' replication, object and value (NONE: unknown), and the last derived values."""
 
     memory: Memory
     rules: Rules
@@ -90,7 +90,7 @@ class Graph(SharesObjects):
     begin: Callable[[Sequence[int], Rules], Memory] | None = None
 
     def init(self, replications: Sequence[int], vocabulary: Vocabulary) -> GraphState:
-        """The memory they begin with; replications are numbered one after the other."""
+        """Return the initial memory of replications with consecutive numbers."""
         state = GraphState(Memory.empty(), self.rules, vocabulary, replications[0], replications=len(replications))
         return state.taking(self.begin(replications, self.rules)) if self.begin else state
 
@@ -138,7 +138,7 @@ class Graph(SharesObjects):
         return state.memory
 
     def with_graph(self, state: GraphState, memory: Memory) -> GraphState:
-        """The same, with another graph: of one that has more cells the new ones are read."""
+        """Return the state with another graph; objects and values of its new cells are looked up."""
         return state.taking(memory)
 
     def with_derived(self, state: GraphState, values: Mapping[str, Array]) -> GraphState:
@@ -146,7 +146,7 @@ class Graph(SharesObjects):
 
 
 class GraphView(View):
-    """A graph as anybody may look at it; what is costly is worked out when it is asked for."""
+    """Read-only view of a graph; costly columns are computed on first use."""
 
     def __init__(self, state: GraphState, memory: Memory) -> None:
         object.__setattr__(self, "_state", state)
@@ -210,7 +210,7 @@ class GraphView(View):
         return self._memory
 
     def column(self, name: str, rows: Ints | None = None) -> NDArray[Any] | None:
-        """A column of numbers; `grounded`: whose writer has enough outcomes; or a derived value."""
+        """Return a column of the cells, a derived value, or `grounded`: whether the writer has enough outcomes."""
         if name.startswith("cell-derived-"):
             derived = self._state.of_cells(name)
             return derived if rows is None else derived[rows]

@@ -1,4 +1,4 @@
-"""Calls of a law's functions, or of the memory that it makes: what they return is looked at, errors name its line."""
+"""Calls of a law's functions or of its memory: results are checked, and errors name the line of the law."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 METHODS = tuple(name for name, member in vars(View).items() if callable(member) and not name.startswith("_"))
 COLUMNS = ("rep", "name", "writer", "object", "value", "stated", "time", "rank", "active")
-CHANGED = ("alive", "value", "time")  # what a law may change beside its own state
+CHANGED = ("alive", "value", "time")  # what a law may change in addition to its own state
 
 
 class LawCalls:
@@ -145,7 +145,7 @@ def calls_of(law: Law, params: Mapping[str, float | str]) -> LawCalls:
 
 
 class WatchedPlant:
-    """Another's memory behind the port; what it can beyond the port, it can here.
+    """A third-party memory behind the port, each call checked; methods beyond the port are passed on.
 
     Raises
     ------

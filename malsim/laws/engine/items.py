@@ -126,7 +126,7 @@ class ItemState:
 
 @dataclass(frozen=True)
 class Claim:
-    """The claims of one round, one row each, in columns [claims, 1] beside `Items` of shape [claims, items].
+    """The claims of one round, one row each, in columns [claims, 1] that broadcast with `Items` of shape [claims, items].
 
     `same` and `rival` mark the items about the claim's object with its value and with another; `reviewed` the claims that
     a reviewer made.
@@ -164,7 +164,7 @@ class Change:
     makes
         [claims, 1]; every claim makes an item if None.
     new
-        Columns [claims, 1] of the items that are made, beside the declared starts.
+        Columns [claims, 1] of the items that are made, which replace the declared starts.
     taken
         [claims, items]: marks the item that took a claim which makes none.
     items
@@ -182,7 +182,7 @@ def reviewers(vocabulary: Vocabulary) -> Bools:
 
 
 def first(marks: Bools) -> Bools:
-    """Only the first mark of each row.
+    """Return the mask with only the first mark of each row.
 
     >>> first(np.array([[False, True, True]])).tolist()
     [[False, True, False]]
@@ -211,7 +211,7 @@ def none(marks: Bools) -> Bools:
 
 
 def state_column(name: str) -> Callable[[Items, float], Array]:
-    """The `rank` or `belief` of a law that keeps it as a column of its state."""
+    """Return a `rank` or `belief` function that reads a column of the law's state."""
 
     def column(items: Items, _: float) -> Array:
         return items[name]
@@ -225,7 +225,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def last_word(items: Items, claim: Claim) -> Change:
-    """The `write` of a law for which a writer's last word about an object stands; what comes late is absorbed in it."""
+    """Keep a writer's latest claim about each object; absorb claims dated earlier."""
     own = items.alive & (items.writer == claim.writer)
     later = own & (items.time > claim.time)
     return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~own | later)})

@@ -1,4 +1,4 @@
-"""A law of items as a plant: the harness hands over batches, the law sees rounds and columns."""
+"""A law of items as a plant: batches of claims are split into rounds for the law."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few claims, ticks and reads against one law, one replication: for doctests, recorded runs and a first look."""
+"""Play of a few claims, ticks and reads on one law, for doctests and recorded runs."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Summand(NamedTuple):
-    """One part of the sum: its name, the index of the item behind it (-1 for none), and its log odds."""
+    """Part of the sum: its name, the index of the item behind it (-1 for none), and its log odds."""
 
     term: str
     item: int

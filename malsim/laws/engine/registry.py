@@ -1,4 +1,4 @@
-"""The laws there are: those of the folder `malsim.laws`, and those of the entry points `malsim.laws`.
+"""Registry of laws: those of the folder `malsim.laws`, and those of the entry points `malsim.laws`.
 
 A law of another package is loaded when it is asked for, and may take no name of ours; a broken one harms no other.
 """
@@ -73,7 +73,7 @@ def shipped_laws() -> dict[str, Law]:
 
 
 def unproven_laws() -> list[str]:
-    """Models of others' memories that no run beside their source showed to be equal: they stand in no headline figure."""
+    """Return the names of models of other projects that have not been shown to equal their source."""
     return [name for name, law in shipped_laws().items() if law.proven and not law.equal]
 
 
@@ -83,7 +83,7 @@ def faulty_laws() -> dict[str, LawError]:
 
 
 def find_law(name: str, *, where: str = "law") -> Law:
-    """The law of a name or an alias, without loading others'; raises `LawError` with the nearest names."""
+    """Return the law of a name or an alias without loading other packages' laws; raise `LawError` with the nearest names."""
     if own := _by_name(name, _own()):
         return own
     if name in _points():
@@ -103,7 +103,7 @@ def _by_name(name: str, laws: Mapping[str, Law]) -> Law | None:
 
 
 def plant_of(law: Law | str, params: Mapping[str, object] | None = None, *, where: str = "law") -> Plant[Any]:
-    """A memory that a law runs; raises `ScenarioError` for a parameter that is unknown or out of bounds."""
+    """Return a memory that a law runs; raise `ScenarioError` for a parameter that is unknown or out of bounds."""
     law = find_law(law, where=where) if isinstance(law, str) else law
     values = checked(params or {}, law.params, where=where)
     if law.factory:

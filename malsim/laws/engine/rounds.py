@@ -1,4 +1,4 @@
-"""Claims or questions in rounds: the k-th of each group together, beside the lists of living items that each group holds."""
+"""Claims or questions in rounds: the k-th of each group together, and the living items of each group."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Lists:
         self._rows[self._start[group] + rank_within_group(group)] = rows
 
     def matrix(self, groups: Ints) -> tuple[Ints, Bools]:
-        """The rows of these groups, one group a line, and which of them are there."""
+        """Return the rows of these groups, one group a line, and the mask of lines' valid entries."""
         count = self.count[groups]
         place = np.arange(count.max(initial=0))
         there = place < count[:, None]
@@ -54,7 +54,7 @@ class Lists:
 
 
 def rounds(group: Ints, lists: Lists) -> Iterator[Ints]:
-    """The members of each round: no group twice in one, each group's own in their order.
+    """Yield the members of each round: no group twice in a round, each group's members in their order.
 
     >>> [round.tolist() for round in rounds(np.array([0, 0, 1]), Lists(*np.zeros((2, 0), dtype=int), np.array([2, 1])))]
     [[0, 2], [1]]
@@ -77,7 +77,7 @@ def _parts(members: Ints, group: Ints, lists: Lists) -> Iterator[Ints]:
 
 
 def table(group: Ints) -> Ints:
-    """The members of each group side by side, one group a line in the order of their numbers, padded with -1.
+    """Return the members of each group, one group a line in the order of their numbers, padded with -1.
 
     >>> table(np.array([3, 5, 3, 3])).tolist()
     [[0, 2, 3], [1, -1, -1]]

@@ -1,1 +1,1 @@
-"""Whom to believe: the arithmetic of the law `records`, arrays in and arrays out."""
+"""Truth discovery: the arithmetic of the law `records` on arrays."""

@@ -34,11 +34,12 @@ DERIVED = RELATIONS.index("derived_from")
 
 @dataclass(frozen=True, kw_only=True)
 class BelievedGraph(Graph):
-    """A graph that ticks as ever, after which an active cell's effective is what `records` believes of its value.
+    """A graph that ticks as published and then sets each active cell's effective confidence to the belief of `records`.
 
-    The claims are the cells about an object and a value, superseded ones too: to be contradicted takes nobody's word back.
-    Of each writer and object the latest counts; a cell whose value nobody holds any more is worth 0. Cells verified from
-    outside, reviewers' among them, pin their value. Cells about nothing keep what the published law gives them.
+    The claims are the cells about an object and a value, superseded ones too: a contradiction does not withdraw a claim.
+    Of each writer and object the latest counts; a cell whose value no writer claims any more has
+    belief 0. Cells verified from outside, reviewers' among them, pin their value. Cells about nothing keep
+    the confidence of the published law.
     Off by default: `records_origin`, `records_lineage`, `records_echo`, `records_voice`, `records_witness`.
     """
 
@@ -116,7 +117,7 @@ def _counted_claims(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, 
 
 
 def _speaker(state: GraphState) -> Ints:
-    """A number of each author, under `records_lineage` one of all those of a lineage."""
+    """Return a number for each author; under `records_lineage` the writers of a lineage share one."""
     names, words = state.memory.writers["writer"], state.vocabulary
     if state.rules.records_lineage == "apart" or not words.lineages:
         return np.arange(len(names))
@@ -148,7 +149,7 @@ def _items(state: GraphState, rows: Ints) -> Items:
     memory, words = state.memory, state.vocabulary
     authors, names = memory.column("author")[rows], memory.writers["writer"]
     others = {*names.unique().to_list()} - {*words.writers}
-    writers = [*words.writers, *sorted(others)]  # one order, whoever spoke first elsewhere
+    writers = [*words.writers, *sorted(others)]  # one order, independent of who claimed first in other replications
     place = names.replace_strict(writers, np.arange(len(writers))).to_numpy()
     columns = {
         "rep": state.rep.values[rows], "object": state.object.values[rows], "value": state.value.values[rows],

@@ -1,4 +1,4 @@
-"""`records` where all objects share their values: what writers take for what, learnt from what the pool agrees on."""
+"""The law `records` where all objects share their values: writers' confusions are learnt from the pool."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _learn(evidence: Evidence, p: Array, constants: Constants) -> _Records:
 
 
 def _tilted(shared: Array, record: Array, pool: Array) -> Array:
-    """The pool's confusions with the odds of the diagonal times the writer's over the pool's."""
+    """Return the pool's confusions with the odds of the diagonal scaled by the writer's record over the pool's."""
     tilt = (record / (1.0 - record)) / (pool / (1.0 - pool))
     diagonal = np.diagonal(shared, axis1=1, axis2=2)
     odds = diagonal / (1.0 - diagonal) * tilt[:, None]
@@ -168,7 +168,7 @@ def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, de
 
 
 def _left_out(evidence: Evidence, learnt: _Records, stated: Array, p: Array, depth: Array, constants: Constants) -> Array:
-    """The log likelihood of the verified facts of each replication, each judged by records that have not seen it."""
+    """Return the log likelihood of the verified facts of each replication, each judged by records that have not seen it."""
     rows = np.flatnonzero(evidence.pinned[evidence.object] >= 0)
     place, who, value = np.arange(len(rows)), evidence.writer[rows], evidence.value[rows]
     truth, weight = evidence.pinned[evidence.object[rows]], learning_weights(evidence, constants)[rows]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def expected_truths(evidence: Evidence, *, sweeps: int, pseudo: float) -> Array:
-    """The posterior of every value of every object, from the shares of votes on.
+    """Compute the posterior of every value of every object, starting from vote shares.
 
     prior(k) = mean over objects of P(k);  θ_w(k, v) = (Σ_w P(k) [v_i = v] + pseudo) / (Σ_w P(k) + K pseudo)
     P(k) ∝ prior(k) Π_i θ_w(i)(k, v_i)

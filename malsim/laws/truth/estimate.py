@@ -1,4 +1,4 @@
-"""The whole of `records`, from items to what is believed of every value of every object."""
+"""Estimation of the law `records`, from items to the belief in every value of every object."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ONE_RECORD = Constants(record=1e9)  # every writer has the pool's record: a vote
 
 @dataclass(frozen=True, kw_only=True)
 class ItemBeliefs:
-    """Items as evidence, what the sweeps make of them, by form, and the place of each item's form among those."""
+    """Evidence and estimate of each form, and the index of each item's form."""
 
     forms: tuple[tuple[ItemEvidence, TruthEstimate], ...]
     form: Ints
@@ -75,7 +75,7 @@ def estimate_truth(
         if given not in allowed:
             raise LawError("unknown form", where=f"law.{name}", given=given, allowed=", ".join(allowed))
     shared = values == "shared" or (values == "auto" and is_shared(items.vocabulary))
-    fades = np.greater(tau, 0.0)  # asked of each claim: another replication's time constant is nothing to it
+    fades = np.greater(tau, 0.0)  # decided for each claim: another replication's time constant does not matter to it
     decay = np.where(fades, np.exp(-items.age(now) / np.where(fades, tau, 1.0)), 1.0)
     fit = _fit_of(items, kind) if tau_from == "claims" and not fades.any() else None
     weight = weight * (decay if fit is None else fit.weight)

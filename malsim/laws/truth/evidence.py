@@ -89,7 +89,7 @@ class TruthEstimate:
     """Result of the sweeps.
 
     `posterior` is P and `effective` what is believed: [objects, values], or [items] in the open form. `record` is a_w of the
-    last sweep. `terms` are T, [claims, values] or [claims] of the own value; `prior` is what P starts from beside them.
+    last sweep. `terms` are T, [claims, values] or [claims] of the own value; `prior` is the log prior that is added to them.
     `depth` is λ of each replication, None in the open form. With verified facts, of each replication `log_posterior` is how
     likely the claims, the facts and what was learnt are together, and `left_out` how likely the facts are, each judged
     by records that have not seen it.
@@ -106,7 +106,7 @@ class TruthEstimate:
 
 
 def latest(writer: Ints, object_: Ints, time: Array) -> Ints:
-    """The rows of each writer's latest claim about each object, in their order; of one time the last row.
+    """Return the rows of each writer's latest claim about each object, in order; the last row wins a tie in time.
 
     >>> latest(np.array([0, 0, 1]), np.array([5, 5, 5]), np.array([2.0, 1.0, 0.0])).tolist()
     [0, 2]
@@ -119,7 +119,7 @@ def latest(writer: Ints, object_: Ints, time: Array) -> Ints:
 
 
 def stated_bins(stated: Array) -> Ints:
-    """The bin of each stated confidence, -1 where none is stated.
+    """Return the bin of each stated confidence, -1 for NaN.
 
     >>> stated_bins(np.array([0.6, 0.61, np.nan])).tolist()
     [1, 2, -1]
@@ -135,7 +135,7 @@ def share(weights: Array, group: Ints, groups: int) -> Array:
 def learning_weights(evidence: Evidence, constants: Constants) -> Array:
     """Compute the weight of each claim when its writer's record is learnt; 0 if no other writer claims about its object.
 
-    u_i = e_i [n_o ≥ 2], times PIN where o is pinned: whoever speaks alone would always agree with himself
+    u_i = e_i [n_o ≥ 2], times PIN where o is pinned: a single writer would always agree with itself
     """
     shared = evidence.voices > 1.0
     factor = shared * np.where(evidence.pinned >= 0, constants.verified, 1.0)
@@ -144,7 +144,7 @@ def learning_weights(evidence: Evidence, constants: Constants) -> Array:
 
 
 def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Array:
-    """c(i): how much more often what it stated is stated by claims that agree than by those that do not; a log ratio.
+    """Compute c(i), the log ratio of how often claims that agree and claims that differ state the bin of claim i.
 
     0 in a bin that no claim of any weight states.
     """
@@ -165,7 +165,7 @@ def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Arr
 
 
 def worth(posterior: Array, voices: Array, values: Array | Ints | int, constants: Constants) -> Array:
-    """The effective confidence: the posterior's logit over a divisor that grows with the voices, and a floor.
+    """Compute the effective confidence from the posterior's logit, a divisor that grows with the voices, and a floor.
 
     effective = (1 − EPS) · sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K; values of one object share it later
     """

@@ -71,7 +71,7 @@ def _newest(object_: Ints, time: Array) -> Ints:
 
 
 class _Pairs(NamedTuple):
-    """Older claims beside the newest: gaps, agreement, and of which group, writer in it and object they are."""
+    """Older claims compared with the newest: time gap, agreement, group, writer within the group, and object."""
 
     gap: Array
     agrees: Array
@@ -92,7 +92,7 @@ def _fit(pairs: _Pairs) -> tuple[Bools, Ints, Ints, Ints]:
 
 
 def _errors(x: Array, pairs: _Pairs) -> Array:
-    """The squared error of each group about b_w + a x, with the best a from 0 to where the mean of b_w is 0."""
+    """Return the squared error of each group about b_w + a x, with the best a between 0 and where the mean of b_w is 0."""
     y, group = pairs.agrees, pairs.group
     within = [part - _means(part, pairs.writer)[pairs.writer] for part in (x, y)]
     both, spread = (_sums(within[0] * part, group, pairs.groups) for part in (within[1], within[0]))

@@ -1,4 +1,4 @@
-"""The living items of a law as evidence: writers and objects of each replication numbered, words of values found."""
+"""Conversion of a law's living items to evidence: writers and objects numbered within each replication, values as words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_SHARED = 20  # values that are taken for classes
 NUMBER = 40  # bytes of each confusion and term: five arrays of them at once
-ABOUT = 2  # objects that a value must be about to be one
+ABOUT = 2  # a value claimed about at least this many objects counts as a class
 
 
 class ItemEvidence(NamedTuple):
@@ -41,7 +41,7 @@ def word_of(items: Items, row: int) -> str:
 
 
 def words_of(vocabulary: Vocabulary) -> tuple[Ints, int]:
-    """The number of each value's word, [objects, values], and how many words there are."""
+    """Return the number of each value's word, [objects, values], and the number of words."""
     words = sorted({str(word) for values in vocabulary.values for word in values})
     place = {word: number for number, word in enumerate(words)}
     numbers = np.zeros(

@@ -40,8 +40,8 @@ class LogOdds(NamedTuple):
     log P / (1 − P) = prior + Σ terms + others + limit
     effective       = ((1 − EPS) sigmoid(log P / (1 − P) / divisor) + EPS / K) / shared
 
-    `terms` are of log P(value) / P(rival), one for each of `claims` (rows of the evidence); `others` is what the values
-    beside the rival take, `limit` what keeps P within 1e-12 of 0 and 1. A `pinned` value has a limit only. `rival` is
+    `terms` are of log P(value) / P(rival), one for each of `claims` (rows of the evidence); `others` is the part of other
+    values, `limit` what keeps P within 1e-12 of 0 and 1. A `pinned` value has a limit only. `rival` is
     the place of the likeliest other value, -1 for one that nobody claimed; `nothing` is the worth without evidence.
     `shared` is what the values of the object would be worth together, 1 at least.
     """
@@ -65,7 +65,7 @@ class LogOdds(NamedTuple):
 
 
 def log_ratio(evidence: Evidence, estimate: TruthEstimate, object_: int, value: int, rival: int) -> LogRatio:
-    """The log ratio of two values of an object, term by term; exact for any number of values, but for pinned objects.
+    """Compute the log ratio of two values of an object, term by term; exact except for pinned objects.
 
     In the closed form they are classes, in the open form items of that object; a rival of -1 is a value that nobody claimed.
     """
@@ -82,7 +82,7 @@ def log_ratio(evidence: Evidence, estimate: TruthEstimate, object_: int, value: 
 def log_odds(
     evidence: Evidence, estimate: TruthEstimate, object_: int, value: int, constants: Constants = Constants()  # noqa: B008  # frozen
 ) -> LogOdds:  # fmt: skip
-    """The log odds of a value of an object (in the open form of an item), term by term; exact for any number of values."""
+    """Compute the log odds of a value of an object (in the open form, of an item), term by term."""
     places, heights = _heights(evidence, estimate, object_)
     rest = places != value
     rival = int(places[rest][np.argmax(heights[rest])])
@@ -104,7 +104,7 @@ def log_odds(
 
 
 def _heights(evidence: Evidence, estimate: TruthEstimate, object_: int) -> tuple[Ints, Array]:
-    """The values of an object, -1 for one that nobody claimed, and log P of each but for a constant."""
+    """Return the values of an object, -1 for an unclaimed one, and log P of each up to a constant."""
     claims = evidence.object == object_
     if evidence.item_object is None:
         prior = estimate.prior[evidence.object_rep[object_]]
@@ -152,7 +152,7 @@ def _fading_words(fit: Fading | None, row: int) -> str:
 def _records(
     items: Items, evidence: Evidence, estimate: TruthEstimate, rows: Ints, claims: Ints
 ) -> tuple[WriterRecord, ...]:
-    """The records of the writers of some claims, on those that teach of them, with 95 % intervals."""
+    """Return the records of the writers of some claims, with 95 % intervals."""
     low, high = record_ends(evidence, estimate)
     count = share(_teaches(evidence).astype(np.float64), evidence.writer, len(evidence.writer_rep))
     records: dict[int, WriterRecord] = {}
@@ -164,7 +164,7 @@ def _records(
 
 
 def record_ends(evidence: Evidence, estimate: TruthEstimate) -> tuple[Array, Array]:
-    """The ends of a 95 % interval of every writer's record, by a beta distribution of mean a_w.
+    """Compute the 95 % interval of every writer's record from a beta distribution with mean a_w.
 
     V = a_w (1 − a_w) / (n + 1) + ((1 − ρ) Σ_w e² q (1 − q) + ρ (Σ_w e √(q (1 − q)))²) / n²
     n = KW + Σ_w e,  q what is believed of the claim's value,  ρ = .01

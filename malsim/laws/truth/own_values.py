@@ -1,4 +1,4 @@
-"""`records` where each object has values of its own: one record a writer."""
+"""The law `records` where each object has its own values: one record for each writer."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, co
 
 
 def _left_out(evidence: Evidence, learnt: _Records, stated: Array, constants: Constants) -> Array:
-    """The log likelihood of the verified facts of each replication, each judged by records that have not seen it."""
+    """Return the log likelihood of the verified facts of each replication, each judged by records that have not seen it."""
     fact = evidence.pinned[evidence.object]
     weight = learning_weights(evidence, constants) * (fact >= 0)
     who, right = evidence.writer, evidence.value == fact

@@ -28,7 +28,7 @@ def starting_weights(evidence: Evidence) -> Array:
 
 
 def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstimate) -> TruthEstimate:
-    """The end of the sweeps that began from verified facts, or of those from votes where that is a hundred times likelier.
+    """Return the result of the sweeps from verified facts, or of those from votes where it is a hundred times likelier.
 
     Each replication by itself. Where only the closest disputes are verified, writers look worse than chance on them, and the
     sweeps that begin there can end upside down; where most writers lie, those that begin from the votes do.
@@ -51,7 +51,7 @@ def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstima
 
 
 def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array, constants: Constants) -> Array:
-    """The log prior of each replication's records, as claims that were seen before.
+    """Compute the log prior of each replication's records, expressed as earlier claims.
 
     KP (.7 log A + .3 log(1 − A)) + KW Σ_w (A log a_w + (1 − A) log(1 − a_w));  in the first A is not held within bounds
     """

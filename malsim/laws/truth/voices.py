@@ -21,7 +21,7 @@ def copies(writer: Ints, object_: Ints, value: Ints, time: Array, origins: Seque
     """Mark claims that repeat another writer's earlier claim of the same value, object and origin.
 
     `origins` are kinds of origin, one place a claim each (-1 for none): claims that share one of them are one claim, the
-    earliest's. What a writer says again himself is no copy.
+    earliest's. A writer's repetition of its own claim is not a copy.
 
     >>> one = np.zeros(3, dtype=int)
     >>> copies(np.array([0, 1, 0]), one, one, np.arange(3.0), [np.array([7, 7, 7])]).tolist()
@@ -89,7 +89,7 @@ def over(writer: Ints, object_: Ints, value: Ints, time: Array, within: float) -
     """Mark writers' latest claims whose value two of its witnesses have since left for one other value.
 
     Witnesses of a writer's word are others who began to say the value at most `within` days before or after he did. Nobody
-    who says a value later, having heard it, becomes a witness; and who says it again after they left it is heard.
+    a later writer of the value becomes a witness; a claim made after they changed their value counts.
 
     >>> said = np.array([0, 1, 2, 0, 1]), np.zeros(5, dtype=int), np.array([7, 7, 7, 8, 8])
     >>> over(*said, np.array([0.0, 0.1, 0.2, 9.0, 9.1]), 1.0).tolist()
@@ -123,7 +123,7 @@ def over(writer: Ints, object_: Ints, value: Ints, time: Array, within: float) -
 
 
 def _first(keys: Ints, time: Array) -> Ints:
-    """For each claim the place of the earliest one with the same keys; of one time the first row."""
+    """Return, for each claim, the row of the earliest claim with the same keys; the first row wins a tie in time."""
     order = np.lexsort((np.arange(len(time)), time, *keys))
     new = np.ones(len(order), dtype=bool)
     new[1:] = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)

@@ -17,7 +17,7 @@ MOST = 1.0 - 1e-9  # of a trust
 
 
 def least_loss(evidence: Evidence, *, sweeps: int) -> Array:
-    """The share of the weight of its object's claims that each item has, after CRH's sweeps.
+    """Compute each item's share of the weight of its object's claims after CRH's sweeps.
 
     P(v) = Σ_w W_w [w says v] / Σ_w W_w;  loss_w = mean over its claims of Σ_v (P(v) − [w says v])²
     W_w = −log(loss_w / Σ_w loss_w), the sum over one replication
@@ -35,7 +35,7 @@ def least_loss(evidence: Evidence, *, sweeps: int) -> Array:
 
 
 def mutual_trust(evidence: Evidence, *, sweeps: int, start: float, damping: float, rivals: float) -> Array:
-    """The confidence of each item after TruthFinder's sweeps.
+    """Compute the confidence of each item after TruthFinder's sweeps.
 
     σ(f) = Σ_w −log(1 − t_w);  σ*(f) = σ(f) − rivals Σ_f' σ(f'), f' the other values of its object
     s(f) = 1 / (1 + exp(−damping σ*(f)));  t_w = mean of s over its claims

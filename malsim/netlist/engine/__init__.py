@@ -1,4 +1,4 @@
-"""The net inside the tick: a linked netlist as ordered steps over ops, arrays in, arrays out, a row a run or a cell."""
+"""Engine that runs a linked netlist on every tick, with a row for each replication, cell, writer or topic."""
 
 from malsim.netlist.engine.engine import Engine, Scan, State
 

@@ -1,4 +1,4 @@
-"""Fields that a row has without a column: worked out from times, edges and words of cells where a wire reads them."""
+"""Computed fields of cells, from times, edges and words, evaluated where a wire reads them."""
 
 from __future__ import annotations
 

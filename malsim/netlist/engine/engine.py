@@ -1,4 +1,4 @@
-"""The scan: read what the net reads of the memory, call each due thread's functions in order, drive the actuators."""
+"""The scan: read the inputs from the memory, call the functions of each due thread in order, drive the actuators."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Engine:
                 self.followers[where.inner.instance].append((signal, where))
         self.series = {step.series[0][1] for step in self.steps.values() if step.series}
         self.actuators = Actuators(net, finder, self.rules)
-        self._neighbours = Neighbours()  # what it keeps is a function of the memory, so it changes no answer
+        self._neighbours = Neighbours()  # a cache of values that follow from the memory alone
 
     def start(self, memory: Memory) -> State:
         return self._fit(State(), Rows(memory, self.replications, first=self.first))

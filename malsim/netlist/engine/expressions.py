@@ -1,4 +1,4 @@
-"""Values of functions, neighbours, worked-out fields and derived values, on the rows of the domain that asks."""
+"""Evaluation of expressions: functions, neighbours, computed fields and derived values, by row."""
 
 from __future__ import annotations
 

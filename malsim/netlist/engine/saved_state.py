@@ -28,7 +28,7 @@ _ARRAY, _WORDS, _TREE = "array", "words", "tree"
 
 
 def saved(state: State, engine: Engine) -> bytes:
-    """Return the state of a net after a scan; what a scan reads anew from the memory is left out."""
+    """Return the state of a net after a scan; values that a scan rereads from the memory are left out."""
     of_run = {name for name, signal in engine.net.signals.items() if signal.domain == "run"}
     signals = {name: value for name, value in state.signals.items() if name not in engine.readers or name in of_run}
     outputs = {slot: {"values": one.values, "witness": one.witness, "state": one.state}

@@ -1,4 +1,4 @@
-"""A recorded stream through a net: a row a tick in, every signal of the run out; and two such runs compared."""
+"""Run of a net on a recorded stream, one row a tick, and comparison of two such runs."""
 
 from __future__ import annotations
 

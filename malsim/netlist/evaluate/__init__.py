@@ -1,4 +1,4 @@
-"""The value of an address in frames: the one reader of checks, scopes, reports and questions to a run."""
+"""Evaluation of addresses in frames, for checks, plots, reports and questions to a run."""
 
 from malsim.netlist.evaluate.look_up_names import Frames, SignalRow, crosses, edges_by_handle, read
 from malsim.netlist.evaluate.look_up_values import cells_read, evaluate, one_value

@@ -53,7 +53,7 @@ def evaluate(where: Address | SignalRow | str, frames: Frames | Memory, *, at: f
     where
         The address, or its text.
     frames
-        Where to look; a memory is looked at as it stands.
+        Where to look; a memory is read in its current state.
     at
         Only the last tick at or before this time, in days; else every tick.
 

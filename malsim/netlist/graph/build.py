@@ -1,4 +1,4 @@
-"""Rows to a memory: cells after those that stand, edges by row, records of writers, replaced cells with their heirs."""
+"""Conversion of rows to a memory: cells appended, edges by row, records of writers, successors."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def cycle_faults(pairs: pl.DataFrame, height: int, graph: GraphRows, base: int) 
 
 
 def build(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: int) -> tuple[Memory, list[Fault]]:
-    """Return the memory with these rows as they stand, or the memory as it was and everything that is wrong."""
+    """Return the memory with these rows added unchanged, or the unchanged memory and all faults."""
     cells = complete(pl.DataFrame(graph.rows, schema=dict(GIVEN)).with_columns(pl.lit(rep, pl.Int32).alias("rep")), now=now)
     names = _Names(memory, cells, rep)
     edges = _edges(graph, names, memory, cells)

@@ -1,4 +1,4 @@
-"""Sentences to rows: what a netlist says of each cell and edge, typed, with a fault for every word that does not fit."""
+"""Conversion of statements to typed rows of cells and edges, with a fault for every word that does not fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows to claims: what a netlist says of each cell, proposed to the gate as any writer's claim would be."""
+"""Proposal of a netlist's cells to the gate as claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory to sentences: each cell's line, body and edges, and by `prop` every stored value that these do not carry."""
+"""Conversion of a memory to statements: each cell's line, body, edges, and a `prop` for every other stored value."""
 
 from __future__ import annotations
 

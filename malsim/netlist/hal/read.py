@@ -1,4 +1,4 @@
-"""The commands of a `.hal` text, one by one.
+"""Translation of `.hal` commands to netlist statements.
 
 Commands that wire become our sentences; those that do something (`start`, `loadusr`, `show` …) are kept as actions with
 their place. HAL's arrows say nothing, so ends come without roles and take the directions of their pins. HAL counts in

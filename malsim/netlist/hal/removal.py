@@ -1,4 +1,4 @@
-"""The commands of `.hal` text that take something away, kept as actions, and what they leave of the statements."""
+"""Removal commands of `.hal` text, recorded as actions, and their effect on the statements."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class HalText:
             self.presets[".".join(parts[:place])][".".join(parts[place:])] = preset
 
     def split(self, pin: str) -> tuple[str, str]:
-        """Return the instance that a HAL name belongs to, and the rest of the name; no instance where none is loaded."""
+        """Return the instance of a HAL name and the rest of the name; an empty instance if none is loaded."""
         return split(pin, self.instances, self.aliases)
 
     def address(self, hals: str) -> str:
@@ -138,7 +138,7 @@ class HalText:
 
 
 def split(pin: str, instances: Mapping[str, HalInstance], aliases: Mapping[str, str]) -> tuple[str, str]:
-    """Return the instance that a HAL name belongs to, and the rest of the name; no instance where none is loaded."""
+    """Return the instance of a HAL name and the rest of the name; an empty instance if none is loaded."""
     pin = aliases.get(pin, pin)
     parts = pin.split(".")
     for place in range(len(parts), 0, -1):

@@ -1,4 +1,4 @@
-"""The lines of `.hal` text as words: variables put in, arrows left out, sourced files in their place."""
+"""Lines of `.hal` text as words: variables replaced, arrows dropped, sourced files inlined."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The text itself: its words, addresses and statements, read and written, with no op and no memory known."""
+"""The netlist language: words, addresses and statements, read and written without ops or a memory."""

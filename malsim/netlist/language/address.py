@@ -1,4 +1,4 @@
-"""Addresses: what a name in a netlist, a check or a question points at, read and printed."""
+"""Addresses in netlists, checks and questions: parsing and printing."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def address(text: str) -> Address:
     Raises
     ------
     AddressError
-        Where it is none, or begins like a handle and goes on like none.
+        If the text is not an address, or begins like a handle and is not a valid one.
 
     >>> address("mean(dec_a3ee.~supports.*-scores-eff)").inner.hops
     (Hop(relation='supports', incoming=True, every=True, dead=False),)

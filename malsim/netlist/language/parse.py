@@ -1,4 +1,4 @@
-"""Text to statements: every fault of the whole text at once, in time proportional to its length."""
+"""Parser of netlist text; reports all faults at once, in time proportional to the length of the text."""
 
 from __future__ import annotations
 

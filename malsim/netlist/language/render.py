@@ -1,4 +1,4 @@
-"""Statements to text, one canonical form each, such that reading it gives the same statements."""
+"""Writing of statements as text in canonical form, which reads back as the same statements."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ class Source(Statement):
 class Document:
     """A netlist: its statements in order; equal to another where they are, whatever the files were called.
 
-    `blocks` are the netlists beside its file that it schedules by name.
+    `blocks` are the netlists in its folder that it schedules by name.
     """
 
     statements: tuple[Statement, ...] = ()

@@ -1,4 +1,4 @@
-"""Numbers, bits, durations and quoted text as they stand on a line, read and written."""
+"""Parsing and formatting of numbers, bits, durations and quoted text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom a program looks at: cells by name, by its own edges, by topics, entities and kinds, or by words."""
+"""Members of a standing program: cells by name, by its edges, by topics, entities and kinds, or by words."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class Members:
 
 
 def members(program: Program, memory: Memory, replications: int, *, first: int = 0) -> Members:
-    """Choose: named cells first, then words, then what the program's own edges point at, then topics, entities and kinds.
+    """Select the cells of a program: by name, by words, by its own edges, then by topics, entities and kinds.
 
     A cell is taken once and only while it is active; the program itself never is. With nothing to choose by, a replication
-    in which nothing was chosen gives every active cell that is no program.
+    without a choice gives every active cell that is not a program.
     """
     cells = memory.cells.select(
         pl.int_range(pl.len(), dtype=pl.Int64).alias("row"), pl.col("rep").cast(pl.Int64) - first, "key", "kind", "status",

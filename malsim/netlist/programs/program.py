@@ -1,4 +1,4 @@
-"""Standing programs: of a net, and of prg cells, whose body `addf … [ … ]` stands on the tick from then on."""
+"""Standing programs, declared by a net or by the body of a prg cell (`addf … [ … ]`)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Program:
     """`addf watch tick [topics: a b] [delta: 0.15]`.
 
     `keys`, `topics`, `entities`, `kinds` and `query` choose members, at most `limit`; with none of them, every active cell
-    that is no program, or of these the ones that share a topic of `shares`. `settings` are the operation's own. `key` and
+    that is not a program, or those of them that share a topic of `shares`. `settings` are the operation's own. `key` and
     `handle` are those of its cell. One that was written into the memory runs in the replications at `places`, while its
     cell is active, and remembers under the name `slot`.
     """

@@ -1,4 +1,4 @@
-"""The standing signals: a palette of netlists that a memory watches itself with, what they say, and how well they do."""
+"""Standing signals: shipped netlists that watch a memory, their catalogue, readings and lines."""
 
 from malsim.netlist.shipped.catalogue import SignalReading, StandingSignal, catalogue, readings, signal_named, signals_text
 from malsim.netlist.shipped.surfaced import SurfacedLines, lines_of_readings, surfaced_names, surfaced_of, surfaced_on

@@ -1,4 +1,4 @@
-"""The wires that stand in a store: their inputs, and what their signals hold."""
+"""The netlist of a store: its scan at each tick, its inputs, and the values of its signals."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def wiring_text(document: Document) -> str:
 
 
 def load_all(memory: Memory, standing: Standing, documents: Iterable[Document], rules: Rules) -> tuple[Memory, Standing]:
-    """Load netlists into what a store holds: cells and edges into the memory, wiring beside what stands there already.
+    """Load netlists into a store: cells and edges into the memory, wiring next to the existing wiring.
 
-    A netlist takes the place of one that came from a file of the same name, or half of whose instances it has: it is the
+    A netlist replaces one from a file of the same name, or one with which it shares half of the instances: it is the
     same one, changed. Instances that stay keep their state. Cells that stand already are left as they are. Raises
     `NetlistError` with all that is wrong; nothing is loaded then.
     """
@@ -163,7 +163,7 @@ def engine_of(memory: Memory, standing: Standing, rules: Rules | None = None) ->
 
 
 def inputs_of(standing: Standing) -> dict[str, str]:
-    """Return the inputs of the wires that stand in a store, each with its type: pins of the loop, and free signals."""
+    """Return the inputs of a store's netlist, each with its type: pins of the loop, and free signals."""
     net = read_text(standing.text)[1]
     writers = {str(signal.writer.address) for signal in net.signals.values() if signal.writer}
     free = {name: one.type for name, one in net.signals.items() if one.writer is None and one.domain == "run"}

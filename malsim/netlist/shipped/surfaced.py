@@ -32,10 +32,10 @@ MOST_LINES = 5
 
 @dataclass(frozen=True)
 class SurfacedLines:
-    """Lines of a push, one a replication and signal that fires in it, those of one replication together, the first first.
+    """Lines of a push: one for each replication and signal that fires in it, sorted by replication.
 
-    Of each line: `rep` (place of the replication), `cell` (row of the memory's cells; NONE where it is no cell's), `words`,
-    and in `read` its signal (place among `signals`), label (of the row; null for the run), value, and others (rows besides).
+    Columns: `rep` (index of the replication), `cell` (row of the memory's cells, or NONE), `words` (their number), and in
+    `read` the signal (index into `signals`), the label of the row (null for the run), its value, and the number of others.
     `more` counts in each replication the signals that fire and have no line. Texts are built on demand.
     """
 

@@ -1,4 +1,4 @@
-"""A netlist's wiring with the palette known: instances, signals, settings and threads, every fault at once."""
+"""Linking of a netlist against the palette: instances, signals, settings and threads, with all faults at once."""
 
 from malsim.netlist.wiring.link import link, linked
 from malsim.netlist.wiring.net import Instance, Link, Net, Signal, Thread

@@ -1,4 +1,4 @@
-"""A netlist scheduled as a block: `addf NAME tick` puts the wiring of NAME.malnet in its place, its names behind NAME's."""
+"""Blocks: `addf NAME tick` inlines the wiring of NAME.malnet, with its names prefixed by NAME."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def added_names(statements: Iterable[Statement]) -> list[str]:
 
 @cache
 def shipped(name: str) -> Document | None:
-    """Return a block shipped with malsim; None if there is none of this name.
+    """Return a block shipped with malsim, or None for an unknown name.
 
     >>> shipped("nobody-ships-this") is None
     True
@@ -52,7 +52,7 @@ def shipped(name: str) -> Document | None:
 def inlined(document: Document, palette: Callable[[str], Sheet] | None = None) -> tuple[Document, list[Fault]]:
     """Return the document with the wiring of all blocks inlined, and the faults of the blocks.
 
-    A name is an instance, else an op, else a block beside the file, else one that malsim ships. A block's instances and
+    A name is an instance, else an op, else a block in the same folder, else one that malsim ships. A block's instances and
     signals are called `NAME.instance` and `NAME.signal`; its functions run together, in its own order.
     """
     faults: list[Fault] = []

@@ -1,4 +1,4 @@
-"""Statements to a net: every name known, every pin on one signal, every type and arrow right, or every fault."""
+"""Linking of statements to a net, with a fault for every unknown name, wrong type or wrong arrow."""
 
 from __future__ import annotations
 

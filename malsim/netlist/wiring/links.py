@@ -1,4 +1,4 @@
-"""Wires to signals: every end resolved, then types, writers, domains and arrows checked."""
+"""Conversion of wires to signals: ends are resolved; types, writers, domains and arrows are checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops of a net: which instances feed themselves through which signals, and with what sign."""
+"""Loops of a net: the instances that feed themselves, the signals between them, and the sign of each loop."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _groups(names: list[str], steps: dict[str, list[Step]]) -> dict[str, int]:
 
 
 def _ring(start: str, inside: set[str], steps: dict[str, list[Step]]) -> list[Step]:
-    """Return the shortest path from an instance back to itself within its group; empty if there is none."""
+    """Return the shortest path from an instance back to itself within its group; empty if it does not exist."""
     came: dict[str, Step] = {}
     waiting = deque([start])
     while waiting:

@@ -131,7 +131,7 @@ class Net:
 
 
 def derived_name(where: Address) -> str:
-    """`cell-trust` of `cell-derived-trust`; nothing where it is no derived value.
+    """Return the name of a derived value, `cell-trust` for `cell-derived-trust`, or an empty string.
 
     >>> derived_name(Row("cell", ("derived", "trust")))
     'cell-trust'

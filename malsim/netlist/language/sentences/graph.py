@@ -1,4 +1,4 @@
-"""The sentences that say what is in the graph: a cell's line, its edges, its body, its other fields."""
+"""Parsers of the graph statements: a cell's line, edges, body and other fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes to sentences: decoding, continuation, limits, and the comment at the end of a line."""
+"""Splitting of bytes into lines: decoding, continuation, limits, and the comment at the end of a line."""
 
 from __future__ import annotations
 

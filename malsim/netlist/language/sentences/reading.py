@@ -32,7 +32,7 @@ class Where(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A sentence's words in order; what the grammar groups, the words of each edge and the remark, stands apart."""
+    """Words of a statement in order, the words of each edge, and the words of the remark."""
 
     words: list[Token]
     edges: list[list[Token]]

@@ -50,7 +50,7 @@ _NAMES = {
 
 
 def syntax_fault(error: UnexpectedInput, words: str, reading: Reading) -> Fault:
-    """Return the fault a parse error amounts to: the word it stopped at, what may stand there, the form seemingly meant."""
+    """Return a parse error as a fault: the word where parsing stopped, what is allowed, and the likely form."""
     read = error.token.type if isinstance(error, UnexpectedToken) else ""
     offset = len(words) if read == "$END" else error.pos_in_stream or 0
     form = _form(words)

@@ -1,4 +1,4 @@
-"""The sentences that wire: set, net, addf, loadrt, thread, source."""
+"""Parsers of the wiring statements: set, net, addf, loadrt, thread, source."""
 
 from __future__ import annotations
 
