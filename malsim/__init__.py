@@ -87,5 +87,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names, though none is imported yet, so that Tab completes them."""
+    """Return the public names, which are not imported yet, so that Tab completes them."""
     return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

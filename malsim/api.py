@@ -1,4 +1,4 @@
-"""What `import malsim as ms` gives: a run with its figures, and the few functions a user types."""
+"""Functions and the run object of `import malsim as ms`."""
 
 from __future__ import annotations
 
@@ -46,26 +46,26 @@ __all__ = ["Checkpoint", "Figures", "Run", "fork", "read", "run"]
 
 
 class Run(BareRun):
-    """A run whose figures are at hand: `run.plot.effective()`."""
+    """Run with its figures at hand: `run.plot.effective()`."""
 
     def replication(self, number: int) -> Run:
-        """Replication `number` run again alone and recorded in full: the same bit for bit, with cells and events."""
+        """Run replication `number` again alone, recorded in full: the same bit for bit, with cells and events."""
         if self.scenario.forked is not None:
             hint = "ms.fork(run, …, first=N, replications=1)"
             raise UsageError("one replication of a fork cannot be run alone", where="replication", hint=hint)
         return run(self.scenario, first=number, replications=1, record="all", record_every=1)
 
     def push(self, day: float, rep: int | None = None) -> TurnPush:
-        """What the reader was pushed in the last turn not after a day, as text: `print(run.push(30))`.
+        """Return the push of the last turn not after a day, as text: `print(run.push(30))`.
 
-        The run is made again up to there, in that replication alone.
+        The run is repeated up to that turn, in that replication alone.
         """
         if self.scenario.forked is not None:
             raise UsageError("a fork keeps no pushes", where="push", hint="ask the run that it was forked from")
         return push_on(self.scenario, day, rep)
 
     def at(self, day: float) -> Checkpoint:
-        """A day to go on from under other settings: `run.at(day=30).fork(rules={"challenge_ceiling": 0.4})`."""
+        """Return a day to continue from under other settings: `run.at(day=30).fork(rules={"challenge_ceiling": 0.4})`."""
         return Checkpoint(self, finite(day, where="day", low=0.0, high=self.scenario.days))
 
     def vcd(self) -> str:
@@ -82,11 +82,11 @@ class Run(BareRun):
 
     @property
     def plot(self) -> Figures:
-        """The figures of this run."""
+        """Figures of this run."""
         return Figures(self)
 
     def page(self) -> str:
-        """The run as one HTML page that opens offline: a time slider, lines on and off, zoom, and why? at any point."""
+        """Return the run as one HTML page that opens offline, with a time slider, zoom, and an explanation of each point."""
         from malsim.showing.pages.run_page import run_page
 
         changes = changes_of(self.scenario)
@@ -122,14 +122,14 @@ class Figures:
         return self._over_time("currency", cells, beside)
 
     def answers(self) -> Sheet:
-        """The best true and the best false claim of each fact over time, with bands over replications."""
+        """Draw the best true and the best false claim of each fact over time, with bands over replications."""
         run = self._run
         alone = run.scenario.replications == 1
         changes = run.events.filter(pl.col("kind") == "changed") if alone else None
         return answers(self._bands, title=self._title("Answers"), changes=changes)
 
     def signals(self, rep: int | None = None) -> Sheet:
-        """The signals of the run's netlist in one replication, its first by default: values as lines, bits as lanes."""
+        """Draw the signals of the netlist in one replication, the first by default: values as lines, bits as lanes."""
         run = self._run
         rep = run.scenario.first if rep is None else rep
         samples, channels = wired(run, rep)
@@ -139,7 +139,7 @@ class Figures:
         return signal_lanes(samples, channels, events, title=self._title(f"Signals, replication {rep}"))
 
     def turns(self) -> Sheet:
-        """The reader's turns over time: harm, refusals, what was opened."""
+        """Draw the reader's turns over time: harm, refusals and opened cells."""
         scenario = self._run.scenario
         every = int(scenario.reader.compact_every) if scenario.reader else 0
         step = scenario.turn_every / DAY
@@ -147,7 +147,7 @@ class Figures:
         return turns(self._bands, title=self._title("Reader's turns"), compactions=compactions)
 
     def staleness(self) -> Sheet:
-        """Until when each active cell is current, in the first replication."""
+        """Draw the day until which each active cell is current, in the first replication."""
         run = self._run
         cells = run.cells.filter(pl.col("rep") == run.scenario.first)
         labels = run.memory.cells.select(pl.col("handle").alias("cell"), "title", pl.col("stability").cast(pl.String))
@@ -159,7 +159,7 @@ class Figures:
         return run.bands if run.bands.height else bands_of(run.signals)
 
     def waterfall(self, cell: str, t: float | None = None, rep: int | None = None) -> Sheet:
-        """One cell's effective at a time, term by term."""
+        """Draw a cell's effective at a time, term by term."""
         explanation = self._run.explain(cell, t, rep)
         title = f'{explanation.handle} "{explanation.title}" on day {explanation.t:g}'
         return waterfall(explanation.terms, explanation.effective, title=title)
@@ -189,7 +189,7 @@ class Figures:
         return trajectories(lines, events, labels, column=column, title=title, note=self._note())
 
     def save(self, folder: Path) -> list[Path]:
-        """Write the standard figures as PNG; returns the paths."""
+        """Write the standard figures as PNG and return the paths."""
         cells = self._run.cells
         names = ["effective"] if cells.height else []
         names += ["currency"] if cells["currency"].count() else []
@@ -246,18 +246,18 @@ def panel_titles(runs: Sequence[BareRun], cells: Sequence[str] | None = None) ->
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A day of a run."""
+    """Day of a run from which it can be continued."""
 
     run: Run
     day: float
 
     def fork(self, **changes: Any) -> Run:
-        """The run continued from that day; see `fork`."""
+        """Continue the run from that day; see `fork`."""
         return fork(self.run, day=self.day, **changes)
 
 
 def fork(run: BareRun | Scenario, *, day: float, **changes: Any) -> Run:
-    """Go on with a run from a day under other `rules`, `law`, `writers` or `faults`; see `malsim.sim.replay.fork`.
+    """Continue a run from a day under other `rules`, `law`, `writers` or `faults`; see `malsim.sim.replay.fork`.
 
     With no change the frames are those of the uninterrupted run, bit for bit.
     """

@@ -58,7 +58,7 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _result(args: argparse.Namespace, words: Sequence[str]) -> int:
-    """What a command returns; code of others, such as a law's, may not end the process for it."""
+    """Return the exit code of a command. Code of others, such as a law's, cannot end the process."""
     args.words = words
     try:
         return cast("Command", args.command).main(args)
@@ -75,7 +75,7 @@ def _tell(message: str) -> None:
 
 
 def _bug(error: Exception) -> str:
-    """The report of a bug: what broke where, without text of the user's files."""
+    """Return the report of a bug: the exception and its place, without text of the user's files."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if {"malsim", "ops"} & set(Path(frame.filename).parts)]
     last = (own or frames)[-1]

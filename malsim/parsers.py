@@ -27,11 +27,11 @@ class Command(Protocol):
         """Declare the command's arguments."""
 
     def main(self, args: argparse.Namespace) -> int:
-        """Do it, and return the exit code."""
+        """Run the command and return the exit code."""
 
 
 class _MainParser(argparse.ArgumentParser):
-    """The whole command line, whose help lists the commands under headings, a line each."""
+    """Parser of the whole command line, whose help lists the commands under headings, one per line."""
 
     def format_help(self) -> str:
         lines = [f"{self.prog} [--version] COMMAND … or COMMAND --help: {self.description}"]
@@ -45,7 +45,7 @@ class _MainParser(argparse.ArgumentParser):
 
 
 def main_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """The parser of the whole command line; of one that begins with a command's name, that command's alone.
+    """Return the parser of the command line, restricted to one command if `words` begins with its name.
 
     A hook is a process of its own at every prompt: reading one module instead of all saves it a seventh of its time.
     """
@@ -95,7 +95,7 @@ def takes_path(action: argparse.Action) -> bool:
 
 
 def program_version() -> str:
-    """The version that is installed."""
+    """Return the installed version."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -142,5 +142,5 @@ def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
 
 
 def _clause(sub: argparse.ArgumentParser) -> str:
-    """What a command does: its first line up to a semicolon or a colon."""
+    """Return the first line of a command's description, up to a semicolon or a colon."""
     return re.split("[;:]", (sub.description or "").split("\n", 1)[0])[0].rstrip(".")

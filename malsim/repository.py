@@ -1,4 +1,4 @@
-"""What only malsim's repository has: benchmarks, the streams that try the standing signals, planted defects."""
+"""Access to parts that only malsim's repository has: benchmarks, streams for the standing signals, planted defects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def from_repository(module: str, *, where: str) -> Any:
-    """A module of the repository that this package is run from; `UsageError` in a wheel."""
+    """Import a module of the repository that this package runs from; raise `UsageError` in an installed package."""
     if not ROOT.joinpath(*module.split(".")).with_suffix(".py").is_file():
         hint = "clone it, and install it with pip install -e '.[test,bench]'"
         raise UsageError("this command needs malsim's repository, not only the installed package", where=where, hint=hint)

@@ -222,6 +222,6 @@ def _difference(frame: pl.DataFrame, recorded: Path) -> str:
 
 
 def _gap(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:
-    """Return the largest difference beyond the tolerance, 0 if there is none; NaN equals only NaN."""
+    """Return the largest difference beyond the tolerance, else 0; NaN equals only NaN."""
     apart = ~np.isclose(ours, theirs, rtol=0.0, atol=TOLERANCE, equal_nan=True)
     return float(np.abs(ours[apart] - theirs[apart]).max(initial=0.0))

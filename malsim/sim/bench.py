@@ -1,4 +1,4 @@
-"""The bench: SimPy holds the calendar, the real gate and tick do the work, the recorder keeps what happened."""
+"""Simulation loop: a SimPy calendar drives the real gate and tick, and the recorder collects the results."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Run(RunData):
     """
 
     def without(self, failures: Mapping[int, Exception]) -> Run:
-        """Return the same run without the rows of replications that broke off, by number.
+        """Return the run without the rows of failed replications, given by number.
 
         Raises `UsageError` for what is no mapping from numbers of replications to errors.
         """
@@ -189,7 +189,7 @@ class Run(RunData):
 
 
 def _interval(row: Mapping[str, Any]) -> str:
-    """Return an interval as text; a sentence where it is more than ten times as wide as the value and passes 1."""
+    """Return an interval as text, or a sentence if it is more than ten times as wide as the value and exceeds 1."""
     if row["low"] is None:
         return ""
     if row["high"] > 1.0 and row["high"] - row["low"] > WIDE * abs(row["value"]):

@@ -1,4 +1,4 @@
-"""Changes against a scenario's baseline, recorded anew on approval, with the approver and the version of malsim."""
+"""Approval of a scenario's baseline: compare, confirm, record, and note the approver and the version of malsim."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def approve(scenario: Scenario, *, say: Say, draw: Draw, yes: bool = False) -> int:
-    """Run a scenario that has a [baseline], compare, ask unless told yes, record; return 1 if the answer was no.
+    """Run a scenario, compare it with its baseline, and record it after confirmation; return 1 if the user declined.
 
     `draw` is called where values differ, with the check, the run and the comparison.
     """
@@ -91,7 +91,7 @@ def _confirm(question: str) -> bool:
 
 
 def record_approval(folder: Path, name: str, columns: tuple[str, ...], comparison: Comparison | None) -> Path:
-    """Append who approved what to `NAME.approvals.jsonl`; return the file."""
+    """Append the approver, time, version and columns to `NAME.approvals.jsonl`, and return that path."""
     path = folder / f"{name}.approvals.jsonl"
     moved = "first recorded" if comparison is None else by_how_much(comparison)
     at = datetime.now(UTC).isoformat(timespec="seconds")

@@ -19,7 +19,7 @@ Part = TypeVar("Part", bound="Formula | Value")
 
 
 class KindResult(Protocol):
-    """Result of a check, in one line as its text; it may have a `margin`, and the `replication` to look at."""
+    """Result of a check, printed as one line; it may have a `margin` and a `replication` to look at."""
 
     @property
     def passed(self) -> bool: ...
@@ -27,7 +27,7 @@ class KindResult(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class KindCheck(Check):
-    """Check other than a property; its fields are the keys of its kind in a file, required if they have no default.
+    """Check other than a property. Its fields are the keys of its kind in a file, required if they have no default.
 
     A kind is a class, its row in `KINDS`, and its keys in `malsim/scenario/file/data/check.schema.json`.
     """

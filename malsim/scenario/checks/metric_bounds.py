@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MetricEstimate:
-    """Estimate of a metric: its number in each replication, and the bounds that their mean must be shown to keep.
+    """Estimate of a metric: one number per replication, and the bounds that the mean must keep.
 
     The interval is `Measurement.mean`'s, at 95 %, within `bounds`, between which the metric lies by what it is. Numbers all
     the same are taken at their word. Of one replication, or where a number is infinite, there is no interval; then every

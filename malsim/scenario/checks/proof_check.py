@@ -1,4 +1,4 @@
-"""`[[proof]]` of a scenario file: a property of its netlist, proved for all inputs and judged beside its checks."""
+"""`[[proof]]` of a scenario file: a property of its netlist, proved for all inputs and judged with its checks."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ SETTLING = 0.02
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """Days since the window's start (T,), values (T, R) with NaN where there is none, and the final value of each (R,)."""
+    """Days since the window's start (T,), values (T, R) with NaN for missing ones, and the final value of each (R,)."""
 
     days: Array
     values: Array

@@ -42,7 +42,7 @@ STAND_INS = {"Infinity": 2**52 - 0.5, "-Infinity": 0.5 - 2**52, "NaN": None}
 
 
 def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
-    """Read a scenario file; only with `allow_code` may the code that it names, a memory as `adapter` or processes, be run.
+    """Read a scenario file; code that it names, such as an adapter or a process, is allowed to run only with `allow_code`.
 
     Raises `ScenarioError` for a file that is missing, larger than 64 MiB, not TOML, or not a scenario; the error names
     file, line and key, what was given, what is allowed and what to try. All such errors of a file come in one message.
@@ -64,7 +64,7 @@ def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
 
 
 def holds_rules_alone(path: Path) -> bool:
-    """Return whether a TOML file holds only a table `[rules]`: settings that lie beside scenarios."""
+    """Return whether a TOML file holds only a table `[rules]`, and so is not a scenario."""
     if path.stat().st_size > LARGEST:
         return False
     try:
@@ -74,7 +74,7 @@ def holds_rules_alone(path: Path) -> bool:
 
 
 def holds_checks_alone(scenario: Scenario) -> bool:
-    """Return whether a scenario's file simulates nothing: it holds only checks of a recorded history, maybe a netlist."""
+    """Return whether a file holds only checks of a recorded history, maybe with a netlist, and simulates nothing."""
     try:
         return set(tomllib.loads(scenario.text)) <= {"why", "use", "check", "goal", "netlist", "rules"}
     except ValueError:

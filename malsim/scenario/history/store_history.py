@@ -176,7 +176,7 @@ def _moved(
 
 
 def _as_seen(grid: pl.DataFrame, moved: Iterator[pl.DataFrame]) -> pl.DataFrame:
-    """Return the grid with the scores of `moved` in the place of those that stood in the store."""
+    """Return the grid with its scores replaced by those that a reader saw (`moved`)."""
     frames, keys = list(moved), ["t", "deed", "row"]
     if not frames:
         return grid

@@ -1,4 +1,4 @@
-"""Checks that depend on the seed of their file: each judged anew on the seeds that follow it."""
+"""Checks judged again on fresh seeds, to find those that depend on the seed of their file."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class SeedTable:
 
 
 def with_drawn_checks(suite: Iterable[Judged]) -> Iterator[Scenario]:
-    """Yield the scenarios with only their checks that another seed can decide otherwise, if they have any.
+    """Yield the scenarios that have checks other than baselines and goals, with only these checks.
 
     A baseline is a record of its own seed and a goal is the suite's; neither is asked.
     """

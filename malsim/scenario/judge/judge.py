@@ -72,7 +72,7 @@ class Judged:
 
 
 def judge(scenario: Scenario) -> Judged:
-    """Run a scenario and judge it by its own checks; what malsim refuses, or breaks on, is an error, never a failure."""
+    """Run a scenario and judge its checks. A refused scenario or a crash is an error, never a failure."""
     try:
         check_size(scenario)
         refuse_unanswerable(scenario)

@@ -31,7 +31,7 @@ def proof_arguments(parser: argparse.ArgumentParser, *, least: bool = True) -> N
 
 
 def prove_each(net: Net, document: Document, properties: Sequence[str], args: argparse.Namespace) -> int:
-    """Print each answer, and show the first run that breaks what it should keep; 1 where one does or is not decided."""
+    """Print each proof, show the first counterexample, and return 1 if a property is refuted or not decided."""
     from malsim.base.progress import progress
     from malsim.scenario.proof.prove import prove
     from malsim.scenario.proof.questions.least import least

@@ -1,4 +1,4 @@
-"""Verdicts of a suite for people, CI services and JUnit readers; failures and errors are kept apart."""
+"""Verdicts of a suite for people, CI services and JUnit readers, with failures and errors counted separately."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TAGS = {"fail": "failure", "error": "error"}
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Judged scenarios, the files that could not be read (path and problem), and the options that a reproduction needs.
+    """Judged scenarios, the files that could not be read (path and problem), and the options to reproduce a failure.
 
     With `strict`, a scenario in which the gate refused a claim fails.
     """
@@ -104,7 +104,7 @@ def errors_of(path: str, problem: str) -> Iterator[str]:
 
 
 def _lines_of_claims(judged: Judged, tell: Callable[[pl.DataFrame, pl.DataFrame, int], list[str]]) -> list[str]:
-    """Return the lines of `tell` on a run's claims; none for a recorded history, whose gate was another's."""
+    """Return the lines of `tell` on a run's claims; none for a recorded history, which has no gate of its own."""
     if judged.run is None or judged.source:
         return []
     return [one_line(line[2:]) for line in tell(judged.run.events, judged.run.bands, judged.scenario.replications)]

@@ -201,7 +201,7 @@ FUNCTIONS = {ending[1:]: name for name, ending in FIELDS.items()} | {
 
 
 def canonical(text: str) -> str:
-    """Return an address as a check has it.
+    """Return an address as it is written in a check.
 
     >>> canonical("dec_a3ee-scores-eff"), canonical("mean(dec_a3ee.~supports.*-scores-eff)"), canonical("low")
     ('eff(dec_a3ee)', 'mean(eff(dec_a3ee.~supports.*))', 'low')
@@ -225,7 +225,7 @@ def canonical(text: str) -> str:
 
 
 def fields_of(text: str) -> str:
-    """Return the fields at the end of an address of a cell or a row, joined by hyphens; "" where it has none.
+    """Return the fields at the end of an address of a cell or a row, joined by hyphens; "" for an address without fields.
 
     >>> fields_of("dec_a3ee@v2-scores-eff"), fields_of("light-2"), fields_of("right(pump)")
     ('scores-eff', '', '')

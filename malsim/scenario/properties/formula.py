@@ -18,7 +18,7 @@ UNITS: dict[str, int] = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d"
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A finite number written in the property."""
+    """Finite number written in the property."""
 
     value: float
 
@@ -29,7 +29,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A string written in the property; it is compared with `==` and `!=` only."""
+    """String written in the property; it is compared with `==` and `!=` only."""
 
     text: str
 
@@ -43,7 +43,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A function of values at each tick.
+    """Function of values at each tick.
 
     `prev` and `next` are the argument one tick earlier and later; they have no value at the first and at the last tick.
     """
@@ -94,7 +94,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """Two values compared; the margin is their distance on the right side, over `scale`."""
+    """Comparison of two values; the margin is their signed distance divided by `scale`."""
 
     left: Value
     relation: Relation
@@ -108,7 +108,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Bit:
-    """An address that reads 1 (holds, margin 1) or 0 (does not, margin −1), or `prev` or `next` of one.
+    """Address that reads 1 (holds, margin 1) or 0 (does not, margin −1), or `prev` or `next` of one.
 
     Any other number is refused, but that `right(x)` of a tie, which is between 0 and 1, does not hold.
     """
@@ -140,7 +140,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Two formulas at one tick."""
+    """Two formulas joined at the same tick."""
 
     word: Literal["and", "or", "implies"]
     left: Formula
@@ -149,7 +149,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """A formula at every tick (always, historically) or some tick (eventually, once) of a window."""
+    """Formula that holds at every tick (always, historically) or some tick (eventually, once) of a window."""
 
     word: Literal["always", "eventually", "historically", "once"]
     operand: Formula
@@ -158,7 +158,7 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """`left` at every tick until (since) a tick of the window at which `right` holds."""
+    """Formula `left` that holds at every tick until (since) a tick of the window at which `right` holds."""
 
     word: Literal["until", "since"]
     left: Formula
@@ -168,7 +168,7 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A formula that begins (rise) or ceases (fall) to hold; before its first tick nothing holds."""
+    """Rising or falling edge of a formula; before the first tick the formula counts as false."""
 
     word: Literal["rise", "fall"]
     operand: Formula
@@ -179,7 +179,7 @@ Formula: TypeAlias = Compare | Bit | AtEvent | Not | Join | Over | Between | Edg
 
 
 def is_bit(value: Formula | Value) -> bool:
-    """Return whether a value can stand alone: an address, or `prev` or `next` of one."""
+    """Return whether a value is a condition on its own: an address, or `prev` or `next` of one."""
     if isinstance(value, Apply) and value.function in ("prev", "next"):
         return is_bit(value.arguments[0])
     return isinstance(value, Read)
@@ -227,7 +227,7 @@ def about(part: Formula | Value) -> tuple[str, ...]:
 
 
 def reach(part: Formula | Value, period: int) -> int:
-    """Return how many milliseconds after a tick a formula reads at most, with ticks `period` milliseconds apart.
+    """Return how many milliseconds after a tick a formula reads at most, for ticks `period` milliseconds apart.
 
     >>> reach(Over("always", Over("once", Bit(Read("low")), Window(Bound(3, "d"))), Window(Bound(0), Bound(2))), 1000)
     2000

@@ -67,7 +67,7 @@ class FrameReader:
         return self._arrays[address]
 
     def events_at(self, kind: str, subject: str | None) -> NDArray[np.bool_]:
-        """Return a mask of the ticks since whose predecessor an event came; one after the last tick counts at the last."""
+        """Return a mask of the ticks since whose predecessor an event occurred; later events count at the last tick."""
         events, mask = self._tables["events"], np.zeros(self._shape, dtype=bool)
         if kind not in (kinds := KINDS.keys() | set(_names(events, "kind"))):
             raise unknown("kind of event", kind, kinds)

@@ -77,7 +77,7 @@ class Margins:
         self._cache: dict[stl.Formula, Array] | None = {} if keep else None
 
     def at_start(self, formula: stl.Formula) -> Array:
-        """Return each replication's margin at the run's start: windows of time open on day 0, all else at the first tick."""
+        """Return each replication's margin at the start: windows of time open on day 0, all else at the first tick."""
         start: Array
         match formula:
             case stl.Not(operand):
@@ -93,7 +93,7 @@ class Margins:
         return start
 
     def of(self, formula: stl.Formula) -> Array:
-        """Return the margin at each tick of each replication; NaN where there is none."""
+        """Return the margin at each tick of each replication; NaN at ticks without a value."""
         if self._cache is None:
             return self._of(formula)
         if formula not in self._cache:

@@ -75,7 +75,7 @@ def _unreadable(text: str, broken: UnexpectedInput) -> ScenarioError:
 
 
 def _advice(text: str) -> str:
-    """Return the misspelt keyword before an error, if one is near; else the shape of a property."""
+    """Return the misspelt keyword before an error, or else the shape of a property."""
     for word in reversed(re.findall(r"[^\W\d_]{3,}", text)):
         near = get_close_matches(word.lower(), WORDS, n=1, cutoff=0.75)
         if near and word not in WORDS:

@@ -1,4 +1,4 @@
-"""Formula to text, in one normal form that parses back to the same formula."""
+"""Rendering of a formula as text in one normal form, which parses back to the same formula."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class NetlistRunner:
         reviewers: ReviewerPool | None,
         on_verdicts: Callable[[GateResult], None],
     ) -> Memory:
-        """Run the net on a memory that has just ticked; `on_verdicts` gets the verdicts on its programs' claims."""
+        """Run the net on a memory that has just ticked; `on_verdicts` receives the verdicts on claims of its programs."""
         if self.ops:
             self._state = replace(self._state, aliases=self.ops.cells())
         scan = self.engine.scan(self._state, memory, self._inputs(at, counters, reviewers), now=days(at))
@@ -124,7 +124,7 @@ class NetlistRunner:
         return {name: self._value(name) for name in self._names if signals[name].domain == "run"}
 
     def record(self, t: float, log: SignalLog) -> None:
-        """Add every signal to a log, as the last scan left it at `t` days."""
+        """Record all signals after the last scan, at `t` days."""
         runs = self.of_runs()
         log.add(t, [None] * len(runs), list(runs), list(runs.values()))
         for name in self._names:

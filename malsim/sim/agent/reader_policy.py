@@ -159,7 +159,7 @@ class ReaderPolicy:
         return news
 
     def _best(self, worth: Array) -> Ints:
-        """Return the line of largest worth for each reader, the first of equals; NONE where no line is worth enough.
+        """Return the index of the most trusted line of each reader, the first of equals; NONE if no line is trusted enough.
 
         Of a memory without belief the first by rank is, whatever it is worth.
         """

@@ -1,4 +1,4 @@
-"""Limited people for escalated disputes: a queue and free hands in each replication, as columns."""
+"""Reviewers of escalated disputes: a queue and the free reviewers of each replication, as columns."""
 
 from __future__ import annotations
 

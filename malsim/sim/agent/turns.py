@@ -1,4 +1,4 @@
-"""A session: the reader's turns in every replication at once, each push → expand → work → write-back."""
+"""Session: the reader's turns in all replications at once, each with push, expand, work and write-back."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ class Session:
         self.counters.add("shown_init", (count * init).sum(axis=1))
 
     def _once_true(self, snapshot: Snapshot, turn: Turn, rep: Ints) -> Ints:
-        """Return those of the replications `rep` whose reader acted on a value that was true when it was claimed."""
+        """Return the replications of `rep` whose reader acted on a value that was true when it was claimed."""
         acted, fact = turn.acted[rep], turn.fact[rep]
         born = snapshot.cell_index.at("born", acted, none=turn.now)
         once = self._world.at(rep, fact, np.rint(born * milliseconds(1.0)).astype(np.int64)) == turn.value[rep]
@@ -223,7 +223,7 @@ class Session:
         return true_once
 
     def _update(self, turn: Turn) -> None:
-        """Select the cells to be verified by the reader: acted on, seen to be right, and drawn with the share `updates`."""
+        """Select the cells that readers verify: acted on, observed to be right, and drawn with probability `updates`."""
         self.updated = np.zeros(0, dtype=np.int64)
         if not self.reader.updates:
             return

@@ -194,7 +194,7 @@ def _with_room(column: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 class TopicIndex:
-    """Index from topics to listed cells, in the order of their rows. A cell can have several topics.
+    """Index from topics to listed cells in row order. A cell can have several topics.
 
     Few cells move between two turns, so that only topics from which or to which one moved are sorted anew.
 

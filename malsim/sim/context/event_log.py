@@ -66,7 +66,7 @@ class EventLog:
         self._counts[: len(before)] += before
 
     def count(self, kind: str, rep: Ints) -> None:
-        """Count an event for each of the replications at places `rep`."""
+        """Count one event for each of the replications at indexes `rep`."""
         if len(rep):
             self._cells.append(rep + self._kinds.setdefault(kind, len(self._kinds)) * len(self._everyone))
             if len(self._cells) > WAITING:
@@ -79,7 +79,7 @@ class EventLog:
     def record(
         self, kind: str, t: float | Callable[[], Array], rep: Ints, *, subject: Text, detail: Text, cause: Text
     ) -> None:
-        """Record one event for each replication at indexes `rep`; a column given as a function is computed on demand."""
+        """Record one event for each replication at indexes `rep`; a column given as a function is computed if needed."""
         if not self.keeps:
             self.count(kind, rep)
         elif len(rep):

@@ -105,14 +105,14 @@ def answers(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> 
 
 
 def numbers(facts: Sequence[Fact], places: Array) -> Array:
-    """Return the numbers of the values at indexes `places` (facts, replications), NaN where there is none."""
+    """Return the numbers of the values at indexes `places` (facts, replications); NaN for index NaN."""
     table = [np.array([fact.number(v) for v in range(len(fact.values))] + [np.nan]) for fact in facts]
     rows = np.where(np.isnan(places), -1, places).astype(np.int64)
     return np.stack([row[at] for row, at in zip(table, rows, strict=True)]) if facts else places
 
 
 def of_turn(counters: TurnCounters | None, waiting: Ints | None) -> dict[str, Array]:
-    """Return the reader's signals of a turn, and the cases `waiting` for reviewers, one number a replication."""
+    """Return the reader's signals of a turn and the number of cases `waiting` for reviewers, one value per replication."""
     names = TURN + (CONTEXT if counters and counters.compacts else ())
     signals = {name: counters.turn[name] for name in names} if counters else {}
     return signals | ({} if waiting is None else {"waiting": waiting.astype(np.float64)})

@@ -1,4 +1,4 @@
-"""Rows of cells and writers recorded tick by tick, in columns with room for more, made a frame at the end."""
+"""Growable columns of recorded cells, writers and signals, converted to frames at the end of a run."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class TextCodes:
         self._codes: dict[str | None, int] = {}
 
     def of(self, texts: Texts, count: int) -> Ints:
-        """Return the numbers of `count` texts, or of the same text as often."""
+        """Return the codes of `count` texts; a single text is repeated."""
         codes = self._codes
         if texts is None or isinstance(texts, str):
             return np.full(count, codes.setdefault(texts, len(codes)))
@@ -86,7 +86,7 @@ SIGNALS = {"t": pl.Float64, "rep": pl.Int32, "row": pl.String, "signal": pl.Stri
 
 
 class SignalLog:
-    """Samples in order of arrival. NaN is not a sample. `addresses` name the signals to keep, `words` or `right(pump)`."""
+    """Samples in order of arrival, without NaN. `addresses` are the signals to keep, such as `words` or `right(pump)`."""
 
     def __init__(self, reps: NDArray[Any], addresses: Collection[str] | None = None) -> None:
         self._reps, self._addresses = np.asarray(reps, dtype=np.int32), addresses
@@ -109,7 +109,7 @@ class SignalLog:
             self._keep(t, np.tile(self._reps, len(lines)), codes, np.concatenate(arrays))
 
     def add_column(self, t: float, rep: Ints, rows: NDArray[Any], signal: str, values: Array) -> None:
-        """Add one sample a row of a signal, each row of a replication of its own number, all at `t` days."""
+        """Add one sample per row of a signal, with the replication number of each row, all at `t` days."""
         codes = np.stack([self._codes.of(texts, len(rep)) for texts in (rows, signal)])
         if self._addresses is not None:
             here = np.array([self.keeps(signal, row) for row in rows.tolist()], dtype=bool)

@@ -1,4 +1,4 @@
-"""The push, for many readers at once: which cells each is shown about a fact, in order, within its budget of words."""
+"""State of a memory after a tick, and the push computed for many readers at once."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Snapshot:
 
     @cached_property
     def accuser(self) -> Ints:
-        """Latest of the active cells that contradict each cell, NONE where there is none."""
+        """Latest active cell that contradicts each cell; NONE for undisputed cells."""
         accuser, accused = self._accusations
         latest = np.full(len(self.active), NONE, dtype=np.int64)
         np.maximum.at(latest, accused, accuser)
@@ -194,12 +194,12 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 def shows(plant: Any, state: Any, now: float, facts: Ints, scope: str) -> Bools | None:
-    """Return which facts the memory shows within a scope, shape (facts, replications); None if it has no scopes."""
+    """Return the mask of facts that the memory shows in a scope, shape (facts, replications); None if it has no scopes."""
     return plant.shows(state, facts, scope, now) if isinstance(plant, KeepsApart) else None
 
 
 def within(snapshot: Snapshot, plant: Any, state: Any, now: float, facts: Sequence[Fact], scope: str) -> Snapshot:
-    """Return the snapshot as seen within a scope.
+    """Return the snapshot as seen in a scope.
 
     It is unchanged if no fact has a scope, or if the memory itself answers reads.
     """

@@ -1,4 +1,4 @@
-"""The words of a run: what turns drafts, which are numbers, into claims that the gate has checked."""
+"""Conversion of drafts, which are numbers, into claims that the gate has checked."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class ClaimTemplates:
         return fact, self._starts[fact] + np.where(about, drafts.value, 0)
 
     def on_admitted(self, drafts: ClaimBatch, row: Ints, memory: Memory) -> None:
-        """Record the rows of writers' cells, from the cells that drafts became (NONE for no cell)."""
+        """Store the author numbers of admitted drafts; `row` is the cell of each draft, NONE for no cell."""
         own = np.flatnonzero(row != NONE)
         self._authors[drafts.rep[own], drafts.who[own]] = memory.column("author")[row[own]]
         if memory.height == self._read + len(own):
@@ -210,7 +210,7 @@ class ClaimTemplates:
         return frame_of({column.name: column[places(fact)] for column in self._facts} | dict(self._statements.to_dict()))
 
     def statement(self, drafts: ClaimBatch) -> Ints:
-        """Return each draft's statement index; NONE where the gate might reject or change a word."""
+        """Return each draft's statement index; NONE if the gate rejected or changed one of the sample words."""
         _, statement = self._placed(drafts)
         return statement if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
 

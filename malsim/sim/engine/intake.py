@@ -1,4 +1,4 @@
-"""Claims on their way to the memory: drawn ones and scripted ones as one batch, in numbers and in the order of the gate."""
+"""Queue of posted claims, and their merge into one numbered batch in the order of the gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Index of the cells that the claims of populations became, by writer and fact."""
+"""Index of the cells made by the claims of populations, by writer and fact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Population of a run in all replications: times, subjects and contents of the claims of its members."""
+"""Population of a run in all replications: times, facts and contents of its claims, and their faulty delivery."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""SimPy processes in a run: a user's own beside the batch, and the shipped actors one by one."""
+"""Users' SimPy processes, and the shipped actors that run between two ticks."""

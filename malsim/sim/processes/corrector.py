@@ -1,4 +1,4 @@
-"""People who put the memory right, and the background job that reads its sources again."""
+"""People who correct the memory, and the background job that reads its sources again."""
 
 from __future__ import annotations
 

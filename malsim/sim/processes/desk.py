@@ -87,7 +87,7 @@ class Desk:
         return room.lines(pushed.row[0][there], pushed.marked[0][there])
 
     def ask(self, object: str) -> CellLine | None:  # noqa: A002
-        """Return the active cell about an object with the highest belief, the earlier of equals; None if there is none."""
+        """Return the active cell about an object with the highest belief, the earlier of equals; None for no cell."""
         room, fact = self._room, self._room.fact(object)
         snapshot = room.look()
         index = snapshot.cell_index
@@ -110,7 +110,7 @@ class Desk:
         return room.facts[int(fact[0])].values[int(sight.read(accuracy)[0])]
 
     def tripped(self, signal: str) -> simpy.Event:
-        """Return the event that a signal of the netlist becomes true in this replication, triggered at that tick."""
+        """Return an event that is triggered at the tick at which a signal of the netlist becomes true here."""
         if signal not in self._room.signals:
             hint = nearest(signal, self._room.signals, "name a signal of the netlist that has one value a run")
             allowed = ", ".join(self._room.signals) or "none: no netlist"
@@ -118,14 +118,14 @@ class Desk:
         return self._trips.setdefault(signal, self._env.event())
 
     def on_verdicts(self, verdicts: Mapping[int, PostVerdict]) -> None:
-        """Deliver the gate's verdicts on the process's claims, by their counts, and trigger `admitted`."""
+        """Trigger the events of posted claims with the gate's verdicts, by the claims' counts, and trigger `admitted`."""
         for count, verdict in verdicts.items():
             if count in self._waiting:  # a claim may arrive twice
                 self._waiting.pop(count).succeed(verdict)
         self.admitted = _happen(self.admitted, [one for one in verdicts.values() if one.verdict == "admitted"])
 
     def on_tick(self, rose: set[str], disputed: Ints) -> None:
-        """Deliver the end of a tick: signals that became true, and newly disputed cells of the replication."""
+        """Trigger the events of signals that became true, and put newly disputed cells into the inbox."""
         for line in self._room.lines(disputed):
             self.inbox.put(line)
         for name in rose & set(self._trips):
@@ -152,7 +152,7 @@ class CellLine:
 
 @dataclass(frozen=True)
 class PostVerdict:
-    """Verdict of the gate on a claim (admitted, deduplicated or refused), and the resulting cell, "" if there is none."""
+    """Verdict of the gate on a claim (admitted, deduplicated or refused), and the handle of its cell ("" for no cell)."""
 
     verdict: str
     cell: str
@@ -260,7 +260,7 @@ class Environment(simpy.Environment):
             raise self._failure(problem, where) from problem
 
     def _failure(self, problem: Exception, where: str) -> ProcessError:
-        """Return the failure as one sentence. SimPy raises a copy whose cause is the failure itself."""
+        """Build the error with the place where a process failed. SimPy raises a copy whose cause is the original error."""
         cause = problem.__cause__
         first = cause if isinstance(cause, Exception) and type(cause) is type(problem) else problem
         every = traceback.extract_tb(first.__traceback__)

@@ -1,4 +1,4 @@
-"""The users' processes of a run: a SimPy environment a replication, taken on from tick to tick beside the batch."""
+"""Users' processes of a run, advanced from tick to tick, and the other actors between two ticks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantiles over replications, tick by tick: what a run of a thousand replications keeps of them."""
+"""Quantiles over replications at each tick, recorded instead of the replications themselves."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Bands:
     def add(
         self, t: float, signals: Mapping[str, Array | Ints], rows: tuple[str | None, ...], *, whole: Collection[str] = ()
     ) -> None:
-        """Add signals of shape (rows, replications), all of the same rows; NaN is no value.
+        """Add signals of shape (rows, replications) for the same rows, with NaN for missing values.
 
         `whole` names those whose values are whole numbers from 0 on.
         """
@@ -87,7 +87,7 @@ def bands_of(signals: pl.DataFrame) -> pl.DataFrame:
 
 
 def _summary(values: Array, whole: Bools) -> Array:
-    """Count, mean and quantiles of each row, NaN left out; quantiles lie between neighbours in proportion.
+    """Return count, mean and interpolated quantiles of each row, NaN left out.
 
     Rows of nothing but 0 and 1 need no order: the sum says where the ones would begin. The others are left in order: what is
     summed up is not looked at again, and another megabyte would cost more than a sum.

@@ -136,7 +136,7 @@ class ChangeScores:
 
 
 class _Voices:
-    """Speakers that ever claimed each value. `count` is the number of different speakers: writers, or groups of writers."""
+    """Set of the speakers that ever claimed each value. `count` is their number: writers, or groups of writers."""
 
     def __init__(self, shape: tuple[int, ...], group: Ints) -> None:
         self._group = np.unique(group, return_inverse=True)[1]
@@ -163,7 +163,7 @@ def _end(spells: Spells, which: Bools, days: Array, *, ended: bool) -> None:
 
 
 def _at(table: Array | Bools, value: Ints) -> Array:
-    """Return the entry of each fact and replication at a value. At NONE the result is the last entry and is not used."""
+    """Return the entry of each fact and replication at an index of the first axis. The entry at NONE is arbitrary."""
     entries: Array = np.take_along_axis(table, value[None], axis=0)[0]
     return entries
 
@@ -224,7 +224,7 @@ class AttackScores:
 
 
 def _marked(t: float, lies: Bools, best: Array, snapshot: Snapshot) -> Bools:
-    """Return which false answers the memory shows as disputed, shape (facts, replications)."""
+    """Return the mask of false answers that the memory shows as disputed, shape (facts, replications)."""
     if not lies.any():
         return lies
     rows = snapshot.speaking

@@ -1,4 +1,4 @@
-"""Manifest of a run, with all that is needed to repeat it: text, constants, seed, versions, counts and frame hashes."""
+"""Manifest of a run: scenario text, constants, seed, versions, counts and frame hashes, enough to repeat the run."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def versions() -> dict[str, str]:
 
 
 def simd_targets() -> list[str]:
-    """Return the instruction sets that numpy computes with here, on which the last bit of `tanh` and `exp` depends.
+    """Return numpy's instruction sets on this machine, on which the last bit of `tanh` and `exp` depends.
 
     `NPY_DISABLE_CPU_FEATURES` switches some of them off.
     """

@@ -1,4 +1,4 @@
-"""A measure of some replications and its mean, the one estimator of every printed figure, by what the figure is."""
+"""Measurements of replications: the estimators of mean and interval behind every printed figure."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Recorder:
         self._ticks = 0
 
     def tick(self, t: float, *, last: bool, context: TickContext) -> None:
-        """Record the state after a tick at `t` days, and of a scene with facts what is made of them."""
+        """Record the state after a tick at `t` days, and update the scores of a scenario with facts."""
         self._ticks += 1
         bands, about_facts, snapshot = self.scenario.record == "bands", len(self._names) > 0, context.snapshot
         answers = self._answers(t, context, full=not bands) if about_facts else {}
@@ -149,7 +149,7 @@ class Recorder:
         self._frames += [rows] if rows.height else []
 
     def admitted(self, verdicts: Verdicts, rep: Ints, view: View, claims: Claims | None = None) -> None:
-        """Record the verdicts of the gate on claims of replications `rep` (places), and which cells were superseded.
+        """Record the gate's verdicts on claims of the replications at indexes `rep`, and the superseded cells.
 
         `view` is of the memory after it; `claims` are asked for where the verdicts do not account for themselves.
         """
@@ -202,7 +202,7 @@ class Recorder:
         return self.log.frame()
 
     def cells(self) -> pl.DataFrame:
-        """Return all recorded cells. Handles that are credentials are withheld here, since a law screens no claim."""
+        """Return all recorded cells. Handles that hold a credential are withheld, since a law screens no claims."""
         self._flush()
         own = {name: kind for frame in self._frames[-1:] for name, kind in frame.schema.items() if name not in CELLS}
         return without_credentials(_joined(CELLS | own, self._frames), ["cell"])
@@ -229,7 +229,7 @@ class Recorder:
 
 
 def _add(rows: RecordedRows, t: float, columns: Mapping[str, NDArray[Any]], here: list[bool] | None) -> None:
-    """Add the rows of some columns that are to be kept, all of them where `here` is None."""
+    """Add the selected rows of some columns; all rows if `here` is None."""
     if here is not None:
         columns = {name: values[here] for name, values in columns.items()}
     rows.add(len(columns["rep"]), {"t": t, **columns})

@@ -39,7 +39,7 @@ class Score:
 def score(
     probability: NDArray[np.float64] | None, right: NDArray[np.bool_] | NDArray[np.float64], *, seed: int = 0
 ) -> Score:
-    """Score answers held with a probability against whether each was right (1/k of a tie of k); both of shape (objects,).
+    """Score answers with their probabilities against whether they were right (1/k for a tie of k values), shape (objects,).
 
     Answers without a probability (None) have an accuracy, and NaN for the rest.
 
@@ -196,7 +196,7 @@ class FinalScores:
 
 
 def _calibrated(snapshot: Snapshot, size: int) -> Array | None:
-    """Return the share of writers of active cells with enough outcomes, by replication; NaN where there are no writers."""
+    """Return the share of writers of active cells with enough outcomes, by replication; NaN without writers."""
     view, grounded = snapshot.view, snapshot.view.column("grounded")
     if grounded is None:
         return None

@@ -1,4 +1,4 @@
-"""Real claims through the real gate and tick."""
+"""Replay of recorded claims, forks of runs, and the push of a past turn."""
 
 from malsim.sim.replay.feed import Replay, replay
 

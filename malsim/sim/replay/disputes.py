@@ -43,7 +43,7 @@ def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
 
 
 def _lives(stream: pl.DataFrame) -> pl.DataFrame:
-    """Return each claim with the arrival of the claim that revises it (`next`), and the arrival at which it ends."""
+    """Return the claims with the arrival of their writer's next claim (`next`), and the arrival at which each ends."""
     following = pl.col("arrival").shift(-1).over("writer", "object")
     return (
         stream.select("arrival", "writer", *_PAIR)

@@ -1,4 +1,4 @@
-"""Real claims through the real gate and tick, batch by batch, then asked and scored."""
+"""Replay of recorded claims through the real gate and tick, batch by batch, and the score of the answers."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class _Feed:
         self.cells.append(heads.select(columns))
 
     def _connect(self, begin: int, end: int) -> None:
-        """Write the edges that came to stand between older claims."""
+        """Add the edges between older claims that became due in this batch."""
         due = self.later.filter(pl.col("at").is_between(begin, end, closed="left"))
         rows = due.with_columns(
             pl.Series("source", self.row[due["source"].to_numpy()]),

@@ -65,7 +65,7 @@ def _until(ticks: Sequence[int], day: float) -> Iterator[int]:
 
 
 def _in_words(scenario: Scenario, snapshot: Snapshot, turn: Turn) -> TurnPush:
-    """Return a turn's push as text. The run counts the words of the lines; the sections take the rest of the budget."""
+    """Return a turn's push as text. Lines use the words that the run counted, and sections the rest of the budget."""
     memory = cast("Memory", snapshot.view.graph)
     rows = turn.pushed.row[0]
     reader = scenario.reader

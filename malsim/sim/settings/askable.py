@@ -40,7 +40,7 @@ def askable(scenario: Scenario) -> tuple[Scenario, list[str]]:
 
 
 def refuse_unanswerable(scenario: Scenario) -> None:
-    """Raise `ScenarioError` for a check that the law has no number for: it is to be judged, not left out."""
+    """Raise `ScenarioError` for a check that the scenario's law cannot answer."""
     for check in scenario.checks:
         if reason := absent(scenario, check):
             where = f"{scenario.path or scenario.name}:{check.line}: check {check.name}"

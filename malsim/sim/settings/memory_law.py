@@ -34,14 +34,14 @@ def plant_of(scenario: Scenario) -> Plant[Any]:
 
 
 def graph_of(plant: Plant[Any], state: Any, law: str, thing: str) -> Memory:
-    """Return the graph behind a state. Raises a `UsageError` that names law and thing if there is none."""
+    """Return the graph behind a state. Raises a `UsageError` that names `law` and `thing` if there is no graph."""
     if not isinstance(plant, HoldsGraph):
         raise UsageError(f"{law} keeps no graph of claims, so it has no {thing}", hint="run it under the law mal")
     return plant.graph(state)
 
 
 def refuse_what_is_the_graphs(scenario: Scenario) -> None:
-    """Raise `ScenarioError` for what another law than the graph's cannot be given: stores, programs, nets over cells."""
+    """Raise `ScenarioError` for settings that need a graph of claims: stores, programs, netlists over cells."""
     claims = scenario.claims
     things = [
         ("the stores of [memory]", scenario.initial_memory is not None),

@@ -25,7 +25,7 @@ READER_OP = "reader-op-"
 
 
 class ReaderOp(NamedTuple):
-    """Kind of op that a reader writes: the cells that call for it, its level with the setting for it, and its wiring.
+    """Kind of op that a reader writes: when it is written, its level with the setting for it, and its wiring.
 
     `fires` is the suffix, after the op's name, of the signal that is true while the op fires.
     """
@@ -70,7 +70,7 @@ RESERVED = frozenset((*OF_FACTS, *TURN, *CONTEXT, "waiting"))
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """Value that an outside source puts from a time (ms) on onto an undriven signal or a pin of the loop."""
+    """Input from outside: from `at` (ms) on, an undriven signal or a pin of the loop has this value."""
 
     signal: str
     at: int
@@ -114,7 +114,7 @@ class NetlistConfig:
         return self.net.pins
 
     def check(self, given: Input) -> None:
-        """Raise `ScenarioError` for an input that nothing in the net takes, or of another type."""
+        """Raise `ScenarioError` for an input that no signal or pin takes, or of the wrong type."""
         signal = self.net.signals.get(given.signal)
         free = {name for name, one in self.net.signals.items() if one.writer is None and one.domain == "run"}
         kind = signal.type if signal and given.signal in free else LOOP_WRITES.get(given.signal, ("",))[0]

@@ -38,7 +38,7 @@ def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanatio
 def explain_item(
     plant: Explains[Any], state: Any, cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, first: int
 ) -> LawExplanation:
-    """Explain a cell of a law of items likewise: the last tick is made again from what lived then.
+    """Explain a cell under a law of items by repeating the last tick over the items alive then.
 
     `state` is the run's last, `cells` what it recorded; the replication is number `rep` of those from `first` on.
 

@@ -40,7 +40,7 @@ def readers(run: RunData, cell: str, *, t: float, rep: int) -> pl.DataFrame:
 
 
 def as_of(run: RunData, *, t: float, rep: int) -> Memory:
-    """Return the memory with only those cells active that were so recorded at the tick at `t` days, in a replication."""
+    """Return the memory of a replication in which only cells recorded as active at the tick at `t` days are active."""
     cells = run.memory.cells
     here = (pl.col("t") == t) & (pl.col("rep") == rep) & (pl.col("status") == "active")
     live = (pl.col("rep") == rep) & pl.col("handle").is_in(run.cells.filter(here)["cell"].implode())

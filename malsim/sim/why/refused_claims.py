@@ -1,4 +1,4 @@
-"""Claims of a run or a replay that the gate refused or admitted at a lower confidence, with the reasons."""
+"""Refused and capped claims of a run with the reasons, and the endings of recorded trajectories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explanation of a signal of a run: back through the wires to the claim or the person that moved it."""
+"""Causes of a signal's value, traced back through the wires, and the signals of a run as channels of a figure."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def is_program(run: RunData, where: str) -> bool:
 
 
 def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int = 0) -> str:
-    """Describe what a standing program looked at by `t` days, and why the member that moved most has its value."""
+    """Describe the cells that a standing program read by `t` days, and why the one that moved most has its value."""
     wires = run.scenario.netlist or NetlistConfig.of("")
     program = next(one for one in programs(wires.net) if one.operation == operation)
     ticks = run.cells.filter(pl.col("rep") == rep)["t"].unique().sort()
@@ -73,7 +73,7 @@ def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int
 
 
 def _moved(run: RunData, word: str, since: float, rep: int) -> str:
-    """Describe what moved the end of a wire that no op writes, in the tick at `since`."""
+    """Describe the cause of a change, at the tick `since`, of an address that no op writes."""
     where = address(word)
     inner = where.inner if isinstance(where, Reduced) else where
     if isinstance(inner, Pin) and str(inner) in LOOP_WRITES:

@@ -1,4 +1,4 @@
-"""Times of which some are cut off, as spells: their mean over all replications, and what is not known of it."""
+"""Censored times as spells: their mean pooled over replications, and the share that is unknown."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def spells_of(scores: Iterable[HasSpells | None], broken: Sequence[int]) -> dict
 
 
 def own_means(spells: Spells, replications: int) -> Array:
-    """Return `censored_mean` of each replication's own spells, in days; NaN where there are none or no mean is known.
+    """Return `censored_mean` of each replication's own spells, in days; NaN if it is unknown or there are no spells.
 
     >>> own_means([(np.array([0, 0, 1]), np.array([2.0, 4.0, 9.0]), np.array([True, True, False]))], 3).tolist()
     [3.0, nan, nan]

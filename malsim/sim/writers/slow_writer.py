@@ -1,4 +1,4 @@
-"""Reads first, and writes some time later over whatever stands by then.
+"""Reads first, and some time later overwrites the current value.
 
 turn 2n: reads the best ranked row about its fact and the value of the fact; writes nothing
 turn 2n + 1, delay days later: value = the value read, right with probability accuracy; stated = accuracy

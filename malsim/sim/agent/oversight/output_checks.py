@@ -83,7 +83,7 @@ class OutputCheck:
 
 @dataclass
 class TurnAudit:
-    """External verifier: every `audit_every` turns it checks the basis of the actions of these turns.
+    """External verifier that checks, every `audit_every` turns, the cells on which recent actions were based.
 
     Where it sees otherwise than was acted on it contradicts the cell, in a claim of verification external.
     """

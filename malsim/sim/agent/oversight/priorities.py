@@ -1,4 +1,4 @@
-"""Priorities of disputes: a number for each fact of each replication; the largest is reviewed first.
+"""Disputes about facts, and the policies that decide which of them is reviewed first.
 
 Each policy is a function of what triage may know, never of the truth.
 """

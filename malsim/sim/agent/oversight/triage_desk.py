@@ -1,4 +1,4 @@
-"""Limited people who choose: at each tick the disputes that a policy puts first go to the hands that are free."""
+"""Reviewers with a triage policy: at each tick the free reviewers get the disputes of highest priority."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ CONFIDENCE = 0.6  # stated by a program's claim
 
 
 class OpDraft(NamedTuple):
-    """Ops on their way to the gate: replication, cell, slot and kind of each, and whether the text is garbled."""
+    """Ops to be admitted: replication, cell, slot and kind of each, and whether the text is garbled."""
 
     turn: Turn
     rep: Ints
@@ -44,7 +44,7 @@ class OpDraft(NamedTuple):
 
 
 class WrittenOps:
-    """Ops that the reader of each replication has written: a table (replications, slots) of the cells that they read.
+    """Ops that the readers have written: a table (replications, slots) of the cells that the ops read.
 
     In the netlist, each slot has an op of each kind, which at first reads no cell. A reader takes the first slot whose
     op reads no active cell, and writes a `prg` claim about it. When that claim is admitted, the op reads the cell.

@@ -1,4 +1,4 @@
-"""Claims as numbers, from the writer's hand to the gate."""
+"""Batch of drafted claims, as arrays of numbers."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class ShownRows:
         return whole
 
     def best(self, which: Bools) -> Ints:
-        """Return the column of the most effective masked row, the better ranked of two equals; NONE where none is masked."""
+        """Return the column of the most effective masked row, the better ranked of equals; NONE without a masked row."""
         worth = np.where(which & (self.row != NONE), self.effective, -np.inf)
         column = worth.argmax(axis=1)
         return np.where(worth[np.arange(len(column)), column] > -np.inf, column, NONE)
@@ -227,6 +227,6 @@ class Script:
         return cls(tuple(names.tolist()), starts, t[order], fact[order], value[order], stated[order])
 
     def place(self, member: Ints, turn: Ints) -> Ints:
-        """Return the index of the nth claim of each writer; past the end where there is none."""
+        """Return the index of each writer's nth claim, or the number of claims if the writer has fewer."""
         place = self.starts[member] + turn
         return np.where(place < self.starts[member + 1], place, len(self.t))

@@ -1,4 +1,4 @@
-"""Files of real claims and of truth: read whole, every bad row named with its line."""
+"""Readers of claim files and truth files; every bad row is reported with its line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STABILITY = ("stable", "volatile", "ephemeral")
 
 @dataclass(frozen=True)
 class ClaimFile:
-    """Claims (line, time, writer, object, value, confidence, stated) in the order of the file, and the rows left out.
+    """Claims (line, time, writer, object, value, confidence, stated) in the order of the file, and the rejected rows.
 
     `lineage` and `stability` are there where any row has one. `time` is in days since the earliest claim, null throughout
     where the file has none; `stated` is the confidence, null where the row has none; `bad` has line and problem; of so many

@@ -1,4 +1,4 @@
-"""A process of the user's own: a generator function that a scenario names, or that is given from Python."""
+"""User's process: a generator function named in a scenario, or given from Python."""
 
 from __future__ import annotations
 
