@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and print every row."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON list of rows instead of a table")
     parser.add_argument("--only", default="", metavar="FAMILY", help="only the families whose name contains this")

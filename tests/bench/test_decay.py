@@ -44,7 +44,6 @@ behaviour = "honest"
 
 
 def logs_of(tau: float, writers: str, *, seed: int, days: int, count: int, facts: int) -> list[pl.DataFrame]:
-    """Logs of so many replications, one each."""
     story = STORY.format(seed=seed, days=days, hazard=1.0 / tau, writers=writers, facts=facts)
     results: list[pl.DataFrame] = []
     for first in range(0, count, BATCH):

@@ -19,7 +19,6 @@ def say(line: str) -> None:
 
 
 def write(name: str, wait: float, deeds: int, path: str) -> None:
-    """Admit a claim, tick, admit the next …, each a deed on a day of its own."""
     with Store(path, wait=wait) as store:
         for deed in range(deeds):
             day = (store.day or 0.0) + 1.0

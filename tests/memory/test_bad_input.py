@@ -30,7 +30,6 @@ SECRETS = [*((kind, stand_in(kind)) for kind in KINDS), ("assigned secret", "pas
 
 
 def refused(**bad: Any) -> list[str]:
-    """The paths of the issues of a claim that differs from a good one, admitted beside another."""
     memory, _ = admit(Memory.empty(), [GOOD])
     after, verdicts = admit(memory, [GOOD | {"handle": "obs_bbbb", "title": "new"} | bad])
     assert after.cells.equals(memory.cells)

@@ -40,7 +40,6 @@ def derived(t: float, writer: str, object_: str, value: str, source: str) -> dic
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Ann says two things, bob derives one from each, and she rewrites the text of hers twice."""
     with Store(tmp_path / "m.sqlite") as store:
         first, second = store.admit([claim(1.0, "ann", "port", "kilobo"), claim(1.0, "ann", "host", "zumera")])["handle"]
         store.admit([derived(2.0, "bob", "wall", "lets kilobo in", first), derived(2.0, "bob", "dns", "nalu", second)])
@@ -51,7 +50,6 @@ def path(tmp_path: Path) -> Path:
 
 
 def everything_about(path: Path) -> str:
-    """All that a store shows: cells, the past, the index, the push, the netlist, exports; and each byte of its files."""
     with Store(path, write=False) as store:
         frames = (store.memory.cells, store.at(2.0).cells, store.verdicts, store.updates(store.memory.cells["handle"][0]))
         shown = [str(frame.to_dicts()) for frame in frames]

@@ -38,14 +38,12 @@ CLAIMS = st.lists(
 
 
 def said(*words: str) -> str:
-    """What a command prints."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
         assert main(list(words)) == 0
     return out.getvalue()
 
 
 def claim(number: int, writer: str, stated: float, edges: list[tuple[str, int]]) -> dict[str, Any]:
-    """A claim verified from outside, so that nothing is capped, with edges to cells that stand."""
     targets = {place % number: relation for relation, place in edges} if number else {}
     out = [{"relation": relation, "target": f"obs_{place:04x}"} for place, relation in targets.items()]
     return {
@@ -55,7 +53,6 @@ def claim(number: int, writer: str, stated: float, edges: list[tuple[str, int]])
 
 
 def numbers(line: str) -> float:
-    """The effective that a line of a push or a netlist shows."""
     found = re.search(r" eff\(([0-9.e-]+)\)", line)
     assert found
     return float(found[1])
@@ -105,7 +102,6 @@ def test_every_interface_shows_what_a_tick_would_give(drawn: list[Any], calibrat
 
 
 def commands(path: Path, worth: dict[str, float], day: float) -> None:
-    """The same from the command line and from Python, under the default rules."""
     rendered = load(said("netlist", "render", str(path))).memory.cells
     assert dict(rendered.select("handle", "effective").rows()) == worth
     with Store(path, write=False) as store:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from malsim.memory import Memory, admit, schema, tick
 from malsim.memory.gate.edit import connect, expanded
 from malsim.memory.graph.edge_matrix import wire
-from malsim.memory.graph.frames import LazyRows, to_array
-from malsim.memory.graph.table import ChunkedRows, Column, Table
+from malsim.memory.graph.table import Table
 from malsim.memory.rules import Rules
 from malsim.memory.scoring.outcomes import accusations, contradicted, replaced
 
@@ -40,7 +39,6 @@ NUMBERS = [name for name, kind in schema.CELLS.items() if kind.is_numeric() or k
 
 
 def _memories(steps: list[object], looked: set[int]) -> list[Memory]:
-    """The memories that grew from one another by these steps; all that is derived was asked for after some of them."""
     stages, count = [Memory.empty()], 0
     for number, step in enumerate(steps):
         memory = stages[-1]
@@ -63,42 +61,6 @@ def _memories(steps: list[object], looked: set[int]) -> list[Memory]:
 
 def _last_memory(steps: list[object], looked: set[int]) -> Memory:
     return _memories(steps, looked)[-1]
-
-
-@given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
-def test_a_kept_column_is_that_of_the_cells(steps: list[object], looked: set[int]) -> None:
-    memory = _last_memory(steps, looked)
-    opened = expanded(memory, np.arange(0, memory.height, 2), 9.0, Rules())
-    for after in (opened, memory):
-        for name in NUMBERS:
-            np.testing.assert_array_equal(after.column(name), to_array(after.cells[name]))
-
-
-NEW = st.lists(st.floats(allow_nan=False), max_size=4)
-WRITTEN = st.dictionaries(st.integers(0, 30), st.floats(allow_nan=False), max_size=4)
-MOVE = st.tuples(st.integers(0, 30), st.one_of(NEW, WRITTEN, st.just("read"), st.just("seen")))
-
-
-@given(st.lists(MOVE, max_size=30))
-def test_columns_that_come_from_one_another_never_change(moves: list[tuple[int, object]]) -> None:
-    columns, expected = [Column(np.zeros(3))], [[0.0] * 3]
-    for which, move in moves:
-        column, values = columns[which % len(columns)], expected[which % len(columns)]
-        if move == "read":
-            assert len(column) == len(values)
-        elif move == "seen":
-            assert column.values.tolist() == values
-        elif isinstance(move, list):
-            columns.append(column.append(np.array(move)))
-            expected.append(values + move)
-        elif isinstance(move, dict):
-            changes = {row % len(values): value for row, value in move.items()}
-            columns.append(column.changed(np.array(list(changes), dtype=np.int64), list(changes.values())))
-            expected.append([changes.get(row, value) for row, value in enumerate(values)])
-    for column, values in zip(columns, expected, strict=True):
-        np.testing.assert_array_equal(column.values, values)
-    assert [column.values.tolist() for column in columns] == expected
-    assert not any(column.values.flags.writeable for column in columns)
 
 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
@@ -160,42 +122,3 @@ def test_frames_are_the_same_whenever_they_are_asked_for(steps: list[object], lo
             assert frame.schema == expected.schema
     for memory in (copy(stages[-1]), pickle.loads(pickle.dumps(stages[-1]))):  # noqa: S301
         assert memory.cells.equals(stages[-1].cells)
-
-
-def test_new_rows_are_made_a_frame_only_when_the_cells_are_asked_for() -> None:
-    one = admit(Memory.empty(), _claims([(0, "ann", [])], 0, 0.0)).memory
-    two = admit(one, _claims([(0, "ann", [("supports", 0)])], 1, 1.0)).memory
-    one = copy(one)  # of which nothing has grown yet
-    assert one.wiring.accusers.values.size == 0
-    for name in NUMBERS:
-        one.column(name)
-    for name in ("source", "target", "weight", "relation"):
-        one.table("edges").column(name)
-    names: list[str] = []
-
-    def late(name: str) -> LazyRows:
-        new = getattr(two, name).slice(getattr(one, name).height)
-        at_hand = {column: to_array(new[column]) for column in one.table(name).columns}
-        return LazyRows(new.height, lambda: names.append(name) or new, at_hand)  # type: ignore[func-returns-value]
-
-    after = tick(one.append(late("cells"), late("edges"), LazyRows.of(two.writers.clear()), ["obs_0001"]), 2.0)
-    assert (after.height, names) == (2, [])
-    for _ in range(2):
-        assert after.index.bears(0, "obs_0001", height=2)
-        assert after.cells.equals(tick(two, 2.0).cells)
-        assert after.writers.equals(tick(two, 2.0).writers)
-    assert names == ["cells"]
-
-
-def test_pieces_that_nobody_asks_for_do_not_pile_up_without_end() -> None:
-    pile = ChunkedRows.of(pl.DataFrame({"n": [0]}))
-    first = pile = pile.append(LazyRows.of(pl.DataFrame({"n": [1]})))
-    for n in range(2, 2_500):
-        pile = pile.append(LazyRows.of(pl.DataFrame({"n": [n]})))
-    below = pile
-    while below.below is not None:
-        below = below.below
-    assert below.height >= 2_000
-    assert pile.since(998).column("n").tolist() == pile.frame["n"].to_list()[998:] == list(range(998, 2_500))
-    assert not pile.since(pile.height).height
-    assert first.frame["n"].to_list() == [0, 1]

@@ -18,14 +18,12 @@ if TYPE_CHECKING:
 
 
 def ruled(form: str) -> Rules:
-    """Rules with a calibration that no release knows."""
     rules = replace(Rules(), calibration_history=1, calibration_floor=0.0)
     object.__setattr__(rules, "calibration", form)
     return rules
 
 
 def of_one_writer(penalty: Array) -> Memory:
-    """Three claims of one writer, the last of them contradicted by another's."""
     claims = [
         {"handle": f"obs_000{n}", "writer": "ann", "title": f"claim {n}", "confidence": stated, "verification": "external"}
         for n, stated in enumerate(penalty)
@@ -60,14 +58,12 @@ def test_the_slopes_are_those_of_the_terms() -> None:
 
 
 def _superseding(target: str, writer: str, day: float) -> dict[str, object]:
-    """A claim that supersedes a cell."""
     edges = [{"relation": "supersedes", "target": target}]
     claim = {"t": day, "writer": writer, "title": f"{writer} on {target}", "edges": edges}
     return claim | {"kind": target[:3].lower(), "confidence": 0.9, "source_refs": ["log"]}
 
 
 def test_what_is_no_bet_counts_against_nobody() -> None:
-    """The charter's five questions are answered, and answered anew by somebody else: every factor stays 1."""
     memory = bootstrap(Memory.empty())
     questions = memory.cells.filter(~pl.col("locked"))["handle"].to_list()
     for day, writer in enumerate(("ann", "bob"), start=1):

@@ -28,7 +28,6 @@ os.kill(os.getpid(), 9)
 
 @pytest.fixture(scope="module", name="files")
 def _files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """Return the files of a store whose writer was killed after three writes, by name."""
     folder = tmp_path_factory.mktemp("killed")
     root = str(Path(__file__).parents[2])
     subprocess.run([sys.executable, "-c", KILLED], cwd=folder, env=os.environ | {"PYTHONPATH": root}, check=False)

@@ -45,7 +45,6 @@ def claim(place: int, writer: str, edges: list[tuple[str, int]], stated: float =
 
 
 def after(memory: Memory, step: tuple[Any, ...], rules: Rules, now: float) -> Memory:
-    """The memory after one step of a life; an edit of a cell that is not there is none."""
     kind, first, second = step
     if kind == "claim":
         return admit(memory, [claim(memory.height, first, second)], rules).memory

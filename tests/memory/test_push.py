@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +31,6 @@ def edge(relation: str, name: str) -> dict[str, str]:
 
 
 def pumps() -> Memory:
-    """Cells about pumps: an old and disputed one, a fresh one, a reference, one told in its body, one replaced but cited."""
     memory = admit(Memory.empty(), [
         claim("00a1", "pump one leaks", topics=["pump"], stability="volatile"),
         claim("00a2", "the pump", body="pump pump pump", t=40.0),
@@ -274,8 +271,3 @@ def test_what_a_global_memory_lends_stands_alone_and_is_said_once() -> None:
     assert lent["handle"][0] != "obs_00a1"  # that name was taken
     assert prime(primed, lender, t=4.0).cells.height == primed.cells.height
     assert primed.edges.is_empty()
-
-
-def test_the_text_index_is_sqlites_own() -> None:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        assert connection.execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone() == (1,)

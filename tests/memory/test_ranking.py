@@ -26,7 +26,6 @@ candidates = st.lists(
 
 
 def ranked(rows: list[Any], rules: Rules) -> tuple[Any, Any, Any]:
-    """Where the candidates of each row of a table lie, their scores and their ages."""
     row, match, degree, worth, age, reference = (np.array(column) for column in zip(*sorted(rows), strict=True))
     score = rank_score(match, degree.astype(np.float64), worth, age, rules, reference=reference, row=row)
     return row == np.arange(4)[:, None], score, age
@@ -56,16 +55,6 @@ def test_a_row_ranks_as_it_does_alone(rows: list[Any], limit: int) -> None:
             np.testing.assert_array_equal(alone, score[own])
             first = top_k(alone[None], -ages[None], limit=limit)[0]
             np.testing.assert_array_equal(np.where(first < 0, -1, np.flatnonzero(own)[first]), best[row])
-
-
-@given(candidates, st.integers(1, 12))
-def test_the_top_k_are_the_best_in_order(rows: list[Any], limit: int) -> None:
-    row, match, _, _, age, _ = (np.array(column) for column in zip(*rows, strict=True))
-    here = row == np.arange(4)[:, None]
-    best = top_k(np.where(here, match, -np.inf), np.where(here, -age, 7.0), limit=limit)
-    for place, own in enumerate(here):
-        every = sorted(np.flatnonzero(own), key=lambda at: (-match[at], age[at], at))
-        assert best[place].tolist() == [*every[:limit], *[-1] * (limit - len(every))]
 
 
 @given(st.data())

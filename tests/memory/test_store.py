@@ -38,7 +38,6 @@ def path(tmp_path: Path) -> Path:
 
 
 def days_of(store: Store) -> Iterator[tuple[float, Memory]]:
-    """Everything that can happen to a memory, a day each."""
     store.admit([claim("aaaa", t=0.0), claim("bbbb", t=0.0, edges=[{"relation": "contradicts", "target": "obs_aaaa"}])])
     yield 0.0, store.recorded
     yield 1.0, store.tick(1.0)
@@ -122,7 +121,6 @@ class Exploding(dict[str, float]):
 
 
 def spoiled(path: Path, kind: str) -> None:
-    """A file that is no whole store of ours."""
     admit(Memory.empty(), [claim(f"{i:04x}", title=f"claim {i}", body="x" * 500) for i in range(100)]).memory.save(path)
     whole = path.read_bytes()
     page = int.from_bytes(whole[16:18], "big")

@@ -66,7 +66,6 @@ claims = st.lists(
 
 
 def numbered(batches: list[Any]) -> Iterator[list[Any]]:
-    """Each batch with its day, its first claims under the handles that edges name."""
     handles = iter(HANDLES)
     for day, batch in enumerate(batches):
         yield [one | {"t": float(day)} | ({"handle": name} if (name := next(handles, None)) else {}) for one in batch]
@@ -174,7 +173,6 @@ def writers() -> Iterator[Writers]:
 
 
 def whole(path: Path) -> Store:
-    """The store, after everything in it was found to agree with everything else."""
     store = Store(path, write=False)
     with store._reading() as file:
         (verdict,) = file.execute("PRAGMA integrity_check").fetchone()

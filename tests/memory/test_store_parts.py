@@ -76,7 +76,6 @@ PAGES = [*HANDLES[:3], *KEYS, "obs_aaa", "5a27", "obs_5a27@v2", "obs_none", "obs
 
 
 def said(ask: Callable[[], object]) -> str:
-    """What a call answers, or why it does not."""
     try:
         return str(ask())
     except AddressError as error:

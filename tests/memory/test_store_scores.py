@@ -25,7 +25,6 @@ RULES = [Rules(), Rules(pinned_currency="c0", tau_volatile=3.0), Rules(recompute
 
 @pytest.fixture(autouse=True)
 def small_parts() -> Iterator[None]:
-    """Parts of three cells, and no memory so small that its texts are read with its numbers."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scores, "PART", 3)
         patch.setattr(scores, "_BLANK", scores._BLANK[:24])

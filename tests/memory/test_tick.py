@@ -24,7 +24,6 @@ def claim(handle: str, confidence: float = 0.7, **more: Any) -> dict[str, Any]:
 
 
 def clique(size: int, stated: float) -> Memory:
-    """As many claims as asked, each contradicting all others."""
     handles = [f"obs_{i:04x}" for i in range(size)]
     memory, _ = admit(Memory.empty(), [claim(handle, stated) for handle in handles], PLAIN)
     pairs = [(a, b) for a in handles for b in handles if a != b]
@@ -69,7 +68,6 @@ weights = st.floats(0.01, 1.0)
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Memory:
-    """A few claims, and edges of any sign between any of them."""
     size = draw(st.integers(1, 7))
     handles = [f"obs_{i:04x}" for i in range(size)]
     claims = [

@@ -48,7 +48,6 @@ def test_the_gate_refuses_at_write_what_the_rules_name(rules: Rules, more: dict[
     "rules", [Rules(sources="required"), Rules(sure_above=0.4), Rules(banned="claims"), Rules(sure_above=0.95)]
 )
 def test_drawn_claims_pass_the_same_refusals(rules: Rules) -> None:
-    """A sure claim is drawn at .9: refused above .4, taken above .95; nothing drawn names a source."""
     writers = (Population(behaviour="honest", count=2, rate=1.0, settings={"accuracy": 0.9, "noise": 0.0}),)
     run = bench.run(Scenario(facts=(Fact(name="tide"),), writers=writers, days=4.0, replications=1, seed=1, rules=rules))
     texts = run.memory.cells["title"].to_list() + run.memory.cells["body"].to_list()

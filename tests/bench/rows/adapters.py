@@ -37,17 +37,14 @@ class DictMemory:
         self._claims: dict[str, Claim] = {}
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
-        """Keep the last."""
         DictMemory.calls += 1
         for claim in claims:
             self._claims[claim.object] = claim
 
     def tick(self, _: float) -> None:
-        """Nothing."""
         DictMemory.calls += 1
 
     def peek(self, query: Query, _: float, __: int) -> list[dict[str, Any]]:
-        """What is kept."""
         DictMemory.calls += 1
         claim = self._claims.get(query.object)
         return [{"id": 1, "object": claim.object, "value": claim.value, "rank": 1.0}] if claim else []
@@ -56,7 +53,6 @@ class DictMemory:
 
 
 def rows() -> Iterator[Ratio]:
-    """What the harness adds to a call, and a run of many replications."""
     yield _a_call()
     if POISONER.is_file():
         scenario = read(POISONER).replace(days=60.0, replications=REPLICATIONS)
@@ -66,7 +62,6 @@ def rows() -> Iterator[Ratio]:
 
 
 def _a_call() -> Ratio:
-    """Writes, ticks, reads and peeks through the harness, less as many bare calls: CPU a call beside its limit."""
     DictMemory.calls = 0
     start = time.process_time()
     _through_the_harness()

@@ -29,7 +29,6 @@ PROMPT = "what do we know of claim 77, and who is against it?"
 
 
 def rows() -> Iterator[Ratio]:
-    """A push, a claim, a hook."""
     size = f"a store of {CELLS:,} cells"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.sqlite"
@@ -60,7 +59,6 @@ NEAR = """WITH near (cell) AS (SELECT source FROM edges WHERE target = ?1 UNION 
 
 
 def parts(service: MemoryService, size: str) -> Iterator[Ratio]:
-    """Calls that read a part of a store, beside what SQLite alone takes for the same rows; a read of the past."""
     store = service.store
     handle = store.connection.execute('SELECT handle FROM cells WHERE "row" = 77').fetchone()[0]
     why = partial(service.why, handle)
@@ -83,7 +81,6 @@ CALL = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 
 
 
 def recorder() -> Iterator[Ratio]:
-    """A call that a server answers in 5 ms, through the recorder and without it: at a ratio of 2 it would add 5 ms."""
     server = [sys.executable, "-c", SERVER]
     with tempfile.TemporaryDirectory() as folder:
         record = [sys.executable, "-m", "malsim", "agent", "record", "-o", str(Path(folder) / "log.jsonl"), "--", *server]
@@ -99,7 +96,6 @@ def _started(command: list[str]) -> subprocess.Popen[bytes]:
 
 
 def _ask(process: subprocess.Popen[bytes]) -> bytes:
-    """Write a call and wait for its answer."""
     assert process.stdin
     assert process.stdout
     process.stdin.write(CALL)

@@ -24,7 +24,6 @@ CELLS, OBJECTS, DAY = 1_000_000, 1_000, 10.0
 
 
 def rows() -> Iterator[Ratio]:
-    """The whole suite on the published law, and a million cells asked `at` a day and `as_of` one."""
     law, reference = memory_of("mal"), memory_of("governed")
     whole, smallest = (partial(assess_all, [subject]) for subject in (law, reference))
     yield compare("54 duties of mal, against those of the reference governed", whole, smallest, limit=6.0, repeats=1)
@@ -35,6 +34,5 @@ def rows() -> Iterator[Ratio]:
 
 
 def _about_objects(memory: Memory) -> Memory:
-    """The memory whose cells are about objects in turn."""
     place = pl.int_range(pl.len()) % OBJECTS
     return memory.with_cells(memory.cells.with_columns(object=pl.format("object-{}", place)))

@@ -28,7 +28,6 @@ _COLUMNS = "id, memory_id, old_memory, new_memory, event, created_at, updated_at
 
 
 def rows() -> Iterator[Ratio]:
-    """A history of mem0, and a file of the MCP reference memory."""
     with tempfile.TemporaryDirectory() as folder:
         history, lines = _history(Path(folder) / "history.db"), _lines(Path(folder) / "memory.jsonl")
         name = f"importing {RECORDS:,} records of mem0, against a bare fetchall"
@@ -38,7 +37,6 @@ def rows() -> Iterator[Ratio]:
 
 
 def _history(path: Path) -> Path:
-    """Seven in ten rows add a memory, the others replace or delete the one added shortly before."""
     random = np.random.default_rng(7)
     own = random.integers(2**32, size=(RECORDS, 4)).tolist()
     kinds = random.choice(["ADD", "UPDATE", "DELETE"], RECORDS, p=[0.7, 0.25, 0.05]).tolist()
@@ -59,7 +57,6 @@ def _history(path: Path) -> Path:
 
 
 def _lines(path: Path) -> Path:
-    """Three in four lines are an entity with two observations, the others a relation."""
     with path.open("w", encoding="utf-8") as file:
         for place in range(RECORDS):
             observations = [f"listens on port {place}", f"is owned by team {place % 97} since release {place // 7}"]

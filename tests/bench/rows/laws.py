@@ -33,7 +33,6 @@ POISONER = Path("scenarios") / "poisoner.toml"
 
 
 def rows() -> Iterator[Ratio]:
-    """Each promise of the laws' speed."""
     for law in LINEAR:
         name = f"{law}, {MANY:,} claims of {OBJECTS:,} objects, against {FEW:,}"
         yield compare(name, partial(_replay, law, _claims(MANY)), partial(_replay, law, _claims(FEW)), limit=14)
@@ -73,7 +72,6 @@ def _evidence(count: int) -> Evidence:
 
 
 def _sums(evidence: Evidence) -> Callable[[], None]:
-    """The sums that no way round spares: by writer and value, by object, and by bin, for each truth and sweep."""
     cell, weight = evidence.writer * evidence.values + evidence.value, evidence.weight
 
     def sums() -> None:
@@ -87,7 +85,6 @@ def _sums(evidence: Evidence) -> Callable[[], None]:
 
 
 def _years(scenario: Scenario) -> Iterator[Ratio]:
-    """Each law once: a year of a thousand replications is long enough."""
     seconds = {law: _seconds(scenario.replace(law=law)) for law in ("mal", *YEARLY)}
     for law, limit in YEARLY.items():
         name = f"365 days of 1,000 replications of poisoner under {law}, against mal"

@@ -25,7 +25,6 @@ FEW, MANY = 10, 1_000
 
 
 def rows() -> Iterator[Ratio]:
-    """Each promise of the loop's speed."""
     run = partial(bench.run, scenario(MANY))
     name = f"{DAYS} turns of {MANY:,} replications, against those of {FEW}"
     yield compare(name, run, partial(bench.run, scenario(FEW)), limit=25, repeats=3)
@@ -34,7 +33,6 @@ def rows() -> Iterator[Ratio]:
 
 
 def scenario(replications: int) -> Scenario:
-    """A year of ten facts, five populations and a reader, who write about a hundred cells; bands are recorded."""
     facts = tuple(
         Fact(name=f"fact{n}", hazard=0.005, values=(0.0, 1.0, 2.0), topic=f"topic{n % 4}", stability="volatile")
         for n in range(10)

@@ -37,7 +37,6 @@ DEMO = Path("scenarios") / "mutual_dispute.toml"
 
 
 def rows() -> Iterator[Ratio]:
-    """Each promise of the memory's speed."""
     for cells, repeats in ((100_000, 15), (1_000_000, 5)):
         memory = graph(cells, 5 * cells)
         memory = tick(memory, 1.0)
@@ -49,14 +48,12 @@ def rows() -> Iterator[Ratio]:
 
 
 def full_tick(memory: Memory) -> None:
-    """A tick of which all scores are read: most are computed only then."""
     after = tick(memory, 30.0)
     for name in SCORES:
         after.column(name)
 
 
 def graph(cells: int, edges: int, *, seed: int = 1) -> Memory:
-    """A memory of many claims by a thousand writers, and edges between cells chosen at random."""
     draws = np.random.Generator(np.random.Philox(key=seed))
     numbers = pl.DataFrame({"writer": draws.integers(0, 1000, cells), "confidence": draws.uniform(0.1, 1.0, cells)})
     claims = numbers.select(
@@ -74,7 +71,6 @@ def graph(cells: int, edges: int, *, seed: int = 1) -> Memory:
 
 
 def bare_tick(memory: Memory) -> Callable[[], object]:
-    """The same arithmetic on bare arrays: masses, records, factors, effective, currency, salience."""
     cells, edges = memory.cells, memory.edges
     count, writers = cells.height, memory.writers.height
     source, target, weight = (edges[name].to_numpy() for name in ("source", "target", "weight"))
@@ -102,7 +98,6 @@ def bare_tick(memory: Memory) -> Callable[[], object]:
 
 
 def _gate() -> Ratio:
-    """Proposals as ready columns, screened, beside one search of the same texts for all formats joined."""
     draws = np.random.Generator(np.random.Philox(key=2))
     vocabulary = np.array([f"word{i}" for i in range(5000)])
     bodies = [" ".join(part) for part in vocabulary[draws.integers(0, 5000, (PROPOSALS, WORDS))]]
@@ -120,7 +115,6 @@ def _gate() -> Ratio:
 
 
 def _small_tick() -> Ratio:
-    """A turn of a small run: a few claims through the gate, the tick, and the record of it."""
     from malsim.laws.engine.graph_plant import Graph
     from malsim.memory.port import Claims, Vocabulary
     from malsim.sim.context.cell_index import CellIndex
@@ -160,7 +154,6 @@ def _small_tick() -> Ratio:
 
 
 def _imports() -> Iterator[Ratio]:
-    """Whole processes: the help beside two imports, the demo with its figures beside three."""
     python = sys.executable
 
     def process(*arguments: str) -> Callable[[], object]:

@@ -25,7 +25,6 @@ VALUE = 12  # bytes that a score which moved takes: its cell and the number
 
 
 def rows() -> Iterator[Ratio]:
-    """What must not read, or write, all of a store."""
     size = f"a store of {CELLS:,} cells"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.sqlite"
@@ -59,7 +58,6 @@ def _law(connection: sqlite3.Connection) -> object:
 
 
 def _growth(store: Store, path: Path, size: str) -> Ratio:
-    """How far a tick lets the file grow, beside the numbers that it moved; currency and salience move with the clock."""
     _checkpoint(store)
     before = path.stat().st_size
     store.tick(3.0)

@@ -67,7 +67,6 @@ CELLS, DAYS = 10_000, 24  # more days than any signal's window is long
 
 
 def rows() -> Iterator[Ratio]:
-    """One tick on one run and on many, the standing signals, and the cost of lines."""
     text = TWENTY + "".join(f"addf {name} tick\n" for name in ORDER)
     one, many = _ticker(text, 1), _ticker(text, ROWS)
     frame = pl.DataFrame({"x": [1.0]})
@@ -86,7 +85,6 @@ def rows() -> Iterator[Ratio]:
 
 
 def _ticker(text: str, replications: int) -> Callable[[], None]:
-    """A call that scans once, on signals that differ from call to call."""
     engine = Engine(link(parse(text)), replications=replications)
     memory = Memory.empty()
     signals = np.random.default_rng(3).normal(size=(64, replications))
@@ -100,7 +98,6 @@ def _ticker(text: str, replications: int) -> Callable[[], None]:
 
 
 def _standing() -> Ratio:
-    """A scan of every standing signal over cells that they have watched for weeks, beside a bare tick of these."""
     memory, engine = graph(CELLS, 5 * CELLS), Engine(link(parse(signals_text(catalogue()))))
     state = engine.start(memory)
     for day in range(1, DAYS + 1):
@@ -114,7 +111,6 @@ def _standing() -> Ratio:
 
 
 def _text(lines: int) -> str:
-    """Cells with edges and fields, and a watch on each."""
     text = []
     for place in range(lines // 8):
         handle = f"obs_{place:05x}"

@@ -23,7 +23,6 @@ SCENARIOS = {"mutual_dispute": 2_100, "tripwire": 2_600}
 
 
 def rows() -> Iterator[Ratio]:
-    """Each promise of one run's speed."""
     poisoner = partial(ms.run, "scenarios/poisoner.toml", replications=1)
     memory = poisoner(record="all").memory
     tick = bare_tick(memory)
@@ -41,5 +40,4 @@ def rows() -> Iterator[Ratio]:
 
 
 def _first_push(memory: Memory) -> None:
-    """Push from a memory in which a claim is new."""
     admit(memory, [CLAIM]).memory.mini_index("pump")

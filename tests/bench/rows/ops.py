@@ -21,7 +21,6 @@ THEIRS = 20_000
 
 
 def rows() -> Iterator[Ratio]:
-    """One row a peer; each is given samples one by one and asked for its answer to each, as its users do."""
     signal = np.random.default_rng(11).normal(size=(STEPS, CHANNELS))
     samples = signal.ravel()[:THEIRS].tolist()
     mean = peer("river.stats").EWMean(fading_factor=0.3)

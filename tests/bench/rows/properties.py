@@ -21,7 +21,6 @@ TICKS = REPLICATIONS = 1_000
 
 
 def rows() -> Iterator[Ratio]:
-    """Two nested windows over 1,000 ticks × 1,000 replications, wide and narrow, against one `np.minimum`."""
     draws = np.random.default_rng(7)
     x, y = draws.normal(size=(2, TICKS, REPLICATIONS))
     trace = Trace.of_arrays(range(TICKS), {"x": x})

@@ -39,12 +39,10 @@ class Ratio:
 
     @property
     def ratio(self) -> float:
-        """Ours / theirs (a cost), or work · theirs / ours (a speed-up) where `at_least`."""
         return self.work * self.theirs / self.ours if self.at_least else self.ours / self.theirs
 
     @property
     def ok(self) -> bool:
-        """Whether the ratio keeps its limit."""
         if self.limit is None:
             return True
         return self.ratio >= self.limit if self.at_least else self.ratio <= self.limit
@@ -103,7 +101,6 @@ def every_row(only: str = "", *, left_out: Callable[[UsageError], object] | None
 
 
 def peer(module: str, *, hint: str = "pip install -e '.[bench]'") -> Any:
-    """A module to compare with; `UsageError` where it is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

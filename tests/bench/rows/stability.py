@@ -21,7 +21,6 @@ CELLS = 100_000
 
 
 def rows() -> Iterator[Ratio]:
-    """Fixed point, spectral radius, critical ceiling and ringing cells' mode of 100,000 cells and 500,000 edges."""
     memory = tick(graph(CELLS, 5 * CELLS), 1.0)
     name = f"stability of {CELLS:,} cells / {5 * CELLS:,} edges, against one tick"
     yield compare(name, partial(stability, memory), partial(full_tick, memory), limit=1_000, repeats=7)

@@ -32,7 +32,6 @@ QUERY = "word0007 word0123 word4711"
 
 
 def rows() -> Iterator[Ratio]:
-    """Opening, asking and saving a store of many cells."""
     memory = _with_words(graph(CELLS, EDGES))
     size = f"{CELLS:,} cells / {EDGES:,} edges"
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +55,6 @@ def rows() -> Iterator[Ratio]:
 
 
 def _with_words(memory: Memory) -> Memory:
-    """The memory with bodies of random words."""
     draws = np.random.Generator(np.random.Philox(key=7))
     vocabulary = pl.Series([f"word{i:04d}" for i in range(VOCABULARY)])
     words = vocabulary.gather(draws.integers(0, VOCABULARY, CELLS * WORDS)).reshape((CELLS, WORDS)).cast(pl.List(pl.String))

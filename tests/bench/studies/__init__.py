@@ -18,17 +18,14 @@ if TYPE_CHECKING:
 
 
 def mean_row(values: Iterable[float], bounds: Bounds = ANY, **words: str) -> Row:
-    """The mean of independent values and the ends of its 95 % interval, as a row that says what it is about."""
     return _row(mean_interval(np.array([*values], dtype=np.float64), bounds), words)
 
 
 def share_row(events: Iterable[bool], **words: str) -> Row:
-    """How often something is so, with its interval."""
     return mean_row(map(float, events), SHARE, **words)
 
 
 def measurement_row(measurement: Measurement, **words: str) -> Row:
-    """The mean of a measure over replications, with its interval."""
     return _row(measurement.mean(), words)
 
 

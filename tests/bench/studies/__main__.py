@@ -16,7 +16,6 @@ import polars as pl
 
 
 def studies() -> dict[str, str]:
-    """Their names, each with the first sentence of what it measures."""
     names = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
     return {
         name: (importlib.import_module(f"tests.bench.studies.{name}").__doc__ or "").partition("\n")[0] for name in names
@@ -24,7 +23,6 @@ def studies() -> dict[str, str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the rows of one study, or the names of all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="?", choices=[*studies()], metavar="NAME", help="which; all are listed without one")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of every draw (0)")

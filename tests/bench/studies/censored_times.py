@@ -21,7 +21,6 @@ SIZES = {"8 replications of 4 spells": (8, 4), "20 of 4": (20, 4), "40 of 10": (
 
 
 def rows(seed: int) -> list[Row]:
-    """A row a planted mean and number of replications; half of the draws are exponential, half gamma of shape 2."""
     return [
         share_row(
             (hit for shape in (1.0, 2.0) for hit in hits(mean, shape, size, DRAWS, seed)), mean=f"{mean:g} d", size=name
@@ -32,7 +31,6 @@ def rows(seed: int) -> list[Row]:
 
 
 def hits(mean: float, shape: float, size: tuple[int, int], times: int, seed: int) -> Iterator[bool]:
-    """Whether the interval holds the mean, draw by draw; a spell is seen to end at a tick, half a tick late on average."""
     for number in range(times):
         found = censored_mean(planted(mean, 1_000 * seed + number, shape=shape, size=size), size[0])
         assert found is not None
@@ -40,7 +38,6 @@ def hits(mean: float, shape: float, size: tuple[int, int], times: int, seed: int
 
 
 def planted(mean: float, seed: int, *, shape: float, size: tuple[int, int], horizon: float = 70.0) -> Spells:
-    """Gamma spells of a mean (of shape 1 exponential), cut off at uniform times up to a horizon; seen at ticks."""
     replications, each = size
     draw = np.random.default_rng([seed, replications, int(mean)])
     days, cut = draw.gamma(shape, mean / shape, replications * each), draw.uniform(0.0, horizon, replications * each)

@@ -23,7 +23,6 @@ LAGS, MISSED, OBJECTS, DAYS, DRAWS = (0.5, 60.0), 0.3, 40, 2000.0, 8
 
 
 def rows(seed: int) -> list[Row]:
-    """Share of right answers with the constant found from the claims, and without one."""
     claims, truth = read_folder(DATA / "polls_seats_to_2012")
     found: list[Row] = []
     for tau_from in ("claims", "given"):
@@ -39,14 +38,12 @@ def rows(seed: int) -> list[Row]:
 
 
 def right_share(seed: int, tau_from: str) -> float:
-    """How often four late writers are right about changes, 61 days later."""
     claims, truth = late_writers(seed, writers=4)
     stream = Stream.of(claims, questions_of(truth, ask=61.0))
     return float(ask(plant_of("records", {"tau_from": tau_from}), stream, ticks=True)["right"].to_numpy().mean())
 
 
 def late_writers(seed: int, writers: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Facts of three values that change now and then; each writer sees a change within sixty days, or misses it."""
     draw, claims, truth = np.random.default_rng(seed), [], []
     for name in (f"fact {number}" for number in range(OBJECTS)):
         t, value = float(draw.uniform(0.0, 30.0)), 0

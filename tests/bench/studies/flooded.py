@@ -33,7 +33,6 @@ WORLDS = {"5 honest, 2 liars": (5, 2, False), "2 honest, 1 liar": (2, 1, False),
 
 
 def rows(seed: int) -> list[Row]:
-    """Accuracy on the hundred facts by law and world, without and with the facts of liars' own."""
     return [
         mean_row([share(law, draw, honest, liars, own, shared) for draw in range(seed, seed + DRAWS)], SHARE,
                  law=name, world=place, facts=facts)
@@ -43,14 +42,12 @@ def rows(seed: int) -> list[Row]:
 
 
 def share(law: Callable[[Claims], Array], seed: int, honest: int, liars: int, own: int, shared: bool = False) -> float:  # noqa: FBT001, FBT002  # a row of WORLDS
-    """How much of the hundred facts a law is right about."""
     claims, truth = world(seed, honest, liars, own, shared=shared)
     yes = law(claims)[:FACTS]
     return float(np.where(yes == 0.5, 0.5, (yes > 0.5) == truth).mean())
 
 
 def world(seed: int, honest: int, liars: int, own: int, *, shared: bool = False) -> tuple[Claims, Ints]:
-    """Writer, fact and value of each claim, and the truth of the hundred; the liars' own facts differ, or are `shared`."""
     draw = np.random.default_rng(seed)
     truth = draw.integers(0, 2, FACTS)
     writer, about = (part.ravel() for part in np.indices((honest + liars, FACTS)))
@@ -64,7 +61,6 @@ def world(seed: int, honest: int, liars: int, own: int, *, shared: bool = False)
 
 
 def shipped(name: str, claims: Claims) -> Array:
-    """1 where a law of malsim says yes, 0 where it says no, a half where both lead."""
     writer, about, value = (part.astype(str) for part in claims)
     stream = pl.DataFrame({"writer": writer, "object": about, "value": value}).with_columns(
         t=0.0, confidence=pl.lit(None, pl.Float64)
@@ -77,7 +73,6 @@ def shipped(name: str, claims: Claims) -> Array:
 
 
 def zencrowd(claims: Claims, *, from_votes: bool) -> Array:
-    """P(yes) from reliabilities r_w, r_w the mean of P of what w says; from votes, or from r = .8."""
     writer, about, value = claims
     p = np.bincount(about, weights=value) / np.bincount(about)
     reliability = np.full(writer.max() + 1, 0.8)
@@ -90,7 +85,6 @@ def zencrowd(claims: Claims, *, from_votes: bool) -> Array:
 
 
 def glad(claims: Claims) -> Array:
-    """P(w is right of o) = sigmoid(a_w e^{b_o}), by expectation and gradients."""
     writer, about, value = claims
     writers, objects = int(writer.max()) + 1, int(about.max()) + 1
     place = np.ones(writers + objects)
@@ -111,7 +105,6 @@ def glad(claims: Claims) -> Array:
 
 
 def odds(claims: Claims, weight: Array) -> Array:
-    """The log odds of yes of each fact, of claims of some weight."""
     total: Array = np.bincount(claims[1], weights=(2 * claims[2] - 1) * weight).astype(np.float64)
     return total
 

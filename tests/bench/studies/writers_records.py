@@ -21,21 +21,18 @@ SIZES = ((4, 100, 3), (5, 100, 3), (10, 40, 3), (10, 100, 3), (10, 100, 5), (20,
 
 
 def rows(seed: int) -> list[Row]:
-    """The share of writers whose interval holds, by world: writers, facts, claims a fact; and over all worlds."""
     held = {size: [held_share(draw, *size) for draw in range(seed, seed + DRAWS)] for size in SIZES}
     worlds = [mean_row(each, SHARE, world=", ".join(map(str, size))) for size, each in held.items()]
     return [*worlds, mean_row(np.mean([*held.values()], axis=0), SHARE, world="all")]
 
 
 def held_share(seed: int, writers: int, facts: int, voices: int) -> float:
-    """The share of one draw's writers whose planted accuracy lies in the interval."""
     evidence, good = world(seed, writers, facts, voices)
     low, high = record_ends(evidence, closed(evidence))
     return float(((low <= good) & (good <= high)).mean())
 
 
 def world(seed: int, writers: int, facts: int, voices: int) -> tuple[Evidence, Array]:
-    """Facts of two values by some writers each, who are right as often as was drawn for them, .55 to .95."""
     draw = np.random.default_rng(seed)
     good, truth = draw.uniform(0.55, 0.95, writers), draw.integers(0, 2, facts)
     writer = np.concatenate([draw.choice(writers, voices, replace=False) for _ in range(facts)])
