@@ -36,10 +36,9 @@ class Explanation:
     `terms` (name, value) sum to `effective` exactly, from left to right. `contributions` has one row an edge that was
     weighed: source, relation, weight, worth of the source, mass, and share, its part of the support or challenge term in
     proportion to its mass. `record` is the writer's: claims (outcomes), contradicted, the factor they come to, and how many
-    are needed before it is other than 1. `overturned_by` is
-    the further challenge mass that would take the cell below 0.5, None where none can, 0 where it is already there.
-    `moved` says, of a recorded run, what moved the value last; `read_by` who reads it there (kind, name, address, place),
-    None where nobody was asked.
+    are needed before it differs from 1. `overturned_by` is the further challenge mass that would take the cell below 0.5, None
+    if no mass can, 0 if the cell is below already. For a recorded run, `moved` says what moved the value last, and `read_by`
+    lists what reads it (kind, name, address, place).
     """
 
     handle: str
@@ -55,7 +54,7 @@ class Explanation:
 
     @property
     def why(self) -> str:
-        """One sentence."""
+        """Explanation in one sentence."""
         values = dict(self.terms.rows())
         if math.isnan(self.effective):
             return f"{self.handle} is worth nothing known on day {self.t:g}: no confidence was stated."

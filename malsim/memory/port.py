@@ -220,7 +220,7 @@ class HoldsGraph(Protocol[State]):
     """Capability of a plant that is a graph of claims: it can be explained, opened, saved and wired."""
 
     def graph(self, state: State) -> Memory:
-        """The graph."""
+        """Return the graph in a state."""
 
     def with_graph(self, state: State, memory: Memory) -> State:
         """Return the state with another graph."""

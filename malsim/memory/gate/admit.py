@@ -31,9 +31,9 @@ _PUBLISHED = Rules()
 
 
 class Admission(tuple["Memory", pl.DataFrame]):
-    """The memory after a batch, and one verdict a claim (columns of `schema.VERDICTS`), in the order of the gate.
+    """Memory after a batch, and one verdict per claim (columns of `schema.VERDICTS`), in the order of the gate.
 
-    The frame of verdicts is made when somebody asks for it.
+    The frame of verdicts is made on demand.
     """
 
     __slots__ = ()
@@ -44,13 +44,13 @@ class Admission(tuple["Memory", pl.DataFrame]):
 
     @property
     def memory(self) -> Memory:
-        """The memory after the batch."""
+        """Memory after the batch."""
         memory: Memory = cast("Any", super().__getitem__(0))
         return memory
 
     @property
     def verdicts(self) -> pl.DataFrame:
-        """One row a claim (columns of `schema.VERDICTS`)."""
+        """Verdicts, one row per claim (columns of `schema.VERDICTS`)."""
         verdicts: Any = super().__getitem__(1)
         frame: pl.DataFrame = verdicts() if callable(verdicts) else verdicts
         return frame

@@ -1,4 +1,4 @@
-"""The rows a resolved batch adds: cells with their first scores, and writers; and what it changes on cells that stood."""
+"""Rows that a resolved batch adds (cells with their first scores, and writers), and its changes to existing cells."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def _cell_series(claims: LazyRows, name: str) -> pl.Series | None:
 
 
 def source_quality(stated: Array) -> Array:
-    """A claim's source quality by its stated confidence: 1 from .8 on, .66 from .5 on, else .33.
+    """Return each claim's source quality by its stated confidence: 1 from .8 on, .66 from .5 on, else .33.
 
     >>> source_quality(np.array([0.8, 0.5, 0.49])).tolist()
     [1.0, 0.66, 0.33]
@@ -219,7 +219,7 @@ def source_quality(stated: Array) -> Array:
 
 
 def thousandths(value: Array) -> Array:
-    """Rounded to three decimals, halves upwards, as the reference rounds.
+    """Round to three decimals, halves upwards, as the reference does.
 
     >>> thousandths(np.array([0.0625, 0.1005])).tolist()
     [0.063, 0.101]

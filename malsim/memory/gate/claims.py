@@ -1,4 +1,4 @@
-"""Claims as they are handed to the gate: read from mappings or from a frame, one row a claim, nothing judged yet."""
+"""Reading of claims from mappings or a frame, one row per claim, before they are checked."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 def edges_of(
     memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, row_of: Callable[[Ints], Ints], rules: Rules
 ) -> tuple[LazyRows, Ints, tuple[Ints, Ints]]:
-    """Edges of accepted claims by row, reverse edges of mutual ones included; the claim of each.
+    """Return the edges of accepted claims by row, with the reverse edges of mutual ones, and the claim of each edge.
 
-    And (claim, row) of each edge that weighs something, as written.
+    The third result is (claim, row) of each edge of non-zero weight, as written.
     """
     keep = _keep_mask(batch, outcome, rules)
     weighs = keep & (checked.edges.column("weight") != 0.0)

@@ -38,7 +38,7 @@ _COLUMNS: dict[str, tuple[pl.DataType | type[pl.DataType], object]] = {
 
 
 class Connection(NamedTuple):
-    """The memory with the edges that held, and one verdict an edge with its issues."""
+    """Memory with the accepted edges, and one verdict per edge with its issues."""
 
     memory: Memory
     verdicts: pl.DataFrame
@@ -160,7 +160,7 @@ def update(
     rules: Rules | None = None,
     **fields: object,
 ) -> Memory:
-    """Rewrite stored fields of a cell, those that are not the claim itself.
+    """Rewrite stored fields of a cell that are not part of the claim itself.
 
     They are body, summary, topics, entities, source_refs, verification, stability, expires and reverify. A write that
     changes one reinforces: `touched` becomes `now` (days) and currency c0, unless `reinforced_by` says nothing. To change

@@ -151,9 +151,9 @@ def look_up(memory: Memory, reps: NDArray[Any] | pl.Series, names: NDArray[Any] 
 
 
 def _targets(memory: Memory, checked: Validated, rules: Rules) -> tuple[Ints, Bools]:
-    """The row of the standing cell that each edge means or names, NONE where none does; and which do by its handle.
+    """Return the row of the existing cell that each edge names (NONE if there is none), and the edges that name a handle.
 
-    Whether by its handle is told only where the rules make a difference.
+    The second result is computed only if the rules treat handles and keys differently.
     """
     rows: Ints = checked.edges.column("row")
     by_handle = np.zeros(len(rows), dtype=bool)

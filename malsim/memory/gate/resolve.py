@@ -144,7 +144,7 @@ CONTRADICTS = RELATIONS.index("contradicts")
 
 
 def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, rules: Rules) -> Demotions:
-    """The cells this batch demotes: by a supersedes edge, or by a new cell's own contradiction of its writer's word.
+    """Return the cells that the batch demotes: by a supersedes edge, or as a new cell contradicts its own writer's cell.
 
     The first to reach an active cell demotes it; who comes later only joins its line.
     """
@@ -185,8 +185,8 @@ STEM = len("obs_") + SHORTEST_TAG  # what every made handle begins with, however
 def first_doubt(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, demotions: Demotions) -> int | None:
     """Return the first claim whose outcome may depend on an earlier one in a way that needs splitting the batch.
 
-    These are a claim compared with a cell that the batch replaced, a name the gate made for the batch itself, and, where
-    keys may be used again, a key used again.
+    Such claims are compared with a cell that the batch replaced, name a cell whose name the gate made in this batch, or, if
+    keys may be used again, reuse a key.
     """
     doubts = [_compared_with_replaced(batch, outcome, demotions), _made_names(memory, checked, batch, outcome)]
     if batch.rules.reused_keys != "refused":

@@ -34,7 +34,7 @@ _Value = TypeVar("_Value")
 def recompute(result: BatchResult, outcome: Resolution, factors: Mapping[str, float], rules: Rules) -> BatchResult:
     """Return the built memory with each new cell's factor at its admission, and the effective of edge targets updated.
 
-    `factors` stand in for the writers' own records.
+    `factors` replace the writers' own records.
     """
     memory = result.memory
     state = _State.of(result, result.row[outcome.created], rules)

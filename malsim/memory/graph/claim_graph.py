@@ -102,17 +102,17 @@ class Memory:
 
     @property
     def cells(self) -> pl.DataFrame:
-        """The cells as a frame."""
+        """Cells as a frame (columns of `schema.CELLS`)."""
         return self.tables["cells"].frame
 
     @property
     def edges(self) -> pl.DataFrame:
-        """The edges as a frame."""
+        """Edges as a frame (columns of `schema.EDGES`)."""
         return self.tables["edges"].frame
 
     @property
     def writers(self) -> pl.DataFrame:
-        """The writers as a frame."""
+        """Writers as a frame (columns of `schema.WRITERS`)."""
         return self.tables["writers"].frame
 
     @property
@@ -154,7 +154,7 @@ class Memory:
         return self.derived.is_active
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column of the cells as a read-only array, as of `frames.to_array`; it grows along with the memory."""
+        """Return a column of the cells as a read-only array, as of `frames.to_array`."""
         return self.tables["cells"].column(name)
 
     def values(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
@@ -193,7 +193,7 @@ class Memory:
         return Memory(**tables, scanned=self.scanned, derived=derived)
 
     def scored(self, scores: Mapping[str, NDArray[np.float64]], record: Mapping[str, NDArray[Any]]) -> Memory:
-        """Return the same cells and edges after a tick: the cells' new scores and the writers' new records."""
+        """Return the memory after a tick, with new scores of cells and new records of writers."""
         parts, (cells, edges, writers) = self.derived, self.tables.values()
         columns = {name: Column(values) for name, values in scores.items()}
         records = {name: Column(values) for name, values in record.items()}
@@ -244,8 +244,8 @@ class Memory:
     def row(self, handle: str, *, rep: int = 0, whole: bool = False) -> int:
         """Return the row of a cell by its handle or key; `handle@vN` is the Nth version of its chain.
 
-        Unless it is to be the `whole` handle, its beginning or that of its tag will do where one cell alone begins so.
-        Raises `AddressError` when nothing is so named, or several cells begin so.
+        Unless `whole` is set, an unambiguous beginning of the handle or of its tag is enough. Raises `AddressError` if no
+        cell or several cells match.
         """
         name, at, version = handle.partition("@v")
         here = (pl.col("handle") == name) | (pl.col("key") == name)

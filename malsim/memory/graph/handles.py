@@ -45,7 +45,7 @@ def kind_in(handle: str) -> str | None:
 def beginning_so(text: str, handles: pl.Series) -> str | None:
     """Return the only handle with this prefix, or whose tag has it if the text is four or more hex digits; else None.
 
-    Raises `AddressError` where several begin so.
+    Raises `AddressError` if several do.
 
     >>> import polars as pl
     >>> beginning_so("dec_a3", pl.Series(["dec_a3ee", "dec_b1b1"]))

@@ -1,4 +1,4 @@
-"""When two claims say the same: titles with case and white space folded, and a hash that finds them."""
+"""Comparison of claims by content: titles with case and white space folded, and a hash of what makes claims equal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def folded(title: pl.Expr) -> pl.Expr:
-    """A title with case and white space folded.
+    """Return a title with case and white space folded.
 
     >>> pl.DataFrame({"title": [" Same  Title "]}).select(folded(pl.col("title"))).item()
     'same title'

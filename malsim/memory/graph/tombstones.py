@@ -31,7 +31,7 @@ _SOURCES = ("derived_from", "depends_on")
 
 
 def value_as_text() -> pl.Expr:
-    """What a cell or a claim says of its object, as text.
+    """Return what a cell or claim says of its object, as text.
 
     >>> cell = {"value": [8080.0, None], "value_text": [None, None], "title": ["the port is 8080", " Uses  SQLite"]}
     >>> pl.DataFrame(cell).cast({"value_text": pl.String}).select(value_as_text()).to_series().to_list()
@@ -154,10 +154,10 @@ def erase(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
 
 
 def may_take_back(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules) -> Bools:
-    """Which groups of rows somebody may take back: his own, what the rules let him supersede, any as a verifier.
+    """Mark the groups of rows that a person may take back: own ones, those the rules let them supersede, all for a verifier.
 
-    `group` numbers the rows' groups from 0; whoever wrote one row of a group has a say in all of it. Under
-    `better_calibrated` his record in that replication must lie above those of all who wrote them.
+    `group` numbers the groups from 0; whoever wrote one row of a group may take back all of it. Under
+    `better_calibrated` the person's record in that replication must exceed those of all its writers.
     """
     count, names = int(group.max(initial=-1)) + 1, rules.verifiers.split()
     locked = memory.column("locked")[rows] | memory.column("immutable")[rows] if rules.locks == "enforced" else rows < 0

@@ -78,7 +78,7 @@ def _part_showing(
 def _record(connection: sqlite3.Connection, memory: Memory, rows: Ints, rules: Rules) -> WriterRecords:
     """Return the writer records that the whole store gives the writers of some rows; other writers have none.
 
-    Of those to whom nothing happened since the last tick it is what that tick gave them.
+    Writers to whom nothing happened since the last tick keep the record of that tick.
     """
     author = memory.column("author")
     authors = np.unique(author[rows]).tolist()

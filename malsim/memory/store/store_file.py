@@ -71,7 +71,7 @@ class StoreFile:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._closed = True
         self.connection.close()
 

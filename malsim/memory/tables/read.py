@@ -46,7 +46,7 @@ LAW_EDGES = {name: schema.EDGES[name] for name in ("source", "relation", "target
 def numbers(connection: sqlite3.Connection, rows: Callable[[str], pl.DataFrame]) -> Memory:
     """Return the memory after the last write, loading only the columns that a tick reads.
 
-    `rows` gives the whole of `cells` or `edges` when somebody asks for more: as they stand now, whenever that is.
+    `rows` reads all of `cells` or `edges`, as they are now, when more is asked for.
     """
     cells, wires = select_arrays(connection, "cells", LAW_CELLS), select_arrays(connection, "edges", LAW_EDGES)
     cells |= decode(read_scores(connection, len(cells["rep"])), cells.__getitem__, clock_at(connection))

@@ -44,7 +44,7 @@ _TOUCHED: dict[str, pl.DataType | type[pl.DataType]] = {"row": pl.Int64, "touche
 def as_stored(_: Sequence[int] | None) -> Mapping[int, float | None]:
     """Return the stored effective confidence of every cell, as the last tick left it.
 
-    What stands in for this says of some rows, or for None of all, what those are worth that a reader sees otherwise.
+    A function in its place returns, for some rows or (None) all, the effective of those that a reader sees differently.
     """
     return {}
 

@@ -73,7 +73,7 @@ def heirs_of(connection: sqlite3.Connection, rows: Iterable[int]) -> list[int]:
 def part_of(connection: sqlite3.Connection, rows: Iterable[int], names: Iterable[str] = STORED) -> StorePart:
     """Return these cells and their successors, with every edge among them and all writers.
 
-    Of their columns some will do, where nothing but numbers is asked for: `read.LAW_CELLS`.
+    `names` restricts the columns, for example to `read.LAW_CELLS`.
     """
     columns = {"row": pl.Int64, **{name: STORED[name] for name in names}}
     present = columns_in(names)
