@@ -36,7 +36,7 @@ class Explanation:
     `terms` (name, value) sum to `effective` exactly, from left to right. `contributions` has one row an edge that was
     weighed: source, relation, weight, worth of the source, mass, and share, its part of the support or challenge term in
     proportion to its mass. `record` is the writer's: claims (outcomes), contradicted, the factor they come to, and how many
-    are needed before it differs from 1. `overturned_by` is the further challenge mass that would take the cell below 0.5, None
+    are needed before it differs from 1. `overturned_by` is the further challenge mass that takes the cell below 0.5, None
     if no mass can, 0 if the cell is below already. For a recorded run, `moved` says what moved the value last, and `read_by`
     lists what reads it (kind, name, address, place).
     """
