@@ -9,7 +9,7 @@ from typing import Any
 
 from malsim.adapters.calls import LIMIT
 from malsim.adapters.contract import Claim, Item, Query
-from malsim.adapters.engine.host import CLOSE, MAKE, Ask, Host, Source, lifted
+from malsim.adapters.engine.host import CLOSE, MAKE, TOO_LONG, Ask, Breakdown, Host, Source, lifted
 from malsim.adapters.engine.sandbox import Sandbox
 from malsim.base.errors import AdapterError
 
@@ -22,12 +22,12 @@ class CheckedMemories:
     """Factory of memories of one kind, all in one sandbox. Memories shipped with malsim may be `trusted` to run here."""
 
     def __init__(self, source: Source, name: str, *, limit: float = LIMIT, trusted: bool = False) -> None:
-        self.name, self._numbers = name, count()
+        self.name, self._numbers, self._hung = name, count(), dict[str, Breakdown]()
         self._host: Host | Sandbox = Host(source, name) if trusted else Sandbox(source, name, limit=limit)
 
     def make(self) -> CheckedMemory:
         """Return an empty memory. An error in making it is raised by its first call that returns an answer."""
-        return CheckedMemory(self.name, self._host, next(self._numbers))
+        return CheckedMemory(self.name, self._host, next(self._numbers), self._hung)
 
     def declares(self) -> Mapping[str, Any]:
         with closing(self.make()) as memory:
@@ -40,7 +40,8 @@ class CheckedMemories:
 class CheckedMemory:
     """User's memory whose calls are all timed and whose answers are all checked.
 
-    Calls without an answer are sent with the next call that has one, or on closing.
+    Calls without an answer are sent with the next call that has one, or on closing. A call that exceeded its limit once, in
+    this memory or another of its kind (`hung`), fails from then on without being waited for.
 
     Raises
     ------
@@ -49,8 +50,8 @@ class CheckedMemory:
         events), NaN, a belief outside 0 to 1 or an unknown status; it names memory and call.
     """
 
-    def __init__(self, name: str, host: Host | Sandbox, number: int) -> None:
-        self.name, self._host, self._number = name, host, number
+    def __init__(self, name: str, host: Host | Sandbox, number: int, hung: dict[str, Breakdown]) -> None:
+        self.name, self._host, self._number, self._hung = name, host, number, hung
         self._waiting = [Ask(number, MAKE)]
         self._now = 0.0
         self._last: Claim | None = None
@@ -98,11 +99,17 @@ class CheckedMemory:
     def _answers(self) -> list[Any]:
         asks, self._waiting = self._waiting, []
         self._now = max(self._now, *(ask.now for ask in asks))
-        answers, broken = self._host.run(asks)
+        place = next((place for place, ask in enumerate(asks) if ask.call in self._hung), None)
+        if place is None:
+            answers, broken = self._host.run(asks)
+        else:
+            answers, broken = [], [self._hung[asks[place].call]._replace(place=place)]
         first = broken[0].place if broken else len(asks)
         self._last = next((ask.about[-1] for ask in asks[first::-1] if ask.call == "write" and ask.about), self._last)  # type: ignore[index]  # claims
         if broken:
             ask, self._failed = asks[first], True
+            if broken[0].problem.startswith(TOO_LONG):
+                self._hung[ask.call] = broken[0]
             after = f", last claim: {words_of(self._last)}" if self._last else ""
             self.failed_at = f", day {ask.now:.6g}{after}"
             raise lifted(broken[0], f"{self.name}: {ask.call}")

@@ -1,8 +1,9 @@
 """Interface of a user's own memory: four calls, in plain Python types.
 
 One object is one replication's memory; a factory without arguments makes it. Every call may be an `async def`. Optional
-members: `close()`; the calls of `DutifulMemory`; `belief`, `edges`, `scopes`, `clocks` (bools: whether items carry a belief,
-whether claims' edges, scopes and valid times are read); `half_life` (days, where it declares one).
+members: `close()`; the calls of `DutifulMemory`; `half_life` (days, where it declares one); and bools that are true unless
+they say otherwise: `belief` (items carry a belief), `edges`, `scopes`, `clocks`, `dates` (claims' edges, scopes, valid times
+and own dates are read), `writers` (calls are made in the name of whoever asks).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ So may `valid_from`, `valid_to` (days; None: not known, open) and `status`, one 
 """
 
 STATUSES = ("current", "former", "disputed", "rejected")
-FEATURES = ("belief", "edges", "scopes", "clocks")
+FEATURES = ("belief", "edges", "scopes", "clocks", "dates", "writers")
 SETTLE_TICKS = 30  # daily, where a memory offers no `settle`
 OPTIONAL_CALLS = ("correct", "forget", "allow", "share", "unshare", "settle", "texts", "log")
 

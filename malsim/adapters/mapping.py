@@ -2,8 +2,10 @@
 
 A file has `[[write]]` and `[[read]]` steps, each with `tool` and `arguments`. In the texts of arguments, {object},
 {value}, {text}, {writer} and {folder} are replaced by those of the claim or question. `may_fail = true` ignores a
-failure of the tool. `[[forget]]` removes a text as it was written, and `[[texts]]` lists all texts that the server
-holds; both are optional. `[environment]` holds the environment variables of the server.
+failure of the tool. Optional steps: `[[forget]]` removes a text as it was written, `[[correct]]` replaces it, `[[change]]`
+writes a new value of a writer who claimed another one, and `[[texts]]` lists all texts that the server holds. In these, {id}
+is the first group of the pattern `id` in the answer to the write of that text. `[environment]` holds the variables of the
+server's environment.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from malsim.base.files.toml_text import toml_table
 from malsim.base.plain_text import filled
 
 SHIPPED = Path(__file__).with_name("servers")
-CALLS, OPTIONAL = ("write", "read"), ("forget", "texts")
+CALLS, OPTIONAL = ("write", "read"), ("change", "correct", "forget", "texts")
+ID = r'"?\bid"?\s*[:=]\s*"?([\w-]+)'  # of a memory in an answer, unless a mapping names another pattern
+WORDS = ("object", "value", "text", "writer", "folder", "id")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +50,11 @@ class ToolMapping:
     name: str
     write: tuple[Step, ...]
     read: tuple[Step, ...]
+    change: tuple[Step, ...] = ()
+    correct: tuple[Step, ...] = ()
     forget: tuple[Step, ...] = ()
     texts: tuple[Step, ...] = ()
+    id: str = ID
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -62,14 +69,15 @@ def read_mapping(path: Path) -> ToolMapping:
     except (OSError, ValueError) as problem:
         raise AdapterError(f"no mapping: {problem}", where=str(path), hint="see malsim docs your-own-memory") from problem
     steps = {call: tuple(_step(one, f"{path}: {call}") for one in _list(table.get(call))) for call in CALLS + OPTIONAL}
-    unknown = [key for key in table if key not in (*CALLS, *OPTIONAL, "environment")]
+    unknown = [key for key in table if key not in (*CALLS, *OPTIONAL, "id", "environment")]
     missing = [call for call in CALLS if not steps[call]]
     if unknown or missing:
         given = ", ".join(unknown) if unknown else f"no [[{missing[0]}]]"
-        allowed = "[[write]], [[read]], [[forget]], [[texts]], [environment]"
+        allowed = f"{', '.join(f'[[{call}]]' for call in CALLS + OPTIONAL)}, id, [environment]"
         raise AdapterError("a mapping that names no tool", where=str(path), given=given, allowed=allowed)
     environment = table.get("environment", {})
-    return ToolMapping(name=path.stem, **steps, environment={name: str(value) for name, value in environment.items()})
+    variables = {name: str(value) for name, value in environment.items()}
+    return ToolMapping(name=path.stem, **steps, id=str(table.get("id", ID)), environment=variables)
 
 
 def shipped_mappings() -> list[ToolMapping]:
@@ -86,9 +94,9 @@ def _step(given: object, where: str) -> Step:
         raise AdapterError("not a step of a mapping", where=where, given=repr(given), allowed=allowed)
     try:
         step = Step(**given)
-        step.filled(dict.fromkeys(("object", "value", "text", "writer", "folder"), ""))
+        step.filled(dict.fromkeys(WORDS, ""))
     except (LookupError, ValueError, AttributeError) as problem:
-        words = "{object}, {value}, {text}, {writer}, {folder}"
+        words = ", ".join(f"{{{word}}}" for word in WORDS)
         raise AdapterError("no such word", where=where, given=repr(given["arguments"]), allowed=words) from problem
     return step
 

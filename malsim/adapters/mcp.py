@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from malsim.adapters.contract import Claim, Query
-from malsim.adapters.mapping import Step, ToolMapping, read_mapping, shipped_mappings
+from malsim.adapters.mapping import WORDS, Step, ToolMapping, read_mapping, shipped_mappings
 from malsim.base.errors import AdapterError
 from malsim.base.limits import any_addresses
 
@@ -42,7 +43,6 @@ TABLE = {
     ),
 }
 TEXTS = ("text", "memory", "content", "value")  # of an item of an answer
-WORDS = ("object", "value", "text", "writer")
 XDG = ("CONFIG_HOME", "DATA_HOME", "CACHE_HOME", "STATE_HOME", "RUNTIME_DIR", "DATA_DIRS", "CONFIG_DIRS")
 MOST_STDERR = 500  # characters of what a server wrote there, in an error
 SHELL = 'echo $$ > "$0"; "$@"; echo $? >> "$0"'  # the process, whose group is the server's, and the exit code
@@ -51,7 +51,7 @@ SHELL = 'echo $$ > "$0"; "$@"; echo $? >> "$0"'  # the process, whose group is t
 class McpServer:
     """Memory behind a server's tools. Each sentence of an answer is an item, earlier ones first."""
 
-    belief = edges = scopes = clocks = False
+    belief = edges = scopes = clocks = dates = writers = False
 
     def __init__(self, command: str) -> None:
         words = shlex.split(command)
@@ -69,17 +69,27 @@ class McpServer:
         except BaseException:
             self.close()
             raise
-        self._texts_of: dict[tuple[str, str], dict[str, None]] = {}  # the texts of an object and value
+        self._written: list[tuple[Claim, str]] = []  # claims that the server may hold, with their ids
         if self.mapping.forget:
-            self.forget, self.correct = self._forget, self._correct
+            self.forget = self._forget
+        if self.mapping.forget or self.mapping.correct:
+            self.correct = self._correct
         if self.mapping.texts:
             self.texts = self._texts
 
     def write(self, claims: Sequence[Claim], _: float) -> None:
-        """Write each claim."""
+        """Write each claim; with the mapping's `change` if its writer claimed another value of the object before."""
         for claim in claims:
-            self._texts_of.setdefault((claim.object, claim.value), {})[claim.text] = None
-            self._do(self.mapping.write, object=claim.object, value=claim.value, text=claim.text, writer=claim.writer)
+            former = [
+                (old, name)
+                for old, name in self._written
+                if (old.object, old.writer) == (claim.object, claim.writer) and name
+            ]
+            changed = bool(self.mapping.change and former and former[-1][0].value != claim.value)
+            steps, name = (self.mapping.change, former[-1][1]) if changed else (self.mapping.write, "")
+            answer = "\n".join(self._do(steps, claim, id=name))
+            found = re.search(self.mapping.id, answer)
+            self._written.append((claim, found[1] if found else ""))
 
     def tick(self, _: float) -> None:
         """Do nothing."""
@@ -93,21 +103,33 @@ class McpServer:
     read = peek  # MCP knows no look that is no use
 
     def _forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002, ARG002
-        for name, each in [key for key in self._texts_of if key[0] == object and value in (None, key[1])]:
-            for text in self._texts_of.pop((name, each)):
-                self._do(self.mapping.forget, object=name, value=each, text=text, writer=by)
+        for claim, name in self._held(object, value):
+            self._do(self.mapping.forget, claim, id=name, writer=by)
+
+    def _held(self, object: str, value: str | None) -> list[tuple[Claim, str]]:  # noqa: A002
+        """Return the claims of a value, or of all values, of an object, a text once, and drop them from those written."""
+        held = [(old, name) for old, name in self._written if old.object == object and value in (None, old.value)]
+        self._written = [pair for pair in self._written if pair not in held]
+        return list({old.text: (old, name) for old, name in held}.values())
 
     def _correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> None:  # noqa: A002
-        self._forget(object, value, now, by, scope)
-        if instead is not None:
-            self.write([Claim(now, by, object, instead, f"{object} is {instead}")], now)
+        right = None if instead is None else Claim(now, by, object, instead, f"{object} is {instead}")
+        if not self.mapping.correct:
+            self._forget(object, value, now, by, scope)
+            self.write([right] if right else [], now)
+            return
+        for _, name in self._held(object, value):
+            self._do(self.mapping.correct, right or Claim(now, by, object, ""), id=name)
+        if right:
+            self._written.append((right, ""))
 
     def _texts(self) -> list[str]:
         return self._do(self.mapping.texts)
 
-    def _do(self, steps: Sequence[Step], **words: str) -> list[str]:
-        """Run the steps of a call and return every text in the answers."""
-        every = dict.fromkeys(WORDS, "") | words | {"folder": self.folder}
+    def _do(self, steps: Sequence[Step], claim: Claim | None = None, **words: str) -> list[str]:
+        """Run the steps of a call, with the words of a claim, and return every text in the answers."""
+        about = {name: getattr(claim, name) for name in ("object", "value", "text", "writer")} if claim else {}
+        every = dict.fromkeys(WORDS, "") | about | words | {"folder": self.folder}
         return [text for step in steps for text in self._call(step, step.filled(every))]
 
     def _begin(self, folder: str) -> None:

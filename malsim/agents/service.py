@@ -118,7 +118,26 @@ class MemoryService:
         claim = {"kind": "obs", "rep": self.rep, "writer": self.writer, "title": title, "confidence": confidence}
         claim |= {"t": self.now(), "origin": "human" if self.person else "", **_with_value(fields)}
         claim = {name: _bounded(value, name) for name, value in claim.items() if value not in (None, [], "")}
-        return self._with_suppressed(self.store.admit(checked([claim]), self.rules, if_seen=if_seen).row(0, named=True))
+        notes = self._mark_rival(claim) if if_seen is None else []
+        verdict = self.store.admit(checked([claim]), self.rules, if_seen=if_seen).row(0, named=True)
+        return self._with_suppressed(verdict | {"notes": [*verdict["notes"], *notes]})
+
+    def _mark_rival(self, claim: dict[str, Any]) -> list[str]:
+        """Let a claim contradict, mutually, the newest other value of its object by another writer; return a note on it.
+
+        Both stay marked until one is superseded. A claim that has an edge to a cell says itself what it bears on.
+        """
+        value, text = claim.get("value"), claim.get("value_text")
+        if claim.get("edges") or not claim.get("object") or (value is None and text is None):
+            return []
+        query = """SELECT handle, writer, created FROM cells WHERE rep = ? AND object = ? AND status = 'active'
+            AND rejected IS NULL AND writer <> ? AND (value IS NOT ? OR value_text IS NOT ?)
+            AND coalesce(value, value_text) IS NOT NULL ORDER BY "row" DESC LIMIT 1"""
+        row = self.store.connection.execute(query, (self.rep, claim["object"], self.writer, value, text)).fetchone()
+        if row is None:
+            return []
+        claim["edges"] = [{"relation": "contradicts", "target": row[0], "mutual": True}]
+        return [f"{row[0]} of {row[1]}, day {row[2]:.4g}, claims another value; both stay marked ^ until one is superseded"]
 
     def correct(
         self, cell: str, title: str, confidence: float | None, *, if_seen: int | None = None, **fields: Any
@@ -186,7 +205,9 @@ class MemoryService:
         from malsim.netlist.shipped import catalogue, readings, signal_named
 
         wanted = [signal_named(name).name for name in names or catalogue()]
-        return "\n".join(str(one) for one in readings(self._own(), wanted, now=self.now(), rules=self.rules))
+        return "\n".join(
+            one_line(str(reading)) for reading in readings(self._own(), wanted, now=self.now(), rules=self.rules)
+        )
 
     def set_input(self, name: str, value: float | str) -> str:
         """Set an input of the wires that stand in the store, such as `reviewer.ack`, from the next tick on."""
@@ -197,7 +218,7 @@ class MemoryService:
         """The signals and inputs of the wires that stand in the store, a line each."""
         from malsim.netlist.shipped.store_wires import wire_lines
 
-        return "\n".join(wire_lines(self.store.recorded, self.store.standing))
+        return "\n".join(map(one_line, wire_lines(self.store.recorded, self.store.standing)))
 
     def _own(self) -> Memory:
         return self.store.within(self.store.current(self.rules), self.scope)

@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from malsim.base.plain_text import plain_text
+from malsim.base.plain_text import one_line, plain_text
 from malsim.judging.axioms.engine.events import event_table
 from malsim.judging.verdict_table import BROKEN, ERROR, FAILS, HOLDS, N_A, NOT_OFFERED, RECORDED, VACUOUS
 from malsim.showing.pages.page_parts import table as html_table
@@ -51,12 +51,12 @@ def verdict_text(table: VerdictTable[Any]) -> str:
         lines.append(" " * (wide + 2) + "".join(f"{place:>3}" for place in range(1, len(names) + 1)))
     for name in table.names:
         row = [table.at(memory, name) for memory in names]
-        why = f" [{row[0].verdict}: {row[0].why}]" if alone and row[0].why else ""
+        why = f" [{row[0].verdict}: {one_line(row[0].why)}]" if alone and row[0].why else ""
         signs = "".join(f"{SIGNS[each.verdict]:>3}" for each in row)
         lines.append(f"{name:<{wide}} {KINDS[row[0].kind]}{signs}  {row[0].sentence}{why}")
     lines += ["", legend(table), *(f"{name}: {table.counts(name)}" for name in names), *table.notes]
     if not alone:
-        lines += [f"{each.memory}, {each.name}: {each.why}" for each in table.errors]
+        lines += [one_line(f"{each.memory}, {each.name}: {each.why}") for each in table.errors]
     for each in table.having(table.FAILING) if alone else ():
         lines += ["", f"{each.name}, the calls:", each.calls]
     first = next((each.replay for each in table.verdicts if alone and each.replay), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from malsim.agents.service import MemoryService, verdict_text
 from malsim.base.errors import UsageError
 from malsim.cli import main
+from malsim.judging.duties.engine.assessment import assess_all, memory_of
 from malsim.memory import Rules
 from malsim.memory.store import open_memory
 
@@ -75,6 +77,17 @@ def test_a_correction_by_a_person_holds_against_every_writer(path: Path) -> None
     )
     assert [answer.split()[0] for answer in answers] == ["refused:", "refused:", "refused:", "collided"]
     assert "8080" not in str(service(path, "dan", day=6.0).push("port wall"))
+
+
+def test_the_server_keeps_the_duties_it_can_be_asked(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m malsim agent serve {tmp_path / 'm.sqlite'} --rules governed --as-person ann"
+    table = assess_all([memory_of(f"mcp:{command}")], draws=1)
+    (memory,) = table.memories
+    assert not table.of(memory)
+    assert not table.errors
+    unasked = {*table.of(memory, "not offered")}
+    assert {"change.D", "K1", "S8", "T2", "F8", "change.C'"} <= unasked
+    assert {"change.B", "mistake.C'", "retraction.B", "F3", "K4", "K5"} <= {*table.of(memory, "holds")}
 
 
 def test_the_shell_corrects_and_forgets(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

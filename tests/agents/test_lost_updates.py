@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +18,9 @@ pytest.importorskip("mcp", reason="the extra agents is not installed")
 
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def service(path: Path, writer: str, day: float = 1.0) -> MemoryService:
@@ -71,6 +74,20 @@ def test_a_claim_about_an_object_says_what_it_was_made_on(path: Path) -> None:
         service(path, "cid", 3.0).claim("the fan hums", 0.6, object="fan", value="hums", if_seen=1)
 
 
+def test_a_claim_beside_another_value_marks_both(path: Path) -> None:
+    monday, bob = first(path), service(path, "bob", 2.0)
+    beside = bob.claim("deploys run on Sunday", 0.6, object="deploys", value="Sunday")
+    assert any(monday in note for note in beside["notes"])
+    assert set(bob.push("deploys").sections.expand) == {monday, beside["handle"]}
+    agreed = service(path, "cid", 3.0).claim("Sunday it is", 0.6, object="deploys", value="Sunday")
+    assert not any("Sunday" in note for note in agreed["notes"])
+    with Store(path) as store:
+        informed = service(path, "dan", 4.0).claim(
+            "Friday", 0.6, object="deploys", value="Friday", if_seen=store.version(monday)
+        )
+    assert not informed["notes"]
+
+
 def test_push_and_expand_print_the_version_and_the_writer(path: Path) -> None:
     cell = first(path)
     newer = service(path, "bob", 2.0).correct(cell, "deploys run on Friday", 0.6)["handle"]
@@ -90,10 +107,8 @@ def test_a_stale_update_is_refused(path: Path) -> None:
         assert store.memory.cells.filter(handle=cell)["body"].to_list() == ["as of March"]
 
 
-def test_of_two_servers_that_correct_one_cell_at_once_one_is_refused(path: Path) -> None:
-    cell = first(path)
-    with Store(path) as store:
-        read = store.version(cell)
+def asked_at_once(path: Path, tool: str, given: Callable[[str], dict[str, Any]]) -> list[str]:
+    """Return the answers of two servers on one store, of bob and of cid, to one call each."""
 
     async def ask(writer: str) -> str:
         parameters = StdioServerParameters(
@@ -102,14 +117,34 @@ def test_of_two_servers_that_correct_one_cell_at_once_one_is_refused(path: Path)
             env={**os.environ},
         )
         async with Client(stdio_client(parameters)) as client:
-            given: dict[str, Any] = {"cell": cell, "title": f"{writer} knows better", "confidence": 0.6, "if_seen": read}
-            answer = await client.call_tool("correct", given)
+            answer = await client.call_tool(tool, given(writer))
         return "\n".join(part.text for part in answer.content)  # type: ignore[union-attr]
 
     async def both() -> list[str]:
         return list(await asyncio.gather(ask("bob"), ask("cid")))
 
-    answers = sorted(asyncio.run(both()), reverse=True)
+    return sorted(asyncio.run(both()), reverse=True)
+
+
+def test_of_two_servers_that_claim_at_once_the_later_names_the_other(path: Path) -> None:
+    answers = asked_at_once(
+        path, "claim", lambda writer: {"title": f"it is {writer}'s day", "confidence": 0.6, "object": "day", "value": writer}
+    )
+    handles = [answer.split()[2].rstrip(",") for answer in answers]
+    noted = [handles[1 - place] in answer for place, answer in enumerate(answers)]
+    assert sorted(noted) == [False, True]
+    assert set(service(path, "ann", 2.0).push("day").sections.expand) == set(handles)
+
+
+def test_of_two_servers_that_correct_one_cell_at_once_one_is_refused(path: Path) -> None:
+    cell = first(path)
+    with Store(path) as store:
+        read = store.version(cell)
+    answers = asked_at_once(
+        path,
+        "correct",
+        lambda writer: {"cell": cell, "title": f"{writer} knows better", "confidence": 0.6, "if_seen": read},
+    )
     assert answers[0].startswith("admitted as obs_")
     assert answers[0].split()[2].rstrip(",") in answers[1]
     assert "changed since it was read" in answers[1]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from malsim.adapters.contract import Claim, Query, UserMemory
 
 MAKE, CLOSE = "factory", "close"
+TOO_LONG = "did not return within"
 EVENT = ("event", "id", "by", "at")  # what each line of a log has
 Answers: TypeAlias = "list[Any]"
 Source: TypeAlias = "str | Callable[[], UserMemory]"
@@ -60,7 +61,7 @@ class OverLimit(BaseException):  # `except Exception` in what is called is not t
     """Call that exceeded its time limit."""
 
     def __init__(self, limit: float) -> None:
-        super().__init__(f"did not return within {limit:g} s")
+        super().__init__(f"{TOO_LONG} {limit:g} s")
 
 
 class Host:

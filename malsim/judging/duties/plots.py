@@ -68,15 +68,17 @@ def _shape(name: str, first: list[Step], turn: Step, noted: str = NOTED) -> Iter
     history = [*first, turn]
     again = from_the_document(40.0, first, by="importer", text=noted)
 
-    def absent(letter: str, sentence: str, steps: list[Step], t: float) -> Duty:
+    def absent(letter: str, sentence: str, steps: list[Step], t: float, extra: tuple[str, ...] = ()) -> Duty:
         looks = (ask(t, "x", a, NOT_CURRENT), twin(ask(t, "z", k, CURRENT)))
-        return Duty(f"{name}.{letter}", PROHIBITION, sentence, (*steps, *looks))
+        return Duty(f"{name}.{letter}", PROHIBITION, sentence, (*steps, *looks), extra)
 
     if b:
         yield Duty(f"{name}.A", OBLIGATION, "the new value is the first answer", (*history, ask(31.0, "x", b, FIRST)))
     yield absent("B", "the old value is not current", history, 31.0)
     yield absent("C", "the old value is not current after the background jobs", [*history, settle(60.0)], 60.0)
-    yield absent("C'", "it is not current when its document comes in again in other words", [*history, *again], 41.0)
+    dated = () if corrected else ("dates",)  # an undated repetition would be news
+    sentence = "the old value is not current when its document is imported again in other words"
+    yield absent("C'", sentence, [*history, *again], 41.0, dated)
     before = {"as_of": 2.0} if corrected else {"at": 2.0}
     sentence = "what was believed then is still known" if corrected else "what was true then is still known"
     yield Duty(f"{name}.D", OBLIGATION, sentence, (*history, ask(31.0, "x", a, FIRST, **before)), ("clocks",))
@@ -220,9 +222,11 @@ def authority_cells() -> Iterator[Duty]:
     agreed = tuple(says(1.0 + day, who, "x", "A") for day, who in enumerate(("ann", "bob", "cid")))
     stays = ask(11.0, "x", "A", FIRST)
     zoe = call(10.0, "correct", "x", "A", by="zoe", instead="B")
-    yield Duty("K1", OBLIGATION, "a stranger's correction of what three said does not stand", (*agreed, zoe, stays))
+    yield Duty(
+        "K1", OBLIGATION, "a stranger's correction of what three said does not stand", (*agreed, zoe, stays), ("writers",)
+    )
     sentence = "a stranger's wish to forget what three said does not stand"
-    yield Duty("K2", OBLIGATION, sentence, (*agreed, call(10.0, "forget", "x", "A", by="zoe"), stays))
+    yield Duty("K2", OBLIGATION, sentence, (*agreed, call(10.0, "forget", "x", "A", by="zoe"), stays), ("writers",))
     own = (says(1.0, "ann", "x", "A"), call(10.0, "correct", "x", "A", by="ann", instead="B"))
     yield Duty("K3", OBLIGATION, "who said it may correct it", (*own, ask(11.0, "x", "B", FIRST)))
     again = (says(1.0, "ann", "z", "K"), says(20.0, "dan", "x", "A"))

@@ -174,6 +174,23 @@ def test_a_memory_that_misbehaves_is_told_the_call_and_the_rest_goes_on(memory: 
         assert ms.axioms(memory, axiom="late-arrival", limit=0.2).verdicts[0].verdict == HOLDS
 
 
+def test_a_memory_that_hangs_is_waited_for_once(tmp_path: Path) -> None:
+    path = str(tmp_path / "ticks")
+
+    class HangsOnTick(Sound):
+        def tick(self, now: float) -> None:
+            with open(path, "a", encoding="utf-8") as file:  # noqa: PTH123
+                file.write(f"{now}\n")
+            time.sleep(30.0)
+
+    subject = subject_of(HangsOnTick, limit=0.2)
+    table = matrix([subject], [find_axiom(name) for name in ("anchor", "cadence", "outvoted", "late-arrival")])
+    assert [one.verdict for one in table.verdicts] == [ERROR, ERROR, ERROR, HOLDS]
+    assert all("did not return within 0.2 s" in one.why for one in table.errors)
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123
+        assert len(file.readlines()) == 1
+
+
 def test_nan_breaks_the_bounds_and_is_an_error_elsewhere() -> None:
     assert ms.axioms(NaNs, axiom="bounds").broken
     assert "not a number" in ms.axioms(NaNs, axiom="locality").errors[0].why

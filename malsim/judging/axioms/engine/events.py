@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from malsim.adapters import Claim, Edge, Query
 from malsim.adapters.checked_memory import MANY
+from malsim.base.plain_text import one_line
 from malsim.sim.world.draws import Draws
 
 if TYPE_CHECKING:
@@ -113,4 +114,4 @@ class Pick:
 
 def event_table(events: Sequence[Event]) -> str:
     """Return events as a table: day, event."""
-    return "\n".join(f"{event.t:>12.6g} d  {event}" for event in events)
+    return "\n".join(one_line(f"{event.t:>12.6g} d  {event}") for event in events)

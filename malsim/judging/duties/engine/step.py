@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from malsim.adapters import Claim, Edge, Query
 from malsim.adapters.checked_memory import MANY
+from malsim.base.plain_text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -131,4 +132,4 @@ def twin(step: Step) -> Step:
 
 def step_table(steps: Sequence[Step]) -> str:
     """Format steps as a table with a row per call: its day, name and arguments, and what a look is to show."""
-    return "\n".join(f"{step.t:>12.6g} d  {step}" for step in steps)
+    return "\n".join(one_line(f"{step.t:>12.6g} d  {step}") for step in steps)
