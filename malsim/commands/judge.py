@@ -47,13 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print one JSON object with a key for each section")
     add("--junit", metavar="FILE", help="write JUnit XML, failures and errors apart")
     add("--html", metavar="FILE", help="write a page that opens offline, with every witness")
-    add(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="DIR",
-        help="folder for figures (duties, prices; with --zoo a figure a defect)",
-    )
+    add("-o", "--output", type=Path, metavar="DIR", help="folder for figures (duties, prices; with --zoo a figure a defect)")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -141,9 +141,7 @@ def test_of_two_servers_that_correct_one_cell_at_once_one_is_refused(path: Path)
     with Store(path) as store:
         read = store.version(cell)
     answers = asked_at_once(
-        path,
-        "correct",
-        lambda writer: {"cell": cell, "title": f"{writer} knows better", "confidence": 0.6, "if_seen": read},
+        path, "correct", lambda writer: {"cell": cell, "title": f"{writer} knows better", "confidence": 0.6, "if_seen": read}
     )
     assert answers[0].startswith("admitted as obs_")
     assert answers[0].split()[2].rstrip(",") in answers[1]

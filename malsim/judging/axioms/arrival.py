@@ -20,11 +20,7 @@ ALIKE = (  # other names of values A, B, C; of writers; of x and y
     (("none", "null", "unknown"), ("x@y.eu", "x@y.uk", "x-y", "x_y", "x y", "xy"), ("a/b", "a.b")),
     (("false", "0", "no"), ("Jörg", "Jürg", "Jorg", "Jurg", "Jоrg", "J"), ("Straße", "Strasse")),
     (("5 €", "5 £", "5 ¥"), ("Анна", "Олег", "安娜", "奥列格", "آنا", "علي"), ("город", "порт")),
-    (
-        ("2026-01-02", "2026-02-01", "2025-01-02"),
-        tuple(f"{LONG} {n}" for n in range(6)),
-        (f"{LONG} 1", f"{LONG} 2"),
-    ),
+    (("2026-01-02", "2026-02-01", "2025-01-02"), tuple(f"{LONG} {n}" for n in range(6)), (f"{LONG} 1", f"{LONG} 2")),
     (tuple(f"{LONG} {n}" for n in range(3)), ("9", "10", "100", "0", "00", "-1"), ("10", "100")),
 )
 OTHERS: tuple[Mapping[str, str], ...] = tuple(

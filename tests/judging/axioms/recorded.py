@@ -32,11 +32,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "settling": "three mutual rivals of .3 ring under the plain tick; damping cures it",
         "truth-may-return": EDGES,
     },
-    "guarded": {
-        "consistency": UNSWEPT,
-        "derived-falls": DERIVED,
-        "echo-independence": VERIFIED,
-    },
+    "guarded": {"consistency": UNSWEPT, "derived-falls": DERIVED, "echo-independence": VERIFIED},
     "recall_v5": {
         "consistency": EDGES,
         "derived-falls": DERIVED,
@@ -97,11 +93,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "read-idempotence": USE,
         "truth-may-return": "what was marked as outdated stays marked",
     },
-    "crh": {
-        "own-facts": OWN,
-        "truth-may-return": SPLIT,
-        "vacuity": LONE,
-    },
+    "crh": {"own-facts": OWN, "truth-may-return": SPLIT, "vacuity": LONE},
     "dawid_skene": {
         "locality": "values are one set of classes for all objects",
         "own-facts": OWN,
@@ -162,36 +154,17 @@ KNOWN: dict[str, dict[str, str]] = {
         "read-keeps-lead": USE,
         "truth-may-return": "the same",
     },
-    "generative_agents_paper": {
-        "echo-independence": FRESH,
-        "read-idempotence": USE,
-        "read-keeps-lead": USE,
-    },
+    "generative_agents_paper": {"echo-independence": FRESH, "read-idempotence": USE, "read-keeps-lead": USE},
     "graphiti": {
         "consistency": "of two values of one instant neither ends the other",
         "echo-independence": "what was said once is never said anew",
         "last-word": "what was said once is never said anew",
         "truth-may-return": "the same",
     },
-    "hindsight": {
-        "delivered-twice": TWICE,
-        "echo-independence": ECHO,
-        "last-word": ECHO,
-        "long-history": FORMER,
-    },
-    "last_write": {
-        "batching": LAST,
-        "echo-independence": FRESH,
-        "late-arrival": LAST,
-    },
-    "majority": {
-        "truth-may-return": SPLIT,
-    },
-    "mem0_additive": {
-        "last-word": TIE,
-        "outvoted": TIE,
-        "truth-may-return": TIE,
-    },
+    "hindsight": {"delivered-twice": TWICE, "echo-independence": ECHO, "last-word": ECHO, "long-history": FORMER},
+    "last_write": {"batching": LAST, "echo-independence": FRESH, "late-arrival": LAST},
+    "majority": {"truth-may-return": SPLIT},
+    "mem0_additive": {"last-word": TIE, "outvoted": TIE, "truth-may-return": TIE},
     "mem0_delete": {
         "batching": ORDER,
         "delivered-twice": "a delivery after a deletion puts it back",
@@ -201,11 +174,7 @@ KNOWN: dict[str, dict[str, str]] = {
         "total-evidence": "the contradiction deletes the old fact and adds nothing",
         "truth-may-return": "the same",
     },
-    "mem0_update": {
-        "batching": ORDER,
-        "echo-independence": FRESH,
-        "late-arrival": LAST,
-    },
+    "mem0_update": {"batching": ORDER, "echo-independence": FRESH, "late-arrival": LAST},
     "membrane": {
         "anchor": SWEEP,
         "batching": ORDER,
@@ -214,22 +183,14 @@ KNOWN: dict[str, dict[str, str]] = {
         "late-arrival": LAST,
         "survival-floor": "compounded sweeps delete within a month",
     },
-    "membrane_anchored": {
-        "batching": ORDER,
-        "echo-independence": FRESH,
-        "late-arrival": LAST,
-    },
+    "membrane_anchored": {"batching": ORDER, "echo-independence": FRESH, "late-arrival": LAST},
     "memex": {
         "batching": ORDER,
         "consistency": "one contradiction takes .2 off a belief of 1",
         "delivered-twice": TWICE,
         "echo-independence": FRESH,
     },
-    "memorybank_intended": {
-        "anchor": SWEEP,
-        "cadence": SWEEP,
-        "last-word": "a tie within a day",
-    },
+    "memorybank_intended": {"anchor": SWEEP, "cadence": SWEEP, "last-word": "a tie within a day"},
     "memorybank_shipped": {
         "anchor": SWEEP,
         "cadence": SWEEP,
@@ -269,20 +230,12 @@ KNOWN: dict[str, dict[str, str]] = {
         "last-word": ECHO,
         "late-arrival": "an agreement of an earlier day sets the clock back",
     },
-    "stored_score": {
-        "consistency": "by design: a score is never recomputed",
-        "outvoted": TIE,
-        "truth-may-return": TIE,
-    },
+    "stored_score": {"consistency": "by design: a score is never recomputed", "outvoted": TIE, "truth-may-return": TIE},
     "truthfinder": {
         "consistency": UNSWEPT,
         "outvoted": "beliefs saturate: eleven voices and twelve both give 1 in floating point",
         "truth-may-return": SPLIT,
         "vacuity": LONE,
     },
-    "yourmemory": {
-        "last-word": ECHO,
-        "outvoted": TIE,
-        "truth-may-return": TIE,
-    },
+    "yourmemory": {"last-word": ECHO, "outvoted": TIE, "truth-may-return": TIE},
 }

@@ -250,11 +250,7 @@ def test_the_command_on_a_memory_of_ones_own(
     assert main(["judge", "own_last_memory:Last", "--only", "axioms", "--json"]) == 1
     rows = json.loads(capsys.readouterr().out)["axioms"]
     assert set(rows[0]) == {"law", "axiom", "verdict", "witness"}
-    assert {row["axiom"] for row in rows if row["verdict"] == BROKEN} == {
-        "batching",
-        "echo-independence",
-        "late-arrival",
-    }
+    assert {row["axiom"] for row in rows if row["verdict"] == BROKEN} == {"batching", "echo-independence", "late-arrival"}
     assert main(["judge", "own_last_memory:Last", "--case", "truth-may-return"]) == 0
     assert main(["judge", "no_such_law"]) == 2
 

@@ -134,14 +134,7 @@ def test_values_are_read_from_texts_and_coroutines_are_run() -> None:
 
 
 def test_the_table_the_rows_and_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = [
-        "--junit",
-        str(tmp_path / "duties.xml"),
-        "--html",
-        str(tmp_path / "duties.html"),
-        "-o",
-        str(tmp_path),
-    ]
+    files = ["--junit", str(tmp_path / "duties.xml"), "--html", str(tmp_path / "duties.html"), "-o", str(tmp_path)]
     assert main(["judge", "append", "governed", *CELLS, "--json", *files]) == 1
     rows = json.loads(capsys.readouterr().out)["duties"]
     assert [(row["memory"], row["cell"], row["verdict"]) for row in rows[:4]] == [

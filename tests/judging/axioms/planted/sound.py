@@ -65,10 +65,7 @@ class Sound:
         words = self.last_words(about)
         times = sorted({claim.time for claims in words.values() for claim in claims})
         return [
-            (
-                claim,
-                self.weight(claim, now) * (1.0 + NEWER * times.index(claim.time) / (len(times) * len(words))) / len(own),
-            )
+            (claim, self.weight(claim, now) * (1.0 + NEWER * times.index(claim.time) / (len(times) * len(words))) / len(own))
             for own in words.values()
             for claim in own
         ]
