@@ -17,8 +17,8 @@ from malsim.base.progress import progress
 from malsim.lab.space.differences import changes_of, differences, in_title, listed, value_text, words
 from malsim.scenario.file.scenario_file import read
 from malsim.showing.plots.runs.answer_lines import answers, turns
+from malsim.showing.plots.runs.memory_load import staleness
 from malsim.showing.plots.runs.signal_lanes import signal_lanes
-from malsim.showing.plots.runs.staleness import staleness
 from malsim.showing.plots.runs.trajectories import trajectories
 from malsim.showing.plots.runs.variants import RunLine, variants
 from malsim.showing.plots.runs.waterfall import waterfall

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ELSEWHERE = {
     "malsim agent serve": "waits for a client", "malsim agent record": "runs another server",
-    'malsim judge "mcp:': "fetches a server", "malsim signals --scorecard": "needs a clone of the repository",
+    'malsim judge "mcp:': "fetches a server",
     "malsim store tick memory.sqlite --webhook": "posts to a host that does not exist",
 }  # fmt: skip
 ALARM = """loadrt watch names=weak

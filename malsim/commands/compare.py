@@ -53,7 +53,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Measure, print, write."""
     table = _table(args)
     print(table.json() if args.json else table)
     if args.output:

@@ -21,7 +21,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """List, show or write."""
     from malsim.showing.manual import page, pages
     from malsim.showing.manual.pages import SECTIONS
 

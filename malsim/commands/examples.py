@@ -24,7 +24,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """List the examples by use, or copy some of them."""
     from malsim.examples import USES, copy, examples
 
     if args.output is None and not args.names:

@@ -40,7 +40,6 @@ def session_options(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Open, then run the script, the commands, or ask for them."""
     import sys
 
     from malsim.adapters.foreign_code import before_loading

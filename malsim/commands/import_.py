@@ -35,7 +35,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Read, write, report."""
     from malsim.importers.building.bring import bring
     from malsim.importers.building.save import write
     from malsim.memory.store import Store

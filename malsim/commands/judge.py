@@ -51,7 +51,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Judge, show, write."""
     from malsim.base.files.outputs import save_text
     from malsim.base.progress import progress
     from malsim.judging.questions import Questions, judge

@@ -20,7 +20,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print one sentence a law, or all that one declares."""
     from malsim.laws import faulty_laws, find_law, shipped_laws
 
     if args.name:

@@ -46,7 +46,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Open, look, print."""
     from malsim.memory import Rules
     from malsim.memory.store import Store
 

@@ -61,7 +61,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Write the file unless it exists; add to an agent's settings."""
     from importlib.resources import files
 
     from malsim.base.errors import UsageError

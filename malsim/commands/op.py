@@ -45,11 +45,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter, input or size; repeat")
     add("--tick", metavar="TIME", help="the tick's length, as 10min (1d; with --on, the spacing of t)")
     add("--calls", type=int, default=100, metavar="N", help="calls to draw (100)")
-    add("-o", "--output", metavar="FILE", help="where to: .png, or with --on also .parquet or .csv")
+    add("-o", "--output", metavar="FILE", help="file to write: .png, or with --on .parquet or .csv")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Do what the arguments ask of the palette."""
     from malsim.adapters import foreign_code
     from ops import OpError
     from ops.pin import foreign
@@ -146,16 +145,8 @@ def _over(args: argparse.Namespace) -> int:
     if not args.output:
         print(answer)
         return 0
-    path = _with_suffix(Path(args.output), ".parquet", ".csv", ".png")
-    if path.suffix == ".png":
-        from malsim.showing.plots.wiring.op_response import of_record
-
-        outs = [name for name in answer.columns if name not in frame.columns]
-        time = "t" if "t" in frame.columns and frame["t"].dtype.is_numeric() else None
-        title = f"{args.name} on {args.column} of {Path(args.on).name}"
-        of_record(answer, x=args.column, outs=outs, by=by, t=time, title=title).savefig(path)
-    else:
-        save_table(path, answer)
+    path = _with_suffix(Path(args.output), ".parquet", ".csv")
+    save_table(path, answer)
     print(f"wrote {path}: {answer.height} rows")
     return 0
 

@@ -35,7 +35,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run, say, write."""
     from malsim import api
     from malsim.commands.sweep import ranges
     from malsim.lab.sensitivity import sensitivity

@@ -30,7 +30,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run, analyse, say."""
     from malsim import api
     from malsim.lab.stability import cures, stability
     from malsim.memory import Rules

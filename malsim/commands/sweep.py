@@ -58,7 +58,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Read, sweep, draw, say."""
     from malsim import api
 
     scenario = under_law(api.read(args.scenario), args)

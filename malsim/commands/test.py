@@ -53,7 +53,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Judge each file, print a line a check, and say how many passed."""
     from malsim.base.errors import UsageError
 
     if args.approve:

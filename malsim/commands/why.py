@@ -34,7 +34,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run or read, explain, say."""
     explanation, rewritten = (_of_run(args), []) if args.source.endswith(".toml") else _of_claims(args)
     print(explanation)
     print(f"  {explanation.why}")

@@ -18,7 +18,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Open the file, print the address, and serve until Ctrl-C."""
     from malsim.lab.workbench import needs_panel
 
     needs_panel()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from malsim.netlist.engine import Engine, State
 from malsim.netlist.shipped import catalogue, readings, signal_named, signals_text
 from malsim.netlist.wiring import link
 from tests.netlist.standing.cases import CASES, ONSET
-from tests.netlist.standing.scorecard import first_firings, of_case
+from tests.netlist.standing.scorecard import first_firings, of_case, scorecard
 from tests.netlist.standing.streams import merged, ordinary, play
 
 if TYPE_CHECKING:
@@ -53,17 +52,13 @@ def test_it_fires_where_it_must_and_not_on_what_is_much_like_it(name: str) -> No
     assert first()[name, True] is None
 
 
-def test_the_table_says_delay_misses_and_false_alarms(capsys: pytest.CaptureFixture[str]) -> None:
-    """A fault among ordinary work is found on its day; each figure has its interval, and a seed its streams."""
-    streams = ["--scorecard", "--seeds", "2", "--quiet-streams", "2"]
-    assert main(["signals", "contradiction-load", "dependency-rot", *streams, "--seed", "40", "--json"]) == 0
-    for row in json.loads(capsys.readouterr().out):
+def test_scorecard_has_delay_misses_and_false_alarms_with_intervals() -> None:
+    for row in scorecard(["contradiction-load", "dependency-rot"], seeds=2, quiet=2, first_seed=40).to_dicts():
         assert row["fires"]
         assert row["silent"]
         assert (row["delay"], row["misses"]) == (0.0, 0.0)
         assert min(row["delay_high"], row["misses_high"]) > 0.6  # of two streams little is known
         assert row["arl0_low"] <= row["arl0"]
-    assert main(["signals", *streams, "--seed", "-1"]) == 2
 
 
 def test_what_is_kept_from_scan_to_scan_changes_no_answer() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import ops
 from malsim.cli import main
-from malsim.showing.plots.wiring.op_response import by_frequency, of_record, to_signal
+from malsim.showing.plots.wiring.op_response import by_frequency, to_signal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,9 +77,7 @@ def test_a_recorded_frame_is_run_and_written(recorded: Path, tmp_path: Path, cap
         assert main([*arguments, "-o", str(path)]) == 0
         read = pl.read_parquet(path) if suffix == "parquet" else pl.read_csv(path)
         assert read["out"].to_list() == expected["out"].to_list()
-    picture = tmp_path / "answer.png"
-    assert main([*arguments, "-o", str(picture)]) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert main([*arguments, "-o", str(tmp_path / "answer.png")]) == 2
 
 
 @pytest.mark.parametrize(
@@ -119,7 +117,7 @@ def test_a_file_that_is_no_frame_is_told(tmp_path: Path, capsys: pytest.CaptureF
         assert str(path) in capsys.readouterr().err
 
 
-def test_the_axes_say_their_units(recorded: Path) -> None:
+def test_axes_of_responses_have_units() -> None:
     pid = ops.load("pid")
     units = {name: slot.pin.unit for name, slot in pid.slots.items()}
     answer = ops.respond(pid, "step", {"Pgain": 2, "Igain": 0.1}, tick="10min")
@@ -134,9 +132,6 @@ def test_the_axes_say_their_units(recorded: Path) -> None:
     corner = response.filter(pl.col("gain") < np.sqrt(0.5))["frequency"][0]
     assert corner == pytest.approx(1 / (2 * np.pi * 10), rel=0.05)
     assert by_frequency(response).axes[1].get_xlabel() == "frequency (cycles a day)"
-    frame = ops.over(pl.read_parquet(recorded), "watch", x="effective", by=["rep", "cell"])
-    text = of_record(frame, x="effective", outs=["above", "count"], by=["rep", "cell"], t="t", title="watch")
-    assert len(text.axes) == 4
 
 
 def test_linear_ops_have_the_response_of_their_formula() -> None:

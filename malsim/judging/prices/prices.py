@@ -102,7 +102,7 @@ class PriceTable:
 
     def figure(self, *, without: Sequence[str] = ()) -> Any:
         """Plot the price of the truth on x and that of the lie on y, with the diagonal; leave out some memories."""
-        from malsim.showing.plots.studies.price_plane import price_figure
+        from malsim.showing.plots.studies.laws import price_figure
 
         frame = self.frame.filter(~pl.col("memory").is_in(list(without)))
         return price_figure(frame, most=max((one.most for one in self.prices), default=12))

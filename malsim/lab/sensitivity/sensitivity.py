@@ -46,13 +46,13 @@ class SensitivityFigures:
 
     def tornado(self, title: str = "") -> Sheet:
         """Plot the range of the metric for each setting moved alone."""
-        from malsim.showing.plots.studies.tornado import tornado
+        from malsim.showing.plots.studies.settings import tornado
 
         return tornado(self.moves, base=self.base, label=label_of(self.metric), title=title)
 
     def indices(self, title: str = "") -> Sheet:
         """Plot the first and total Sobol indices; raises `UsageError` if no space was given."""
-        from malsim.showing.plots.studies.tornado import indices
+        from malsim.showing.plots.studies.settings import indices
 
         if self.sobol is None:
             raise UsageError("no indices were estimated", where="plot.indices", hint="give sensitivity a space")

@@ -32,7 +32,7 @@ class Formula(UserFormula):
 
         The other inputs are held at stated 0.7, calibration 1, support 0 and challenge 0, or at what `others` says.
         """
-        from malsim.showing.plots.studies.formula_inputs import over_inputs
+        from malsim.showing.plots.studies.settings import over_inputs
 
         base, at = rules or Rules(), OTHERS | others
         up, down = base.support_ceiling, base.challenge_ceiling

@@ -108,7 +108,7 @@ class LoopFigures:
 
     def return_map(self, cell: str | None = None, *, rep: int = 0) -> Sheet:
         """Plot the next value of a cell (by default of largest amplitude) against its current value, with a cobweb path."""
-        from malsim.showing.plots.studies import loop_portraits as draw
+        from malsim.showing.plots.studies import loops as draw
 
         row = self._row(cell, rep)
         name, radius = self.cells["cell"][row], self.cells["radius"][row] or 0.0
@@ -117,7 +117,7 @@ class LoopFigures:
 
     def bifurcation(self, cell: str | None = None, *, rep: int = 0, ceiling: str = CEILINGS[0]) -> Sheet:
         """Plot the long-run values of a cell as a ceiling rises from 0 to 1."""
-        from malsim.showing.plots.studies import loop_portraits as draw
+        from malsim.showing.plots.studies import loops as draw
 
         if ceiling not in CEILINGS:
             raise UsageError("no such ceiling", where="bifurcation", given=ceiling, allowed=", ".join(CEILINGS))
@@ -134,7 +134,7 @@ class LoopFigures:
 
     def stability_map(self, *, points: int = 31) -> Sheet:
         """Plot the spectral radius over both ceilings, hatched where simulated ticks oscillate."""
-        from malsim.showing.plots.studies import loop_portraits as draw
+        from malsim.showing.plots.studies import loops as draw
 
         present = self.rules.support_ceiling, self.rules.challenge_ceiling
         title = f"{len(self.fixed_point)} cells: where the fixed point loses its stability"
@@ -142,13 +142,13 @@ class LoopFigures:
 
     def nyquist(self) -> Sheet:
         """Plot the open loop of the modes that set the margins in the complex plane; encircling −1 means oscillation."""
-        from malsim.showing.plots.studies.loop_frequency import nyquist
+        from malsim.showing.plots.studies.loops import nyquist
 
         return nyquist(self._responses(), gain=self.margins[0], phase=self.margins[1], title=self.verdict)
 
     def bode(self) -> Sheet:
         """Plot magnitude and phase of the open loop over frequency, for the modes that set the margins."""
-        from malsim.showing.plots.studies.loop_frequency import bode
+        from malsim.showing.plots.studies.loops import bode
 
         return bode(self._responses(), gain=self.margins[0], phase=self.margins[1], title=self.verdict)
 

@@ -61,7 +61,7 @@ class SweepResult:
 
         Over one setting a line with its interval as a band; over two a line for each value of `by`, or shades over x and y.
         """
-        from malsim.showing.plots.studies.sweep_curves import curves, shades
+        from malsim.showing.plots.studies.settings import curves, shades
 
         metric = metric or self.metrics[0]
         points = self.frame.filter(metric=metric)

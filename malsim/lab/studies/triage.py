@@ -55,7 +55,7 @@ class TriageTable:
 
     def figure(self) -> Sheet:
         """Plot the errors avoided per review by policy, and the review load against the reader's autonomy."""
-        from malsim.showing.plots.runs.review_load import review_load
+        from malsim.showing.plots.runs.memory_load import review_load
 
         return review_load(self.frame, avoided=AVOIDED, load=LOAD, autonomy=AUTONOMY)
 

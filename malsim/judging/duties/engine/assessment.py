@@ -71,7 +71,7 @@ class Conformance(VerdictTable[CellVerdict]):
 
     def figure(self) -> Any:
         """Plot a row per memory, a column per cell, and a colour and a sign per verdict."""
-        from malsim.showing.plots.studies.law_table import verdict_matrix
+        from malsim.showing.plots.studies.laws import verdict_matrix
 
         return verdict_matrix(self.frame, title="What memories owe: which duties hold, and which fail")
 

@@ -55,7 +55,7 @@ class LawTable:
 
     def figure(self) -> Sheet:
         """Draw a panel for each metric with one row and interval per law."""
-        from malsim.showing.plots.studies.law_table import law_table
+        from malsim.showing.plots.studies.laws import law_table
 
         return law_table(self.frame, title=self.title)
 

@@ -120,43 +120,5 @@ def _corner(axes: Axes, frequency: np.ndarray, decibels: np.ndarray) -> None:
         axes.annotate(f" −3 dB at {corner:.3g} / d", (corner, decibels.min()), fontsize=8, color=GREY, va="bottom")
 
 
-def of_record(
-    frame: pl.DataFrame, *, x: str, outs: Sequence[str], by: Sequence[str], t: str | None, title: str = ""
-) -> Sheet:
-    """Draw an op's answer to a recorded signal: a panel for each of the first few groups, x and the outputs over time."""
-    groups = frame.partition_by(list(by), maintain_order=True) if by else [frame]
-    first = groups[:MOST_PANELS]
-    figure = sheet(8.6, 1.1 + 2.2 * max(1, len(first)))
-    panels = figure.subplots(max(1, len(first)), 1, sharex=True, squeeze=False)[:, 0]
-    floats = [name for name in outs if frame[name].dtype.is_float()][:MOST_LINES]
-    bits = [name for name in outs if frame[name].dtype == pl.Boolean][:MOST_LINES]
-    span = np.ptp(frame[t].to_numpy()) if t and frame.height else 0.0
-    label, factor = _scale(float(span))
-    for axes, group in zip(panels, first, strict=False):
-        here = group.sort(t) if t else group
-        time = here[t].to_numpy() * factor if t else np.arange(here.height)
-        _lines(axes, time, here.select(pl.col(x).alias("input"), *floats), ["input", *floats], "value", label=x)
-        _bands(axes, time, here, bits)
-        axes.set_title(", ".join(f"{key} {group[key][0]}" for key in by), loc="left", fontsize=9)
-    panels[-1].set_xlabel(f"time ({label})" if t else "row of the group")
-    more = len(groups) - len(first)
-    headline(figure, title + (f" — {more} more groups not shown" if more > 0 else ""))
-    return figure
-
-
-def _bands(axes: Axes, time: np.ndarray, answer: pl.DataFrame, bits: Sequence[str]) -> None:
-    for lane, name in enumerate(bits):
-        low = -0.07 * (lane + 1)
-        across = axes.get_xaxis_transform()
-        high = low + 0.05 * answer[name].cast(pl.Float64).to_numpy()
-        look: dict[str, Any] = {"step": "post", "transform": across, "linewidth": 0, "clip_on": False}
-        axes.fill_between(time, low, low + 0.05, color="#dddddd", **look)
-        axes.fill_between(time, low, high, color="#222222", **look)
-        axes.text(1.01, low, name, transform=axes.transAxes, fontsize=7, va="bottom")
-    if bits:
-        axes.tick_params(axis="x", pad=4 + 10 * len(bits))
-        axes.spines["bottom"].set_visible(False)
-
-
 def _scale(days: float) -> tuple[str, float]:
     return next((unit, factor) for longest, unit, factor in SCALES if days < longest)
