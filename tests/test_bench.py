@@ -84,4 +84,4 @@ def test_a_wheel_alone_says_what_is_only_in_the_repository(
 ) -> None:
     monkeypatch.setattr(repository, "ROOT", tmp_path)
     assert main(["judge", "--planted"]) == 2
-    assert "this needs malsim's repository" in capsys.readouterr().err
+    assert "this command needs malsim's repository" in capsys.readouterr().err
