@@ -433,7 +433,7 @@ def test_groups_are_fitted_by_themselves() -> None:
         ms.fit_decay(log, by="team")
 
 
-def test_currency_figure_has_a_band_beside_the_rules_own() -> None:
+def test_currency_figure_has_a_band_and_the_rules_line() -> None:
     figure = ms.fit_decay(planted_log(1.0)).currency()
     (axes,) = figure.axes
     assert [line.get_label() for line in axes.lines][1] == "rules 30 d"

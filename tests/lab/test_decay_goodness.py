@@ -64,7 +64,7 @@ def test_two_phases_have_the_mean_and_the_spread(mean: float, spread: float) -> 
     assert twice / once**2 - 1.0 == pytest.approx(spread, rel=1e-6)
 
 
-def test_of_spread_one_the_likelihood_is_the_exponentials() -> None:
+def test_spread_of_one_is_the_exponential() -> None:
     chain = claims("exponential", seed=1, objects=3, days=40)
     tau, error = np.array([5.0, 40.0]), np.array([0.2, 0.05])
     points = np.stack([np.log(tau), np.zeros(2), np.log(error)], axis=1)
@@ -72,14 +72,14 @@ def test_of_spread_one_the_likelihood_is_the_exponentials() -> None:
 
 
 @pytest.mark.parametrize("law", OTHERS)
-def test_a_sample_of_other_laws_is_told(law: str) -> None:
+def test_other_laws_are_rejected_in_a_sample(law: str) -> None:
     found = goodness_of(law, 4, seed=3)
     assert all(each.rejected and each.law == law for each in found)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("law", OTHERS)
-def test_other_laws_are_told_and_their_means_held(law: str) -> None:
+def test_other_laws_are_rejected_and_their_means_covered(law: str) -> None:
     found = goodness_of(law, 200, seed=3)
     assert sum(each.rejected for each in found) >= 0.9 * len(found)
     assert sum(each.mean[1] <= MEAN <= each.mean[2] for each in found) >= (LEAST - 0.04) * len(found)  # of 200: two errors

@@ -77,7 +77,7 @@ def broken() -> Any:
     return ms.falsify(parse(STORY), "worth something", budget=60, seed=SEED, **FEW)
 
 
-def test_a_break_is_found_shrunk_and_fails_again_from_its_file(broken: Any) -> None:
+def test_break_is_shrunk_and_fails_again_from_its_file(broken: Any) -> None:
     assert broken.broken
     assert broken.trail["broken"].to_list() == [False] * (broken.runs - 1) + [True]
     assert len(broken.disturbance.writes) == 1
@@ -99,18 +99,18 @@ def test_workers_change_nothing(broken: Any) -> None:
     assert other.trail.equals(broken.trail.head(other.runs))
 
 
-def test_what_workers_are_sent_can_travel() -> None:
+def test_jobs_of_workers_can_be_pickled() -> None:
     job = partial(judge_run, "always (eff(dec_a3ee) >= 0.5)")
     scenario = parse(STORY.replace("[[check]]", "[netlist]\ntext = 'net low dec_a3ee-scores-eff'\n[[check]]", 1))
     must_travel(job, scenario, job(scenario))
 
 
-def test_every_smaller_break_is_still_a_break_and_nothing_can_be_taken_away(broken: Any) -> None:
+def test_shrunk_break_is_minimal(broken: Any) -> None:
     none = replace(broken.scenario, claims=parse(STORY).claims.head(1))
     assert not property_run("always[1d:1d] (eff(dec_a3ee) >= 0.5)", run(none.replace(days=5))).broken
 
 
-def test_settings_are_searched_too_and_written() -> None:
+def test_settings_are_searched_and_written() -> None:
     text = STORY.replace("[[check]]", CONTRADICTED + "[[check]]", 1)
     result = ms.falsify(
         parse(text), "always[1d:5d] (eff(dec_a3ee) >= 0.25)", writes=0,
@@ -134,7 +134,7 @@ edges = [{ relation = "contradicts", target = "dec_a3ee" }]
 """
 
 
-def test_what_cannot_be_broken_is_said_with_its_nearest_margin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unbroken_property_reports_its_nearest_margin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.toml"
     path.write_text(STORY, encoding="utf-8")
     assert main(["falsify", str(path), "--check", "another", "--budget", "4"]) == 0
@@ -162,18 +162,18 @@ def test_the_command_writes_a_file_that_malsim_test_fails(tmp_path: Path, capsys
         ("always (eff(dec_ffff) > 0)", {"budget": 2}, "could not be judged"),
     ],
 )
-def test_a_search_that_cannot_be_made_is_refused(check: str, options: dict[str, Any], says: str) -> None:
+def test_bad_searches_are_refused(check: str, options: dict[str, Any], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         ms.falsify(parse(STORY), check, **options)
     with pytest.raises(UsageError, match="nothing to search"):
         WriteSchedule.of(parse("why = 'x'"))
 
 
-def test_a_run_that_cannot_be_judged_breaks_nothing() -> None:
+def test_unjudged_run_is_not_a_break() -> None:
     assert not PropertyRun(problem="x").broken
 
 
-def test_predicates_of_different_units_weigh_alike() -> None:
+def test_predicates_of_different_units_have_equal_weight() -> None:
     """One margin in thousands, one in hundredths: unscaled the first never matters."""
     formula = parse_property("always (a <= 5000 and b <= 0.05)")
     assert [Property(one).text for one in predicates(formula)] == ["a <= 5000", "b <= 0.05"]
@@ -190,7 +190,7 @@ def test_predicates_of_different_units_weigh_alike() -> None:
     assert margin(formula, near, [1.0, 1.0]) == margin(formula, far, [1.0, 1.0]) == 0.04
 
 
-def test_with_scales_of_one_the_margin_is_the_propertys_own() -> None:
+def test_unscaled_margin_is_that_of_the_property() -> None:
     result = run(parse(STORY))
     for text in ("always[1d:5d] (eff(dec_a3ee) >= 0.5)", "eventually (rise(eff(dec_a3ee) > 0.2) or eff(obs_b0b1) < 0.1)"):
         outcome = property_run(text, result)
@@ -198,7 +198,7 @@ def test_with_scales_of_one_the_margin_is_the_propertys_own() -> None:
         assert margin(formula, outcome, [1.0] * len(predicates(formula))) == pytest.approx(outcome.raw)
 
 
-def test_writes_come_in_the_middle_of_their_turns_with_handles_of_their_own() -> None:
+def test_writes_fall_in_mid_turn_with_unique_handles() -> None:
     scenario = parse(STORY)
     writes = Write(1, "eve", "contradicts", "dec_a3ee", 0.9), Write(3, "eve", "supports", "dec_a3ee", 0.5)
     result = with_disturbance(scenario, Disturbance(writes))
@@ -219,11 +219,11 @@ inline = st.recursive(leaf, lambda part: st.lists(part, max_size=3) | st.diction
     st.dictionaries(names, st.one_of(inline, st.lists(st.dictionaries(names, inline, max_size=3), max_size=3)), max_size=4)
 )
 @settings(max_examples=40, deadline=None)
-def test_a_table_written_reads_back(table: dict[str, Any]) -> None:
+def test_written_table_reads_back(table: dict[str, Any]) -> None:
     assert tomllib.loads(toml_text(table)) == table
 
 
-def test_a_break_that_its_text_does_not_say_is_not_given_out() -> None:
+def test_break_lost_in_its_text_is_not_returned() -> None:
     scenario = parse(STORY).replace(rules={"challenge_ceiling": 1.0})
     disturbance = Disturbance((Write(1, "eve", "contradicts", "dec_a3ee", 1.0),))
     text = "always[1d:5d] (eff(dec_a3ee) >= 0.25)"

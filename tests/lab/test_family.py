@@ -57,7 +57,7 @@ def test_many_values_are_read_off_a_colour_scale() -> None:
     assert "default 0.6" in texts(figure)
 
 
-def test_beside_labels_runs_by_what_differs() -> None:
+def test_compared_runs_are_labelled_by_their_differences() -> None:
     run, other = ms.run(DISPUTE, days=5), ms.run(ms.read(DISPUTE).replace(rules={"damping": 0.5}), days=5)
     said = texts(run.plot.effective(cells=["obs_a1a1"], beside=other))
     assert "Effective confidence by damping: 1, 0.50" in said
@@ -69,7 +69,7 @@ def test_unknown_cell_is_refused_with_the_nearest() -> None:
         ms.run(DISPUTE, days=3).plot.effective(cells=["obs_a1a2"])
 
 
-def test_claims_file_and_store_are_varied_too() -> None:
+def test_claims_files_and_stores_can_be_varied() -> None:
     claims = ms.family("scenarios/claims/machines.csv", CEILING, [0.3, 0.6])
     assert any(text.startswith("machine-") for text in texts(claims.plot()))
     store = ms.family("scenarios/stores/atlas.json", "rules.tau_volatile", [7, 90])
@@ -86,7 +86,7 @@ def test_bad_family_is_refused_before_anything_runs(name: str, values: list[floa
         ms.family(DISPUTE, name, values)
 
 
-def test_changes_are_those_from_the_defaults_and_the_file() -> None:
+def test_changes_are_relative_to_defaults_and_file() -> None:
     scenario = parse('why = "x"\n[run]\ndays = 5\n', name="s", where="s.toml")
     assert changes_of(scenario) == {}
     assert in_title({}) == "default settings"
@@ -96,7 +96,7 @@ def test_changes_are_those_from_the_defaults_and_the_file() -> None:
     assert differences([scenario, scenario.replace(days=7.0)]) == {"run.days": [5.0, 7.0]}
 
 
-def test_run_titles_say_what_was_changed() -> None:
+def test_run_titles_list_the_changes() -> None:
     run = ms.run(ms.read(DISPUTE).replace(rules={"challenge_ceiling": 0.3, "calibration": "overconfidence"}), days=5)
     said = [text.replace("\n", " ") for text in texts(run.plot.effective())]
     assert said.count("Effective confidence, challenge ceiling 0.30 (default 0.60), run.days 5 (default 60)") == 1
@@ -110,7 +110,7 @@ def test_vary_command_writes_one_figure(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("given", ["rules.damping", "rules.damping=0.1:1"])
-def test_vary_wants_a_list_of_values(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_vary_without_values_is_refused(given: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(DISPUTE), "--vary", given]) == 2
     assert "NAME=V,V" in capsys.readouterr().err
 

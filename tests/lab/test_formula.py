@@ -38,7 +38,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_formula_is_drawn_beside_the_shipped_one() -> None:
+def test_formula_is_drawn_next_to_the_shipped_one() -> None:
     figure = ms.formula(mine, fall=(0.0, 1.0)).plot()
     assert len(figure.axes) == 4
     assert [line.get_label() for line in figure.axes[0].lines] == ["mine(fall 0.5)", "shipped"]
@@ -57,7 +57,7 @@ def test_parameters_are_settings_of_a_scenario() -> None:
     assert len(ms.family(scenario, "formula.fall", [0.1, 0.9])) == 2
 
 
-def test_tuned_formula_is_written_and_run_elsewhere_with_consent_alone(
+def test_tuned_formula_runs_elsewhere_only_with_consent(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rules = tmp_path / "rules.toml"
@@ -99,7 +99,7 @@ def test_formula_travels_to_another_process_by_its_source() -> None:
     assert own(*np.full((4, 1), 0.5))[0] == pytest.approx(0.25 * (1 - 0.5 * np.tanh(0.5)))
 
 
-def test_formula_that_leans_on_other_names_is_not_exported() -> None:
+def test_formula_with_outer_names_is_not_exported() -> None:
     shift = 0.1
 
     def leaning(stated: Any, calibration: Any, support: Any, challenge: Any) -> Any:

@@ -83,7 +83,7 @@ def test_quit_ends_a_script_without_an_error(word: str, tmp_path: Path, capsys: 
     assert capsys.readouterr().out == "n\n"
 
 
-def test_a_line_with_unset_variables_is_one_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unset_variables_are_one_error_per_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = tmp_path / "script.hal"
     script.write_text("loadrt [KINS]KINEMATICS\nloadrt [MOT]MOD base_period_nsec=[MOT]BASE\nloadrt not\n", encoding="utf-8")
     assert main(["hal", "-f", str(script)]) == 2
@@ -92,7 +92,7 @@ def test_a_line_with_unset_variables_is_one_error(tmp_path: Path, capsys: pytest
     assert "[MOT]MOD [MOT]BASE" in error
 
 
-def test_an_ini_file_gives_the_variables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_variables_are_read_from_an_ini_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "machine.ini").write_text("\ufeff[JOINT_0]\n# mm\nSCALE = 200\nSCALE = 1\n[HAL]\nNAME=s\n", encoding="utf-8")
     script = tmp_path / "script.hal"
     script.write_text("loadrt scale names=[HAL](NAME)\nsetp s.gain [JOINT_0]SCALE\ngetp s.gain\n", encoding="utf-8")
@@ -113,7 +113,7 @@ def test_an_error_names_the_pin_and_not_a_secret(tmp_path: Path, capsys: pytest.
     assert "withheld" not in error
 
 
-def test_a_latch_holds_after_the_heartbeat_is_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_latch_holds_after_the_heartbeat_returns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = tmp_path / "heartbeat.hal"
     script.write_text(
         "loadrt threads name1=servo period1=1000000\nloadrt oneshot names=beat\nloadrt not names=dead\n"
@@ -129,7 +129,7 @@ def test_a_latch_holds_after_the_heartbeat_is_back(tmp_path: Path, capsys: pytes
     assert capsys.readouterr().out.split() == ["TRUE", "FALSE", "TRUE", "FALSE", "TRUE"]
 
 
-def test_a_setting_that_chose_the_op_is_refused_at_the_prompt() -> None:
+def test_op_choosing_setting_is_refused_after_loading() -> None:
     console = Console(open_session(None), stdout=(out := io.StringIO()))
     for line in ("loadrt edge", "setp edge.0.both 1"):
         console.onecmd(line)
@@ -137,7 +137,7 @@ def test_a_setting_that_chose_the_op_is_refused_at_the_prompt() -> None:
     assert "chooses the op" in out.getvalue()
 
 
-def test_saved_commands_make_the_same_session_again() -> None:
+def test_saved_commands_recreate_the_session() -> None:
     first = Console(open_session(None), stdout=(out := io.StringIO()))
     wiring = "net s gate.out => ff.set\nsetp gate.in1 1\nalias pin gate.in0 left\n"
     for line in (HEAD + wiring + "save allu").splitlines():

@@ -189,7 +189,7 @@ def test_anonymised_incident_names_nobody_and_still_fails() -> None:
     assert main(["test", "one.toml"]) == 1
 
 
-def test_file_says_what_was_left_out_and_what_stands_in() -> None:
+def test_file_lists_omissions_and_stand_ins() -> None:
     text = _new(
         "one.toml", "--from", str(_log(DRAWN["last_write"], seed=1)), "--answer", f"host={LIE}", "--law", "last_write"
     )
@@ -200,7 +200,7 @@ def test_file_says_what_was_left_out_and_what_stands_in() -> None:
     assert "state no confidence" not in stated
 
 
-def test_memory_that_answers_by_chance_is_said_to() -> None:
+def test_nondeterministic_memory_is_reported() -> None:
     drawn = Drawn([("ann", TRUE), *[("liar", LIE)] * 4], "csv", (), (), 2)
     text = _new("one.toml", "--from", str(_log(drawn, 2, 30)), "--answer", f"host={LIE}", "--memory", "loud:Dice")
     assert "not deterministic" in text
@@ -225,7 +225,7 @@ def test_item_of_a_log_is_named_as_a_cell_and_blanks_are_quoted() -> None:
         ([], "--answer and --cell"),
     ],
 )
-def test_answer_that_nothing_gives_is_refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_answer_of_no_law_is_refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     log = _log(DRAWN["last_write"], seed=1)
     assert main(["new", "one.toml", "--template", "incident", "--from", str(log), *options]) == 2
     assert said in capsys.readouterr().err
@@ -244,10 +244,10 @@ def test_written_test_fails_under_pytest() -> None:
 
 
 @pytest.mark.parametrize("wanted", [{3, 70}, {0}, {5, 6, 7, 8, 99}])
-def test_reduction_keeps_exactly_what_is_needed(wanted: set[int]) -> None:
+def test_reduction_keeps_exactly_the_needed_rows(wanted: set[int]) -> None:
     assert set(smallest_part(list(range(100)), lambda part: wanted <= set(part))) == wanted
 
 
-def test_reduction_removes_pairs_where_no_single_row_can_go() -> None:
+def test_reduction_removes_pairs_of_rows() -> None:
     passes: Callable[[list[int]], bool] = lambda part: len(part) % 2 == 1  # noqa: E731  # a parity is a pair's affair
     assert len(smallest_part(list(range(11)), passes)) == 1

@@ -23,7 +23,8 @@ SEED = 20_251  # of no scenario
 FEW = 2.5  # e^-2.5 = .08: what happens so seldom in n values is not seen in more blocks than a miss is allowed
 # an eighth of its replications takes long, and a third of the samples of eight has none of these
 NOT_COVERED = {("weekend", "last_write", 8): {"time_to_correction"}}
-Array, Ints = NDArray[np.float64], NDArray[np.int64]
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
 VALUES = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=30)
 
 
@@ -79,13 +80,13 @@ def slack(blocks: int) -> float:
     return float(3.0 * np.sqrt(0.95 * 0.05 / blocks))
 
 
-def test_a_figure_with_a_usual_value_is_covered() -> None:
+def test_figure_with_a_frequent_value_is_covered() -> None:
     usual, draws = 0.0278, np.random.default_rng(SEED)
     values = usual + np.where(draws.random(8 * 500) < 0.25, 0.024, 0.001 * draws.random(8 * 500))  # as brier of `records`
     assert _held(Measurement(values, metric_bounds("brier")), 8) >= LEAST
 
 
-def test_accuracy_is_covered_by_few_and_by_many() -> None:
+def test_accuracy_is_covered_by_few_and_many_replications() -> None:
     scenario = scenario_of("scenarios/poisoner.toml").replace(law="majority", seed=SEED, record="bands", replications=400)
     values = by_replication(bench.run(scenario))["accuracy"]
     for size in (8, 40):
@@ -109,7 +110,7 @@ def test_every_figure_is_covered(name: str, law: str, size: int) -> None:
     assert {metric for metric, share in held.items() if share < LEAST} == NOT_COVERED.get((name, law, size), set()), held
 
 
-def test_a_figure_that_never_varied_keeps_room_for_what_was_not_seen() -> None:
+def test_constant_figure_keeps_room_for_rare_events() -> None:
     mean, low, high = mean_interval(np.ones(8), SHARE)
     assert (mean, high) == (1.0, 1.0)
     assert low == pytest.approx(0.025 ** (1 / 8))

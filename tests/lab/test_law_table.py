@@ -45,13 +45,13 @@ def value(frame: pl.DataFrame, law: str, metric: str) -> float:
     return float(frame.filter((pl.col("law") == law) & (pl.col("metric") == metric))["value"].item())
 
 
-def test_an_objects_first_value_is_no_change_and_a_repeated_row_is_none_either() -> None:
+def test_first_and_repeated_values_are_not_changes() -> None:
     twice = pl.concat([truths(), truths()]).sort("object", "asked")
     assert questions_of(twice, ask=1.0).equals(questions_of(truths(), ask=1.0))
     assert questions_of(truths(), ask=1.0).height == 3
 
 
-def test_a_tie_is_scored_as_one_of_its_values_drawn_at_random() -> None:
+def test_tie_is_scored_as_a_random_choice() -> None:
     """Two writers of two values: half a right answer, and the Brier score of a coin, not of a sure thing."""
     claims = pl.concat([story(), story().with_columns(writer=pl.lit("g"), value=pl.lit("E"))])
     frame = compare_on_claims(claims, truths(), ["majority"], ask_after=1.0).frame
@@ -59,24 +59,24 @@ def test_a_tie_is_scored_as_one_of_its_values_drawn_at_random() -> None:
     assert value(frame, "majority", "brier") == pytest.approx(0.25)
 
 
-def test_a_memory_that_cannot_return_is_wrong_where_truth_does() -> None:
+def test_memory_without_return_misses_returning_truths() -> None:
     frame = compare_on_claims(story(), truths(), ["last_write", "graphiti"], ask_after=1.0).frame
     assert value(frame, "last_write", "returned") == 1.0
     assert value(frame, "graphiti", "returned") == 0.0
     assert value(frame, "graphiti", "accuracy") == pytest.approx(2 / 3)
 
 
-def test_values_that_lead_together_share_the_answer() -> None:
+def test_tied_values_share_the_answer() -> None:
     frame = compare_on_claims(story(), truths(), ["mem0_additive"], ask_after=1.0).frame
     assert value(frame, "mem0_additive", "accuracy") == pytest.approx(0.5)
 
 
-def test_claims_at_the_time_of_a_question_are_not_yet_heard() -> None:
+def test_claims_at_the_time_of_a_question_are_excluded() -> None:
     frame = compare_on_claims(story(), truths(), ["last_write"], ask_after=0.0).frame
     assert value(frame, "last_write", "accuracy") == 0.0
 
 
-def test_a_writer_who_is_not_there_is_refused() -> None:
+def test_unknown_writer_is_refused() -> None:
     with pytest.raises(UsageError, match="no claim is by this writer"):
         compare_on_claims(story(), truths(), ["last_write"], without=["nobody"])
 
@@ -99,7 +99,7 @@ def test_the_command_prints_rows_and_writes_a_page(tmp_path: Path, capsys: pytes
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not DATA.is_dir(), reason="the data set mmkb_years does not lie beside the project")
-def test_the_headline_comes_out_as_measured_on_the_minimal_models() -> None:
+def test_minimal_models_reproduce_the_published_table() -> None:
     claims, truth = read_folder(DATA)
     clean = compare_on_claims(claims, truth, list(HEADLINE), ask_after=30.0, without=["gossip"]).frame
     gossip = compare_on_claims(claims, truth, list(HEADLINE), ask_after=30.0).frame

@@ -11,12 +11,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
 import malsim as ms
 from malsim.base.errors import MalsimError, UsageError
-from malsim.base.intervals import student
 from malsim.lab.studies.measure import Estimate, estimate, is_better_high, measured, measured_by_running
 from malsim.lab.studies.pool import code_of
 from malsim.lab.studies.warmup import mser5, steady_mean
@@ -69,7 +67,7 @@ def run(world: ms.Scenario) -> Run:
     return bench.run(world)
 
 
-def test_every_figure_of_a_run_is_a_measure_whose_mean_is_the_figure(run: Run) -> None:
+def test_mean_of_each_measure_is_the_printed_figure(run: Run) -> None:
     figures = {row["metric"]: row["value"] for row in run.metrics().to_dicts()}
     for name, value in figures.items():
         each = measured(run, name)
@@ -80,7 +78,7 @@ def test_every_figure_of_a_run_is_a_measure_whose_mean_is_the_figure(run: Run) -
             assert math.isclose(np.nanmean(each), value, rel_tol=1e-12, abs_tol=1e-15)
 
 
-def test_figures_against_truth_are_those_of_scikit_learn(run: Run) -> None:
+def test_scores_match_scikit_learn(run: Run) -> None:
     last = run.cells.filter((pl.col("t") == 12.0) & pl.col("truth").is_not_null() & (pl.col("status") == "active"))
     oracles = {
         "brier": sklearn_metrics.brier_score_loss,
@@ -97,19 +95,13 @@ def test_figures_against_truth_are_those_of_scikit_learn(run: Run) -> None:
                 assert math.isclose(each[number], oracle(true, worth), rel_tol=1e-12)
 
 
-def test_a_calibration_error_is_that_of_a_replication_alone(world: ms.Scenario, run: Run) -> None:
+def test_calibration_error_is_per_replication(world: ms.Scenario, run: Run) -> None:
     alone = bench.run(world.replace(replications=1, first=4)).metrics()
     for name in ("ece", "ece_stated", "rmse_bins"):
         assert measured(run, name)[4] == alone.filter(pl.col("metric") == name)["value"][0]
 
 
-def test_figures_need_no_record_and_are_the_same_without(world: ms.Scenario, run: Run) -> None:
-    names = ["brier", "accuracy", "false_acted", "words_per_turn"]
-    for name, each in zip(names, measured_by_running(world, names), strict=True):
-        assert np.array_equal(each, measured(run, name), equal_nan=True)
-
-
-def test_a_margin_a_series_and_a_function_measure_too(world: ms.Scenario, run: Run) -> None:
+def test_margins_series_and_functions_are_measures(world: ms.Scenario, run: Run) -> None:
     columns = measured_by_running(world, ["accuracy >= 0", "mean of words", "always (words >= 0)"])
     assert np.array_equal(columns[0], measured(run, "accuracy"))
     words = run.signals.filter(pl.col("signal") == "words").group_by("rep", maintain_order=True).agg(pl.col("value"))
@@ -131,12 +123,12 @@ def test_a_margin_a_series_and_a_function_measure_too(world: ms.Scenario, run: R
         ("steady of words", "20 ticks or more"),
     ],
 )
-def test_what_measures_nothing_is_told(run: Run, metric: Any, message: str) -> None:
+def test_bad_measures_are_refused(run: Run, metric: Any, message: str) -> None:
     with pytest.raises(MalsimError, match=message):
         measured(run, metric)
 
 
-def test_no_truth_given_is_told(run: Run) -> None:
+def test_missing_truth_is_reported(run: Run) -> None:
     scripted = bench.run(ms.read("scenarios/worked_example.toml"))
     for name in ("brier", "accuracy", "ece", "auc"):
         with pytest.raises(UsageError, match=r"no truth given.*add \[\[facts\]\]"):
@@ -145,13 +137,13 @@ def test_no_truth_given_is_told(run: Run) -> None:
         measured(bench.run(run.scenario.replace(reader=None, replications=1)), "false_acted")
 
 
-def test_what_no_run_has_is_refused_before_one_is_made(world: ms.Scenario) -> None:
+def test_impossible_measure_is_refused_before_running(world: ms.Scenario) -> None:
     endless = world.replace(days=1e9, replications=100_000)
     with pytest.raises(UsageError, match="no such figure"):
         measured_by_running(endless, ["accuracy", "acuracy"])
 
 
-def test_which_way_is_better() -> None:
+def test_direction_of_improvement_is_known() -> None:
     assert [name for name in METRICS if is_better_high(name)] == [
         "accuracy", "answered", "auc", "auc_stated", "acted_share", "lessons_written", "autonomy", "grounded_share",
     ]  # fmt: skip
@@ -160,21 +152,13 @@ def test_which_way_is_better() -> None:
     assert not is_better_high(lambda _: 0.0)
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30))
-def test_an_interval_is_students(values: list[float]) -> None:
-    each = np.array(values)
-    mean, low, high = student(np.append(each, np.nan))
-    reach = stats.t.ppf(0.975, len(each) - 1) * stats.sem(each)
-    assert np.allclose([mean, low, high], [each.mean(), each.mean() - reach, each.mean() + reach], rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.parametrize("each", [[], [1.0], [math.nan, 1.0, math.nan], [0.5, 0.5, 0.5], [0.0, -0.0]])
-def test_an_interval_that_would_say_nothing_is_an_error(each: list[float]) -> None:
+def test_interval_without_spread_is_refused(each: list[float]) -> None:
     with pytest.raises(UsageError, match=r"two replications with a value|the same in every replication"):
         estimate(np.array(each), "brier")
 
 
-def test_an_estimate_counts_what_has_a_value() -> None:
+def test_estimate_counts_replications_with_a_value() -> None:
     result = estimate(np.array([1.0, math.nan, 2.0]), "delay")
     assert isinstance(result, Estimate)
     assert (result.replications, result.value) == (2, 1.5)
@@ -190,7 +174,7 @@ def brute(series: np.ndarray[Any, np.dtype[np.float64]]) -> int:
 
 
 @given(st.integers(20, 90), st.integers(0, 30), st.floats(-50.0, 50.0), st.integers(0, 2**32))
-def test_a_warm_up_is_what_the_definition_says(length: int, ramp: int, height: float, seed: int) -> None:
+def test_warm_up_follows_the_definition_of_mser5(length: int, ramp: int, height: float, seed: int) -> None:
     series = np.random.default_rng(seed).normal(size=length)
     series[:ramp] += height * (1.0 - np.arange(min(ramp, length)) / max(ramp, 1))
     result = int(mser5(series))
@@ -198,7 +182,7 @@ def test_a_warm_up_is_what_the_definition_says(length: int, ramp: int, height: f
     assert mser5(np.stack([series, series[::-1]], axis=1)).tolist() == [result, brute(series[::-1])]
 
 
-def test_a_steady_mean_leaves_the_warm_up_out() -> None:
+def test_steady_mean_excludes_the_warm_up() -> None:
     steady = np.r_[np.linspace(9.0, 1.0, 30), np.tile([0.9, 1.1], 60)]
     late = np.r_[np.full(7, np.nan), steady]
     assert np.allclose(steady_mean(np.stack([np.r_[steady, [0.9, 1.1] * 3, 0.9], late], axis=1)), 1.0, atol=0.02)
@@ -208,7 +192,7 @@ def test_a_steady_mean_leaves_the_warm_up_out() -> None:
         steady_mean(np.full((40, 1), np.nan))
 
 
-def test_a_function_s_code_is_told_from_another_s_and_from_nothing_else() -> None:
+def test_code_hash_distinguishes_functions() -> None:
     def twin(size: float) -> object:
         return lambda run: run.worth * size
 

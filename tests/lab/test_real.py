@@ -41,7 +41,7 @@ def folder(path: Path, *, dated: bool = False, objects: int = 12, writers: int =
 
 @pytest.mark.parametrize("law", list(LAWS))
 @pytest.mark.parametrize("dated", [False, True])
-def test_answers_are_those_of_a_replay_under_the_same_rules(tmp_path: Path, law: str, *, dated: bool) -> None:
+def test_answers_match_a_replay_under_the_same_rules(tmp_path: Path, law: str, *, dated: bool) -> None:
     real = read_real(folder(tmp_path, dated=dated))
     stream = read_claims(tmp_path / "claims.csv")
     truth = read_truth(tmp_path / "truth.csv", epoch=stream.epoch)
@@ -52,7 +52,7 @@ def test_answers_are_those_of_a_replay_under_the_same_rules(tmp_path: Path, law:
     assert both["right"].to_list() == both["right_told"].to_list()
 
 
-def test_the_majority_is_that_of_a_replay(tmp_path: Path) -> None:
+def test_majority_matches_a_replay(tmp_path: Path) -> None:
     real = read_real(folder(tmp_path))
     stream = read_claims(tmp_path / "claims.csv")
     answers = replay(stream.claims, read_truth(tmp_path / "truth.csv")).baselines["majority"]
@@ -72,7 +72,7 @@ def test_halves_do_not_overlap_and_do_not_depend_on_order() -> None:
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared claims are not beside this checkout")
-def test_the_tuned_law_beats_its_defaults_and_the_majority_on_objects_it_was_not_tuned_on() -> None:
+def test_tuned_law_beats_defaults_on_held_out_objects() -> None:
     sets = [DATA / name for name in ("zencrowd_us", "snow_rte")]
     laws = {"default": Rules(), "tuned": Rules.read("scenarios/rules/tuned_on_claims.toml")}
     scores: dict[tuple[str, str], list[float]] = {}

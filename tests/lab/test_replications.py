@@ -50,7 +50,7 @@ def normal(seed: int, spread: float = 1.0) -> Callable[[int, int], list[NDArray[
     return lambda start, count: [0.5 + spread * draws.normal("x", rep=start + np.arange(count))]
 
 
-def test_it_stops_when_narrow_and_not_before() -> None:
+def test_replication_stops_at_the_half_width() -> None:
     result = sequential(normal(1, 0.2), {"x": 0.05})
     looks = result.rounds
     assert result.reached
@@ -61,7 +61,7 @@ def test_it_stops_when_narrow_and_not_before() -> None:
     assert theory / 2 < result.replications < 2 * theory
 
 
-def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
+def test_intervals_have_nominal_coverage() -> None:
     estimates = [sequential(normal(seed, 0.2), {"x": 0.05})["x"] for seed in range(1000)]
     coverage = np.mean([one.low <= 0.5 <= one.high for one in estimates])
     low, _ = stats.binomtest(int(1000 * coverage), 1000).proportion_ci(0.999)
@@ -69,7 +69,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     assert low < 0.95  # were it wider than it says, it would waste runs
 
 
-def test_the_first_replications_are_the_same_however_many_follow(small: ms.Scenario) -> None:
+def test_first_replications_are_independent_of_later_ones(small: ms.Scenario) -> None:
     few = ms.replicate(small, metric=["brier", "accuracy"], half_width=0.1)
     many = ms.replicate(small, metric=["accuracy", "brier"], half_width={"accuracy": 0.03, "brier": 0.1})
     assert many.replications > few.replications
@@ -80,17 +80,11 @@ def test_the_first_replications_are_the_same_however_many_follow(small: ms.Scena
     assert math.isclose(few["brier"].low, row["low"], rel_tol=1e-9)
 
 
-def test_the_most_is_kept_to_and_told(small: ms.Scenario) -> None:
+def test_maximum_is_respected_and_reported(small: ms.Scenario) -> None:
     result = ms.replicate(small, metric="accuracy", half_width=1e-6, most=20)
     assert (result.replications, result.reached) == (20, False)
     assert "not reached" in repr(result)
     assert result.frame["reached"].to_list() == [False]
-
-
-def test_numbering_goes_on_from_the_scenarios_first(small: ms.Scenario) -> None:
-    result = ms.replicate(small.replace(first=10), metric="brier", half_width=0.2, first=4)
-    assert result.each["rep"].to_list()[:4] == [10, 11, 12, 13]
-    assert result.each["brier"][0] == ms.run(small, first=10).metrics().filter(metric="brier")["value"][0]
 
 
 @pytest.mark.parametrize(
@@ -106,12 +100,12 @@ def test_numbering_goes_on_from_the_scenarios_first(small: ms.Scenario) -> None:
         ({"metric": "cells >= 0 and nothing"}, "nothing"),
     ],
 )
-def test_what_cannot_be_replicated_is_told(small: ms.Scenario, settings: dict[str, Any], message: str) -> None:
+def test_bad_replications_are_refused(small: ms.Scenario, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(MalsimError, match=message):
         ms.replicate(small, **{"metric": "brier", "first": 2, **settings})
 
 
-def test_a_metric_that_never_varies_is_refused_and_one_that_varies_late_is_not() -> None:
+def test_constant_metric_is_refused() -> None:
     with pytest.raises(UsageError, match="the same in every replication"):
         sequential(lambda _, count: [np.full(count, 0.25)], {"x": 0.1})
     with pytest.raises(UsageError, match="two replications with a value"):
@@ -120,12 +114,12 @@ def test_a_metric_that_never_varies_is_refused_and_one_that_varies_late_is_not()
     assert rare.replications == 24
 
 
-def test_no_truth_given_is_told() -> None:
+def test_replication_without_truth_is_refused() -> None:
     with pytest.raises(UsageError, match="no truth given"):
         ms.replicate("scenarios/worked_example.toml", metric="brier")
 
 
-def test_a_pair_lives_on_the_same_numbers(small: ms.Scenario) -> None:
+def test_pairs_share_random_numbers(small: ms.Scenario) -> None:
     other = small.replace(rules={"challenge_ceiling": 0.3}, seed=99)
     result = ms.compare(small, other, metric="brier", replications=30)
     one = ms.run(small, replications=30)
@@ -141,18 +135,7 @@ def test_a_pair_lives_on_the_same_numbers(small: ms.Scenario) -> None:
     assert result.saved > 2
 
 
-def test_turning_a_comparison_round_turns_its_sign(small: ms.Scenario) -> None:
-    other = small.replace(rules={"weight_contradicts": 0.2})
-    one, two = (
-        ms.compare(small, other, metric="brier", replications=20),
-        ms.compare(other, small, metric="brier", replications=20),
-    )
-    assert math.isclose(one.difference.value, -two.difference.value, rel_tol=1e-12)
-    assert math.isclose(one.difference.low, -two.difference.high, rel_tol=1e-12)
-    assert one.differs == two.differs
-
-
-def test_a_comparison_goes_on_until_it_knows(small: ms.Scenario) -> None:
+def test_comparison_continues_to_the_half_width(small: ms.Scenario) -> None:
     other = small.replace(rules={"challenge_ceiling": 0.3})
     wide = ms.compare(small, other, metric="brier", replications=16)
     result = ms.compare(small, other, metric="brier", half_width=0.7 * wide.difference.half_width)
@@ -161,7 +144,7 @@ def test_a_comparison_goes_on_until_it_knows(small: ms.Scenario) -> None:
     assert result.each.height > 16
 
 
-def test_two_scenarios_that_are_one_have_no_difference(small: ms.Scenario) -> None:
+def test_equal_scenarios_have_no_difference(small: ms.Scenario) -> None:
     same = ms.compare(small, small, metric="brier", replications=5)
     assert str(same) == "brier: no difference, in each of 5 pairs"
     assert not same.differs
@@ -170,7 +153,7 @@ def test_two_scenarios_that_are_one_have_no_difference(small: ms.Scenario) -> No
         ms.compare(small, small, metric="brier", replications=1)
 
 
-def test_what_is_found_is_drawn_with_units(small: ms.Scenario) -> None:
+def test_figures_carry_units(small: ms.Scenario) -> None:
     def late(run: Run) -> NDArray[np.float64]:
         return np.arange(run.scenario.replications, dtype=float)
 

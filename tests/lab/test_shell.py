@@ -60,12 +60,12 @@ def output_of(target: Path | None, script: str, *, keep_going: bool = False) -> 
     return out.getvalue(), code
 
 
-def test_a_tripwire_typed_by_hand_trips(files: Path) -> None:
+def test_typed_tripwire_trips(files: Path) -> None:
     script = WIRING + "step 2\ngetp alarm.out\n" + AGAINST + "step 2\ngets low\ngetp alarm.out\ngetp dec_a3ee-scores-eff\n"
     assert output_of(files / "graph.malnet", script) == ("FALSE\n0.4430435\nTRUE\n0.4430435\n", 0)
 
 
-def test_typed_line_by_line_it_runs_as_the_file_does(files: Path) -> None:
+def test_typed_lines_run_as_the_file_does(files: Path) -> None:
     typed, read = (open_session(str(files / name)) for name in ("graph.malnet", "alarm.malnet"))
     console = Console(typed, stdout=io.StringIO())
     assert console.script(WIRING, "drill") == 0
@@ -74,7 +74,7 @@ def test_typed_line_by_line_it_runs_as_the_file_does(files: Path) -> None:
     assert one.memory.cells.equals(other.memory.cells)
 
 
-def test_stepping_at_once_is_stepping_by_one(files: Path) -> None:
+def test_many_steps_equal_single_steps(files: Path) -> None:
     start = open_session(str(files / "alarm.malnet")).session
     one_by_one = start
     for _ in range(5):
@@ -82,7 +82,7 @@ def test_stepping_at_once_is_stepping_by_one(files: Path) -> None:
     assert [moment.signals for moment in one_by_one.past] == [moment.signals for moment in start.stepped(5).past]
 
 
-def test_without_cells_it_is_the_stream_through_the_net() -> None:
+def test_session_without_cells_equals_the_stream() -> None:
     console = Console(open_session(None), stdout=io.StringIO())
     values = [0.0, 1.0, 1.0, 0.2, 0.9]
     assert (
@@ -95,7 +95,7 @@ def test_without_cells_it_is_the_stream_through_the_net() -> None:
     assert [moment.signals["y"] for moment in console.session.past] == expected
 
 
-def test_rewiring_a_live_net_keeps_what_it_remembers(files: Path) -> None:
+def test_rewiring_keeps_the_state_of_ops(files: Path) -> None:
     trip = AGAINST + "step 2\n"
     out, code = output_of(
         files / "alarm.malnet", trip + "loadrt not names=calm\nnet trip calm.in\naddf calm tick\ngetp alarm.out"
@@ -105,14 +105,14 @@ def test_rewiring_a_live_net_keeps_what_it_remembers(files: Path) -> None:
     assert out == "FALSE\nTRUE\n"
 
 
-def test_the_reviewer_is_played_by_hand(files: Path) -> None:
+def test_reviewer_pins_are_set_by_hand(files: Path) -> None:
     script = (
         AGAINST + "step 2\ngetp alarm.out\nsetp weak.level .1\nsetp reviewer.ack 1\nstep\ngetp alarm.out\ngetp reviewer.ack"
     )
     assert output_of(files / "alarm.malnet", script)[0] == "TRUE\nFALSE\nTRUE\n"
 
 
-def test_taking_away(files: Path) -> None:
+def test_items_are_removed(files: Path) -> None:
     script = "step\ndelf weak tick\nlist funct\nshow thread\nunlinkp weak.in\ngetp weak.in\nshow sig low\nsave -"
     out, code = output_of(files / "alarm.malnet", script)
     assert code == 0
@@ -122,7 +122,7 @@ def test_taking_away(files: Path) -> None:
     assert "net low < dec_a3ee-scores-eff" in out
 
 
-def test_unloading_takes_wires_settings_and_functions_along(files: Path) -> None:
+def test_unloading_removes_wires_settings_and_functions(files: Path) -> None:
     console = Console(open_session(str(files / "alarm.malnet")), stdout=(out := io.StringIO()))
     assert console.script("step\nunload latch\nlist comp\nlist sig\nlist funct\nstep\ngetp weak.above", "drill") == 0
     assert out.getvalue().splitlines() == ["weak", "ack bad low trip", "weak", "TRUE"]
@@ -144,7 +144,7 @@ def test_a_signal_named_before_its_net_keeps_its_type(files: Path) -> None:
     assert output_of(files / "alarm.malnet", "newsig new bit\nnet new weak.above\nlist sig new") == ("new\n", 0)
 
 
-def test_a_signal_without_pins_holds_a_value_until_a_net_makes_it() -> None:
+def test_unlinked_signal_keeps_its_value_for_its_net() -> None:
     script = "newsig free float\nsets free 2.5\ngets free\nshow sig fr*\nloadrt smooth names=lp\nnet free lp.in\ngets free"
     answer, code = output_of(None, script)
     lines = answer.splitlines()
@@ -181,7 +181,7 @@ def test_messages_and_variables(files: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert out.splitlines() == ["of low and low", '"a $5 title"', "gets low", "no value yet", "unecho", "0.9"]
 
 
-def test_an_op_that_its_addf_loaded_stays_when_it_is_off_its_thread() -> None:
+def test_delf_keeps_an_op_loaded_by_addf() -> None:
     assert output_of(None, "addf toggle tick\ndelf toggle\nlist comp")[0] == "toggle\n"
 
 
@@ -225,7 +225,7 @@ def test_an_op_that_its_addf_loaded_stays_when_it_is_off_its_thread() -> None:
         ("dec_a3ee contradicts> dec_ffff (-1)", "dec_ffff"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place_and_changes_nothing(files: Path, line: str, problem: str) -> None:
+def test_errors_name_their_place_and_change_nothing(files: Path, line: str, problem: str) -> None:
     console = Console(open_session(str(files / "alarm.malnet")), stdout=(out := io.StringIO()))
     before = console.session
     assert console.script(line, "drill") == 1
@@ -241,7 +241,7 @@ def test_a_script_stops_at_the_first_failure_or_keeps_going() -> None:
     assert (out.splitlines()[-1], code) == ("toggle.0 latch", 1)
 
 
-def test_a_comment_a_blank_and_a_joined_line_are_read_as_in_a_file() -> None:
+def test_comments_and_joined_lines_are_read_as_in_files() -> None:
     assert output_of(None, "# nothing\n\nloadrt toggle \\\n names=a,b # two\nlist comp\nquit\nlist comp") == ("a b\n", 0)
 
 
@@ -255,9 +255,7 @@ LINES = st.one_of(
 
 @settings(max_examples=25)
 @given(lines=st.lists(LINES, max_size=8))
-def test_nothing_is_written_without_save_and_nothing_typed_breaks_it(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
-) -> None:
+def test_typed_lines_never_crash_or_write_files(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     folder = tmp_path_factory.mktemp("shell")
     load(GRAPH).memory.save(folder / "memory.sqlite")
     before = {path: path.read_bytes() for path in folder.iterdir()}
@@ -290,13 +288,7 @@ def test_scope_writes_the_ticks_so_far(files: Path) -> None:
     assert (files / "seen.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_scope_without_a_file_says_where_to_look(files: Path) -> None:
-    out, code = output_of(files / "alarm.malnet", "step\nscope low")
-    assert (code, "malsim workbench" in out) == (1, True)
-    assert "no such signal" in output_of(files / "alarm.malnet", "step\nscope loww out=x.csv")[0]
-
-
-def test_what_was_saved_and_opened_is_saved_the_same(files: Path) -> None:
+def test_saving_is_stable_after_reopening(files: Path) -> None:
     target = files / "alarm.malnet"
     target.write_text(GRAPH + '\n\n# a note\n\n\nobs_b0b1 "it locked" conf(1)\n\n' + WIRING + "\n\n", encoding="utf-8")
     assert output_of(target, "save")[1] == 0
@@ -306,7 +298,7 @@ def test_what_was_saved_and_opened_is_saved_the_same(files: Path) -> None:
     assert "# a note" in once
 
 
-def test_a_store_of_many_lives_is_not_squeezed_into_a_netlist(files: Path) -> None:
+def test_store_of_replications_is_not_saved_as_netlist(files: Path) -> None:
     run = ms.run(ms.read("scenarios/worked_example.toml").replace(replications=2))
     run.memory.save(files / "two.sqlite")
     out, code = output_of(files / "two.sqlite", f"step\nsave {files / 'one.malnet'}\nsave")
@@ -316,7 +308,7 @@ def test_a_store_of_many_lives_is_not_squeezed_into_a_netlist(files: Path) -> No
     assert Memory.open(files / "two.sqlite").cells["rep"].n_unique() == 2
 
 
-def test_ctrl_c_gives_up_a_line_and_nothing_else(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_abandons_the_line_only(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     console = Console(open_session(str(files / "alarm.malnet")), stdout=io.StringIO())
     typed = iter(["step", "^C", "step", "quit"])
 
@@ -338,7 +330,7 @@ def test_hal_text_is_sourced_through_the_word_table(files: Path) -> None:
     assert (out.splitlines(), code) == (["0.2", "float"], 0)
 
 
-def test_an_address_is_read_along_edges_and_versions_and_has_a_type(files: Path) -> None:
+def test_addresses_follow_edges_and_versions(files: Path) -> None:
     (files / "chain.malnet").write_text('dec_a3ee "a" conf(.6)\ndec_b4ff "b" conf(.8)\ndec_b4ff supersedes> dec_a3ee (0)\n')
     asked = ("getp dec_b4ff@v1-scores-conf", "getp dec_b4ff.supersedes-scores-conf", "ptype dec_b4ff-scores-eff",
              "ptype dec_b4ff-flags-locked", "ptype dec_b4ff-writer", "ptype dec_b4ff.contradicts.*-scores-eff")  # fmt: skip
@@ -347,7 +339,7 @@ def test_an_address_is_read_along_edges_and_versions_and_has_a_type(files: Path)
     assert (out.split(), code) == (["0.6", "0.6", "float", "bit", "text", "float"], 0)
 
 
-def test_ticks_that_are_due_are_made_before_the_next_command(files: Path) -> None:
+def test_due_ticks_run_before_the_next_command(files: Path) -> None:
     now = [0.0]
     console = Console(open_session(str(files / "alarm.malnet")), stdout=io.StringIO(), clock=lambda: now[0])
     console.onecmd("start 4")
@@ -356,12 +348,6 @@ def test_ticks_that_are_due_are_made_before_the_next_command(files: Path) -> Non
     now[0] = 9.0
     console.onecmd("show")
     assert console.session.day == 10.0
-
-
-def test_the_meter_follows_the_steps(files: Path) -> None:
-    out, code = output_of(files / "alarm.malnet", "meter trip\nstep\n" + AGAINST + "step 4\nmeter\nstep")
-    assert code == 0, out
-    assert out == "day 0  trip  FALSE\nday 1  trip  FALSE\nday 5  trip  TRUE\n"
 
 
 @pytest.mark.parametrize(
@@ -377,7 +363,7 @@ def test_the_meter_follows_the_steps(files: Path) -> None:
         (["setp"], "reviewer", ["reviewer.ack", "reviewer.waiting"]),
     ],
 )
-def test_completion_knows_what_is_there(files: Path, before: list[str], typed: str, expected: list[str]) -> None:
+def test_completion_offers_existing_names(files: Path, before: list[str], typed: str, expected: list[str]) -> None:
     session = open_session(str(files / "alarm.malnet")).session
     assert candidates(session, before, typed) == expected
 
@@ -402,7 +388,7 @@ def test_the_command_runs_scripts_and_single_lines(files: Path, capsys: pytest.C
     assert main(["hal", target, "-f", str(files / "none.hal")]) == 2
 
 
-def test_it_goes_on_where_a_run_ended(capsys: pytest.CaptureFixture[str]) -> None:
+def test_session_continues_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["gets day", "step", "getp dec_a3ee-scores-eff", "net day clock.days", "step", "gets day"]
     assert main(["hal", "scenarios/worked_example.toml", "-k", *(part for word in words for part in ("-c", word))]) == 1
     run = ms.run("scenarios/worked_example.toml")
@@ -410,7 +396,7 @@ def test_it_goes_on_where_a_run_ended(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().out.splitlines()[1:] == [f"{worth:.7g}", "14"]
 
 
-def test_a_runs_netlist_comes_along() -> None:
+def test_session_of_a_run_has_its_netlist() -> None:
     run = ms.run(ms.read("scenarios/worked_example.toml").replace(netlist=WIRING))
     session = of_run(run).session.stepped()
     assert list(session.net.instances) == ["weak", "alarm"]
@@ -455,12 +441,12 @@ def test_a_pipe_is_a_script(files: Path) -> None:
     assert len(done.stdout.splitlines()) == 2
 
 
-def test_an_error_is_one_of_ours() -> None:
+def test_random_lines_raise_only_malsim_errors() -> None:
     with pytest.raises(MalsimError):
         open_session("no/such/file.malnet")
 
 
-def test_the_references_addresses_are_read_at_the_prompt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_documented_addresses_are_read_at_the_prompt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, target = tmp_path / "one.malnet", tmp_path / "low.csv"
     wires = "loadrt watch\nnet low watch.in < dec_a3ee-scores-eff\naddf watch tick\n"
     text.write_text('dec_a3ee "one" conf(.7)\n' + wires, encoding="utf-8")

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-import tracemalloc
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -25,12 +24,11 @@ from polars.testing import assert_frame_equal
 import malsim as ms
 from malsim.base.errors import MalsimError, UsageError
 from malsim.cli import main
-from malsim.lab.space.design import designed
-from malsim.lab.studies.pool import code_of, results
+from malsim.lab.studies.pool import code_of
 from malsim.scenario.file.scenario_file import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 SMALL = """
 why = "one fact, two writers"
@@ -98,7 +96,7 @@ def until(true: Callable[[], object], seconds: float = 120.0) -> None:
         time.sleep(0.005)
 
 
-def test_a_point_is_what_a_plain_run_of_its_settings_gives(small: ms.Scenario, whole: pl.DataFrame) -> None:
+def test_point_equals_a_plain_run(small: ms.Scenario, whole: pl.DataFrame) -> None:
     for ceiling in (0.01, 0.24):
         alone = ms.run(small, rules={"challenge_ceiling": ceiling}).metrics()
         for metric in ("brier", "accuracy"):
@@ -108,7 +106,7 @@ def test_a_point_is_what_a_plain_run_of_its_settings_gives(small: ms.Scenario, w
                 assert np.isclose(point[end], figure[end], rtol=1e-12)
 
 
-def test_points_do_not_depend_on_who_computes_them(small: ms.Scenario, whole: pl.DataFrame, tmp_path: Path) -> None:
+def test_points_are_independent_of_the_executor(small: ms.Scenario, whole: pl.DataFrame, tmp_path: Path) -> None:
     with ThreadPoolExecutor(3) as threads:
         many = sweep_of(small, CEILINGS[::-1], tmp_path / "threads", executor=threads)
     assert_frame_equal(many.frame, whole, check_exact=True)
@@ -117,7 +115,7 @@ def test_points_do_not_depend_on_who_computes_them(small: ms.Scenario, whole: pl
     }
 
 
-def test_what_is_there_is_not_computed_again(small: ms.Scenario, whole: pl.DataFrame, tmp_path: Path) -> None:
+def test_existing_points_are_not_recomputed(small: ms.Scenario, whole: pl.DataFrame, tmp_path: Path) -> None:
     assert sweep_of(small, CEILINGS[:7], tmp_path).computed == 7
     files(tmp_path)[2].unlink()
     (files(tmp_path)[0].parent / ".half.1.part").write_bytes(b"PAR1 and no more")
@@ -140,7 +138,7 @@ def test_a_folder_holds_one_sweep(small: ms.Scenario, tmp_path: Path, change: di
     assert sweep_of(small.replace(why="in other words"), [0.1], tmp_path).computed == 0
 
 
-def test_a_functions_points_are_kept_under_what_it_does(small: ms.Scenario, tmp_path: Path) -> None:
+def test_points_of_a_function_depend_on_its_code(small: ms.Scenario, tmp_path: Path) -> None:
     def times(factor: Any, power: float = 1.0) -> Callable[[ms.Run], Any]:
         def score(run: ms.Run) -> Any:
             return np.full(run.scenario.replications, run.cells.height * np.sum(factor) ** power)
@@ -162,7 +160,7 @@ def test_a_functions_points_are_kept_under_what_it_does(small: ms.Scenario, tmp_
     assert_frame_equal(sweep_of(small, [0.1], tmp_path, metric=times(2.0)).frame, before)
 
 
-def test_the_code_of_a_function_is_the_same_in_every_process_and_tells_its_parts() -> None:
+def test_code_hash_is_equal_in_every_process() -> None:
     class Scaled:
         def __init__(self, factor: float) -> None:
             self.factor = factor
@@ -215,7 +213,7 @@ def living(group: int) -> list[int]:
     return result
 
 
-def test_a_worker_that_dies_is_told_and_costs_nothing_finished(small: ms.Scenario, tmp_path: Path) -> None:
+def test_dead_worker_is_reported_and_points_are_kept(small: ms.Scenario, tmp_path: Path) -> None:
     folder = tmp_path / "points"
 
     def kill_a_worker() -> None:
@@ -233,7 +231,7 @@ def test_a_worker_that_dies_is_told_and_costs_nothing_finished(small: ms.Scenari
     assert all(pl.read_parquet(path).height == 2 for path in before)
 
 
-def test_it_runs_in_a_notebook(tmp_path: Path) -> None:
+def test_sweep_runs_in_a_notebook(tmp_path: Path) -> None:
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
@@ -253,9 +251,7 @@ def test_it_runs_in_a_notebook(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("default")
-def test_a_cluster_that_loses_a_worker_finishes_all_the_same(
-    small: ms.Scenario, tmp_path: Path, whole: pl.DataFrame
-) -> None:
+def test_cluster_survives_the_loss_of_a_worker(small: ms.Scenario, tmp_path: Path, whole: pl.DataFrame) -> None:
     distributed = pytest.importorskip("distributed", reason='needs pip install "malsim[cluster]"')
     folder = tmp_path / "points"
     settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
@@ -272,36 +268,6 @@ def test_a_cluster_that_loses_a_worker_finishes_all_the_same(
         result = sweep_of(small, CEILINGS, folder, executor=client)
         thread.join()
     assert_frame_equal(result.frame, whole, check_exact=True)
-
-
-def test_points_under_way_are_few_however_many_there_are() -> None:
-    most = 0
-
-    def jobs() -> Iterator[Callable[[], int]]:
-        nonlocal most
-        for number in range(2000):
-            most = max(most, number + 1 - len(ended))
-            yield partial(finish, number)
-
-    def finish(number: int) -> int:
-        ended.append(number)
-        return number
-
-    ended: list[int] = []
-    with ThreadPoolExecutor(2) as pool:
-        assert sorted(results(pool, jobs())) == list(range(2000))
-    assert most <= 64
-
-
-def test_a_grid_is_not_held_in_memory(small: ms.Scenario) -> None:
-    shares = np.linspace(0, 1, 1000).tolist()
-    points = designed({"rules.challenge_ceiling": shares, "rules.support_ceiling": shares}, small)
-    tracemalloc.start()
-    count = sum(1 for number, _ in zip(range(20_000), points, strict=False))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert (len(points), count) == (1_000_000, 20_000)
-    assert peak < 200_000
 
 
 @pytest.mark.parametrize(
@@ -321,13 +287,13 @@ def test_a_grid_is_not_held_in_memory(small: ms.Scenario) -> None:
         (pl.DataFrame({"day": [1.0]}), "no such setting"),
     ],
 )
-def test_a_bad_design_is_refused_before_any_run(small: ms.Scenario, tmp_path: Path, given: Any, message: str) -> None:
+def test_bad_designs_are_refused_before_running(small: ms.Scenario, tmp_path: Path, given: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         ms.sweep(small, given, folder=tmp_path / "none", executor=Here(), progress=False)
     assert not (tmp_path / "none").exists()
 
 
-def test_a_point_that_cannot_run_is_named_and_the_rest_kept(small: ms.Scenario, tmp_path: Path) -> None:
+def test_failing_point_is_named_and_others_are_kept(small: ms.Scenario, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"the point run.turn_every=9.0: .*at most the run's 2d"):
         ms.sweep(small, {"run.turn_every": [0.5, 9.0]}, folder=tmp_path, executor=Here(), progress=False)
     assert len(files(tmp_path)) == 1
@@ -336,7 +302,7 @@ def test_a_point_that_cannot_run_is_named_and_the_rest_kept(small: ms.Scenario, 
 
 
 @pytest.mark.parametrize("given", [3, "processes"])
-def test_what_is_no_executor_is_told(small: ms.Scenario, tmp_path: Path, given: Any) -> None:
+def test_bad_executors_are_refused(small: ms.Scenario, tmp_path: Path, given: Any) -> None:
     with pytest.raises(UsageError, match="not an executor"):
         sweep_of(small, [0.1], tmp_path, executor=given)
     with pytest.raises(UsageError, match="no worker"):
@@ -345,7 +311,7 @@ def test_what_is_no_executor_is_told(small: ms.Scenario, tmp_path: Path, given: 
         sweep_of(small, [0.1], tmp_path, executor=None, metric=lambda run: run.memory.cells.height)
 
 
-def test_points_given_twice_are_one_and_types_hold(small: ms.Scenario, tmp_path: Path) -> None:
+def test_duplicate_points_are_merged(small: ms.Scenario, tmp_path: Path) -> None:
     rows = [{"rules.damping": 1, "rules.mass_from": "stated", "rules.settle_ticks": 5.0}] * 2
     result = ms.sweep(small, rows, folder=tmp_path, executor=Here(), progress=False, metric="brier")
     assert result.points == 1
@@ -415,7 +381,7 @@ def test_the_command_sweeps_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFi
         (["--design", "missing.csv"], "no such file"),
     ],
 )
-def test_a_bad_command_line_is_told(
+def test_bad_command_line_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

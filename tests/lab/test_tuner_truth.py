@@ -112,7 +112,7 @@ def test_planted_support_ceiling_is_found() -> None:
 # excluded by a bound
 
 
-def test_claim_without_support_cannot_pass_what_is_stated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_claim_without_support_cannot_exceed_stated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rules = tmp_path / "rules.toml"
     words = ["tune", "scenarios/mutual_dispute.toml", "--space", "rules.damping=0.2:1", "--budget", "32", "-o", str(rules)]
     assert main([*words, "--require", "always[10d:30d] (eff(obs_a1a1) >= 0.4)"]) == 1
@@ -141,7 +141,7 @@ def test_challenge_ceiling_excludes_a_requirement() -> None:
 # nothing is random
 
 
-def test_deterministic_scenario_has_no_interval_and_nothing_held_out() -> None:
+def test_deterministic_scenario_has_no_intervals() -> None:
     result = tuned(DISPUTE, {CEILING: (0.2, 0.8)}, CALM, budget=32)
     assert result.recommended
     assert (result.interval, result.held_out, result.held_gain, result.gap) == ({}, None, None, None)
@@ -177,7 +177,7 @@ def test_figures_show_search_before_and_after_and_front() -> None:
     assert any("point of the search" in axes.get_xlabel() for axes in figures[""].axes)
 
 
-def test_ceilings_and_decay_constants_are_tuned_together_on_claims(tmp_path: Path) -> None:
+def test_ceilings_and_decay_are_tuned_together_on_claims(tmp_path: Path) -> None:
     """Claims that go stale: a value claimed long ago is false, one claimed lately is true."""
     rows = [f"{day},w{number},o{number},{'yes' if day > 25 else 'no'},0.9,volatile" for number, day in enumerate(range(50))]
     (tmp_path / "claims.csv").write_text("time,writer,object,value,stated_confidence,stability\n" + "\n".join(rows) + "\n")

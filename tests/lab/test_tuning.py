@@ -21,7 +21,6 @@ from malsim.lab.studies.measure import measured_by_running
 from malsim.lab.tuning import Tuner, problems, tune
 from malsim.lab.tuning.held_out import pareto_front
 from malsim.lab.tuning.search import Search
-from malsim.lab.tuning.trials import bootstrap, loss_of
 from malsim.memory import Rules
 from malsim.memory.law import effective
 
@@ -66,7 +65,7 @@ class Planted:
         return self, Planted(self.seed + 1000 + seed, self.count, subject=self.subject)
 
 
-def test_planted_constants_lie_in_their_interval_and_are_recommended() -> None:
+def test_planted_constants_are_recovered() -> None:
     inside, rounds = np.zeros(2), 8
     for seed in range(rounds):
         result = ms.tune(Planted(seed, count=2000), space=CEILINGS, budget=96, seed=seed)
@@ -82,7 +81,7 @@ def test_planted_constants_lie_in_their_interval_and_are_recommended() -> None:
     assert (inside >= rounds - 2).all(), inside  # P(more than two of eight outside at 95 %) < 0.006
 
 
-def test_the_rules_file_is_read_back_and_says_how_sure_it_is(tmp_path: Path) -> None:
+def test_rules_file_is_read_back_with_intervals(tmp_path: Path) -> None:
     result = ms.tune(Planted(), space=CEILINGS, budget=64)
     result.write(tmp_path / "rules.toml")
     read = Rules.read(tmp_path / "rules.toml")
@@ -102,7 +101,7 @@ def test_a_flat_objective_recommends_nothing() -> None:
         result.toml()
 
 
-def test_a_gain_that_may_be_chance_recommends_nothing() -> None:
+def test_insignificant_gain_recommends_nothing() -> None:
     there = Rules(support_ceiling=0.5, challenge_ceiling=0.3)
     result = ms.tune(Planted(count=60, subject=there), space=CEILINGS, budget=32)
     assert not result.recommended
@@ -133,13 +132,13 @@ class Noise:
         return self, Noise(self.seed + 1000 + seed)
 
 
-def test_an_objective_of_chance_alone_is_called_flat() -> None:
+def test_random_objective_is_flat() -> None:
     result = [ms.tune(Noise(seed), space=CEILINGS, budget=64) for seed in range(12)]
     assert sum("flat" in one.reason for one in result) >= 10  # P(more than two of twelve at 4 %) < 0.02
     assert sum(one.recommended for one in result) <= 1
 
 
-def test_two_objectives_give_a_front_and_leave_the_choice_open() -> None:
+def test_two_objectives_give_a_front() -> None:
     result = ms.tune(Planted(count=400), space=CEILINGS, objective=["brier", "bias"], budget=96)
     assert not result.recommended
     assert "front" in result.reason
@@ -150,7 +149,7 @@ def test_two_objectives_give_a_front_and_leave_the_choice_open() -> None:
     assert "brier" in figure.axes[0].get_xlabel()
 
 
-def test_another_optimiser_may_drive() -> None:
+def test_other_optimisers_can_drive_the_tuner() -> None:
     tuner = ms.Tuner(Planted(), space=CEILINGS, objective="brier")
     draws = np.random.default_rng(0)
     for _ in range(4):
@@ -165,7 +164,7 @@ def test_another_optimiser_may_drive() -> None:
 
 @settings(max_examples=25)
 @given(st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=2), min_size=1, max_size=12))
-def test_the_front_is_what_no_other_beats(rows: list[list[int]]) -> None:
+def test_front_is_non_dominated(rows: list[list[int]]) -> None:
     losses = np.array(rows, dtype=float)
     front = pareto_front(losses)
     for row, on_front in zip(losses, front, strict=True):
@@ -173,34 +172,7 @@ def test_the_front_is_what_no_other_beats(rows: list[list[int]]) -> None:
         assert on_front == (not beaten)
 
 
-def test_resamples_are_those_of_each_statistic() -> None:
-    draws = np.random.default_rng(0)
-    tries = [[[draws.normal(size=50)], [draws.normal(size=80)]] for _ in range(3)]
-    resamples = bootstrap(tries, worst=False)
-    for number, units in enumerate(tries):
-        exact = np.sqrt(sum(part[0].var() / len(part[0]) for part in units)) / 2
-        assert resamples[:, number, 0].std() == pytest.approx(exact, rel=0.15)
-        assert resamples[:, number, 0].mean() == pytest.approx(loss_of(units, worst=False)[0], abs=0.03)
-    worst = bootstrap(tries, worst=True)[:, :, 0]
-    assert (worst <= [loss_of(units, worst=True)[0] for units in tries]).all()
-
-
-@given(st.integers(0, 1000), st.permutations(range(8)))
-@settings(max_examples=20)
-def test_the_order_of_telling_decides_nothing(seed: int, order: list[int]) -> None:
-    one, other = (Search(2, size=8, seed=seed) for _ in range(2))
-    for _ in range(3):
-        points = [one.ask() for _ in range(8)]
-        again = [other.ask() for _ in range(8)]
-        for number, point in points:
-            one.tell(number, float(((point - 0.4) ** 2).sum()))
-        for place in order:
-            number, point = again[place]
-            other.tell(number, float(((point - 0.4) ** 2).sum()))
-    assert np.array_equal(np.stack(one.points), np.stack(other.points))
-
-
-def test_search_says_what_it_waits_for() -> None:
+def test_search_reports_missing_losses() -> None:
     search = Search(1, size=4)
     numbers = [search.ask()[0] for _ in range(4)]
     with pytest.raises(UsageError, match="tell what these were worth"):
@@ -233,7 +205,7 @@ def test_search_says_what_it_waits_for() -> None:
         ({"problems": "scenarios/mutual_dispute.toml", "objective": "brir"}, "no such figure"),
     ],
 )
-def test_bad_input_is_refused(change: dict[str, Any], message: str) -> None:
+def test_bad_arguments_of_tune_are_refused(change: dict[str, Any], message: str) -> None:
     options: dict[str, Any] = {"problems": Planted(count=20), "space": CEILINGS, "budget": 32} | change
     with pytest.raises(MalsimError, match=message):
         ms.tune(options.pop("problems"), **options)
@@ -264,9 +236,7 @@ def test_claims_are_tuned_on_half_of_their_objects(tmp_path: Path) -> None:
         ms.tune(claims(tmp_path / "blind", truth=False), space=CEILINGS, budget=32)
 
 
-def test_the_command_raises_the_worst_margin_and_writes_rules_and_a_figure(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_command_writes_rules_and_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     requirements = ["always[20d:30d] (eff(obs_a1a1) >= 0.1)", "always[20d:30d] (eff(obs_b2b2) <= 0.25)"]
     words = ["tune", "scenarios/mutual_dispute.toml", "--budget", "32", "--replications", "2", "--json"]
     words += [word for text in requirements for word in ("--require", text)]
@@ -285,7 +255,7 @@ def test_the_command_raises_the_worst_margin_and_writes_rules_and_a_figure(
     assert "not a setting with a range" in capsys.readouterr().err
 
 
-def test_the_figure_has_a_panel_a_setting_with_its_unit() -> None:
+def test_figure_has_a_panel_per_setting() -> None:
     result = ms.tune(Planted(count=300), space=CEILINGS | {"rules.calibration": ["none", "brier"]}, budget=32)
     labels = [axes.get_xlabel() for axes in result.figure().axes]
     assert labels[0] == "rules.support_ceiling (1)"
@@ -317,7 +287,7 @@ def test_a_bound_on_a_price_is_kept_by_every_point(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("text", ["gap", "gap > 3", "brier >= 1", "gap >= x"])
-def test_what_is_no_bound_is_refused(text: str) -> None:
+def test_bad_price_bounds_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="not a bound on a price"):
         Tuner(Planted(), space=CEILINGS, holdout=[Planted()], keep=[text])
 

@@ -62,28 +62,28 @@ def shrink(start: Break, judge: Callable[[Scenario], PropertyRun], result: Prope
     return least, result, runs
 
 
-def _simpler(one: Break, result: PropertyRun) -> Iterator[Break]:
-    base, disturbance = one.base, one.disturbance
+def _simpler(broken: Break, result: PropertyRun) -> Iterator[Break]:
+    base, disturbance = broken.base, broken.disturbance
     if base.replications > 1:
-        yield replace(one, base=base.replace(replications=1, first=result.replication))
+        yield replace(broken, base=base.replace(replications=1, first=result.replication))
     for place in range(len(disturbance.writes)):
         writes = disturbance.writes[:place] + disturbance.writes[place + 1 :]
-        yield replace(one, disturbance=replace(disturbance, writes=writes))
+        yield replace(broken, disturbance=replace(disturbance, writes=writes))
     for name in disturbance.settings:
         rest = {other: value for other, value in disturbance.settings.items() if other != name}
-        yield replace(one, disturbance=replace(disturbance, settings=rest))
+        yield replace(broken, disturbance=replace(disturbance, settings=rest))
     for row in range(base.claims.height):
-        yield replace(one, base=base.replace(claims=base.claims.filter(np.arange(base.claims.height) != row)))
+        yield replace(broken, base=base.replace(claims=base.claims.filter(np.arange(base.claims.height) != row)))
     half = base.turns // 2
     for turns in dict.fromkeys((half, 2 * half - 1)):
         if turns >= 1:
-            yield replace(one, base=base.replace(days=turns * base.turn_every / DAY))
+            yield replace(broken, base=base.replace(days=turns * base.turn_every / DAY))
     for place, write in enumerate(disturbance.writes):
         for digits in (0, 1, 2):
             rounder = max(round(write.confidence, digits), 0.1)
             if rounder != write.confidence:
                 writes = (*disturbance.writes[:place], replace(write, confidence=rounder), *disturbance.writes[place + 1 :])
-                yield replace(one, disturbance=replace(disturbance, writes=writes))
+                yield replace(broken, disturbance=replace(disturbance, writes=writes))
 
 
 def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
@@ -104,7 +104,7 @@ def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
         document["memory"] = document.get("memory", {}) | {"law": base.law}
         document["law"] = dict(base.law_settings)
     claims = _claims_left(document.get("claim", []), base.claims["title"].to_list(), base.claims["t"].to_list())
-    writes = [table(number, one, base.turn_every) for number, one in enumerate(broken.disturbance.writes)]
+    writes = [table(number, entry, base.turn_every) for number, entry in enumerate(broken.disturbance.writes)]
     document["claim"] = claims + writes
     for name, value in broken.disturbance.settings.items():
         set_in_document(document, name, value)
@@ -128,9 +128,9 @@ def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
 def _claims_left(claims: list[dict[str, Any]], titles: list[str], times: list[float]) -> list[dict[str, Any]]:
     others = list(zip(titles, times, strict=True))
     own = []
-    for one in claims:
-        key = (one["title"], span(one["at"]) / DAY)
+    for claim in claims:
+        key = (claim["title"], span(claim["at"]) / DAY)
         if key in others:
             others.remove(key)
-            own.append(one)
+            own.append(claim)
     return own

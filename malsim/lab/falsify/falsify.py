@@ -72,7 +72,7 @@ class Falsification:
         if self.disturbance is None:
             best = min(self.trail["margin"].to_list())
             return f"{self.check.name}: not broken in {self.runs} runs, the nearest margin {best:.3g} (scaled)"
-        writes = [f"  {one}" for one in self.disturbance.writes]
+        writes = [f"  {write}" for write in self.disturbance.writes]
         settings = [f"  {name} = {value}" for name, value in self.disturbance.settings.items()]
         phase = self.trail["phase"][-1]
         head = f"{self.check.name}: broken in run {self.runs} ({phase}), shrunk in {self.shrinking} more to"

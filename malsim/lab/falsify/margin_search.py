@@ -155,10 +155,10 @@ def _evolve(
     while trail.open and generation < 20 * trail.budget:
         generation += 1
         margins = np.asarray(rank(trail.runs))
-        family = sorted(dict.fromkeys(family), key=lambda one: (margins[one], one))[:FAMILY]
+        family = sorted(dict.fromkeys(family), key=lambda member: (margins[member], member))[:FAMILY]
         stale = 0 if margins[family[0]] < best - 1e-12 else stale + 1
         best = min(best, float(margins[family[0]]))
-        parents = np.stack([trail.points[one] for one in family])
+        parents = np.stack([trail.points[member] for member in family])
         trials = _with_repeats(draws, parents, _trials(draws, parents, generation), block, generation)
         if stale >= STALE:
             stale, fresh = 0, _random(draws, size, 1_000_000 + generation * FAMILY, FAMILY // 2)

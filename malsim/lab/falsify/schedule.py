@@ -134,8 +134,8 @@ class WriteSchedule:
 def with_disturbance(scenario: Scenario, disturbance: Disturbance) -> Scenario:
     """Return the scenario with the writes inserted in the middle of their turns and the settings changed."""
     rows = []
-    for number, one in enumerate(disturbance.writes):
-        row = table(number, one, scenario.turn_every) | {"t": (one.turn + 0.5) * scenario.turn_every / DAY, "body": ""}
+    for number, write in enumerate(disturbance.writes):
+        row = table(number, write, scenario.turn_every) | {"t": (write.turn + 0.5) * scenario.turn_every / DAY, "body": ""}
         del row["at"]
         rows.append(row)
     if disturbance.settings:

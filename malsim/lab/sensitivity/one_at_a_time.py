@@ -38,26 +38,30 @@ def of_rules(scenario: Scenario, step: float) -> Space:
     """Return the space of all rules from (1 − step) to (1 + step) times their values, within bounds, and all choices."""
     if not 0.0 < step <= 1.0:
         raise UsageError("not a step", where="step", given=step, allowed="above 0 to 1")
-    ranges = [_around(one, step) for one in settings_of(scenario.rules).values()]
-    return Space(tuple(one for one in ranges if one is not None))
+    ranges = [_around(entry, step) for entry in settings_of(scenario.rules).values()]
+    return Space(tuple(entry for entry in ranges if entry is not None))
 
 
 def moves(space: Space) -> list[Move]:
     """Return the moves to both ends of each range, and to every choice other than the current one."""
     every = []
-    for one in space.dimensions:
-        values = [value for value in one.choices if value != one.value] if one.choices else [one.at(0.0), one.at(1.0)]
-        every += [Move(one.name, value) for value in values if value != one.value]
+    for dimension in space.dimensions:
+        values = (
+            [value for value in dimension.choices if value != dimension.value]
+            if dimension.choices
+            else [dimension.at(0.0), dimension.at(1.0)]
+        )
+        every += [Move(dimension.name, value) for value in values if value != dimension.value]
     return every
 
 
 def nudges(space: Space, flat: Collection[str] = ()) -> list[Move]:
     """Return moves by ± a twentieth of each range; flat settings, whole numbers and choices are left out."""
     every = []
-    for one in space.dimensions:
-        if not one.choices and not one.whole and one.name not in flat:
-            here = one.share(one.value)
-            every += [Move(one.name, one.at(min(max(here + way, 0.0), 1.0))) for way in (-NUDGE, NUDGE)]
+    for dimension in space.dimensions:
+        if not dimension.choices and not dimension.whole and dimension.name not in flat:
+            here = dimension.share(dimension.value)
+            every += [Move(dimension.name, dimension.at(min(max(here + way, 0.0), 1.0))) for way in (-NUDGE, NUDGE)]
     return every
 
 
@@ -115,15 +119,15 @@ def alike(every: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:
     return pl.DataFrame(rows, orient="row", schema=columns).sort("collinearity", descending=True, maintain_order=True)
 
 
-def _around(one: Setting, step: float) -> Dimension | None:
-    if one.choices:
-        return Dimension(name=one.name, value=one.value, choices=one.choices)
-    if not np.isfinite(one.value):
+def _around(setting: Setting, step: float) -> Dimension | None:
+    if setting.choices:
+        return Dimension(name=setting.name, value=setting.value, choices=setting.choices)
+    if not np.isfinite(setting.value):
         return None
-    reach = step * abs(one.value) or step
-    low, high = (min(max(end, one.low), one.high) for end in (one.value - reach, one.value + reach))
-    if one.whole:
-        low, high = (float(round(end)) for end in (min(low, one.value - 1), max(high, one.value + 1)))
-        low = max(low, one.low)
-    low = one.value if one.above and low <= one.low else low
-    return Dimension(name=one.name, value=one.value, low=low, high=high, whole=one.whole, unit=one.unit)
+    reach = step * abs(setting.value) or step
+    low, high = (min(max(end, setting.low), setting.high) for end in (setting.value - reach, setting.value + reach))
+    if setting.whole:
+        low, high = (float(round(end)) for end in (min(low, setting.value - 1), max(high, setting.value + 1)))
+        low = max(low, setting.low)
+    low = setting.value if setting.above and low <= setting.low else low
+    return Dimension(name=setting.name, value=setting.value, low=low, high=high, whole=setting.whole, unit=setting.unit)

@@ -143,11 +143,11 @@ def sensitivity(
     ranges = of_rules(scenario, step) if space is None else Space.of(space, scenario)
     single = moves(ranges)
     with _runner(scenario, metric, executor, workers, progress=progress) as run:
-        values, *each = run([{}, *({one.setting: one.to} for one in single)])
+        values, *each = run([{}, *({move.setting: move.to} for move in single)])
         _refuse_unknown(values, metric)
         base, tornado = float(np.nanmean(values)), swings(single, values, each)
         small = nudges(ranges, tornado.filter("flat")["setting"].unique())
-        pairs = alike(small, run([{one.setting: one.to} for one in small]))
+        pairs = alike(small, run([{move.setting: move.to} for move in small]))
         frame = None
         if space is not None:
 
@@ -176,7 +176,7 @@ def _runner(scenario: Scenario, metric: Measure, executor: Any, workers: int | N
     with contextlib.nullcontext() if alone else executor_of(executor, workers=workers) as pool:
 
         def run(settings: Sequence[Mapping[str, Any]]) -> list[Array]:
-            jobs = [partial(_values, scenario, one, metric) for one in settings]
+            jobs = [partial(_values, scenario, values, metric) for values in settings]
             return in_order(jobs, pool, title=f"sensitivity of {scenario.name}", unit="run", progress=progress)
 
         yield run

@@ -138,10 +138,10 @@ class Commands(cmd.Cmd):
         """Tables of what there is: show [comp|pin|param|sig|funct|thread|cell [PATTERN]]."""
         kind, pattern = [*line.split(), "", ""][:2]
         kind = "" if kind == "all" else kind
-        for one in [kind] if kind else listing.KINDS:
+        for name in [kind] if kind else listing.KINDS:
             if not kind:
-                self.say(f"-- {one}: {listing.KINDS[one]}")
-            self.say(listing.show(self.session, one, pattern))
+                self.say(f"-- {name}: {listing.KINDS[name]}")
+            self.say(listing.show(self.session, name, pattern))
 
     def do_list(self, line: str) -> None:
         """Names only: list comp|pin|param|sig|funct|thread|cell [PATTERN]."""

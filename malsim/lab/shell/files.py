@@ -107,7 +107,7 @@ def of_run(run: Run) -> SessionFile:
             "a shell holds one replication", given=f"{scenario.replications} replications", hint="run it with one"
         )
     wires = scenario.netlist
-    wiring = [one for one in wires.document.statements if isinstance(one, WIRING)] if wires else []
+    wiring = [statement for statement in wires.document.statements if isinstance(statement, WIRING)] if wires else []
     tick = float(scenario.turn_every)
     session = Session.over(run.memory, Document(tuple(wiring)), rules=scenario.rules, day=scenario.days, tick=tick)
     return SessionFile(session)

@@ -151,7 +151,7 @@ def signals_by_pin(net: Net) -> dict[str, Signal]:
 
 def without_setting(statements: tuple[Statement, ...], names: set[str]) -> tuple[Statement, ...]:
     """Return the statements that do not set any of these pins or signals."""
-    return tuple(one for one in statements if not (isinstance(one, Set) and one.address in names))
+    return tuple(statement for statement in statements if not (isinstance(statement, Set) and statement.address in names))
 
 
 def _names(statement: Statement) -> set[str]:
@@ -213,7 +213,7 @@ def _cells(memory: Memory) -> pl.DataFrame:
 
 def delf(session: Session, function: str, thread: str = "tick") -> Session:
     """Remove a function from a thread; the instance stays loaded."""
-    threads = {name: one.name for one in session.net.threads for name in one.functions}
+    threads = {name: scheduled.name for scheduled in session.net.threads for name in scheduled.functions}
     if threads.get(function) != thread:
         on = f"it is on {threads[function]}" if function in threads else nearest(function, threads)
         raise UsageError("this function is not on this thread", given=f"{function} {thread}", hint=on or None)
@@ -245,11 +245,12 @@ def delsig(session: Session, signal: str) -> Session:
 def unload(session: Session, name: str) -> Session:
     """Remove an instance, all instances of an op, or with `all` every instance, and their wires."""
     instances = session.net.instances
-    names = {one for one, instance in instances.items() if name in {"all", one, instance.sheet.name}}
+    names = {statement for statement, instance in instances.items() if name in {"all", statement, instance.sheet.name}}
     if not names and name != "all":
         raise UsageError("nothing of this name is loaded", given=name, hint=nearest(name, instances))
     explicit = [
-        replace(one, names=names_of(one), count=None) if isinstance(one, Load) else one for one in session.statements
+        replace(statement, names=names_of(statement), count=None) if isinstance(statement, Load) else statement
+        for statement in session.statements
     ]
     return session.with_wiring(without_instances(explicit, names))
 

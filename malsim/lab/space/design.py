@@ -122,8 +122,8 @@ def design(
 def _checked(name: str, values: Any, scenario: Scenario) -> list[Any]:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise UsageError("not a list of values", where=f"design: {name}", given=values, hint=f"write [{values!r}]")
-    one = setting(name, scenario, where="design")
-    return [one.checked(value, where="design") for value in values]
+    target = setting(name, scenario, where="design")
+    return [target.checked(value, where="design") for value in values]
 
 
 def _not_empty(points: Design) -> Design:

@@ -94,7 +94,7 @@ def listed(changes: Changes) -> str:
 
 
 def _values(scenario: Scenario) -> dict[str, Any]:
-    table = {name: one.value for name, one in settings_of(scenario).items() if name != "run.first"}
+    table = {name: entry.value for name, entry in settings_of(scenario).items() if name != "run.first"}
     return {"law": scenario.law} | table | _rules(scenario.rules)
 
 

@@ -66,9 +66,9 @@ def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
         for key, slot in instance.sheet.slots.items():
             settable = slot.key in instance.sheet.params or key in instance.settings
             if settable and slot.pin.type in {"int", "float"}:
-                one = _setting(f"netlist.{name}.{key}", key, instance, slot.pin)
-                if one.low < one.high:  # a preset op holds some of its parameters fast
-                    yield one
+                entry = _setting(f"netlist.{name}.{key}", key, instance, slot.pin)
+                if entry.low < entry.high:  # a preset op holds some of its parameters fast
+                    yield entry
 
 
 def with_op_settings(wires: NetlistConfig, tables: Mapping[str, Mapping[str, Any]]) -> NetlistConfig:

@@ -53,11 +53,11 @@ def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
     '0 to 1'
     """
     if isinstance(subject, Rules):
-        return {one.name: one for one in _rules(subject)}
+        return {entry.name: entry for entry in _rules(subject)}
     own = with_reader_ops(subject.netlist, None)  # a reader's ops follow from the reader
     ops = op_settings(own) if own else ()
     parts = (_rules(subject.rules), _law(subject), _run(subject), _world(subject), _people(subject), _faults(subject), ops)
-    return {one.name: one for part in parts for one in part}
+    return {entry.name: entry for part in parts for entry in part}
 
 
 def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") -> Setting:
@@ -119,17 +119,17 @@ def _parts(scenario: Scenario, tables: Mapping[str, dict[str, Any]]) -> dict[str
     return parts
 
 
-def _population(one: Any, values: Mapping[str, Any]) -> Any:
+def _population(population: Any, values: Mapping[str, Any]) -> Any:
     own = {key: value for key, value in values.items() if key in HABITS or key == "count"}
     rest = {key: value for key, value in values.items() if key not in own}
-    return replace(one, settings=dict(one.settings) | rest, **own)
+    return replace(population, settings=dict(population.settings) | rest, **own)
 
 
-def _fault(label: str, one: Any, tables: Mapping[str, dict[str, Any]]) -> Any:
+def _fault(label: str, fault: Any, tables: Mapping[str, dict[str, Any]]) -> Any:
     return replace(
-        one,
-        noise=dict(one.noise) | tables.get(f"faults.{label}.noise", {}),
-        bad=dict(one.bad) | tables.get(f"faults.{label}.bad", {}),
+        fault,
+        noise=dict(fault.noise) | tables.get(f"faults.{label}.noise", {}),
+        bad=dict(fault.bad) | tables.get(f"faults.{label}.bad", {}),
     )
 
 
@@ -170,12 +170,12 @@ def _world(scenario: Scenario) -> Iterator[Setting]:
 
 
 def _people(scenario: Scenario) -> Iterator[Setting]:
-    for one in scenario.writers:
-        name = f"writers.{one.name}"
-        yield Setting(name=f"{name}.count", value=one.count, unit="writers", low=1, high=MOST_MEMBERS, whole=True)
-        habits = {key: param for key, param in HABITS.items() if key != "alike" or one.lineage}
-        yield from _of_params(name, habits, {habit: getattr(one, habit) for habit in habits})
-        yield from _of_params(name, one.kind_of.params, one.settings)
+    for population in scenario.writers:
+        name = f"writers.{population.name}"
+        yield Setting(name=f"{name}.count", value=population.count, unit="writers", low=1, high=MOST_MEMBERS, whole=True)
+        habits = {key: param for key, param in HABITS.items() if key != "alike" or population.lineage}
+        yield from _of_params(name, habits, {habit: getattr(population, habit) for habit in habits})
+        yield from _of_params(name, population.kind_of.params, population.settings)
     if scenario.reader:
         reader = scenario.reader
         yield from _of_params("reader", PARAMS, {param: getattr(reader, param) for param in PARAMS})
@@ -194,9 +194,9 @@ def _people(scenario: Scenario) -> Iterator[Setting]:
 
 
 def _faults(scenario: Scenario) -> Iterator[Setting]:
-    for label, one in _with_labels(scenario):
-        yield from _of_params(f"faults.{label}.noise", NOISE, one.noise)
-        yield from _of_params(f"faults.{label}.bad", BAD, one.bad)
+    for label, fault in _with_labels(scenario):
+        yield from _of_params(f"faults.{label}.noise", NOISE, fault.noise)
+        yield from _of_params(f"faults.{label}.bad", BAD, fault.bad)
 
 
 def _with_labels(scenario: Scenario) -> Iterator[tuple[str, Any]]:

@@ -93,41 +93,41 @@ class Space:
         if not table:
             raise UsageError("an empty space", where="space", hint='give such as {"rules.support_ceiling": (0, 0.9)}')
         dimensions = [
-            [_dimension(name, values, setting(name, one, where="space")) for one in subjects or (Rules(),)]
+            [_dimension(name, values, setting(name, setting_, where="space")) for setting_ in subjects or (Rules(),)]
             for name, values in table.items()
         ]
         return cls(tuple(alike[0] for alike in dimensions))
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.dimensions)
+        return tuple(dimension.name for dimension in self.dimensions)
 
     def values(self, point: NDArray[np.float64]) -> dict[str, Any]:
-        return {one.name: one.at(float(share)) for one, share in zip(self.dimensions, point, strict=True)}
+        return {dimension.name: dimension.at(float(share)) for dimension, share in zip(self.dimensions, point, strict=True)}
 
     def point(self, values: Mapping[str, Any]) -> NDArray[np.float64]:
         """Return the point at which the dimensions have these values; an unnamed dimension keeps its current value."""
         return np.array([one.share(values.get(one.name, one.value)) for one in self.dimensions])
 
 
-def _dimension(name: str, ends: Sequence[Any], one: Setting) -> Dimension:
+def _dimension(name: str, ends: Sequence[Any], setting_: Setting) -> Dimension:
     where = f"space: {name}"
-    if one.choices:
+    if setting_.choices:
         choices = () if isinstance(ends, str) else tuple(ends)
-        if len(set(choices)) < BOTH_ENDS or not set(choices) <= set(one.choices):
-            allowed = f"two or more of {one.allowed}"
+        if len(set(choices)) < BOTH_ENDS or not set(choices) <= set(setting_.choices):
+            allowed = f"two or more of {setting_.allowed}"
             raise UsageError("not choices of this setting", where=where, given=ends, allowed=allowed)
-        return Dimension(name=name, value=one.value, choices=tuple(dict.fromkeys(choices)))
+        return Dimension(name=name, value=setting_.value, choices=tuple(dict.fromkeys(choices)))
     if isinstance(ends, str) or len(ends) != BOTH_ENDS or not all(_is_number(end) for end in ends):
         raise UsageError("not a range", where=where, given=ends, allowed="(low, high)")
     low, high = (float(end) for end in ends)
     if not low < high or not np.isfinite([low, high]).all():
         raise UsageError("an empty range", where=where, given=ends, allowed="low below high, both finite")
-    if not (one.holds(low) and one.holds(high)):
-        raise UsageError("beyond the documented bounds", where=where, given=ends, allowed=one.allowed)
-    if one.whole and not (low.is_integer() and high.is_integer()):
-        raise UsageError("not whole numbers", where=where, given=ends, allowed=one.allowed)
-    return Dimension(name=name, value=one.value, low=low, high=high, whole=one.whole, unit=one.unit)
+    if not (setting_.holds(low) and setting_.holds(high)):
+        raise UsageError("beyond the documented bounds", where=where, given=ends, allowed=setting_.allowed)
+    if setting_.whole and not (low.is_integer() and high.is_integer()):
+        raise UsageError("not whole numbers", where=where, given=ends, allowed=setting_.allowed)
+    return Dimension(name=name, value=setting_.value, low=low, high=high, whole=setting_.whole, unit=setting_.unit)
 
 
 def _is_number(value: object) -> bool:

@@ -80,8 +80,8 @@ def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
 def _parts(move: Array, changes: list[Array]) -> list[float]:
     if not changes:
         return []
-    products = [[np.einsum("i,i->", one, other) for other in changes] for one in changes]
-    parts: list[float] = np.linalg.lstsq(products, [np.einsum("i,i->", one, move) for one in changes], rcond=ALIKE)[
+    products = [[np.einsum("i,i->", change, other) for other in changes] for change in changes]
+    parts: list[float] = np.linalg.lstsq(products, [np.einsum("i,i->", change, move) for change in changes], rcond=ALIKE)[
         0
     ].tolist()
     return parts

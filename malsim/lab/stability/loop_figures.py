@@ -68,19 +68,19 @@ def bifurcation(loop: TickLoop, row: int, ceiling: str) -> pl.DataFrame:
     return pl.concat([*visits, still]).unique(maintain_order=True)
 
 
-def stability_map(one: TickLoop, points: int) -> pl.DataFrame:
+def stability_map(base: TickLoop, points: int) -> pl.DataFrame:
     """Return a grid over both ceilings from 0 to 1: support_ceiling, challenge_ceiling, radius, rings (simulated)."""
     grid = np.linspace(0.0, 1.0, points)
     up, down = (each.ravel() for each in np.meshgrid(grid, grid, indexing="ij"))
     radii, ringing = np.zeros(len(up)), np.zeros(len(up), dtype=bool)
-    per = max(1, 4_000_000 // len(one.start))
+    per = max(1, 4_000_000 // len(base.start))
     for at in range(0, len(up), per):
         some = slice(at, at + per)
-        loop = replace(one, support_ceiling=up[some], challenge_ceiling=down[some])
+        loop = replace(base, support_ceiling=up[some], challenge_ceiling=down[some])
         ringing[some] = rings(loop)
         fixed, _ = fixed_point(loop, np.repeat(loop.start[:, None], len(up[some]), axis=1))
         for place, worth in zip(range(at, at + fixed.shape[1]), fixed.T, strict=True):
-            here = replace(one, support_ceiling=up[place], challenge_ceiling=down[place])
+            here = replace(base, support_ceiling=up[place], challenge_ceiling=down[place])
             radii[place] = spectrum(here.jacobian(worth), here.damping).radius
     return pl.DataFrame({"support_ceiling": up, "challenge_ceiling": down, "radius": radii, "rings": ringing})
 

@@ -57,7 +57,8 @@ class PairedComparison:
         """Frame with a row for a, b, their paired difference and the unpaired difference: what, value, low, high."""
         sides = (("a", self.a), ("b", self.b))
         rows = [
-            (name, one.value if one else self.each[name].mean(), one and one.low, one and one.high) for name, one in sides
+            (name, side.value if side else self.each[name].mean(), side and side.low, side and side.high)
+            for name, side in sides
         ]
         mean = self.difference
         rows += [("b − a, paired", mean.value, mean.low, mean.high), ("b − a, unpaired", mean.value, *self.unpaired)]
@@ -116,7 +117,7 @@ def compare(
 
     def pairs(start: int, count: int) -> list[Paired]:
         same = {"first": start, "replications": count, "seed": a.seed}
-        new = Paired(*(measurements_by_running(one.replace(**same), [metric])[0] for one in (a, b)))
+        new = Paired(*(measurements_by_running(scenario.replace(**same), [metric])[0] for scenario in (a, b)))
         both.append(both[-1].and_more(new) if both else new)
         return [new]
 

@@ -97,7 +97,7 @@ def measurement(run: Run, metric: Measure) -> Measurement:
 
 def measured_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[Array]:
     """Run the scenario and return each measure per replication; see `measurements_by_running`."""
-    return [one.parts for one in measurements_by_running(scenario, metrics)]
+    return [measured_.parts for measured_ in measurements_by_running(scenario, metrics)]
 
 
 def measurements_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> list[Measurement]:
@@ -105,12 +105,12 @@ def measurements_by_running(scenario: Scenario, metrics: Sequence[Measure]) -> l
 
     Raises `UsageError` as `measurement` does; what no run could give is refused before the scenario is run.
     """
-    for one in metrics:
-        if isinstance(one, str) and one not in METRICS and not _is_named(one):
-            _property(one)
-    figures = all(isinstance(one, str) and (one in METRICS or one in PRICES) for one in metrics)
+    for metric in metrics:
+        if isinstance(metric, str) and metric not in METRICS and not _is_named(metric):
+            _property(metric)
+    figures = all(isinstance(metric, str) and (metric in METRICS or metric in PRICES) for metric in metrics)
     run = bench.run(scenario.replace(record="bands") if figures else scenario)
-    return [measurement(run, one) for one in metrics]
+    return [measurement(run, metric) for metric in metrics]
 
 
 def is_better_high(metric: Measure) -> bool:

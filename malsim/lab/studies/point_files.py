@@ -57,13 +57,18 @@ class SweepPoint:
             point = ", ".join(f"{name}={value}" for name, value in self.settings.items())
             raise UsageError(str(error), where=f"the point {point}") from error
         rows = [
-            (name_of(metric), *one.mean(), one.count, *((one.time.horizon, one.time.censored) if one.time else (None, None)))
-            for metric, one in zip(self.metrics, results, strict=True)
+            (
+                name_of(metric),
+                *result.mean(),
+                result.count,
+                *((result.time.horizon, result.time.censored) if result.time else (None, None)),
+            )
+            for metric, result in zip(self.metrics, results, strict=True)
         ]
         frame = pl.DataFrame(rows, orient="row", schema=COLUMNS | OF_TIMES).with_columns(
             pl.col("value", "low", "high").fill_nan(None)
         )
-        frame = frame if any(isinstance(one, Times) for one in results) else frame.drop(OF_TIMES)
+        frame = frame if any(isinstance(result, Times) for result in results) else frame.drop(OF_TIMES)
         settings = [pl.Series(name, [value] * frame.height) for name, value in self.settings.items()]
         write_whole(pl.DataFrame(settings).hstack(frame), self.path)
         return self.path.name
@@ -123,7 +128,7 @@ def _difference(key: str, before: object, now: object) -> str:
 
 def identity_of(scenario: Scenario) -> str:
     """Return a hash of everything that determines a scenario's run; not of its checks, nor of its file's path."""
-    settings = {one.name: getattr(scenario, one.name) for one in fields(scenario)}
+    settings = {entry.name: getattr(scenario, entry.name) for entry in fields(scenario)}
     for name in ("claims", "rules", "checks", "text", "path", "why", "initial_memory", "netlist"):
         settings.pop(name)
     parts = [repr(sorted(settings.items())), repr(constants(scenario.rules)), scenario.claims.write_ndjson()]

@@ -98,14 +98,14 @@ def results(pool: Executor, jobs: Iterable[Callable[[], Result]]) -> Iterator[Re
             if not flying:
                 return
             done, flying = wait(flying, return_when=FIRST_COMPLETED)
-            for one in done:
-                yield one.result()
+            for future in done:
+                yield future.result()
     except BrokenExecutor as error:
         hint = "what is finished is kept: run the same again, with fewer workers if memory ran out"
         raise UsageError("a worker died", where="executor", hint=hint) from error
     finally:
-        for one in flying:
-            one.cancel()
+        for future in flying:
+            future.cancel()
 
 
 def in_order(
@@ -185,5 +185,7 @@ def _description(value: object, outer: tuple[int, ...]) -> object:
 def _instructions(code: CodeType | None) -> object:
     if code is None:
         return None
-    constants = [_instructions(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    constants = [
+        _instructions(constant) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts
+    ]
     return code.co_code.hex(), code.co_names, constants

@@ -76,15 +76,23 @@ class ReplicationResult:
     def frame(self) -> pl.DataFrame:
         """Frame with one row per metric: metric, value, low, high, replications, asked (half-width), reached."""
         rows = [
-            (one.metric, one.value, one.low, one.high, one.replications, self.targets[name], self._reached(name))
-            for name, one in self.estimates.items()
+            (
+                estimate.metric,
+                estimate.value,
+                estimate.low,
+                estimate.high,
+                estimate.replications,
+                self.targets[name],
+                self._reached(name),
+            )
+            for name, estimate in self.estimates.items()
         ]
         return pl.DataFrame(
             rows, orient="row", schema=["metric", "value", "low", "high", "replications", "asked", "reached"]
         )
 
     def plot(self, title: str = "") -> Sheet:
-        """Plot the interval at each look, beside the requested half-width."""
+        """Plot the interval at each look, and the requested half-width."""
         from malsim.showing.plots.studies.narrowing import narrowing
 
         return narrowing(self.rounds, labels={name: label_of(name) for name in self.targets}, title=title)
@@ -94,10 +102,11 @@ class ReplicationResult:
 
     def __repr__(self) -> str:
         lines, doubts = [], self.doubts
-        for name, one in self.estimates.items():
-            wide = "" if one.half_width <= self.targets[name] else f"; ± {self.targets[name]:g} was asked and not reached"
+        for name, estimate in self.estimates.items():
+            target = self.targets[name]
+            wide = "" if estimate.half_width <= target else f"; ± {target:g} was requested and not reached"
             doubt = f"; {doubts[name]}" if name in doubts else ""
-            lines.append(f"{one}{wide}{doubt}")
+            lines.append(f"{estimate}{wide}{doubt}")
         return "\n".join(lines)
 
 
@@ -168,25 +177,31 @@ def sequential(
     rounds: list[tuple[str | float, ...]] = []
     due, count = first, 0
     while True:
-        new = [Measurement(one) if isinstance(one, np.ndarray) else one for one in sample(start + count, due)]
-        samples = [own.and_more(one) for own, one in zip(samples, new, strict=True)] if samples else new  # type: ignore[arg-type]
+        new = [
+            Measurement(measured) if isinstance(measured, np.ndarray) else measured
+            for measured in sample(start + count, due)
+        ]
+        samples = [own.and_more(measured) for own, measured in zip(samples, new, strict=True)] if samples else new  # type: ignore[arg-type]
         count += due
-        looks = [Estimate.of(one, name, stopped=True) for name, one in zip(targets, samples, strict=True)]
-        rounds += [(count, one.metric, one.value, one.low, one.high, targets[one.metric]) for one in looks]
-        values = [one.parts for one in samples]
+        looks = [Estimate.of(measured, name, stopped=True) for name, measured in zip(targets, samples, strict=True)]
+        rounds += [
+            (count, measured.metric, measured.value, measured.low, measured.high, targets[measured.metric])
+            for measured in looks
+        ]
+        values = [measured.parts for measured in samples]
         pairs = zip(looks, values, strict=True)
-        narrow = all(0.0 < one.half_width <= targets[one.metric] and enough(each) for one, each in pairs)
+        narrow = all(0.0 < measured.half_width <= targets[measured.metric] and enough(each) for measured, each in pairs)
         flat = any(len(np.unique(each[~np.isnan(each)])) < 2 for each in values)  # noqa: PLR2004  # one value has no spread
         if narrow or count >= most or (flat and count >= PATIENCE):
             break
         due = min(max(int(count * (GROWTH - 1.0)), 1), most - count)
-    for name, one in zip(targets, samples, strict=True):
-        refuse_no_spread(one, name, alike=alike)
+    for name, measured in zip(targets, samples, strict=True):
+        refuse_no_spread(measured, name, alike=alike)
     each = pl.DataFrame({"rep": start + np.arange(count)} | dict(zip(targets, values, strict=True)))
     return ReplicationResult(
         estimates={
-            name: Estimate.of(one, name, stopped=bool(np.isfinite(targets[name])))
-            for name, one in zip(targets, samples, strict=True)
+            name: Estimate.of(measured, name, stopped=bool(np.isfinite(targets[name])))
+            for name, measured in zip(targets, samples, strict=True)
         },
         targets=dict(targets),
         each=each.with_columns(pl.exclude("rep").fill_nan(None)),

@@ -162,7 +162,7 @@ def _card(scenario: Scenario, points: Design, metrics: Sequence[Measure]) -> dic
         "scenario": scenario.name,
         "identity": identity_of(scenario),
         "settings": sorted(points.names),
-        "metrics": [name_of(one) for one in metrics],
-        "code": {name_of(one): code_of(one) for one in metrics if callable(one)},
+        "metrics": [name_of(metric) for metric in metrics],
+        "code": {name_of(metric): code_of(metric) for metric in metrics if callable(metric)},
         "versions": versions(),
     }

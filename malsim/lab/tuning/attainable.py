@@ -86,7 +86,7 @@ def reach_of(run: Run, claim: str, ends: Mapping[str, float]) -> Reach | None:
 
 def _ends(scenario: Scenario, space: Space) -> dict[str, float]:
     """Return the highest ceilings and the least calibration factor of the space."""
-    rules, own = scenario.rules, {one.name.removeprefix("rules."): one for one in space.dimensions}
+    rules, own = scenario.rules, {dimension.name.removeprefix("rules."): dimension for dimension in space.dimensions}
     high = {
         name: own[name].high if name in own else getattr(rules, name) for name in ("support_ceiling", "challenge_ceiling")
     }

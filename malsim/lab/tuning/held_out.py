@@ -90,7 +90,7 @@ def evaluate_tries(study: Study, values: list[dict[str, Any]], tries: Tries) -> 
         reason=verdict or _recommendation(study, figures, starts=starts),
         margins=margins,
         notes=(*_at_ends(study.space, values[best]), *([] if random else [NO_CHANCE])),
-        units={one.name: one.unit for one in study.space.dimensions},
+        units={dimension.name: dimension.unit for dimension in study.space.dimensions},
         **{name: value for name, value in figures.items() if name != "flat"},
     )
 
@@ -123,7 +123,7 @@ def _without_chance(study: Study, values: list[dict[str, Any]], total: Array, be
     figures |= {"loss": (float(total[best]), NAN, NAN), "gain": (float(total[0] - total[best]), NAN, NAN)}
     if study.holdout is not None and study.holds_others:
         units = [study.holdout(values[place]) for place in (0, best)]
-        was, now = (float(loss_of(one, worst=study.worst, scales=study.scales).mean()) for one in units)
+        was, now = (float(loss_of(losses, worst=study.worst, scales=study.scales).mean()) for losses in units)
         figures |= {"held_out": (now, NAN, NAN), "held_gain": (was - now, NAN, NAN)}
     return figures
 
@@ -131,7 +131,7 @@ def _without_chance(study: Study, values: list[dict[str, Any]], total: Array, be
 def _margins(study: Study, best: dict[str, Any], units: list[list[Array]], *, random: bool) -> pl.DataFrame:
     """Return requirement, margin, held_out (null if nothing was held out), scale, met, and excluded."""
     others = worst_margins(study.holdout(best)) if study.holdout is not None and random else None
-    margins, texts = worst_margins(units), [name_of(one) for one in study.measures]
+    margins, texts = worst_margins(units), [name_of(measure) for measure in study.measures]
     both = margins if others is None else np.minimum(margins, others)
     return pl.DataFrame({
         "requirement": texts, "margin": margins, "held_out": others if others is not None else [None] * len(texts),
@@ -169,11 +169,13 @@ def _recommendation(study: Study, figures: dict[str, Any], *, starts: bool) -> s
 def _at_ends(space: Space, best: dict[str, Any]) -> tuple[str, ...]:
     """Return a sentence for each setting whose best value lies at an end of its range, where the optimum may lie beyond."""
     lines = []
-    for one in space.dimensions:
-        share = 0.5 if one.choices else (best[one.name] - one.low) / (one.high - one.low)
+    for dimension in space.dimensions:
+        share = 0.5 if dimension.choices else (best[dimension.name] - dimension.low) / (dimension.high - dimension.low)
         if not NEAR_END < share < 1.0 - NEAR_END:
             end = "low" if share <= NEAR_END else "high"
-            lines.append(f"the best {one.name} is at the {end} end of its range, {one.low:g} to {one.high:g}")
+            lines.append(
+                f"the best {dimension.name} is at the {end} end of its range, {dimension.low:g} to {dimension.high:g}"
+            )
     return tuple(lines)
 
 
@@ -190,7 +192,7 @@ def pareto_front(losses: Array) -> NDArray[np.bool_]:
 
 
 def _names(measures: tuple[Measure, ...], count: int) -> tuple[str, ...]:
-    names = tuple(name_of(one) for one in measures)
+    names = tuple(name_of(measure) for measure in measures)
     return names if count == len(names) else (f"worst of {', '.join(names)}",)
 
 
@@ -203,7 +205,9 @@ def _candidates(
     columns, front = pl.DataFrame(losses, schema=titles), pareto_front(losses)
     if study.worst and len(study.measures) > 1:
         margins = np.stack([worst_margins(units) for units in tries])
-        columns = columns.hstack(pl.DataFrame(margins, schema=[f"margin of {name_of(one)}" for one in study.measures]))
+        columns = columns.hstack(
+            pl.DataFrame(margins, schema=[f"margin of {name_of(measure)}" for measure in study.measures])
+        )
         front = pareto_front(-margins)
     return points.with_columns(*columns, pl.Series("front", front))
 

@@ -104,11 +104,11 @@ class OfClaims:
             "trust_brier": squared_error(probability * answers["currency"].to_numpy(), right),
             "log_loss": -right * np.log(clipped) - (1.0 - right) * np.log(1.0 - clipped),
         }
-        for one in measures:
-            if one not in by_name:
+        for measure in measures:
+            if measure not in by_name:
                 allowed = ", ".join(by_name)
-                raise UsageError("real claims have no such objective", where=self.name, given=one, allowed=allowed)
-        return [by_name[one] for one in measures]
+                raise UsageError("real claims have no such objective", where=self.name, given=measure, allowed=allowed)
+        return [by_name[measure] for measure in measures]
 
     def halved(self, seed: int) -> tuple[Problem, Problem]:
         """Split the objects into two halves; all claims stay in memory, only truths are held out."""
@@ -188,4 +188,4 @@ class Within:
     problems: tuple[Problem, ...]
 
     def __call__(self, values: Mapping[str, Any]) -> bool:
-        return all(bound.holds(one.under(values)) for bound in self.bounds for one in self.problems)
+        return all(bound.holds(problem.under(values)) for bound in self.bounds for problem in self.problems)

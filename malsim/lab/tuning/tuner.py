@@ -57,14 +57,14 @@ class Tuner:
         measures: tuple[Measure, ...] = tuple(requirements or (objective if several else (objective or "brier",)))  # type: ignore[arg-type]
         self.worst = bool(requirements)
         training, test = _split(problems, holdout, seed, replications, rules)
-        self.space = Space.of(space, *(one.subject for one in training))
+        self.space = Space.of(space, *(entry.subject for entry in training))
         self.job, self.holdout = Job(tuple(training), measures), Job(tuple(test), measures) if test else None
         self.scales: tuple[float, ...] = ()
         self.holds_others = holdout is not None
         self._within = Within(tuple(map(PriceBound.of, keep)), tuple(training))
         self.values: list[dict[str, Any]] = []
         self.tries: list[list[list[Array]]] = []
-        self._try([{one.name: one.value for one in self.space.dimensions}])
+        self._try([{entry.name: entry.value for entry in self.space.dimensions}])
         self.starts_within = self._within(self.values[0])
 
     def evaluate(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[float]:
@@ -93,7 +93,7 @@ class Tuner:
 
         Requirements of which one says its own `scale`, or whose scales are within a factor of 4, are compared as they stand.
         """
-        texts = [str(one) for one in self.job.measures]
+        texts = [str(measure) for measure in self.job.measures]
         if self.worst and len(texts) > 1 and not any(SCALE.search(text) for text in texts):
             scales = scales_of(self.tries)
             self.scales = tuple(scales) if max(scales) > SAME_SCALE * min(scales) else ()
@@ -240,11 +240,11 @@ def _split(
         problems = [problems]
     if not problems:
         raise UsageError("nothing to tune on", where="tune", hint="give scenarios or folders of claims")
-    every = [as_problem(one, replications=replications, rules=rules) for one in problems]
+    every = [as_problem(problem, replications=replications, rules=rules) for problem in problems]
     if holdout is None:
-        pairs = [one.halved(seed) for one in every]
+        pairs = [problem.halved(seed) for problem in every]
         test = [other for _, other in pairs if other is not None]
-        return [one for one, _ in pairs], test if len(test) == len(pairs) else []
+        return [problem for problem, _ in pairs], test if len(test) == len(pairs) else []
     if not holdout:
         raise UsageError("nothing held out", where="tune: holdout", hint="leave it out to hold out half of what is given")
-    return every, [as_problem(one, replications=replications, rules=rules) for one in holdout]
+    return every, [as_problem(problem, replications=replications, rules=rules) for problem in holdout]

@@ -127,8 +127,8 @@ class TuningResult:
         if len(names) < 2:  # noqa: PLR2004  # a front has two sides
             raise UsageError("one objective has no front", where="pareto", given=names, hint="tune with two")
         what = "loss" if self.margins is None else "margin"
-        x, y = (f"loss: {label_of(one)}" if self.margins is None else f"margin of {one}" for one in names[:2])
-        columns = [f"{what} of {one}" for one in names[:2]]
+        x, y = (f"loss: {label_of(name)}" if self.margins is None else f"margin of {name}" for name in names[:2])
+        columns = [f"{what} of {name}" for name in names[:2]]
         title = title or f"Front of {self.candidates.height} points: no other point is better in both"
         losses = self.margins is None
         return pareto(self.candidates, x=columns[0], y=columns[1], labels=(x, y), title=title, lower_is_better=losses)

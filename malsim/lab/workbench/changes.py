@@ -50,12 +50,12 @@ class Tuning:
         scenario = self.law_scenario
         if self.netlist is not None:
             wires = scenario.netlist or NetlistConfig.of("")
-            inputs = tuple(one for one in wires.inputs if self._takes(one))
+            inputs = tuple(input_ for input_ in wires.inputs if self._takes(input_))
             document = parse(self.netlist, file="netlist")
             scenario = scenario.replace(netlist=replace(wires, document=document, inputs=inputs))
         if self.inputs:
             wires = scenario.netlist or NetlistConfig.of("")
-            inputs = tuple(sorted((*wires.inputs, *self.inputs), key=lambda one: one.at))
+            inputs = tuple(sorted((*wires.inputs, *self.inputs), key=lambda input_: input_.at))
             scenario = scenario.replace(netlist=replace(wires, inputs=inputs))
         values = {name: value for name, value in self.values.items() if name != LAW}
         scenario = changed(scenario, values, where="workbench")
@@ -140,7 +140,7 @@ def query_of(tuning: Tuning, scenario: str, token: str = "") -> str:
     if tuning.netlist is not None:
         words.append(("netlist", tuning.netlist))
     words += [("check", f"{check.name}: {check.property}") for check in tuning.checks]
-    words += [("input", f"{one.signal}@{one.at}={one.value:g}") for one in tuning.inputs]
+    words += [("input", f"{input_.signal}@{input_.at}={input_.value:g}") for input_ in tuning.inputs]
     return f"?{urlencode(words)}" if words else ""
 
 

@@ -59,7 +59,7 @@ def test_a_change_gives_the_frames_of_the_engine(tripwire: Tuning) -> None:
     assert_frame_equal(tuned.run.cells, ms.run(changed(tripwire.base, {"rules.challenge_ceiling": 0.3})).cells)
 
 
-def test_the_files_own_value_takes_a_change_away(tripwire: Tuning) -> None:
+def test_original_value_removes_a_change(tripwire: Tuning) -> None:
     tuned = tripwire.with_value("rules.challenge_ceiling", 0.3)
     assert tuned.values == {"rules.challenge_ceiling": 0.3}
     assert tuned.with_value("rules.challenge_ceiling", 0.6).values == {}
@@ -70,7 +70,7 @@ def test_the_files_own_value_takes_a_change_away(tripwire: Tuning) -> None:
     [("rules.challenge_ceiling", 1.5), ("rules.damping", 0.0), ("run.days", -1.0), ("law", "nosuch"), ("rules.nosuch", 1.0),
      ("rules.calibration", "nosuch"), ("rules.challenge_ceiling", None), ("seed", 0.5)],
 )  # fmt: skip
-def test_a_refused_value_says_what_is_allowed(tripwire: Tuning, name: str, value: object) -> None:
+def test_refused_value_lists_what_is_allowed(tripwire: Tuning, name: str, value: object) -> None:
     with pytest.raises(MalsimError) as refused:
         tripwire.with_value(name, value)
     assert name in str(refused.value)
@@ -206,7 +206,7 @@ def test_a_refused_run_gives_its_message(tripwire: Tuning) -> None:
     assert isinstance(run_now(tripwire), Result)
 
 
-def test_of_changes_that_wait_only_the_newest_is_run(tripwire: Tuning) -> None:
+def test_only_the_newest_waiting_change_runs(tripwire: Tuning) -> None:
     import threading
 
     shown: list[float] = []
@@ -225,7 +225,7 @@ def test_of_changes_that_wait_only_the_newest_is_run(tripwire: Tuning) -> None:
     assert len(shown) < 9
 
 
-def test_a_netlist_and_claims_open_too(tmp_path: Path) -> None:
+def test_netlists_and_claims_open(tmp_path: Path) -> None:
     assert "bits" in run_tuning(Tuning(base=scenario_of_path("scenarios/tripwire.malnet"))).traces
     tuning = Tuning(base=scenario_of_path("scenarios/claims/lines.csv"))
     first = run_tuning(tuning)
@@ -237,7 +237,7 @@ def test_a_netlist_and_claims_open_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../secret.toml", "/etc/passwd", "nosuch", "a\0b"])
-def test_an_address_names_no_file_elsewhere(tmp_path: Path, name: str) -> None:
+def test_address_cannot_name_files_elsewhere(tmp_path: Path, name: str) -> None:
     with pytest.raises(MalsimError):
         path_of_name(name, tmp_path)
 

@@ -242,12 +242,12 @@ def test_the_gallery_leads_to_eight_examples(gallery: str, visit: Visit) -> None
 
 
 @pytest.mark.parametrize("query", ["scenario=../../etc/passwd", "scenario=nosuch", "scenario=%00"])
-def test_a_wrong_address_says_so(gallery: str, visit: Visit, query: str) -> None:
+def test_wrong_address_shows_an_error(gallery: str, visit: Visit, query: str) -> None:
     page = visit(f"{gallery}?{query}", ready=".wb-error")
     assert page.locator(".wb-error").first.text_content()
 
 
-def test_a_wrong_setting_in_an_address_says_so(gallery: str, visit: Visit) -> None:
+def test_wrong_setting_in_an_address_shows_an_error(gallery: str, visit: Visit) -> None:
     page = visit(f"{gallery}?scenario=tripwire&rules.damping=7")
     page.get_by_text("rules.damping").first.wait_for()
     settled(page)
@@ -288,7 +288,7 @@ def test_another_origin_is_refused_and_a_token_is_asked_for(visit: Visit) -> Non
         settled(visit(address))
 
 
-def test_a_slider_shows_its_picture_within_a_blink(gallery: str, visit: Visit) -> None:
+def test_slider_latency_is_printed(gallery: str, visit: Visit) -> None:
     """Print the times from the move of a slider to the new picture; they are not asserted."""
     for name in ("tripwire", "worked_example"):
         page = visit(f"{gallery}?scenario={name}")

@@ -31,7 +31,7 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_bench_gives_the_palettes_own_answer(tmp_path: Path) -> None:
+def test_op_bench_equals_the_op(tmp_path: Path) -> None:
     bench = OpsBench("smooth", tmp_path, {"gain": 0.5})
     assert bench.answer().equals(ops.respond(ops.load("smooth"), "step", {"gain": 0.5}, calls=120))
 
@@ -57,7 +57,7 @@ def test_noise_and_a_file_feed_an_op(tmp_path: Path) -> None:
         bench.answer()
 
 
-def test_an_integral_gain_takes_the_loop_to_its_set_point() -> None:
+def test_integral_gain_reaches_the_set_point() -> None:
     assert abs(closed_loop({"Pgain": 1.0})["y"][-1] - 0.5) < 1e-3
     assert abs(closed_loop({"Pgain": 1.0, "Igain": 0.2})["y"][-1] - 1.0) < 1e-2
     assert np.isfinite(closed_loop({"Pgain": 50.0, "maxoutput": 2.0})["y"].to_numpy()).all()

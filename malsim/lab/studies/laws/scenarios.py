@@ -52,9 +52,9 @@ def compare_on_scenarios(
     for scenario in scenarios:
         under = [scenario.replace(**under_memory(law, scenario), replications=replications) for law in laws]
         names = [law if isinstance(law, str) else law.name for law in laws]
-        sides = [Measured.of(one, metrics, notes) for one in under]
-        for one, name, side in zip(under, names, sides, strict=True):
-            rows += [*_rows(scenario.name, name, side, sides[0], metrics), _cost_row(one, name, side)]
+        sides = [Measured.of(variant, metrics, notes) for variant in under]
+        for variant, name, side in zip(under, names, sides, strict=True):
+            rows += [*_rows(scenario.name, name, side, sides[0], metrics), _cost_row(variant, name, side)]
     return LawTable(
         frame=pl.DataFrame(rows, schema=SCHEMA),
         title=f"{replications} replications each, the same for every law",
@@ -131,7 +131,7 @@ def under_memory(law: str | Adapter, scenario: Scenario) -> dict[str, object]:
 
 def _run(scenario: Scenario, metrics: Sequence[Measure], notes: Notes) -> Run | None:
     """Run once for all metrics; return None if a user's memory failed in every replication or the law cannot run."""
-    figures = all(isinstance(one, str) and (one in FIGURES or one in PRICES) for one in metrics)
+    figures = all(isinstance(metric_, str) and (metric_ in FIGURES or metric_ in PRICES) for metric_ in metrics)
     try:
         run = bench.run(scenario.replace(record="bands") if figures and not scenario.adapter else scenario)
     except AdapterError as problem:  # in every replication

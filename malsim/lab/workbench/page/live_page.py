@@ -101,7 +101,7 @@ class LivePage:
             self.stack = Stack(panels, self.key, result.run.scenario.days, self._tapped)
             self._draw()
             panes = [*self.stack.figures.values(), self.stack.events]
-            self.plots.objects = [pn.pane.Bokeh(one, sizing_mode="stretch_width", margin=0) for one in panes]
+            self.plots.objects = [pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0) for figure in panes]
         else:
             self._draw()
         self.checks.show(result)

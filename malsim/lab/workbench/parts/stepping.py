@@ -175,7 +175,7 @@ class InputsPart:
 
     def show(self) -> None:
         wires = self._page.tuning.scenario.netlist or NetlistConfig.of("")
-        free = [name for name, one in wires.net.signals.items() if one.writer is None and one.domain == "run"]
+        free = [name for name, entry in wires.net.signals.items() if entry.writer is None and entry.domain == "run"]
         names = [*free, *LOOP_WRITES]
         if [field.get("choices") for field in self.form.fields[:1]] != [names]:
             self.form.fields = [
@@ -183,8 +183,8 @@ class InputsPart:
                 {"name": "value", "label": "value", "value": "1", "width": "70px"},
             ]
         self.table.rows = [
-            {"cells": [one.signal, f"{one.at / DAY:g}", f"{one.value:g}", "click to remove"], "click": True}
-            for one in self._page.tuning.inputs
+            {"cells": [entry.signal, f"{entry.at / DAY:g}", f"{entry.value:g}", "click to remove"], "click": True}
+            for entry in self._page.tuning.inputs
         ]
 
     def _press(self, message: dict[str, Any]) -> None:
@@ -216,5 +216,5 @@ class InputsPart:
 
     def _dropped(self, message: dict[str, Any]) -> None:
         tuning = self._page.tuning
-        inputs = tuple(one for index, one in enumerate(tuning.inputs) if index != message["row"])
+        inputs = tuple(input_ for index, input_ in enumerate(tuning.inputs) if index != message["row"])
         self._page.change(replace(tuning, inputs=inputs))

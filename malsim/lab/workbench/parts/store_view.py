@@ -116,21 +116,21 @@ class StoreView:
     def _read(self) -> None:
         with Store(self.path, write=False) as store:
             memory, now = store.within(store.memory), store.day or 0.0
-        every = sorted(readings(memory, list(catalogue()), now=now), key=lambda one: -one.firing)
+        every = sorted(readings(memory, list(catalogue()), now=now), key=lambda reading: -reading.firing)
         self.table.rows = [
             {
                 "cells": [
-                    one.signal.name,
-                    f"{one.firing} of {one.rows} {one.domain}s",
-                    plain_text(", ".join(f"{label} {value:.3g}" for label, value in one.highest)),
-                    one.signal.asks,
+                    reading.signal.name,
+                    f"{reading.firing} of {reading.rows} {reading.domain}s",
+                    plain_text(", ".join(f"{label} {value:.3g}" for label, value in reading.highest)),
+                    reading.signal.asks,
                 ],
                 "click": False,
             }
-            for one in every
-            if one.firing
+            for reading in every
+            if reading.firing
         ]
-        silent = sum(not one.firing for one in every)
+        silent = sum(not reading.firing for reading in every)
         self.table.rows = [*self.table.rows, {"cells": [f"{silent} others are silent", "", "", ""], "click": False}]
 
 
