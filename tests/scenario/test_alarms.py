@@ -21,7 +21,7 @@ numbers = st.floats(-1e6, 1e6).map(lambda number: round(number, 6) + 0.0)
 
 
 @given(st.lists(st.tuples(st.none() | numbers, st.none() | numbers, st.none() | st.integers(1, 30)), min_size=1))
-def test_series_are_what_their_items_spell(items: list[tuple[float | None, float | None, int | None]]) -> None:
+def test_series_expand_their_items(items: list[tuple[float | None, float | None, int | None]]) -> None:
     words, values = [], []
     for start, step, count in items:
         rise = None if start is None or count is None else step
@@ -60,7 +60,7 @@ def test_the_published_example() -> None:
         ("1x" + "9" * 50, "too long"),
     ],
 )
-def test_series_that_say_nothing_are_refused(text: str, words: str) -> None:
+def test_empty_series_are_refused(text: str, words: str) -> None:
     with pytest.raises(ScenarioError, match=words):
         series(text)
 
@@ -69,7 +69,7 @@ bits = st.lists(st.sampled_from([0.0, 1.0, math.nan]), min_size=1, max_size=12)
 
 
 @given(bits, st.data())
-def test_every_tick_is_in_the_one_state_its_bits_say(alarm: list[float], data: st.DataObject) -> None:
+def test_alarm_states_follow_the_bits(alarm: list[float], data: st.DataObject) -> None:
     condition = data.draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=len(alarm), max_size=len(alarm)))
     found = states(column(alarm), column(condition)).ravel().tolist()
     for tick, state in enumerate(found):
@@ -89,7 +89,7 @@ def a_trip() -> Trace:
     return Trace.of_arrays(range(1, 9), {"alarm.out": out, "bad": bad})
 
 
-def test_expected_states_at_ticks_times_and_in_ranges_all_else_free() -> None:
+def test_expected_states_at_ticks_times_and_ranges() -> None:
     trace = a_trip()
     for expected in (
         {"0..1": "quiet", "3": "tripped", "4": "latched", "5..6": "cleared"},
@@ -124,12 +124,12 @@ def test_differences_name_tick_day_replication_expected_and_got() -> None:
         ({"0..3": "quiet", "2": "tripped"}, "contradict"),
     ],
 )
-def test_expectations_that_cannot_be_met_or_broken_are_refused(expected: dict[str, str], words: str) -> None:
+def test_invalid_expectations_are_refused(expected: dict[str, str], words: str) -> None:
     with pytest.raises(ScenarioError, match=words):
         check_alarm(expected, a_trip(), alarm="alarm.out", condition="bad")
 
 
-def test_an_alarm_is_a_bit_that_is_there() -> None:
+def test_alarm_must_be_an_existing_bit() -> None:
     trace = Trace.of_arrays(range(2), {"level": column([0.5, 1.0])})
     with pytest.raises(ScenarioError, match="not a bit"):
         check_alarm({"0": "quiet"}, trace, alarm="level")

@@ -28,7 +28,7 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
 
 
-def test_what_is_approved_is_what_is_asked_from_then_on(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_approved_baseline_is_used_from_then_on(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test", str(path)]) == 2  # nothing is recorded: an error, never a pass
     assert "no baseline is recorded" in capsys.readouterr().out
     assert main(["test", "--approve", str(path), "--yes"]) == 0
@@ -48,7 +48,7 @@ def test_what_is_approved_is_what_is_asked_from_then_on(path: Path, capsys: pyte
     )
 
 
-def test_it_shows_what_changed_and_asks(
+def test_approve_shows_changes_and_asks(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["test", "--approve", str(path), "--yes"]) == 0
@@ -73,7 +73,7 @@ def test_one_replication_alone_is_compared_with_its_own(path: Path) -> None:
     assert main(["test", str(path), "--replication", "7"]) == 2  # nothing of it is recorded
 
 
-def test_other_columns_than_recorded_are_an_error(path: Path) -> None:
+def test_different_baseline_columns_are_an_error(path: Path) -> None:
     assert main(["test", "--approve", str(path), "--yes"]) == 0
     edit(path, '"cells.status", ', "")
     assert main(["test", str(path)]) == 2
@@ -82,7 +82,7 @@ def test_other_columns_than_recorded_are_an_error(path: Path) -> None:
     assert main(["test", "--approve", str(path), "--yes"]) == 2
 
 
-def test_a_scenario_without_a_baseline_has_nothing_to_approve(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_approve_without_a_baseline_is_refused(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edit(path, BASELINE, "")
     assert main(["test", "--approve", str(path), "--yes"]) == 2
     assert "add [baseline]" in capsys.readouterr().err

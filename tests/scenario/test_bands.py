@@ -45,7 +45,7 @@ DAYS = np.arange(60.0)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=8), st.floats(0, 0.5), st.data())
-def test_a_band_is_the_two_tolerances(values: list[float], absolute: float, data: st.DataObject) -> None:
+def test_band_adds_absolute_and_relative_tolerance(values: list[float], absolute: float, data: st.DataObject) -> None:
     now = [value + data.draw(st.floats(-1, 1)) for value in values]
     found = judged(cells(values), cells(now), absolute=absolute, relative=0.1)
     near = [abs(b - a) - (absolute + 0.1 * abs(a)) for a, b in zip(values, now, strict=True)]
@@ -54,7 +54,7 @@ def test_a_band_is_the_two_tolerances(values: list[float], absolute: float, data
         assert found.passed or found.differences["ticks"][0] == sum(each > 0 for each in near)
 
 
-def test_a_value_outside_says_where_what_was_expected_and_got() -> None:
+def test_value_outside_its_band_is_reported() -> None:
     values = wave(DAYS)
     values[30] += 0.2
     found = judged(cells(wave(DAYS)), cells(values), absolute=0.05)
@@ -83,7 +83,7 @@ def test_a_series_that_ends_early_or_is_new_fails() -> None:
     assert fault(judged(late, then, absolute=9.0)) == "unexpected"
 
 
-def test_words_truth_values_and_whole_numbers_are_compared_too() -> None:
+def test_texts_bits_and_integers_are_compared() -> None:
     then = cells([0.5] * 10).with_columns(
         status=pl.when(pl.col("t") > 5).then(pl.lit("superseded")).otherwise(pl.lit("active")).cast(pl.Categorical),
         pinned=pl.col("t") > 3,
@@ -133,7 +133,7 @@ def test_events_must_come_on_their_day_as_often_as_recorded() -> None:
     ]
 
 
-def test_what_cannot_be_compared_is_an_error_not_a_pass() -> None:
+def test_incomparable_baseline_is_an_error() -> None:
     then = cells(wave(DAYS))
     nan = then.with_columns(effective=pl.lit(float("nan")))
     cases: list[tuple[pl.DataFrame, pl.DataFrame, dict[str, Band], str]] = [
@@ -189,7 +189,7 @@ def test_nine_digits_are_within_the_default_band(values: list[float]) -> None:
         assert compare(read(Path(folder), "x"), {"cells": cells(values)}).passed
 
 
-def test_baselines_of_strangers_are_read_with_care(tmp_path: Path) -> None:
+def test_damaged_baselines_are_refused(tmp_path: Path) -> None:
     (path,) = write(tmp_path, "x", {"cells": cells([0.5])})
     text = path.read_text()
     for broken in (
@@ -219,7 +219,7 @@ def test_baselines_of_strangers_are_read_with_care(tmp_path: Path) -> None:
         read(tmp_path, "x")
 
 
-def test_what_a_baseline_cannot_hold_is_refused(tmp_path: Path) -> None:
+def test_nan_and_lists_are_refused_in_a_baseline(tmp_path: Path) -> None:
     for frame in (cells([float("nan")]), cells([0.5]).with_columns(topics=pl.Series([["a"]]))):
         with pytest.raises(ScenarioError, match="a baseline holds"):
             write(tmp_path, "x", {"cells": frame})

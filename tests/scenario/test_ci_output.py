@@ -30,7 +30,7 @@ def _write(name: str, text: str) -> None:
     Path(name).write_text(text, encoding="utf-8")
 
 
-def test_each_file_has_a_line_as_it_ends_and_the_slowest_come_last(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_file_prints_a_line_and_the_slowest_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     for name in "abcd":
         _write(f"{name}.toml", HEAD + CLAIM + STANDS + (FALLS if name == "b" else ""))
     _write("e.toml", "whi = 1\n")
@@ -46,7 +46,7 @@ def test_each_file_has_a_line_as_it_ends_and_the_slowest_come_last(capsys: pytes
     assert lines[-1] == "4 passed, 1 failed, 1 could not be judged"
 
 
-def test_annotations_stand_at_file_and_line_and_carry_no_escape(capsys: pytest.CaptureFixture[str]) -> None:
+def test_annotations_name_file_and_line(capsys: pytest.CaptureFixture[str]) -> None:
     odd = FALLS.replace("falls", "odd, \\u001b[31m 50 %: \\n::warning::x")
     _write("x.toml", HEAD + CLAIM + STANDS + odd)
     _write("y.toml", 'why = "w"\n[rnu]\n')
@@ -79,9 +79,7 @@ def test_junit_has_times_and_properties() -> None:
     }  # fmt: skip
 
 
-def test_approval_is_noted_and_an_upgrade_tells_what_moved(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_upgrade_lists_moved_baselines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("GITHUB_ACTOR", "ann")
     _write("x.toml", HEAD + CLAIM + BASELINE)
     assert main(["test", "x.toml", "--approve", "--yes"]) == 0

@@ -27,13 +27,13 @@ CLAIM = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_every_shipped_scenario_begins_with_why_and_reads(path: Path) -> None:
+def test_shipped_scenarios_begin_with_why(path: Path) -> None:
     scenario = read(path)
     assert path.read_text(encoding="utf-8").startswith("why = ")
     assert (scenario.name, scenario.text) == (path.stem, path.read_text(encoding="utf-8"))
 
 
-def test_a_file_says_what_runs() -> None:
+def test_file_settings_reach_the_scenario() -> None:
     run = 'days = 2\nturn_every = "6h"\nstart = 2026-01-01'
     scenario = parse(f'why = "x"\nseed = 3\n[run]\n{run}\n[rules]\npreset = "recall_v5"\n{CLAIM}')
     assert (scenario.seed, scenario.days, scenario.turn_every) == (3, 2, 21_600_000)
@@ -77,18 +77,18 @@ def test_a_file_says_what_runs() -> None:
         ("why = 'x'\nwhy = 'y'", "not TOML"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(text: str, said: str) -> None:
+def test_scenario_errors_name_their_place(text: str, said: str) -> None:
     with pytest.raises(ScenarioError, match=said):
         parse(text, where="s.toml")
 
 
-def test_all_that_is_wrong_comes_in_one_message() -> None:
+def test_all_errors_of_a_file_come_together() -> None:
     with pytest.raises(ScenarioError) as caught:
         parse('why = "x"\n[run]\ndays = -1\nreplications = 0\n[rules]\ndamping = 0\n')
     assert len(str(caught.value).splitlines()) == 3
 
 
-def test_what_is_wrong_is_told_in_the_order_of_the_schema() -> None:
+def test_errors_follow_the_order_of_the_schema() -> None:
     with pytest.raises(ScenarioError) as caught:
         parse("[[claim]]\nat = 1\n[[claim]]\nzz = 1\naa = 1\n[rules]\ndamping = 0\n[run]\nfirst = -1\ndays = 0\n[runs]\n")
     told = [line.removeprefix("scenario:").split(";")[0] for line in str(caught.value).splitlines()]
@@ -106,7 +106,7 @@ def test_what_is_wrong_is_told_in_the_order_of_the_schema() -> None:
     ]
 
 
-def test_a_credential_in_a_bad_place_is_not_repeated() -> None:
+def test_credentials_are_not_repeated_in_errors() -> None:
     credential = "AKIA" + "Q" * 16
     for text in (f'why = "x"\n[run]\ndays = "{credential}"\n', f'why = "x"\n{credential} = 1\n'):
         with pytest.raises(ScenarioError) as caught:
@@ -127,20 +127,20 @@ def test_missing_large_and_binary_files_are_refused(tmp_path: Path) -> None:
 
 
 @given(st.text(max_size=80))
-def test_any_text_gives_a_scenario_or_a_typed_error(text: str) -> None:
+def test_any_text_is_a_scenario_or_an_error(text: str) -> None:
     for whole in (text, f'why = "x"\n{text}'):
         with contextlib.suppress(ScenarioError):
             parse(whole)
 
 
-def test_lines_are_found_for_keys_tables_and_what_stands_inside() -> None:
+def test_lines_of_keys_and_tables_are_found() -> None:
     lines = lines_of('why = "x"\n\n[run]\ndays = 1\n[[claim]]\n[[claim]]\nat = "0d"\nedges = [\n {},\n]\n')
     assert [
         line_of(lines, path) for path in [("run", "days"), ("claim", 1, "at"), ("claim", 1, "edges", 0, "x"), ("no",)]
     ] == [4, 7, 8, 1]
 
 
-def test_the_schema_knows_every_rule_with_its_bounds() -> None:
+def test_schema_lists_every_rule_with_bounds() -> None:
     rules = scenario_schema()["$defs"]["rules"]["properties"]
     assert rules["damping"]["exclusiveMinimum"] == 0
     assert rules["calibration"]["enum"] == ["overconfidence", "brier", "none"]
@@ -155,12 +155,12 @@ def test_durations_are_whole_milliseconds(text: str, milliseconds: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1", "d", "-1d", "1 month", "1e3d", "1d2h"])
-def test_what_is_no_duration_is_refused(text: str) -> None:
+def test_invalid_durations_are_refused(text: str) -> None:
     with pytest.raises(ScenarioError, match="not a duration"):
         span(text)
 
 
-def test_the_schema_has_the_keys_of_every_kind() -> None:
+def test_schema_lists_the_keys_of_every_check_kind() -> None:
     text = resources.files(json_schema.__package__).joinpath("data", "check.schema.json").read_text(encoding="utf-8")
     keys = json.loads(text)["check"]["items"]["properties"]
     assert {"property", "name", "share"} | {key for kind in KINDS.values() for key in _own(kind)} == set(keys)

@@ -34,7 +34,7 @@ share = 0.75
 """
 
 
-def test_the_command_names_the_checks_that_hang_on_their_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_seeds_option_names_seed_dependent_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.toml"
     path.write_text(TEXT, encoding="utf-8")
     codes = [main(["test", str(path), "--seed", str(seed)]) for seed in range(3, 9)]

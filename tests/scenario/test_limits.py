@@ -45,7 +45,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     [["test"], ["run", "--no-plots"], ["test", "--approve", "--yes"], ["stability"]],
     ids=lambda command: command[0],
 )
-def test_input_that_asks_too_much_is_refused_until_allowed(
+def test_oversized_input_is_refused_until_allowed(
     command: list[str], name: str, asked: int, path: str, allow: Allow, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for allowed, code in ((asked - 1, 2), (asked, 0)):
@@ -61,7 +61,7 @@ def said_of(name: str) -> str:
     return next(str(limit.metadata["says"]) for limit in fields(Limits) if limit.name == name)
 
 
-def test_a_manifest_asks_for_no_more_than_a_file(path: str, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
+def test_manifest_is_held_to_the_limits(path: str, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", path, "--no-plots"]) == 0
     allow("ticks=11")
     assert main(["run", "--manifest", "out/x/manifest.json"]) == 2
@@ -101,7 +101,9 @@ STUDIES = {
 
 
 @pytest.mark.parametrize("command", STUDIES)
-def test_no_study_runs_what_asks_too_much(command: str, path: str, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
+def test_studies_refuse_oversized_scenarios(
+    command: str, path: str, allow: Allow, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Each run of a study is held to the limits, in whichever process it is made."""
     asked = [*STUDIES[command], TRIPWIRE] if command == "tripwire" else [path, *STUDIES[command]]
     allow("ticks=2")
@@ -110,15 +112,13 @@ def test_no_study_runs_what_asks_too_much(command: str, path: str, allow: Allow,
 
 
 @pytest.mark.parametrize("command", ["sweep", "tune", "sensitivity", "falsify"])
-def test_no_study_tries_more_points_than_allowed(
-    command: str, path: str, allow: Allow, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_studies_refuse_too_many_points(command: str, path: str, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
     allow("points=1")
     assert main([command, path, *STUDIES[command]]) == 2
     assert "MALSIM_LIMITS=points=" in capsys.readouterr().err
 
 
-def test_bombs_are_refused_by_default() -> None:
+def test_decompression_bombs_are_refused() -> None:
     world = '[[facts]]\nname = "a"\n[[writers]]\nbehaviour = "honest"\n'
     for run, writers, said in (
         ("replications = 1000000", "", "MALSIM_LIMITS=replications=1000000"),
@@ -148,7 +148,7 @@ def test_environment_without_a_known_limit_is_refused(
     assert "MALSIM_LIMITS: not a limit" in capsys.readouterr().err
 
 
-def test_a_file_no_larger_than_allowed_is_read(tmp_path: Path, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
+def test_file_within_the_limit_is_read(tmp_path: Path, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
     """Packed or not: forty million bytes in forty thousand are refused before they are a table."""
     bomb = tmp_path / "claims.csv.gz"
     bomb.write_bytes(gzip.compress(b"writer,object,value\n" + b"a,b,c\n" * 7_000_000))
@@ -165,7 +165,7 @@ def test_a_file_no_larger_than_allowed_is_read(tmp_path: Path, allow: Allow, cap
 
 
 @pytest.mark.parametrize("law", ["mal", "dawid_skene"])
-def test_what_would_take_more_memory_than_allowed_is_refused_before_it_is_begun(
+def test_memory_limit_is_checked_before_the_run(
     law: str, tmp_path: Path, allow: Allow, capsys: pytest.CaptureFixture[str]
 ) -> None:
     claims = tmp_path / "claims.csv"

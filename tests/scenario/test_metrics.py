@@ -22,7 +22,7 @@ LEVELS = st.floats(-2, 2).map(lambda value: round(value, 3))
 
 
 @given(arrays(float, st.tuples(st.integers(2, 12), st.integers(1, 3)), elements=LEVELS))
-def test_step_response_numbers_are_those_of_python_control(values: Array) -> None:
+def test_step_response_metrics_match_python_control(values: Array) -> None:
     values[-1] = np.where(values[-1] == 0, 0.5, values[-1])
     days: Array = np.arange(len(values)) * np.float64(0.5)
     for metric, name in PEER.items():
@@ -31,7 +31,7 @@ def test_step_response_numbers_are_those_of_python_control(values: Array) -> Non
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, err_msg=metric)
 
 
-def test_what_never_happens_is_infinite_and_passes_no_bound() -> None:
+def test_time_of_an_absent_event_is_infinite() -> None:
     trace = Trace.of_arrays(range(3), {"x": np.array([[0.0, 0.0], [0.2, 0.9], [0.4, 1.0]])})
     wanted = MetricCheck(name="n", property="p", metric="rise_time", of="x", within=(0.0, 9.0), final=1.0)
     found = wanted.result(None, trace)
@@ -47,14 +47,14 @@ def test_a_mean_has_an_interval_and_a_margin() -> None:
     assert str(found) == "expected 1 … 3, got last = 4 [-0.968275, 8.96828]"
 
 
-def test_a_mean_inside_is_not_enough_where_its_interval_reaches_out() -> None:
+def test_interval_beyond_a_bound_is_undecided() -> None:
     trace = Trace.of_arrays(range(2), {"x": np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])})
     found = MetricCheck(name="n", property="p", metric="last", of="x", within=(1.5, 5.0)).result(None, trace)
     assert (found.mean, found.passed, found.farthest) == (2.0, False, 0)
     assert str(found).endswith("; the mean is inside, its interval is not: more replications narrow it")
 
 
-def test_one_replication_has_no_interval_and_says_so() -> None:
+def test_one_replication_reports_no_interval() -> None:
     trace = Trace.of_arrays(range(2), {"x": np.array([[0.0], [0.5]])})
     for high, passed in ((0.5, True), (0.4, False)):
         found = MetricCheck(name="n", property="p", metric="last", of="x", within=(0.0, high)).result(None, trace)
@@ -63,9 +63,7 @@ def test_one_replication_has_no_interval_and_says_so() -> None:
 
 
 @given(arrays(float, st.integers(1, 9), elements=LEVELS), LEVELS, LEVELS)
-def test_a_metric_passes_exactly_where_both_ends_are_inside_and_its_margin_says_so(
-    values: Array, one: float, other: float
-) -> None:
+def test_metric_passes_if_both_interval_ends_are_inside(values: Array, one: float, other: float) -> None:
     trace = Trace.of_arrays(range(2), {"x": np.stack([values, values])})
     within = min(one, other), max(one, other)
     found = MetricCheck(name="n", property="p", metric="mean", of="x", within=within).result(None, trace)
@@ -76,7 +74,7 @@ def test_a_metric_passes_exactly_where_both_ends_are_inside_and_its_margin_says_
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_values_that_are_not_there_yet_are_passed_over(metric: str) -> None:
+def test_missing_values_are_skipped_by_metrics(metric: str) -> None:
     values = np.array([0.2, 1.4, 0.9, 1.0])
     late = np.concatenate([[np.nan], values])[:, None]
     assert measure(metric, np.arange(5.0), late)[0] == pytest.approx(
@@ -84,7 +82,7 @@ def test_values_that_are_not_there_yet_are_passed_over(metric: str) -> None:
     )
 
 
-def test_what_cannot_be_measured_is_refused() -> None:
+def test_unmeasurable_values_are_refused() -> None:
     nothing = np.full((3, 1), np.nan)
     for values, metric in ((nothing, "mean"), (np.zeros((3, 1)), "overshoot"), (np.zeros((0, 1)), "last")):
         with pytest.raises(ScenarioError):

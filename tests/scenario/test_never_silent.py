@@ -82,13 +82,13 @@ def refused(path: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_cannot_be_checked_is_an_error_at_its_line(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_uncheckable_file_is_an_error_at_its_line(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, said = CASES[name]
     (folder / "x.toml").write_text(text, encoding="utf-8")
     refused("x.toml", said, capsys)
 
 
-def test_a_link_out_of_the_folder_is_not_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_links_out_of_the_folder_are_not_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, said = CASES["claims from elsewhere"]
     (folder / "in.csv").symlink_to(folder.parent / "stolen.csv")
     (folder / "x.toml").write_text(text.replace("../stolen.csv", "in.csv"), encoding="utf-8")
@@ -105,7 +105,7 @@ def test_a_link_out_of_the_folder_is_not_followed(folder: Path, capsys: pytest.C
         ("0.5", "half", "cannot be read.*record it again"),
     ],
 )
-def test_a_baseline_that_is_not_what_it_was_is_an_error_never_a_pass(
+def test_changed_baseline_file_is_an_error(
     old: str, new: str, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "x.toml").write_text(f"{HEAD}[baseline]\n", encoding="utf-8")
@@ -119,7 +119,7 @@ def test_a_baseline_that_is_not_what_it_was_is_an_error_never_a_pass(
     refused("x.toml", ":10: .*baseline", capsys)
 
 
-def test_a_column_that_the_run_has_not_is_no_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_column_is_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.toml").write_text(f"{HEAD}[baseline]\n", encoding="utf-8")
     assert main(["test", "--approve", "x.toml", "--yes"]) == 0
     (folder / "x.toml").write_text(f'{HEAD}[baseline]\ncolumns = ["cells.efective"]\n', encoding="utf-8")
@@ -138,9 +138,7 @@ edges = [{{ relation = "supports", target = "obs_none" }}]
 
 
 @pytest.mark.parametrize("record", ["all", "bands"])
-def test_refused_and_capped_claims_are_told_with_their_reasons_and_strict_fails(
-    record: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_refused_and_capped_claims_are_reported(record: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = tmp_path / "s.toml", str(tmp_path / "out")
     path.write_text(REFUSED.replace("days = 4", f'days = 4\nrecord = "{record}"'), encoding="utf-8")
     assert main(["run", str(path), "-o", out, "--no-plots"]) == 0
@@ -154,7 +152,7 @@ def test_refused_and_capped_claims_are_told_with_their_reasons_and_strict_fails(
     assert main(["run", str(path), "-o", out, "--no-plots", "--strict"]) == 1
 
 
-def test_a_run_that_takes_every_claim_tells_of_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_without_refusals_reports_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "s.toml"
     path.write_text(HEAD, encoding="utf-8")
     assert main(["run", str(path), "-o", str(tmp_path / "out"), "--no-plots", "--strict"]) == 0
@@ -162,7 +160,7 @@ def test_a_run_that_takes_every_claim_tells_of_none(tmp_path: Path, capsys: pyte
 
 
 @pytest.mark.parametrize(("more", "code"), [([], 0), (["--strict"], 1)])
-def test_a_suite_tells_refusals_with_their_reason_and_fails_on_them_when_strict(
+def test_strict_suite_fails_on_refused_claims(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], code: int
 ) -> None:
     path = tmp_path / "s.toml"
@@ -176,7 +174,7 @@ def test_a_suite_tells_refusals_with_their_reason_and_fails_on_them_when_strict(
 
 
 @pytest.mark.parametrize(("more", "code"), [([], 0), (["--strict"], 1)])
-def test_a_replay_tells_refusals_with_their_reason_and_fails_on_them_when_strict(
+def test_strict_replay_fails_on_refused_claims(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, more: list[str], code: int
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -65,14 +65,14 @@ def test_other_instructions_are_compared_within_a_tolerance(recorded: Path, step
     assert "within 1e-12" in str(again)
 
 
-def test_equal_instructions_allow_no_difference_at_all(recorded: Path) -> None:
+def test_equal_instruction_sets_require_equal_hashes(recorded: Path) -> None:
     manifest = json.loads(recorded.read_text(encoding="utf-8"))
     manifest["sha256"]["cells"] = "0" * 64
     recorded.write_text(json.dumps(manifest), encoding="utf-8")
     assert not rerun(recorded).same
 
 
-def test_machine_without_wide_instructions_gets_the_same_run(recorded: Path) -> None:
+def test_run_is_the_same_without_wide_instructions(recorded: Path) -> None:
     wide = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
     if not wide:
         pytest.skip("numpy has no wider instructions here to switch off")

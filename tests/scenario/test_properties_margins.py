@@ -133,7 +133,7 @@ def by_rtamt(formula: Formula, x: Array, y: Array) -> list[float]:
 @pytest.mark.filterwarnings("ignore:typing.io is deprecated:DeprecationWarning")
 @settings(max_examples=150)
 @given(st.data())
-def test_margins_equal_those_of_rtamt_at_every_tick_of_every_replication(data: st.DataObject) -> None:
+def test_margins_equal_those_of_rtamt(data: st.DataObject) -> None:
     formula, ticks = data.draw(formulas("ticks")), data.draw(st.integers(2, 9))
     x, y = data.draw(columns(ticks, 2)), data.draw(columns(ticks, 2))
     found = Margins(Trace.of_arrays(range(ticks), {"x": x, "y": y})).of(formula)
@@ -226,9 +226,7 @@ def joined(word: str, sides: list[float]) -> float:
 
 @settings(max_examples=300)
 @given(st.data(), st.sampled_from(["ticks", "d"]))
-def test_margins_are_the_definition_on_uneven_ticks_with_cells_that_are_not_yet_there(
-    data: st.DataObject, unit: str
-) -> None:
+def test_margins_equal_the_definition_on_uneven_ticks(data: st.DataObject, unit: str) -> None:
     formula = data.draw(formulas(unit, prev=True))
     gaps = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=8))
     days = np.cumsum(gaps) - data.draw(st.integers(0, 1)) * gaps[0]
@@ -244,7 +242,7 @@ def test_margins_are_the_definition_on_uneven_ticks_with_cells_that_are_not_yet_
 
 
 @given(st.data())
-def test_each_replication_is_judged_as_if_it_were_alone(data: st.DataObject) -> None:
+def test_replications_are_judged_independently(data: st.DataObject) -> None:
     formula, ticks = data.draw(formulas("d", prev=True)), data.draw(st.integers(1, 6))
     trace = Trace.of_arrays(range(ticks), {"x": data.draw(columns(ticks, 3)), "y": data.draw(columns(ticks, 3))})
     together = Margins(trace).at_start(formula)
@@ -253,7 +251,7 @@ def test_each_replication_is_judged_as_if_it_were_alone(data: st.DataObject) -> 
 
 
 @given(st.data(), st.booleans())
-def test_extrema_over_any_windows_that_move_on(data: st.DataObject, largest: bool) -> None:  # noqa: FBT001
+def test_sliding_extrema_equal_brute_force(data: st.DataObject, largest: bool) -> None:  # noqa: FBT001
     count = data.draw(st.integers(1, 12))
     rows = data.draw(columns(count, 2))
     ends = st.lists(st.integers(0, count - 1), min_size=count, max_size=count).map(sorted)

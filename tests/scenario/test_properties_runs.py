@@ -91,7 +91,7 @@ def test_margins_at_the_runs_start(text: str, margins: list[float]) -> None:
     np.testing.assert_allclose(Property(text).margin(trace).each, margins, atol=1e-12)
 
 
-def test_a_cell_that_is_not_yet_there_is_neither_kept_nor_broken() -> None:
+def test_missing_cell_neither_holds_nor_breaks() -> None:
     late = {"always (eff(obs_b2b2) > 0.4)": 0.1, "eventually (eff(obs_b2b2) > 0.4)": 0.1}
     for text, margin in late.items():
         assert check(text, RUN).margin.worst == pytest.approx(margin)
@@ -164,7 +164,7 @@ def test_broken_frames_are_refused() -> None:
             check("always bad", nothing)
 
 
-def test_a_witness_names_replication_day_clause_expected_and_got() -> None:
+def test_witness_names_replication_day_and_clause() -> None:
     witness = check("not bad or always[0:5d] (eff(obs_a1a1) > 0.8)", RUN).margin.witness
     assert (witness.replication, witness.day, witness.clause) == (0, 1.0, "bad")
     witness = check("always (bad implies eff(obs_a1a1) > 0.8)", RUN).margin.witness
@@ -190,7 +190,7 @@ FORMS = (
 
 
 @pytest.mark.parametrize("text", FORMS)
-def test_the_witness_is_the_margin_of_its_clause_at_its_time(text: str) -> None:
+def test_witness_margin_is_that_of_its_clause(text: str) -> None:
     x, y = np.random.default_rng(3).normal(size=(2, 12, 40))
     trace = Trace.of_arrays(range(12), {"x": x, "y": y})
     for column in range(40):
@@ -214,14 +214,14 @@ def test_a_share_of_replications_with_its_interval() -> None:
             check(text, RUN, share=wrong)
 
 
-def test_at_a_margin_of_zero_the_truth_decides() -> None:
+def test_zero_margin_is_decided_by_truth() -> None:
     trace = Trace.of_arrays([0, 1], {"x": np.array([[3.0], [3.0]])})
     kept = {"x == 3": True, "x != 3": False, "x >= 3": True, "x > 3": False, "not (x > 3)": True, "not (x == 3)": False}
     for text, passed in kept.items():
         assert check(f"always ({text})", trace).passed is passed, text
 
 
-def test_frames_may_come_in_any_order_and_words_in_any_kind_of_column() -> None:
+def test_order_of_rows_does_not_matter() -> None:
     text = 'eventually[8d:8d] (status(obs_a1a1) == "superseded") and always (eff(obs_a1a1) > 0.2)'
     shuffled = RUN.cells.sample(fraction=1.0, shuffle=True, seed=5).with_columns(pl.col("cell").cast(pl.Categorical))
     enum = shuffled.with_columns(status=pl.col("status").cast(pl.Enum(["active", "superseded", "annexed"])))
@@ -229,7 +229,7 @@ def test_frames_may_come_in_any_order_and_words_in_any_kind_of_column() -> None:
         np.testing.assert_array_equal(check(text, replace(RUN, cells=cells)).margin.each, check(text, RUN).margin.each)
 
 
-def test_a_replication_that_left_no_row_is_not_passed_over() -> None:
+def test_replication_without_rows_is_not_skipped() -> None:
     asked = SimpleNamespace(**vars(RUN), scenario=SimpleNamespace(replications=3))
     with pytest.raises(ScenarioError, match="nothing was checked in replication 2"):
         check("always (eff(obs_a1a1) > 0)", asked)
@@ -244,7 +244,7 @@ def test_right_alone_is_false_in_a_tie_and_its_sums_see_one_half() -> None:
     assert "right(x) = 0.5" in str(check("always right(x)", trace).margin.witness)
 
 
-def test_prev_and_next_of_a_bit_are_bits_without_value_at_the_ends() -> None:
+def test_prev_and_next_of_a_bit_have_no_value_at_the_ends() -> None:
     trace = Trace.of_arrays([1, 2, 3, 4], {"low": np.array([[0.0], [1.0], [1.0], [0.0]])})
     assert check("eventually (prev(low) and not low)", trace).passed
     assert check("always[0:0] next(low)", trace).passed
@@ -267,7 +267,7 @@ def test_day_outside_the_window_never_causes_an_error(bad: float, text: str) -> 
         check("always bit", trace)
 
 
-def test_division_by_nought_matters_only_inside_the_window() -> None:
+def test_division_by_zero_matters_only_in_the_window() -> None:
     trace = Trace.of_arrays([1, 2, 3], {"x": np.array([[0.0], [2.0], [4.0]])})
     assert check("always[2d:] (1 / x > 0.2)", trace).passed
     with pytest.raises(ScenarioError, match="no finite result on day 1"):

@@ -111,7 +111,7 @@ def test_every_formula_reads_back_from_its_text(formula: Formula) -> None:
 @example("(" * 4999 + "x" + ")" * 4999)
 @example("x" + " - x" * 2000 + " > 1")
 @example("always[0:99999999999999999999999999d] x")
-def test_any_text_is_a_property_or_a_refusal(text: str) -> None:
+def test_any_text_parses_or_is_refused(text: str) -> None:
     try:
         read = parse(text)
     except ScenarioError:
@@ -136,7 +136,7 @@ def test_any_text_is_a_property_or_a_refusal(text: str) -> None:
         ('status(obs_a1a1) == "superseded"', 'status(obs_a1a1) == "superseded"'),
     ],
 )
-def test_texts_have_one_written_form(text: str, canonical: str | None) -> None:
+def test_properties_have_one_normal_form(text: str, canonical: str | None) -> None:
     if canonical is None:
         with pytest.raises(ScenarioError, match="ends before it begins"):
             parse(text)
@@ -166,9 +166,7 @@ def test_texts_have_one_written_form(text: str, canonical: str | None) -> None:
         ("not " * 70 + "x", 41, None, "nested deeper than 60"),
     ],
 )
-def test_refusals_name_the_column_the_words_and_what_to_try(
-    text: str, column: int, given_words: str | None, words: str
-) -> None:
+def test_parse_errors_name_column_and_advice(text: str, column: int, given_words: str | None, words: str) -> None:
     with pytest.raises(ScenarioError, match=words) as refused:
         parse(text)
     assert (refused.value.where or "").endswith(f"column {column}")
@@ -176,7 +174,7 @@ def test_refusals_name_the_column_the_words_and_what_to_try(
     assert refused.value.hint
 
 
-def test_a_property_tells_what_it_reads_and_how_far_it_looks() -> None:
+def test_property_lists_its_addresses_and_reach() -> None:
     formula = parse("always[0:2d] (x > 1 implies eventually[0:3] (prev(y) < eff(obs_a1a1))) and once[9d:] x > 2")
     assert reads(formula) == ("x", "y", "obs_a1a1-scores-eff")
     assert reach(formula, 1000) == 2 * 86_400_000 + 3 * 1000
@@ -196,7 +194,7 @@ def test_a_property_tells_what_it_reads_and_how_far_it_looks() -> None:
         ("item(pump-0)-status == 1", "status(item(pump-0))"),
     ],
 )
-def test_other_spelling_is_refused_with_the_right_one(text: str, right: str) -> None:
+def test_wrong_spelling_is_refused_with_the_right_one(text: str, right: str) -> None:
     with pytest.raises(ScenarioError) as refused:
         parse(text)
     assert refused.value.hint == f"write {right}"

@@ -46,7 +46,7 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def test_scenario_beside_the_tests_is_collected_wherever_it_lies(tmp_path: Path) -> None:
+def test_scenarios_next_to_tests_are_collected(tmp_path: Path) -> None:
     _write(tmp_path / "story.toml", HEAD + CLAIM + STANDS)
     _write(tmp_path / "deep" / "er" / "other.toml", HEAD.removeprefix('why = "w"\n') + CLAIM + STANDS)
     _write(tmp_path / "foreign.toml", 'why = "because"\n[tool]\nx = 1\n')
@@ -68,7 +68,7 @@ def test_paths_of_the_ini_file_are_all_scenarios(tmp_path: Path) -> None:
     assert "other" not in found.stdout
 
 
-def test_memory_of_ones_own_is_judged_from_options_or_ini(tmp_path: Path) -> None:
+def test_user_memory_is_taken_from_options_or_ini(tmp_path: Path) -> None:
     _write(tmp_path / "mine.py", SILENT)
     check = '[[check]]\nname = "last"\nproperty = "always (right(db) == 1)"\n'
     second = CLAIM.replace("0d", "1.5d").replace("a3ee", "b4ff").replace('title = "a"', 'title = "b"')
@@ -83,7 +83,7 @@ def test_memory_of_ones_own_is_judged_from_options_or_ini(tmp_path: Path) -> Non
     assert "--memory mine:Silent --allow-code" in found.stdout
 
 
-def test_reports_carry_margin_seed_replication_and_no_escapes(tmp_path: Path) -> None:
+def test_reports_contain_margin_seed_and_replication(tmp_path: Path) -> None:
     odd = STANDS.replace("stands", "odd \\u001b[31m \\u0012")
     _write(tmp_path / "story.toml", HEAD + CLAIM + odd + FALLS)
     found = _pytest(tmp_path, "-n", "2", "--junitxml", "r.xml", ".")
@@ -140,7 +140,7 @@ def test_file(malsim_file):
 """
 
 
-def test_fixtures_write_ask_check_and_open_files(tmp_path: Path) -> None:
+def test_fixtures_work_on_memories_and_files(tmp_path: Path) -> None:
     _write(tmp_path / "mine.py", SILENT)
     _write(tmp_path / "story.toml", HEAD + CLAIM + STANDS)
     _write(tmp_path / "test_them.py", TESTS)

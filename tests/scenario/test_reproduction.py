@@ -76,13 +76,13 @@ def fails_again(capsys: pytest.CaptureFixture[str], arguments: list[str], count:
         assert failures(said) == [(place, told)]
 
 
-def test_checks_of_every_kind_fail_again_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failed_checks_fail_again_with_the_printed_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checks = "".join(f'[[check]]\nname = "{name}"\n{asked}\n' for name, asked in CHECKS.items())
     (folder / "a b.toml").write_text(WORLD + checks + GOAL, encoding="utf-8")
     fails_again(capsys, ["a b.toml", "--seed", "3", "--replications", "4"], len(CHECKS) + 1)
 
 
-def test_a_band_that_is_left_under_a_proposal_is_left_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_left_band_is_reproduced_under_changed_rules(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.toml").write_text(f"{WORLD}[baseline]\n", encoding="utf-8")
     (folder / "new rules").write_text("confidence_cap = 0.2\n", encoding="utf-8")
     assert main(["test", "--approve", "x.toml", "--yes"]) == 0

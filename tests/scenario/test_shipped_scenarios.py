@@ -262,7 +262,7 @@ SWITCHES: dict[str, Callable[..., ClaimBatch]] = {
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_each_check_fails_when_what_it_watches_is_broken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_shipped_check_can_fail(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = read(path)
     green = {check.name for check in scenario.checks if not isinstance(check, Goal)}
     for name in BROKEN.get(path.stem, ()):
@@ -275,5 +275,5 @@ def test_each_check_fails_when_what_it_watches_is_broken(path: Path, monkeypatch
     assert not green, f"{path.stem} {HOW.format(missing=', '.join(sorted(green)), path=path)}"
 
 
-def test_the_table_holds_no_scenario_that_is_gone() -> None:
+def test_table_names_existing_scenarios() -> None:
     assert set(BROKEN) <= {path.stem for path in SHIPPED}

@@ -46,7 +46,7 @@ def scenario(folder: Path, memory: str, more: str = "") -> Path:
     return path
 
 
-def test_a_run_goes_on_where_the_store_stopped(tmp_path: Path) -> None:
+def test_run_continues_from_a_store(tmp_path: Path) -> None:
     memory = stored(tmp_path / "m.sqlite")
     run = bench.run(read(scenario(tmp_path, 'from = "m.sqlite"')))
     alone = memory
@@ -63,7 +63,7 @@ def test_a_run_goes_on_where_the_store_stopped(tmp_path: Path) -> None:
     assert run.cells["t"].unique().sort().to_list() == [1.0, 2.0, 3.0, 4.0]
 
 
-def test_a_claim_of_the_run_meets_the_cells_of_the_store(tmp_path: Path) -> None:
+def test_claims_interact_with_the_cells_of_the_store(tmp_path: Path) -> None:
     stored(tmp_path / "m.sqlite")
     said = """[[claim]]
 at = "1d"
@@ -79,7 +79,7 @@ edges = [{ relation = "contradicts", target = "obs_aaaa" }]
     assert eff[2] == pytest.approx(0.7 - 0.6 * pl.Series([0.7]).tanh()[0])
 
 
-def test_the_manifest_holds_the_hash_and_a_rerun_wants_the_same_store(tmp_path: Path) -> None:
+def test_rerun_requires_the_recorded_store(tmp_path: Path) -> None:
     stored(tmp_path / "m.sqlite")
     run = api.run(scenario(tmp_path, 'from = "m.sqlite"'))
     written = run.write(tmp_path / "out")[-1]
@@ -103,7 +103,7 @@ def test_the_manifest_holds_the_hash_and_a_rerun_wants_the_same_store(tmp_path: 
         ('store = "m.sqlite"', "unknown key 'store'"),
     ],
 )
-def test_what_is_no_store_beside_the_scenario_is_refused_with_its_line(tmp_path: Path, memory: str, said: str) -> None:
+def test_invalid_stores_are_refused_with_their_line(tmp_path: Path, memory: str, said: str) -> None:
     (tmp_path / "inner").mkdir()
     stored(tmp_path / "m.sqlite")
     with pytest.raises(ScenarioError) as caught:
@@ -112,7 +112,7 @@ def test_what_is_no_store_beside_the_scenario_is_refused_with_its_line(tmp_path:
     assert "s.toml:3" in str(caught.value)
 
 
-def test_a_global_store_lends_scope_not_confidence(tmp_path: Path) -> None:
+def test_lent_cells_bring_no_confidence(tmp_path: Path) -> None:
     with Store(tmp_path / "global.sqlite") as store:
         store.admit([
             claim("aaaa", confidence=1.0, verification="external", object="pump", value=1.0),
@@ -131,7 +131,7 @@ def test_a_global_store_lends_scope_not_confidence(tmp_path: Path) -> None:
     assert first.edges.is_empty()
 
 
-def test_a_primed_project_acts_at_once_and_pays_for_what_elsewhere_got_wrong() -> None:
+def test_primed_reader_acts_at_once_but_errs() -> None:
     cold, primed = (read(STALE.with_name(f"start_{how}.toml")).replace(days=20.0) for how in ("cold", "primed"))
     acted, harm, init = (
         compare(cold, primed, metric=metric, replications=15) for metric in ("acted_share", "harm", "init_share")
@@ -144,7 +144,7 @@ def test_a_primed_project_acts_at_once_and_pays_for_what_elsewhere_got_wrong() -
     assert init.difference.low > 0.3
 
 
-def test_many_lives_cannot_begin_with_many(tmp_path: Path) -> None:
+def test_store_with_several_replications_is_refused(tmp_path: Path) -> None:
     memory = replicated(admit(Memory.empty(), [claim("aaaa")]).memory, [0, 1])
     memory.save(tmp_path / "m.sqlite")
     script = read(scenario(tmp_path, 'from = "m.sqlite"'))
@@ -152,13 +152,13 @@ def test_many_lives_cannot_begin_with_many(tmp_path: Path) -> None:
         bench.run(script)
 
 
-def test_what_if_is_one_set_from_the_shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_set_option_changes_a_rule_over_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for given, ends in (([], "0.493"), (["--set", "rules.challenge_ceiling=0.45"], "0.545")):
         assert main(["run", str(STALE), "-o", str(tmp_path), "--no-plots", *given]) == 0
         assert f"dec_b001         effective settled at {ends}" in capsys.readouterr().out
 
 
-def test_the_picture_shows_when_each_cell_goes_stale(tmp_path: Path) -> None:
+def test_staleness_figure_shows_each_cell(tmp_path: Path) -> None:
     run = api.run(STALE)
     names = {path.name for path in run.plot.save(tmp_path)}
     assert names == {"effective.png", "currency.png", "staleness.png"}

@@ -39,12 +39,12 @@ def write(folder: Path, text: str, name: str = "x") -> str:
         ('[[goal]]\nname = "g"\nsometimes = "eventually at event(tripped)"\n', 1),
     ],
 )  # fmt: skip
-def test_exit_codes_keep_failure_and_error_apart(text: str, code: int, tmp_path: Path) -> None:
+def test_exit_codes_distinguish_failure_and_error(text: str, code: int, tmp_path: Path) -> None:
     assert main(["test", write(tmp_path, text)]) == code
 
 
 @pytest.mark.parametrize("replications", [1, 3])
-def test_every_verdict_gives_the_margin_and_the_replications_it_holds_in(replications: int) -> None:
+def test_verdicts_contain_margin_and_share(replications: int) -> None:
     scenario = parse(HEAD.replace("days = 4", f"days = 4\nreplications = {replications}") + STANDS + FALLS + METRIC)
     says = {one.check.name: one.message for one in judge(scenario).outcomes}
     broken = "replication 0, day 2: expected eff(obs_a1a1) < 0.3, got eff(obs_a1a1) = 0.5; margin -0.2"
@@ -57,9 +57,7 @@ def test_every_verdict_gives_the_margin_and_the_replications_it_holds_in(replica
     assert "0.5" in says["mean"]
 
 
-def test_settings_beside_scenarios_are_none_of_them_unless_they_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rules_files_are_not_collected_as_scenarios(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path, STANDS)
     rules = tmp_path / "candidate.toml"
     rules.write_text("[rules]\ndamping = 0.5\n", encoding="utf-8")
@@ -70,7 +68,7 @@ def test_settings_beside_scenarios_are_none_of_them_unless_they_are_named(
     assert "'why' is missing" in capsys.readouterr().out
 
 
-def test_a_failure_says_where_what_and_how_to_see_it_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failure_reports_place_witness_and_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, STANDS + FALLS)
     assert main(["test", path, "--junit", str(tmp_path / "r.xml")]) == 1
     said = capsys.readouterr().out
@@ -90,7 +88,7 @@ def test_a_failure_says_where_what_and_how_to_see_it_again(tmp_path: Path, capsy
     assert "0 passed, 1 failed" in capsys.readouterr().out
 
 
-def test_junit_keeps_failure_and_error_apart_and_holds_any_text(tmp_path: Path) -> None:
+def test_junit_separates_failures_and_errors(tmp_path: Path) -> None:
     odd = FALLS.replace('"falls"', '"<&> \\u0001 ☂"')
     write(tmp_path, STANDS + odd + ERROR, "a")
     (tmp_path / "b.toml").write_text("not toml", encoding="utf-8")
@@ -102,7 +100,7 @@ def test_junit_keeps_failure_and_error_apart_and_holds_any_text(tmp_path: Path) 
     assert "seed: 3" in str(failed.findtext("failure"))
 
 
-def test_a_goal_is_met_by_any_scenario_of_the_suite() -> None:
+def test_goal_is_met_by_any_scenario() -> None:
     goal = '[[goal]]\nname = "g"\nsometimes = "eventually at event(superseded)"\n'
     again = (
         CLAIM.replace("a1a1", "b2b2").replace('"t"', '"u"') + 'edges = [{ relation = "supersedes", target = "obs_a1a1" }]\n'
@@ -130,13 +128,13 @@ def test_a_goal_is_met_by_any_scenario_of_the_suite() -> None:
         (STANDS + STANDS, "this name is already used"),
     ],
 )
-def test_a_check_that_says_nothing_is_refused_at_its_line(text: str, said: str) -> None:
+def test_empty_checks_are_refused_at_their_line(text: str, said: str) -> None:
     with pytest.raises(ScenarioError, match=said) as refused:
         parse(HEAD + text, where="s.toml")
     assert str(refused.value).startswith("s.toml:")
 
 
-def test_an_alarm_must_be_in_the_states_expected() -> None:
+def test_alarm_check_compares_states() -> None:
     check = '[[check]]\nname = "n"\nalarm = "obs_a1a1-flags-locked"\nexpect = { "0..1" = "quiet", "2" = "STATE" }\n'
     for state, status in (("quiet", "pass"), ("tripped", "fail"), ("asleep", "error")):
         judged = judge(parse(HEAD + check.replace("STATE", state)))
@@ -148,7 +146,7 @@ def pytest_of(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_pytest_collects_scenarios_and_tells_failures_from_errors_in_parallel(
+def test_pytest_separates_failures_and_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "scenarios").mkdir()
@@ -169,7 +167,7 @@ def test_pytest_collects_scenarios_and_tells_failures_from_errors_in_parallel(
     assert "1 passed" in pytest_of(tmp_path, f"{path}::stands").stdout
 
 
-def test_pytest_refuses_a_scenario_that_cannot_be_read_or_checks_nothing(tmp_path: Path) -> None:
+def test_pytest_refuses_unreadable_and_empty_scenarios(tmp_path: Path) -> None:
     (tmp_path / "scenarios").mkdir()
     write(tmp_path / "scenarios", "")
     (tmp_path / "scenarios" / "y.toml").write_text("# malsim\nwhi = 1\n", encoding="utf-8")
@@ -179,7 +177,7 @@ def test_pytest_refuses_a_scenario_that_cannot_be_read_or_checks_nothing(tmp_pat
     assert found.returncode == 2
 
 
-def test_the_files_of_others_are_left_alone_unless_they_are_told(tmp_path: Path) -> None:
+def test_pytest_ignores_other_toml_files(tmp_path: Path) -> None:
     for folder in ("scenarios", "loads"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "load.toml").write_text("users = 5\n", encoding="utf-8")
@@ -192,7 +190,7 @@ def test_the_files_of_others_are_left_alone_unless_they_are_told(tmp_path: Path)
     assert "scenarios/load.toml" not in found.stdout
 
 
-def test_the_plugin_imports_nothing_heavy() -> None:
+def test_plugin_imports_nothing_heavy() -> None:
     code = (
         "import sys, malsim.scenario.pytest_plugin; print(sorted({'numpy', 'polars', 'lark', 'scipy'} & set(sys.modules)))"
     )

@@ -58,7 +58,7 @@ def beliefs_after(name: str, days: list[Claims], reps: int) -> View:
 @pytest.mark.parametrize("name", LAWS)
 @settings(max_examples=1, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_a_law_believes_alone_what_it_believes_among_others(name: str, seed: int) -> None:
+def test_law_gives_same_beliefs_alone_and_in_a_batch(name: str, seed: int) -> None:
     days = [stream(seed, day) for day in range(DAYS)]
     among = beliefs_after(name, days, REPS)
     for rep in range(REPS):
@@ -89,7 +89,7 @@ def differences(scenario: ms.Scenario, replications: int, place: int) -> list[st
 
 
 @pytest.mark.parametrize("memory", ['effective = "records"', 'effective = "records"\nrecords_tau = "class"'])
-def test_records_in_the_graph_are_the_same_alone(memory: str, tmp_path: Path) -> None:
+def test_records_graph_is_the_same_alone_and_in_a_batch(memory: str, tmp_path: Path) -> None:
     text = (ROOT / "half_colluders.toml").read_text(encoding="utf-8").partition("[[check]]")[0]
     path = tmp_path / "graph.toml"
     path.write_text(text.replace('[memory]\nlaw = "records"\n', f"[rules]\n{memory}\n"), encoding="utf-8")

@@ -36,7 +36,7 @@ def told(days: list[tuple[float | None, float | None, bool]]) -> dict[str, float
     return {name: float(value[0]) for name, value in scores.figures().items()}
 
 
-def test_a_story_by_hand() -> None:
+def test_scores_of_a_short_story_match_hand_computation() -> None:
     days = [
         (1, 1, False),
         (1, 1, False),
@@ -54,12 +54,12 @@ def test_a_story_by_hand() -> None:
     assert figures["recovery"] == pytest.approx(2.0)
 
 
-def test_what_never_recovers_is_cut_off_at_the_end() -> None:
+def test_facts_that_never_recover_are_censored_at_the_end() -> None:
     assert np.isnan(told(cast("Any", [(1, 1, False)] * 5 + [(0, 1, False)] * 3))["recovery"])
 
 
 @pytest.mark.parametrize("rules", ["guarded", "default"])
-def test_the_share_of_lies_is_what_the_signals_say_and_a_replication_stands_alone(rules: str) -> None:
+def test_attack_success_matches_the_recorded_signals(rules: str) -> None:
     scenario = ms.read(FOLDER / "sleeping.toml").replace(replications=4, rules=ms.Rules.read(rules))
     run = ms.run(scenario)
     right = run.signals.filter(pl.col("t").is_between(20.0, 40.0, closed="left"), pl.col("row").str.starts_with("target"))
@@ -79,7 +79,9 @@ def test_the_share_of_lies_is_what_the_signals_say_and_a_replication_stands_alon
         ('from = "90d"', "attack.from"),
     ],
 )
-def test_an_attack_on_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str, says: str) -> None:
+def test_attack_without_a_fact_or_time_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str, says: str
+) -> None:
     text = (FOLDER / "direct.toml").read_text(encoding="utf-8")
     head, _, rest = text.partition("[attack]\n")
     path = tmp_path / "attack.toml"
@@ -88,7 +90,7 @@ def test_an_attack_on_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureF
     assert says in capsys.readouterr().err
 
 
-def test_guarded_stands_what_sways_the_default_rules() -> None:
+def test_guarded_rules_withstand_an_attack_that_sways_default() -> None:
     scenario = ms.read(FOLDER / "direct.toml").replace(replications=10)
     guarded, default = (
         by_replication(ms.run(scenario.replace(rules=ms.Rules.read(name), seed=977)))["attack_success"].mean()

@@ -40,14 +40,14 @@ accuracy = 0.8
 @pytest.mark.parametrize("mean", [3.0, 10.0, 30.0])
 @pytest.mark.parametrize(("replications", "each"), [(8, 4), (20, 4), (40, 10)])
 @pytest.mark.parametrize("shape", [1.0, 2.0])
-def test_planted_means_lie_in_their_intervals(mean: float, replications: int, each: int, shape: float) -> None:
+def test_intervals_cover_the_planted_means(mean: float, replications: int, each: int, shape: float) -> None:
     """The asked .92, less two and a half standard errors of so many draws."""
     times = 400
     found = sum(hits(mean, shape, (replications, each), times, seed=5)) / times
     assert found >= SHARE - 2.5 * np.sqrt(SHARE * (1 - SHARE) / times)
 
 
-def test_what_more_than_a_half_outlast_has_no_mean() -> None:
+def test_time_that_most_spells_outlast_has_no_mean() -> None:
     never = [(np.arange(6), np.array([70.0, 60.0, 70.0, 20.0, 70.0, 70.0]), np.array([False] * 6))]
     found = censored_mean(never, 6)
     assert found is not None
@@ -57,14 +57,14 @@ def test_what_more_than_a_half_outlast_has_no_mean() -> None:
     assert censored_mean([], 6) is None
 
 
-def test_pseudo_values_mean_what_is_pooled() -> None:
+def test_mean_of_pseudo_values_is_the_pooled_mean() -> None:
     spells = planted(10.0, 3, shape=1.0, size=(40, 10))
     found = censored_mean(spells, 40)
     assert found is not None
     assert pseudo_values(spells, 40).mean() == pytest.approx(found.value, rel=0.01)
 
 
-def test_a_run_says_how_many_were_cut_off_and_a_table_what_is_beyond() -> None:
+def test_run_and_table_report_censored_spells() -> None:
     scenario = read(SCENARIOS / "poisoning" / "sleeping.toml")
     rows = {row["metric"]: row for row in ms.run(scenario, replications=4, law="last_write").metrics().to_dicts()}
     assert "not seen to their end" in rows["time_to_correction"]["meaning"]
@@ -77,7 +77,7 @@ def test_a_run_says_how_many_were_cut_off_and_a_table_what_is_beyond() -> None:
     assert "not seen to their end: graphiti 75% last_write 0%" in repr(table)
 
 
-def test_every_study_prints_the_same_of_what_is_pooled(tmp_path: Path) -> None:
+def test_all_studies_print_the_same_pooled_value(tmp_path: Path) -> None:
     scenario = parse(WORLD)
     names = ["time_to_correction", "invalidation_latency", "ece", "rmse_bins", "accuracy"]
     rows = {row["metric"]: row for row in ms.run(scenario).metrics().to_dicts()}
@@ -111,7 +111,7 @@ class Here(Executor):
 
 
 @pytest.mark.parametrize(("most", "status"), [(30.0, "fail"), (100.0, "error")])
-def test_a_check_of_a_time_that_is_not_known_says_what_is(most: float, status: str) -> None:
+def test_check_of_an_unknown_time_reports_what_is_known(most: float, status: str) -> None:
     text = (SCENARIOS / "stale_echo.toml").read_text(encoding="utf-8")
     text += f'\n[[check]]\nname = "soon"\nmetric = "mean"\nof = "invalidation_latency"\nwithin = [0.0, {most}]\n'
     scenario = parse(text).replace(replications=2)
@@ -120,7 +120,7 @@ def test_a_check_of_a_time_that_is_not_known_says_what_is(most: float, status: s
     assert "> 70 d for more than a half" in outcome.message
 
 
-def test_a_check_of_a_time_is_asked_of_all_replications_together() -> None:
+def test_check_of_a_time_pools_all_replications() -> None:
     scenario = read(SCENARIOS / "correction_holds.toml").replace(replications=4)
     wanted = ms.run(scenario).metrics().filter(metric="correction_shows")["value"].item()
     outcome = next(each for each in judge(scenario).outcomes if each.check.name == "it shows at once")

@@ -34,7 +34,7 @@ def figure(scores: ChangeScores, name: str) -> float:
     return float(scores.figures()[name][0])
 
 
-def test_latency_counts_from_the_change_to_the_first_right_answer_and_cuts_off_at_the_end() -> None:
+def test_latency_runs_from_the_change_to_the_first_right_answer() -> None:
     # changes on days 2, 5 and 7; right again on days 3 and 6; the last is cut off after a day
     assert figure(story(), "invalidation_latency") == pytest.approx(alone([1.0, 1.0, 1.0], [True, True, False]))
 
@@ -43,25 +43,25 @@ def alone(days: list[float], ended: list[bool]) -> float:
     return float(own_means([(np.zeros(len(days), dtype=np.int64), np.array(days), np.array(ended))], 1)[0])
 
 
-def test_a_truth_that_returns_is_counted_where_the_answer_follows_before_the_next_change() -> None:
+def test_returned_counts_returning_truths_answered_in_time() -> None:
     assert figure(story(), "returned") == pytest.approx(0.5)  # back to 0 on day 5: followed; back to 1 on day 7: not
     never = story(answer=[0, 0, 0, 1, 1, 1, 1, 1])
     assert figure(never, "returned") == pytest.approx(0.5)  # on day 7 the stuck answer is right again
 
 
-def test_what_is_stale_is_the_value_before_the_change() -> None:
+def test_stale_answer_is_the_value_before_the_change() -> None:
     assert figure(story(), "stale_share_1d") == pytest.approx(1.0)  # each day of change says the old value
     assert figure(story(), "stale_share_7d") == pytest.approx(0.0)
 
 
-def test_silence_is_neither_stale_nor_right() -> None:
+def test_silence_counts_as_neither_stale_nor_right() -> None:
     silent = story(answer=[None] * 8)
     assert np.isnan(figure(silent, "stale_share_1d"))
     assert figure(silent, "undecided") == 1.0
     assert figure(silent, "decision_score") == 0.0
 
 
-def test_two_rivals_above_a_half_are_contested_and_none_is_undecided() -> None:
+def test_contested_and_undecided_count_rivals_above_one_half() -> None:
     scores = ChangeScores(1, 1, 2, 1)
     for day, pair in enumerate([(0.9, 0.8), (0.4, 0.3), (0.9, 0.2), (0.2, 0.6)]):
         best = np.array(pair).reshape(2, 1, 1)
@@ -71,7 +71,7 @@ def test_two_rivals_above_a_half_are_contested_and_none_is_undecided() -> None:
     assert figure(scores, "decision_score") == pytest.approx((2 - 1) / 4)
 
 
-def test_an_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
+def test_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
     scores = story()
     assert figure(scores, "echo_share") == 0.0
     ints = [np.array(part) for part in ([0, 0, 0, 1, 1], [0] * 5, [0] * 5, [0, 0, 0, 1, 2])]  # one says 0 thrice, two say 1
@@ -80,7 +80,7 @@ def test_an_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
     assert figure(scores, "echo_share") == pytest.approx(1 / 9)
 
 
-def test_a_memory_that_keeps_the_first_answer_is_never_right_again() -> None:
+def test_memory_that_never_changes_is_never_right_again() -> None:
     stuck = story(truth=[0, 1, 1, 1], answer=[0, 0, 0, 0])
     assert np.isnan(figure(stuck, "invalidation_latency"))  # never, until the run's end on day 8: no mean is known
     assert np.isnan(figure(stuck, "time_to_correction"))

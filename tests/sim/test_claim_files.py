@@ -32,18 +32,18 @@ def written(folder: Path, *rows: str) -> Path:
         ("12.5", "13", 0.5),
     ],
 )
-def test_times_as_people_write_them(tmp_path: Path, first: str, second: str, days: float) -> None:
+def test_common_time_formats_are_read(tmp_path: Path, first: str, second: str, days: float) -> None:
     path = written(tmp_path, f"{first},a,x,1,", f"{second},a,x,2,")
     assert read_claims(path).claims["time"].to_list() == pytest.approx([0.0, days])
 
 
-def test_a_confidence_of_nought_or_one_is_moved_inside_and_counted(tmp_path: Path) -> None:
+def test_confidences_of_0_and_1_are_clipped_and_counted(tmp_path: Path) -> None:
     found = read_claims(written(tmp_path, "1,a,x,1,0", "2,b,x,1,1.0", "3,c,x,1,0.4", "4,d,x,1,"))
     assert found.clipped == 2
     assert found.claims["confidence"].to_list() == [0.001, 0.999, 0.4, 0.7]
 
 
 @pytest.mark.parametrize("row", ["1,a,x,1,1.2", "1,a,x,1,-0.1", "1,a,x,1,nan", "noon,a,x,1,0.5"])
-def test_what_is_no_confidence_or_no_time_is_a_bad_row(tmp_path: Path, row: str) -> None:
+def test_invalid_confidence_or_time_is_a_bad_row(tmp_path: Path, row: str) -> None:
     with pytest.raises(DataError, match="line 2"):
         read_claims(written(tmp_path, row, "2,b,x,1,0.5"))

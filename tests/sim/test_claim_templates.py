@@ -107,7 +107,7 @@ def standing(facts: tuple[Fact, ...], rules: Rules) -> Memory:
 @pytest.mark.parametrize("case", CASES)
 @settings(max_examples=25)
 @given(data=st.data())
-def test_drafts_are_judged_as_the_claims_they_stand_for(case: str, data: st.DataObject) -> None:
+def test_drafts_get_the_same_verdicts_as_written_claims(case: str, data: st.DataObject) -> None:
     vocabulary, facts, writers, rules = words(case)
     memory = standing(facts, rules)
     drafts = ordered(data.draw(batches()), vocabulary)
@@ -127,9 +127,7 @@ POSTED = st.lists(st.one_of(batches(), st.integers(0, 3)), min_size=2, max_size=
 
 @settings(max_examples=40)
 @given(posted=POSTED, counted=st.booleans())
-def test_batches_are_judged_as_claims_written_out_whatever_stands_already(
-    posted: list[ClaimBatch | int], *, counted: bool
-) -> None:
+def test_batches_are_judged_like_written_claims_on_any_memory(posted: list[ClaimBatch | int], *, counted: bool) -> None:
     """A number stands for a claim of somebody else's, whose body is that of a draft of the writer ann."""
     vocabulary, facts, writers, rules = words("sound")
     ours = theirs = standing(facts, rules)
@@ -157,7 +155,7 @@ def test_batches_are_judged_as_claims_written_out_whatever_stands_already(
         assert_frame_equal(getattr(ours, name), getattr(theirs, name))
 
 
-def test_what_is_said_again_or_by_others_is_compared() -> None:
+def test_repeated_claims_are_compared_with_existing_cells() -> None:
     vocabulary, facts, _, rules = words("sound")
     memory, one = standing(facts, rules), np.array([1])
     columns = dict.fromkeys(("rep", "t", "who", "fact", "value", "form"), one)

@@ -62,7 +62,7 @@ def made(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Pat
     return tmp_path / "out"
 
 
-def test_writers_says_each_equation_and_every_parameter(capsys: pytest.CaptureFixture[str]) -> None:
+def test_docs_writers_prints_equations_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["docs", "writers"]) == 0
     said = capsys.readouterr().out
     for behaviour in behaviours().values():
@@ -75,9 +75,7 @@ def test_writers_says_each_equation_and_every_parameter(capsys: pytest.CaptureFi
             assert param.meaning in said
 
 
-def test_a_new_scenario_runs_and_passes_and_nothing_is_written_over(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_new_scenario_runs_and_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "my.toml"
     assert main(["new", str(path)]) == 0
     assert main(["run", str(path), "-o", str(tmp_path / "out"), "--no-plots", "--replications", "2"]) == 0
@@ -90,14 +88,14 @@ def test_a_new_scenario_runs_and_passes_and_nothing_is_written_over(
     assert sum("#" in line for line in before.splitlines()) > 10
 
 
-def test_a_run_made_again_is_the_same_bit_for_bit(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_repeated_run_is_equal_bit_for_bit(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--manifest", str(made / "manifest.json")]) == 0
     assert "bit for bit" in (said := capsys.readouterr().out)
     assert "all the same" in said
 
 
 @pytest.mark.parametrize("frame", ["cells", "events"])
-def test_a_hash_that_was_tampered_with_is_named(frame: str, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rerun_names_a_frame_with_a_changed_hash(frame: str, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     manifest = json.loads((made / "manifest.json").read_text())
     manifest["sha256"][frame] = "0" * 64
     (made / "manifest.json").write_text(json.dumps(manifest))
@@ -126,7 +124,7 @@ def nudged(step: float) -> Callable[[pl.DataFrame], pl.DataFrame]:
         (lambda frame: frame.with_columns(effective=pl.lit(np.nan)), 1, "cells: column effective"),
     ],
 )
-def test_other_versions_are_compared_as_numbers_and_it_says_so(
+def test_other_versions_are_compared_within_a_tolerance(
     change: Callable[[pl.DataFrame], pl.DataFrame], code: int, said: str, made: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     manifest = json.loads((made / "manifest.json").read_text())
@@ -139,7 +137,7 @@ def test_other_versions_are_compared_as_numbers_and_it_says_so(
     assert said in printed
 
 
-def test_what_cannot_be_made_again_is_an_error(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_that_cannot_be_repeated_is_an_error(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "no.json").write_text("{}")
     for path, said in (("no.json", "not a manifest"), ("nowhere.json", "no such manifest"), ("world.toml", "not JSON")):
         assert main(["run", "--manifest", str(tmp_path / path)]) == 2
@@ -147,7 +145,7 @@ def test_what_cannot_be_made_again_is_an_error(made: Path, tmp_path: Path, capsy
     assert remaking.rerun(made / "manifest.json").same
 
 
-def test_figures_have_intervals_over_lives_and_one_life_has_none(world: Path) -> None:
+def test_single_replication_has_no_interval(world: Path) -> None:
     run = ms.run(world)
     figures = run.metrics()
     assert set(figures["metric"]) <= METRICS.keys()
@@ -172,7 +170,7 @@ def test_figures_have_intervals_over_lives_and_one_life_has_none(world: Path) ->
     assert alone.select(pl.col("low", "high").is_null().all()).row(0) == (True, True)
 
 
-def test_one_of_many_replications_can_be_run_again_in_full(world: Path) -> None:
+def test_one_replication_can_be_repeated_in_full(world: Path) -> None:
     whole, banded = ms.run(world), ms.run(world, record="bands")
     alone = banded.replication(4)
     assert digest(alone.cells) == digest(whole.cells.filter(pl.col("rep") == 4))

@@ -62,24 +62,24 @@ def story(answers: str, *, do: Any = "correct", truth: str = "") -> dict[str, fl
         ("Ab--", {"resurfaced": 0.0, "correction_shows": 0.5, "residue": 1 / 3, "silent_after": 2 / 3}),
     ],
 )
-def test_a_story_by_hand(answers: str, expected: dict[str, float]) -> None:
+def test_scores_of_a_short_story_match_hand_computation(answers: str, expected: dict[str, float]) -> None:
     others = {"corrections_refused": 0.0, "answers_lost": np.nan}
     assert story(answers) == pytest.approx(expected | others, nan_ok=True)
 
 
-def test_a_value_that_becomes_the_truth_counts_no_more_unless_it_was_to_be_forgotten() -> None:
+def test_corrected_value_that_becomes_true_no_longer_counts() -> None:
     assert story("ABAA", truth="BBAA")["resurfaced"] == 0.0
     assert story("ABAA", truth="BBAA", do="forget")["resurfaced"] == 1.0
 
 
-def test_what_was_put_right_comes_back_under_the_default_rules_and_not_under_the_governed() -> None:
+def test_corrected_values_return_under_default_rules_only() -> None:
     for seed in (7, 8):
         plain, kept = figures(HOLDS, seed=seed, rules=ms.Rules()), figures(HOLDS, seed=seed)
         assert plain["resurfaced"] > 0.5 > kept["resurfaced"] == 0.0
         assert plain["residue"] > 0.5 > kept["residue"] == 0.0
 
 
-def test_only_who_has_a_say_is_obeyed() -> None:
+def test_corrections_by_others_are_refused() -> None:
     assert figures(STRANGER)["corrections_refused"] == 1.0
     assert figures(STRANGER, **governed(supersede_by="any"))["corrections_refused"] == 0.0
     events = ms.run(STRANGER, replications=1).events.filter(kind="refused")
@@ -87,7 +87,7 @@ def test_only_who_has_a_say_is_obeyed() -> None:
     assert set(events["detail"]) == {"correct: what is true"}
 
 
-def test_of_what_was_forgotten_no_word_stays() -> None:
+def test_forgotten_values_leave_no_text() -> None:
     run = ms.run(FORGOTTEN, replications=2)
     erased = run.memory.cells.filter(pl.col("tombstone").is_not_null())
     assert set(erased["title"]) == {"(erased)"}
@@ -96,7 +96,7 @@ def test_of_what_was_forgotten_no_word_stays() -> None:
     assert gone.is_empty()
 
 
-def test_a_law_without_corrections_is_told_by_a_claim_alone() -> None:
+def test_law_without_corrections_gets_only_a_claim() -> None:
     found = figures(HOLDS, law="last_write")
     assert found["corrections_refused"] == 1.0
     assert found["residue"] >= 0.0
@@ -130,7 +130,7 @@ class Keyed:
             del self.values[object]
 
 
-def test_a_memory_of_ones_own_forgets_in_the_loop() -> None:
+def test_user_memory_forgets_during_a_run() -> None:
     found = figures(FORGOTTEN, memory=Keyed, replications=3)
     assert found["corrections_refused"] == 0.0
     assert found["correction_shows"] >= 1.0
@@ -149,7 +149,7 @@ def test_a_memory_of_ones_own_forgets_in_the_loop() -> None:
         ('from = "1d"\nwith = "team"', "corrections.with"),
     ],
 )
-def test_what_cannot_be_is_refused(table: str, problem: str, tmp_path: Path) -> None:
+def test_invalid_corrections_are_refused(table: str, problem: str, tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     path.write_text(f'why = "x"\n[run]\ndays = 30\n[[facts]]\nname = "a"\n[[corrections]]\n{table}\n')
     with pytest.raises(ScenarioError, match=problem):
@@ -165,7 +165,7 @@ def scope_figures(run: ms.Run) -> dict[str, float]:
     return {name: float(np.nanmean(found[name])) for name in ("leaks", "shared_silent", "answers_lost")}
 
 
-def test_scopes_are_kept_apart_and_what_is_shared_is_shown() -> None:
+def test_scopes_are_separate_until_facts_are_shared() -> None:
     run = ms.run(APART, replications=2)
     assert scope_figures(run) == {"leaks": 0.0, "shared_silent": 0.0, "answers_lost": 0.0}
     leaks = by_replication(ms.run(APART, replications=2, days=30.0, law="last_write"))["leaks"]
@@ -176,13 +176,13 @@ def test_scopes_are_kept_apart_and_what_is_shared_is_shown() -> None:
     assert acted.filter((pl.col("t") < 20.0) | (pl.col("t") > 41.0)).is_empty()
 
 
-def test_a_memory_of_ones_own_is_told_scopes_and_asked_within_them() -> None:
+def test_user_memory_receives_scopes() -> None:
     kept, all_shown = (scope_figures(ms.run(APART, memory=each, replications=1, days=45.0)) for each in (Governed, Append))
     assert kept == {"leaks": 0.0, "shared_silent": 0.0, "answers_lost": 0.0}
     assert all_shown["leaks"] > 0.9
 
 
-def test_what_a_question_lost_by_forgetting_is_counted() -> None:
+def test_answers_lost_by_forgetting_are_counted() -> None:
     scores = CorrectionScores(2, 2, 1)
     first, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
     both, none = np.zeros((2, 2, 1)), np.full((2, 2, 1), -np.inf)

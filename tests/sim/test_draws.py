@@ -21,7 +21,7 @@ NUMBERS = st.integers(0, 2**40)
 
 
 @given(st.integers(0, 2**63 - 1), NAMES, NAMES, st.lists(NUMBERS, min_size=1, max_size=20), NUMBERS, NUMBERS)
-def test_one_draw_alone_equals_itself_among_others(
+def test_draw_is_the_same_alone_and_in_a_batch(
     seed: int, population: str, purpose: str, reps: list[int], member: int, turn: int
 ) -> None:
     draws = Draws(seed, population)
@@ -31,7 +31,7 @@ def test_one_draw_alone_equals_itself_among_others(
 
 
 @given(st.lists(NAMES, min_size=1, max_size=4), st.lists(st.tuples(st.integers(0, 3), NUMBERS, NUMBERS), max_size=9))
-def test_populations_drawn_for_together_each_get_their_own(names: list[str], rows: list[tuple[int, int, int]]) -> None:
+def test_populations_drawn_together_get_their_own_numbers(names: list[str], rows: list[tuple[int, int, int]]) -> None:
     of, rep, turn = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     of %= len(names)
     together = Draws(3, tuple(names), of).bits(("p", "q"), rep=rep, member=1, turn=turn)
@@ -41,7 +41,7 @@ def test_populations_drawn_for_together_each_get_their_own(names: list[str], row
 
 
 @given(NUMBERS, NUMBERS, NUMBERS)
-def test_the_parts_of_an_address_do_not_stand_in_for_one_another(rep: int, member: int, turn: int) -> None:
+def test_each_part_of_an_address_changes_the_draw(rep: int, member: int, turn: int) -> None:
     addresses = {(rep, member, turn), (member, turn, rep), (turn, rep, member), (rep, turn, member)}
     drawn = {int(Draws(1, "a").bits("p", rep=a, member=b, turn=c)[0]) for a, b, c in addresses}
     assert len(drawn) == len(addresses)
@@ -59,7 +59,7 @@ ALONG: dict[str, Callable[[Draws, int], Array]] = {
 
 
 @pytest.mark.parametrize("part", ALONG)
-def test_draws_are_uniform_and_unrelated_along_each_part(part: str) -> None:
+def test_draws_are_uniform_and_uncorrelated(part: str) -> None:
     drawn = ALONG[part](Draws(11, "x"), SIZE)
     assert stats.kstest(drawn, "uniform").pvalue > 1e-4
     for lag in (1, 2, 7, 200):
@@ -68,7 +68,7 @@ def test_draws_are_uniform_and_unrelated_along_each_part(part: str) -> None:
     assert stats.chisquare(pairs.ravel()).pvalue > 1e-4
 
 
-def test_each_distribution_has_its_law() -> None:
+def test_each_distribution_has_its_moments() -> None:
     draws, reps = Draws(3, "x"), np.arange(SIZE)
     assert stats.kstest(draws.normal("n", rep=reps), "norm").pvalue > 1e-4
     assert stats.kstest(draws.exponential("e", rep=reps), "expon").pvalue > 1e-4
@@ -79,7 +79,7 @@ def test_each_distribution_has_its_law() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_what_happens_is_what_is_drawn_below_its_share_whether_or_not_it_need_be_drawn(share: float) -> None:
+def test_happens_compares_a_uniform_draw_with_the_share(share: float) -> None:
     address: dict[str, Any] = {"rep": np.arange(5)[:, None], "member": np.arange(3), "turn": 2}
     draws = Draws(4, "x")
     np.testing.assert_array_equal(draws.happens(share, "p", **address), draws.uniform("p", **address) < share)

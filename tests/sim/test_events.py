@@ -39,7 +39,7 @@ def busy(**changes: object) -> Scenario:
 
 @settings(settings.get_profile("few"))
 @given(data=st.data())
-def test_every_event_has_a_cause_that_can_be_found(
+def test_every_event_has_a_traceable_cause(
     drawn: SearchStrategy[Scenario], unresolved: Unresolved, data: DataObject
 ) -> None:
     run = bench.run(data.draw(drawn))
@@ -77,7 +77,7 @@ AT_ONCE = ("tripped", "cleared", "webhook")
 
 @settings(settings.get_profile("few"))
 @given(data=st.data())
-def test_the_causes_of_what_a_net_does_can_be_asked_why(
+def test_why_explains_the_causes_of_netlist_events(
     drawn: SearchStrategy[Scenario], unresolved: Unresolved, data: DataObject
 ) -> None:
     run = bench.run(data.draw(drawn).replace(netlist=WIRES, record_every=1))
@@ -107,7 +107,7 @@ addf late tick
 """
 
 
-def test_of_several_signals_on_a_flag_the_one_that_asked_is_the_cause() -> None:
+def test_cause_of_a_flag_is_the_signal_that_rose() -> None:
     common = {"t": 0.0, "writer": "ann", "title": "x", "body": "", "confidence": 0.9}
     said = [common | {"handle": handle, "sequence": place} for place, handle in enumerate(("dec_a3ee", "obs_b0b1"))]
     run = bench.run(Scenario(days=8.0, claims=as_claims(from_mappings(said)), netlist=NetlistConfig.of(TWO)))
@@ -119,7 +119,7 @@ def test_of_several_signals_on_a_flag_the_one_that_asked_is_the_cause() -> None:
     assert run.why("longer", t=8.0).startswith("longer is 0 since t = 8, before 1, from late.out")
 
 
-def test_what_cannot_be_traced_is_found(unresolved: Unresolved) -> None:
+def test_untraceable_events_are_detected(unresolved: Unresolved) -> None:
     run = bench.run(busy(replications=1))
     assert unresolved(run) == []
     for wrong in ("", "obs_ffff", "turn 99", "claim 1 of nobody"):
@@ -132,7 +132,7 @@ def test_what_cannot_be_traced_is_found(unresolved: Unresolved) -> None:
         assert unresolved(wired)
 
 
-def test_of_many_lives_events_are_counted_by_kind() -> None:
+def test_bands_count_events_by_kind() -> None:
     whole, banded = bench.run(busy()), bench.run(busy(record="bands"))
     counted = banded.bands.filter(pl.col("signal") == "events").group_by("row").agg((pl.col("mean") * pl.col("count")).sum())
     there = whole.events.group_by("kind").len()

@@ -53,9 +53,7 @@ def events(run: Run, kind: str) -> pl.DataFrame:
     [("flip", "flipped"), ("perturb", "perturbed"), ("drop", "lost"), ("double", "doubled"), ("delay", "delayed"),
      ("reorder", "reordered")],
 )  # fmt: skip
-def test_noise_is_an_event_each_time_and_hits_its_share_of_its_population_in_its_span(
-    kind: str, event: str, clean: pl.DataFrame
-) -> None:
+def test_noise_hits_its_share_and_records_events(kind: str, event: str, clean: pl.DataFrame) -> None:
     fault = noise(start=6 * DAY, end=18 * DAY, **{kind: 0.4})
     hit = events(bench.run(stream(fault)), event)
     exposed = clean.filter(pl.col("writer").str.starts_with("probe") & pl.col("t").is_between(6 * DAY, 18 * DAY - 1))
@@ -65,7 +63,7 @@ def test_noise_is_an_event_each_time_and_hits_its_share_of_its_population_in_its
     assert hit["subject"].str.contains("quiet").sum() == 0
 
 
-def test_what_is_lost_never_arrives_and_nothing_else_befalls_it(posted: Posted, clean: pl.DataFrame) -> None:
+def test_lost_claims_never_arrive(posted: Posted, clean: pl.DataFrame) -> None:
     everything = noise(drop=1.0, flip=1.0, double=1.0, delay=1.0, perturb=1.0, reorder=1.0)
     assert set(posted(stream(everything))["writer"]) == {"quiet-1"}
     run = bench.run(stream(everything))
@@ -74,7 +72,7 @@ def test_what_is_lost_never_arrives_and_nothing_else_befalls_it(posted: Posted, 
     assert events(run, "lost").height == clean.filter(pl.col("writer") != "quiet-1").height
 
 
-def test_what_is_doubled_arrives_twice_and_is_one_cell(posted: Posted, clean: pl.DataFrame) -> None:
+def test_doubled_claims_become_one_cell(posted: Posted, clean: pl.DataFrame) -> None:
     doubled = posted(stream(noise(double=1.0)))
     probes = pl.col("writer") != "quiet-1"
     assert doubled.filter(probes).height == 2 * clean.filter(probes).height
@@ -84,7 +82,7 @@ def test_what_is_doubled_arrives_twice_and_is_one_cell(posted: Posted, clean: pl
     assert events(twice, "deduplicated").height == events(twice, "doubled").height
 
 
-def test_each_kind_changes_what_it_says_and_leaves_the_rest(posted: Posted, clean: pl.DataFrame) -> None:
+def test_each_kind_of_noise_changes_only_its_column(posted: Posted, clean: pl.DataFrame) -> None:
     clean = clean.filter(pl.col("writer") != "quiet-1")
     for kinds, changed in (
         ({"flip": 1.0}, "value"), ({"perturb": 1.0}, "stated"), ({"delay": 1.0}, "t"), ({"reorder": 1.0}, "t"),
@@ -96,7 +94,7 @@ def test_each_kind_changes_what_it_says_and_leaves_the_rest(posted: Posted, clea
         assert np.mean((both[changed] != both[f"{changed}_hit"]).to_numpy()) > 0.99, kinds
 
 
-def test_a_delay_is_exponential_and_an_order_stays_within_its_turn(posted: Posted, clean: pl.DataFrame) -> None:
+def test_delays_are_exponential_and_reordering_stays_in_the_turn(posted: Posted, clean: pl.DataFrame) -> None:
     clean = clean.filter(pl.col("writer") != "quiet-1")
     late = clean.join(posted(stream(noise(delay=1.0, late=2.0))), on=KEY)
     wait = ((late["t_right"] - late["t"]) / DAY).to_numpy()
@@ -106,7 +104,7 @@ def test_a_delay_is_exponential_and_an_order_stays_within_its_turn(posted: Poste
     assert (mixed["t"] // (3 * DAY) == mixed["t_right"] // (3 * DAY)).all()
 
 
-def test_a_late_claim_reaches_the_gate_at_the_turn_after_it_is_due() -> None:
+def test_late_claim_reaches_the_gate_one_turn_later() -> None:
     run = bench.run(stream(noise(delay=1.0, late=5.0)))
     created = run.memory.cells.filter(pl.col("writer") != "quiet-1")["created"]
     first = run.cells.group_by("cell", "rep").agg(pl.col("t").min())
@@ -116,7 +114,7 @@ def test_a_late_claim_reaches_the_gate_at_the_turn_after_it_is_due() -> None:
     assert created.len() + run.unseen == events(run, "delayed").height
 
 
-def test_a_bad_command_is_another_value_wired_as_if_it_were_meant(posted: Posted) -> None:
+def test_bad_command_is_a_wrong_value_with_its_own_edges(posted: Posted) -> None:
     bad = ClaimFault(population="probe", bad={"wrong": 1.0}, start=12 * DAY)
     said = posted(stream(bad)).filter(pl.col("writer") != "quiet-1")
     assert said.filter(pl.col("t") < 12 * DAY)["true"].all()
@@ -135,13 +133,13 @@ def _quarrels(run: Run) -> float:
     return float(np.mean((one == other).to_numpy()))
 
 
-def test_a_fault_on_one_line_is_nothing_to_another(posted: Posted, clean: pl.DataFrame) -> None:
+def test_fault_on_one_population_leaves_others_unchanged(posted: Posted, clean: pl.DataFrame) -> None:
     quiet = pl.col("writer") == "quiet-1"
     faulty = stream(noise(flip=1.0, delay=1.0, double=0.5), ClaimFault(population="probe", bad={"wrong": 1.0}))
     assert posted(faulty).filter(quiet).drop("edges").equals(clean.filter(quiet).drop("edges"))
 
 
-def test_a_fault_on_nobody_and_one_that_ends_before_it_begins_are_refused() -> None:
+def test_invalid_faults_are_refused() -> None:
     with pytest.raises(ScenarioError, match="no such population"):
         bench.run(stream(ClaimFault(population="prob", noise={"flip": 0.1})))
     with pytest.raises(ScenarioError, match="later than from"):

@@ -28,7 +28,7 @@ def frames(run: ms.Run, upto: float | None = None) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("replications", [1, 3])
-def test_with_nothing_changed_it_is_the_run_bit_for_bit(name: str, replications: int) -> None:
+def test_fork_without_changes_equals_the_run(name: str, replications: int) -> None:
     run = ms.run(f"scenarios/{name}.toml", days=20.0, replications=replications, record="all")
     assert frames(run.at(day=DAY).fork()) == frames(run)
     same = ms.fork(run, day=DAY, rules={}, law=run.scenario.law, writers=run.scenario.writers, faults=run.scenario.faults)
@@ -45,7 +45,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES, ids="-".join)
-def test_what_is_changed_changes_the_days_after_it_alone(change: dict[str, Any]) -> None:
+def test_fork_changes_only_later_days(change: dict[str, Any]) -> None:
     run = ms.run("scenarios/poisoner.toml", days=20.0, replications=2, record="all")
     other = ms.fork(run, day=DAY, **change)
     assert frames(other, upto=DAY) == frames(run, upto=DAY)
@@ -53,7 +53,7 @@ def test_what_is_changed_changes_the_days_after_it_alone(change: dict[str, Any])
     assert other.manifest["forked"] == DAY
 
 
-def test_the_rules_of_a_fork_are_those_of_its_numbers() -> None:
+def test_fork_figures_use_the_new_rules() -> None:
     run = ms.run("scenarios/worked_example.toml", record="all")
     other = ms.fork(run, day=0, rules={"challenge_ceiling": 0.2})
     assert frames(other) == frames(ms.run(run.scenario, rules={"challenge_ceiling": 0.2}))
@@ -68,7 +68,7 @@ def test_the_rules_of_a_fork_are_those_of_its_numbers() -> None:
         ({"day": 3, "writers": (Population(behaviour="honest", name="honest", count=77),)}, "with other settings"),
     ],
 )
-def test_what_cannot_be_forked_is_said(change: dict[str, Any], said: str) -> None:
+def test_invalid_forks_are_refused(change: dict[str, Any], said: str) -> None:
     run = ms.run("scenarios/poisoner.toml", days=20.0, replications=1)
     with pytest.raises(MalsimError, match=said):
         ms.fork(run, **change)

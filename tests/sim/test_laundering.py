@@ -23,14 +23,14 @@ def told_right(law: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("law", ["mal", "majority", "last_write", "truthfinder", "mem0_update"])
-def test_each_way_of_passing_it_on_washes_the_origin_off_under_five_laws(law: str) -> None:
+def test_laundering_succeeds_under_five_laws(law: str) -> None:
     right = told_right(law)
     assert right["alone"] > 0.3
     for way in ("summary", "echo", "corroborated"):
         assert right[way] < right["alone"] - 0.1
 
 
-def test_a_summary_names_the_claim_it_derives_from_and_a_tool_echo_names_none() -> None:
+def test_summary_has_an_origin_edge_and_tool_echo_has_none() -> None:
     run = bench.run(read(LAUNDERING).replace(replications=1, days=20.0))
     writer = run.memory.cells["writer"]
     edges = run.memory.edges.select("relation", writer=writer.gather(run.memory.edges["source"]))

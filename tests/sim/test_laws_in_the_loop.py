@@ -31,7 +31,7 @@ def fits(path: Path) -> bool:
 
 @pytest.mark.parametrize("path", [path for path in SCENARIOS if fits(path)], ids=lambda path: path.stem)
 @pytest.mark.parametrize("law", LAWS)
-def test_a_scenario_runs_under_it(path: Path, law: str) -> None:
+def test_scenarios_run_under_every_law(path: Path, law: str) -> None:
     scenario = read(path)
     short = {"replications": min(scenario.replications, 3), "days": min(scenario.days, 10.0), "record": "all"}
     run = ms.run(scenario.replace(law=law, **short))
@@ -43,9 +43,7 @@ def test_a_scenario_runs_under_it(path: Path, law: str) -> None:
     assert {"brier", "ece"} & set(run.metrics()["metric"]) == ({"brier", "ece"} if believed and scenario.facts else set())
 
 
-def test_what_it_has_no_number_for_is_named_once_by_run_and_refused_by_test(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_checks_without_a_number_are_skipped_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, left_out = askable(read(POISONER).replace(law="graphiti"))
     assert left_out
     assert main(["run", str(POISONER), "--law", "graphiti", "-o", str(tmp_path), "--replications", "2"]) == 0
@@ -66,13 +64,13 @@ def test_a_manifest_carries_law_and_parameters(tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize(("name", "said"), [("quorum_of_writers", "address"), ("addf_order", "address")])
-def test_what_is_the_graphs_is_refused_by_law_and_thing(name: str, said: str) -> None:
+def test_settings_of_the_graph_are_refused_under_other_laws(name: str, said: str) -> None:
     scenario = next(path for path in SCENARIOS if path.stem == name)
     with pytest.raises(MalsimError, match=f"graphiti keeps no graph of claims.*{said}"):
         ms.run(scenario, law="graphiti")
 
 
-def test_a_tie_is_a_tie_and_counts_by_its_share() -> None:
+def test_tie_counts_by_its_share() -> None:
     run = ms.run(POISONER, law="mem0_additive", replications=2, days=20.0)
     right = run.signals.filter(pl.col("signal") == "right")["value"].to_numpy()
     assert np.isin(right, [0.0, 0.5, 1.0]).all()

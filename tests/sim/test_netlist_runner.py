@@ -73,7 +73,7 @@ def scenario(wires: str = TRIP, more: str = "", *, run: str = "", claims: str = 
 ACK = '[[netlist.input]]\nsignal = "reviewer.ack"\nat = "7d"\nvalue = true\n'
 
 
-def test_a_wire_reads_what_has_ticked_and_drives_the_memory_of_the_next_turn() -> None:
+def test_wires_read_the_tick_and_drive_the_next_turn() -> None:
     held = ACK.replace("7d", "2d") + ACK.replace("7d", "9d").replace("true", "false")
     made = run(parse(scenario(TRIP.replace("0.5", "0.45"), held)))
     seen = made.signals.pivot(on="signal", index="t", values="value")
@@ -89,7 +89,7 @@ def test_a_wire_reads_what_has_ticked_and_drives_the_memory_of_the_next_turn() -
                                                                       (4.0, "flagged", "dec_a3ee", "tripped")]  # fmt: skip
 
 
-def test_an_alarm_queued_for_reviewers_is_acknowledged_when_one_has_looked() -> None:
+def test_alarm_is_acknowledged_after_its_review() -> None:
     wires = TRIP.replace("dec_a3ee-flags-review", "escalation.weak")
     made = run(parse(scenario(wires, '[reviewers]\neach = "60h"')))
     assert made.events.filter(kind="escalated")["t"].to_list() == [4.0, 8.0]
@@ -107,7 +107,7 @@ net pushed reader.pushed
 
 
 @pytest.mark.parametrize(("words", "most"), [(40.0, 40.0), (-5.0, 0.0), (1e9, 1e9)])
-def test_the_push_keeps_to_the_budget_that_the_net_writes(words: float, most: float) -> None:
+def test_push_keeps_to_the_budget_of_the_netlist(words: float, most: float) -> None:
     made = run(parse(scenario(BUDGET + f"budget = {words}\n", run="replications = 2", claims=WORLD)))
     pushed, demand = (
         made.signals.filter(
@@ -145,7 +145,7 @@ addf quorum tick [k: 2] [minEff: 0.3]
 """.replace("net share-low alarm.set\n", "net ack reviewer.ack > alarm.set\n")
 
 
-def test_what_is_recorded_follows_record() -> None:
+def test_recorded_signals_follow_the_record_setting() -> None:
     listed = run(
         parse(
             scenario(EVERYWHERE, run='replications = 2\nrecord = ["tripped", "low(obs_)", "calm(honest-1)"]', claims=WORLD)
@@ -157,7 +157,7 @@ def test_what_is_recorded_follows_record() -> None:
     assert {"tripped", "ack"} <= set(bands.bands["signal"])
 
 
-def test_a_run_is_made_again_from_its_manifest_alone(tmp_path: Path) -> None:
+def test_run_can_be_repeated_from_its_manifest(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "trip.malnet").write_text(TRIP)
     (tmp_path / "all.malnet").write_text("source parts/trip.malnet\nnet day clock.days\n")
@@ -172,7 +172,7 @@ def test_a_run_is_made_again_from_its_manifest_alone(tmp_path: Path) -> None:
     assert len(kept["sha256"]) == 64
 
 
-def test_cells_of_the_text_stand_in_every_life_before_the_first_turn() -> None:
+def test_netlist_cells_exist_before_the_first_turn() -> None:
     made = run(
         parse(
             scenario(
@@ -211,13 +211,13 @@ def test_checks_read_signals_pins_and_every_address() -> None:
     assert {outcome.check.property: outcome.status for outcome in outcomes} == CHECKED
 
 
-def test_a_scenario_takes_another_netlist_as_text() -> None:
+def test_replace_accepts_a_netlist_as_text() -> None:
     made = run(parse(scenario(TRIP)).replace(netlist=TRIP.replace("addf alarm tick\n", "")))
     assert made.signals.filter(signal="tripped")["value"].max() == 0.0
     assert set(FRAMES) == {"cells", "signals", "events", "writers", "bands"}
 
 
-def test_the_picture_of_a_net_has_a_lane_a_bit_and_a_panel_a_size(tmp_path: Path) -> None:
+def test_signal_figure_has_lanes_for_bits_and_panels_by_size(tmp_path: Path) -> None:
     more = "loadrt scale names=big\nnet large big.out\nnet day clock.days > big.in\nsetp big.gain 1000\naddf big tick\n"
     made = api.run(parse(scenario(TRIP + more, run="replications = 2")))
     samples, channels = wired(made, 1)
@@ -229,7 +229,7 @@ def test_the_picture_of_a_net_has_a_lane_a_bit_and_a_panel_a_size(tmp_path: Path
         api.run(parse("why = 'x'")).plot.signals()
 
 
-def test_a_netlist_of_signals_of_cells_is_drawn_a_line_a_cell(tmp_path: Path) -> None:
+def test_signals_of_cells_are_drawn_as_one_line_per_cell(tmp_path: Path) -> None:
     text = 'obs_c3c3 "one" conf(.7)\nobs_d4d4 "two" conf(.5)\nloadrt watch domain=cell\n'
     made = api.run(parse(scenario(text + "net low watch.in < cell-scores-eff\naddf watch tick\n")))
     _, channels = wired(made, 0)
@@ -237,14 +237,14 @@ def test_a_netlist_of_signals_of_cells_is_drawn_a_line_a_cell(tmp_path: Path) ->
     assert "signals.png" in {path.name for path in made.plot.save(tmp_path)}
 
 
-def test_a_netlist_without_a_signal_leaves_the_picture_out(tmp_path: Path) -> None:
+def test_netlist_without_signals_has_no_figure(tmp_path: Path) -> None:
     made = api.run(parse(scenario('obs_c3c3 "one" conf(.7)\n')))
     assert "signals.png" not in {path.name for path in made.plot.save(tmp_path)}
     with pytest.raises(ScenarioError, match="no signal of this netlist"):
         made.plot.signals()
 
 
-def test_why_walks_back_to_the_claim_and_to_whoever_fed_it_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_traces_a_signal_to_its_claim_or_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     held = ACK.replace("7d", "6d")
     run_ = api.run(parse(scenario(TRIP, held, run="replications = 2"), where="it.toml"))
     tripped = run_.why("alarm.out", t=5, rep=1)
@@ -261,7 +261,7 @@ def test_why_walks_back_to_the_claim_and_to_whoever_fed_it_in(tmp_path: Path, ca
         because(api.run(parse("why = 'x'")), "alarm.out")
 
 
-def test_why_names_the_claims_behind_what_many_rows_come_to() -> None:
+def test_why_names_the_claims_behind_a_reduced_signal() -> None:
     wires = "loadrt watch names=says domain=writer\nloadrt watch names=enough\nnet best says.in < max(cell-scores-eff)\n"
     wires += "net voices enough.in < sum(says.above)\nnet old enough.level < dec_a3ee-scores-curr\n"
     wires += "addf says tick\naddf enough tick\n"

@@ -66,7 +66,7 @@ def shown(run: ms.Run, day: int) -> dict[str, float]:
 
 @settings(max_examples=5, deadline=None)
 @given(drawn=DRAWN)
-def test_a_push_has_what_the_tick_at_its_instant_gives(drawn: list[Any]) -> None:
+def test_push_shows_the_values_of_a_tick_at_its_time(drawn: list[Any]) -> None:
     """After an admission every cell shows what a tick would give; without one, what the last tick gave."""
     run = run_of(drawn, "now")
     created = run.memory.cells.select("handle", "created")
@@ -78,7 +78,7 @@ def test_a_push_has_what_the_tick_at_its_instant_gives(drawn: list[Any]) -> None
             assert abs(ticks[0 if new else 1][cell] - effective) < 1e-6
 
 
-def test_under_the_last_tick_a_contradiction_shows_a_turn_later() -> None:
+def test_reads_of_the_last_tick_show_disputes_a_turn_later() -> None:
     drawn = [(1, "ann", 0.0, 0.9, []), (6, "bob", 1.0, 0.9, ["contradicts"])]
     now, later = run_of(drawn, "now"), run_of(drawn, "last tick")
     assert shown(now, 2)["obs_0000"] < 0.5

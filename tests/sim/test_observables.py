@@ -40,9 +40,7 @@ def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, fl
 
 
 @pytest.mark.parametrize("digits", [0, 1, 12])
-def test_the_answer_is_the_most_effective_active_claim_and_the_earlier_of_two_equals(
-    after_a_run: bench.Bench, digits: int
-) -> None:
+def test_answer_is_the_most_effective_active_claim(after_a_run: bench.Bench, digits: int) -> None:
     snapshot = Snapshot(after_a_run.snapshot.view, after_a_run.cell_index)
     snapshot.worth = np.round(snapshot.worth, digits)  # the fewer digits, the more are equal
     best = observables.best_by_value(snapshot, after_a_run.truth)
@@ -62,7 +60,7 @@ values = st.lists(st.lists(st.floats(-1.0, 1.0) | st.just(np.nan), min_size=4, m
 
 
 @given(values, st.integers(1, 40))
-def test_bands_do_not_depend_on_how_much_is_summed_up_at_once(ticks: list[list[float]], held: int) -> None:
+def test_bands_do_not_depend_on_the_buffer_size(ticks: list[list[float]], held: int) -> None:
     made = []
     for most in (held, 2**17):
         kept = bands.Bands()

@@ -73,14 +73,14 @@ def verdicts() -> dict[str, set[str]]:
     return found
 
 
-def test_claims_of_every_kind_are_admitted_as_the_checks_stand() -> None:
+def test_claims_of_every_kind_pass_the_shipped_checks() -> None:
     for whose, kinds in verdicts().items():
         assert "admitted" in kinds, whose
         assert "rejected" not in kinds, whose
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_a_check_that_is_added_to_the_table_refuses_them_all(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_added_check_refuses_drawn_and_scripted_claims(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "CHECKS", [*checks.CHECKS, PLANTED[name]])
     for whose, kinds in verdicts().items():
         assert kinds == {"rejected"}, whose
@@ -90,9 +90,7 @@ def test_a_check_that_is_added_to_the_table_refuses_them_all(name: str, monkeypa
 
 
 @pytest.mark.parametrize("of_target", [False, True], ids=["relation", "relation and target"])
-def test_a_check_of_edges_refuses_the_drawn_claims_that_have_any(
-    monkeypatch: pytest.MonkeyPatch, *, of_target: bool
-) -> None:
+def test_added_edge_check_refuses_drawn_claims_with_edges(monkeypatch: pytest.MonkeyPatch, *, of_target: bool) -> None:
     before = bench.run(scenario()).memory.edges
     assert before.filter(pl.col("relation") == "supersedes").height
     if of_target:

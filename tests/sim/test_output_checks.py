@@ -36,13 +36,13 @@ def harm(*layers: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return by_replication(bench.run(guarded(*layers).replace(record="bands")))["harm"]
 
 
-def test_patterns_let_out_less_harm_than_no_layer_and_so_do_all_three() -> None:
+def test_output_checks_reduce_harm() -> None:
     none, pattern, every = harm(), harm("sure_above", "least_sources"), harm(*OFF)
     for less in (pattern, every):
         assert stats.ttest_rel(less, none, alternative="less").pvalue < 0.01
 
 
-def test_a_banned_word_is_never_acted_on() -> None:
+def test_banned_values_are_never_released() -> None:
     made = guarded(banned="2", observes=1.0)
     values = {str(value) for fact in made.facts for value in fact.values}
     word = min(values)
@@ -57,7 +57,7 @@ def test_a_banned_word_is_never_acted_on() -> None:
     assert said.filter(pl.col("title").str.ends_with(f" is {word}")).is_empty()
 
 
-def test_the_verifier_speaks_every_so_many_turns_and_only_then() -> None:
+def test_verifier_writes_only_at_audits() -> None:
     run = bench.run(guarded("audit_every").replace(record="all", replications=4))
     said = run.memory.cells.filter(pl.col("writer") == "reviewers")
     assert said.height > 0
@@ -65,7 +65,7 @@ def test_the_verifier_speaks_every_so_many_turns_and_only_then() -> None:
     assert set(said["created"].to_list()) <= {float(day) for day in range(10, 61, 10)}
 
 
-def test_a_perfect_verifier_contradicts_what_is_false_and_nothing_else() -> None:
+def test_perfect_verifier_contradicts_only_false_claims() -> None:
     run = bench.run(guarded("audit_every", audit_accuracy=1.0).replace(record="bands", replications=4))
     blind = bench.run(guarded("audit_every", audit_accuracy=0.0).replace(record="bands", replications=4))
     assert run.counters is not None
@@ -74,7 +74,7 @@ def test_a_perfect_verifier_contradicts_what_is_false_and_nothing_else() -> None
     assert (blind.counters["audited_wrong"] > run.counters["audited_wrong"]).all()
 
 
-def test_without_layers_nothing_is_counted() -> None:
+def test_nothing_is_counted_without_output_checks() -> None:
     plain, on = (
         bench.run(guarded(*names).replace(record="all", replications=2, days=20.0)) for names in ((), ("sure_above",))
     )

@@ -78,7 +78,7 @@ def review_desk(env: Environment, desk: Desk) -> Process:
         env.process(look_into(disputed.cell))
 
 
-def test_a_replication_alone_is_itself_among_many() -> None:
+def test_process_run_is_the_same_alone_and_in_a_batch() -> None:
     scenario = written("honest", "contrarian", besides=PEOPLE)
     many = ms.run(scenario, processes=[guard, review_desk], replications=4)
     wrote = many.cells.join(many.memory.cells.select("rep", pl.col("handle").alias("cell"), "writer"), on=["rep", "cell"])
@@ -89,7 +89,7 @@ def test_a_replication_alone_is_itself_among_many() -> None:
             assert getattr(alone, frame).equals(getattr(many, frame).filter(pl.col("rep") == number)), frame
 
 
-def test_who_only_watches_changes_nothing() -> None:
+def test_watching_process_changes_nothing() -> None:
     ticks = []
 
     def watcher(env: Environment, desk: Desk) -> Process:
@@ -109,7 +109,7 @@ def line_of(desk: Desk) -> str:
     return line.cell
 
 
-def test_a_correction_supersedes_and_is_told() -> None:
+def test_process_correction_supersedes_the_cell() -> None:
     said = []
 
     def clerk(env: Environment, desk: Desk) -> Process:
@@ -125,7 +125,7 @@ def test_a_correction_supersedes_and_is_told() -> None:
     assert run.memory.cells.filter(pl.col("handle") == first.cell)["status"].to_list() == ["superseded"]
 
 
-def test_the_day_of_a_claim_is_the_day_on_which_it_was_posted() -> None:
+def test_claim_is_dated_by_its_posting() -> None:
     def one(env: Environment, desk: Desk) -> Process:
         yield env.timeout(2.5)
         desk.post(object="gate", value="open", confidence=0.8)
@@ -133,7 +133,7 @@ def test_the_day_of_a_claim_is_the_day_on_which_it_was_posted() -> None:
     assert ms.run(parse(WORLD), processes=[one]).memory.cells["created"].to_list() == [2.5]
 
 
-def test_a_fault_interrupts() -> None:
+def test_fault_interrupts_a_process() -> None:
     struck = []
 
     def watch(env: Environment, _: Desk) -> Process:
@@ -146,7 +146,7 @@ def test_a_fault_interrupts() -> None:
     assert struck == [(2.5, "watch")]
 
 
-def test_a_signal_that_trips_wakes_who_waits_for_it() -> None:
+def test_tripped_signal_wakes_a_waiting_process() -> None:
     woken = []
     scenario = read(SCENARIOS / "watchdog_silent_writer.toml")
     assert scenario.netlist
@@ -190,7 +190,7 @@ def fails(kind: str) -> Any:
      ("inner", "no such value; given: 'ajar'; allowed: open, shut"), ("name", "its own name only; given: 'another'"),
      ("object", "no such object; given: 'gaet'; allowed: gate; did you mean gate")],
 )  # fmt: skip
-def test_a_process_that_fails_is_told_with_its_place_and_the_frames_so_far(kind: str, words: str) -> None:
+def test_failing_process_reports_its_place_and_keeps_frames(kind: str, words: str) -> None:
     with pytest.raises(ProcessError) as caught:
         ms.run(written("honest"), processes=[fails(kind)])
     told = str(caught.value)
@@ -225,7 +225,7 @@ def test_nothing_is_posted_after_the_end() -> None:
         desks[0].post(object="gate", value="open", confidence=0.5)
 
 
-def test_what_is_no_process_is_refused() -> None:
+def test_invalid_processes_are_refused() -> None:
     with pytest.raises(UsageError, match="not a process"):
         ms.run(parse(WORLD), processes=[3])
     with pytest.raises(ProcessError, match="not return a generator"):

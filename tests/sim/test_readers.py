@@ -81,7 +81,7 @@ def named(made: Run, cell: str, t: float | None = None) -> set[tuple[str, str]]:
     return set(found.select("kind", "name").rows()) - {("check", "baseline"), ("signal", "all")}
 
 
-def test_each_way_of_reading_is_found_and_no_other(made: Run) -> None:
+def test_all_readers_of_a_cell_are_found(made: Run) -> None:
     read = {("check", name) for name in ("wired", "downstream", "hop", "alarm")}
     wired = {("signal", "low"), ("signal", "by-key"), ("alarm", "tripped"), ("program", "watch")}
     assert named(made, "dec_a3ee") == read | wired
@@ -89,7 +89,7 @@ def test_each_way_of_reading_is_found_and_no_other(made: Run) -> None:
     assert named(made, "obs_c0c2") == {("check", "once")}
 
 
-def test_who_reads_depends_on_the_day(made: Run) -> None:
+def test_readers_depend_on_the_day(made: Run) -> None:
     always = {("signal", "oldest"), ("check", "event"), ("check", "metric")}
     of_active = {("program", "watch"), ("program", "quorum"), ("signal", "all")}
     assert named(made, "obs_c0c1") == always  # it was superseded: no program takes it in
@@ -97,7 +97,7 @@ def test_who_reads_depends_on_the_day(made: Run) -> None:
     assert ("program", "watch") not in named(made, "obs_b0b1", 2.0)  # its program came in on that very day
 
 
-def test_what_reads_every_cell_reads_each_active_one(made: Run) -> None:
+def test_wildcard_readers_read_each_active_cell(made: Run) -> None:
     for cell, active in (("obs_b0b1", True), ("prg_d0d1", True), ("obs_c0c1", False)):
         found = made.explain(cell).read_by
         assert found is not None
@@ -105,7 +105,7 @@ def test_what_reads_every_cell_reads_each_active_one(made: Run) -> None:
         assert ("all" in found["name"]) == active  # a reducer takes the active ones
 
 
-def test_the_text_names_each_with_its_line(made: Run) -> None:
+def test_explanation_names_readers_with_their_lines(made: Run) -> None:
     last = str(made.explain("dec_a3ee")).splitlines()[-1]
     assert last.startswith("  read by: signal low (scenario:")
     assert 'check "wired"' in last or "more" in last
@@ -114,7 +114,7 @@ def test_the_text_names_each_with_its_line(made: Run) -> None:
     assert "read by" not in str(explain(made.memory, "dec_a3ee", t=6.0))  # a memory alone is read by nobody it knows of
 
 
-def test_without_checks_and_wires_nobody_reads() -> None:
+def test_no_readers_without_checks_and_wires() -> None:
     alone = run(parse(f"why = 'x'\nrun.days = 3\nclaim = [{{ {CLAIMS[0]} }}]\n"))
     assert str(alone.explain("dec_a3ee")).endswith("read by: no check and no wire")
 
@@ -124,7 +124,7 @@ STARTS = st.sampled_from(["dec_a3ee", "obs_b0b1", "obs_c0c2", "obs_c0c1", "prg_d
 
 
 @given(where=st.one_of(st.just("cell"), st.builds("{}{}".format, STARTS, st.lists(HOPS, max_size=3).map("".join))))
-def test_the_cells_read_are_those_whose_values_are_reduced(made: Run, where: str) -> None:
+def test_reduced_address_reads_its_cells(made: Run, where: str) -> None:
     frames = made.frames
     read = cells_read(f"sum({where}-scores-eff)", frames).join(frames.cells, on=["t", "rep", "cell"])
     total = read.group_by("t").agg(pl.col("effective").sum().alias("read"))
@@ -132,7 +132,7 @@ def test_the_cells_read_are_those_whose_values_are_reduced(made: Run, where: str
     assert (summed["value"] - summed["read"]).abs().max() == pytest.approx(0.0, abs=1e-12)
 
 
-def test_signals_and_writers_are_no_cells(made: Run) -> None:
+def test_signals_and_writers_read_no_cells(made: Run) -> None:
     for where in ("low", "alarm.out", "writer(ann)-claims", "mean(writer-calibration)"):
         assert cells_read(where, made.frames).is_empty()
     with pytest.raises(AddressError, match="no such cell"):

@@ -71,7 +71,7 @@ names = st.tuples(st.sampled_from("abcd"), st.sampled_from("xy"), st.sampled_fro
 
 
 @given(st.lists(names, min_size=1, max_size=14), st.booleans())
-def test_heads_and_edges_of_a_whole_stream_equal_those_made_claim_by_claim(stream: list[Any], mutual: bool) -> None:  # noqa: FBT001
+def test_disputes_equal_the_claim_by_claim_reference(stream: list[Any], mutual: bool) -> None:  # noqa: FBT001
     frame = pl.DataFrame(stream, schema=["writer", "object", "value"], orient="row").with_row_index("arrival")
     found = disputes(frame.with_columns(pl.col("arrival").cast(pl.Int64)), mutual=mutual)
     assert set(found.rows()) == brute(stream, mutual=mutual)
@@ -83,7 +83,7 @@ def claims(rows: list[tuple[str, str, str, float]], times: list[float] | None = 
     return frame.with_row_index("line", offset=2).with_columns(time)
 
 
-def test_the_majority_wins_a_mutual_dispute_and_a_seed_gives_one_answer() -> None:
+def test_majority_wins_a_mutual_dispute() -> None:
     rows = [(f"w{i}", "sky", "blue" if i < 4 else "green", 0.7) for i in range(6)]
     truth = pl.DataFrame({"object": ["sky"], "value": ["blue"], "asked": [None]}, schema_overrides={"asked": pl.Float64})
     found = replay(claims(rows), truth, rules=NONE, seed=3)
@@ -97,7 +97,7 @@ def test_the_majority_wins_a_mutual_dispute_and_a_seed_gives_one_answer() -> Non
     assert again.memory.cells["effective"].to_list() == found.memory.cells["effective"].to_list()
 
 
-def test_a_dated_truth_is_asked_with_the_claims_before_it() -> None:
+def test_dated_truth_uses_only_earlier_claims() -> None:
     rows = [("a", "seat", "red", 0.8), ("b", "seat", "red", 0.8), ("a", "seat", "blue", 0.8), ("b", "seat", "blue", 0.8)]
     truth = pl.DataFrame({"object": ["seat", "seat"], "value": ["red", "blue"], "asked": [5.0, 20.0]})
     found = replay(claims(rows, [0.0, 1.0, 10.0, 11.0]), truth, rules=NONE)
@@ -124,7 +124,7 @@ CSV = "time,writer,object,value,stated_confidence\n"
         (",ann,x,1,high", "from 0 to 1"),
     ],
 )
-def test_a_bad_row_is_named_with_its_line(tmp_path: Path, row: str, problem: str) -> None:
+def test_bad_rows_are_reported_with_their_lines(tmp_path: Path, row: str, problem: str) -> None:
     path = tmp_path / "claims.csv"
     path.write_text(f"{CSV},bob,x,1,0.5\n{row}\n")
     with pytest.raises(DataError, match=f"line 3: .*{problem}"):
@@ -133,7 +133,7 @@ def test_a_bad_row_is_named_with_its_line(tmp_path: Path, row: str, problem: str
     assert (found.claims.height, found.bad["line"].to_list()) == (1, [3])
 
 
-def test_a_time_that_cannot_be_read_is_a_bad_row_only_where_others_have_one(tmp_path: Path) -> None:
+def test_unreadable_time_is_bad_only_in_a_dated_file(tmp_path: Path) -> None:
     path = tmp_path / "claims.csv"
     path.write_text(f"{CSV}2026-01-01,ann,x,1,\nsoon,bob,x,1,\n2026-01-03T12:00:00Z,cyd,x,2,0.9\n")
     with pytest.raises(DataError, match="line 3: time"):
@@ -143,7 +143,7 @@ def test_a_time_that_cannot_be_read_is_a_bad_row_only_where_others_have_one(tmp_
     assert found.claims["confidence"].to_list() == [0.7, 0.9]
 
 
-def test_formats_and_compression_are_told_by_the_name(tmp_path: Path) -> None:
+def test_file_name_selects_format_and_compression(tmp_path: Path) -> None:
     frame = pl.DataFrame({"writer": ["ann"], "object": ["ü"], "value": ["1"], "stated_confidence": [0.5]})
     frame.write_parquet(tmp_path / "c.parquet")
     frame.write_ndjson(tmp_path / "c.ndjson")
@@ -153,7 +153,7 @@ def test_formats_and_compression_are_told_by_the_name(tmp_path: Path) -> None:
     assert all(other.equals(read[0]) for other in read)
 
 
-def test_what_is_no_claim_file_is_refused(tmp_path: Path) -> None:
+def test_invalid_claim_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such file"):
         read_claims(tmp_path / "none.csv")
     (tmp_path / "empty.csv").write_text("")
@@ -187,7 +187,7 @@ def test_metrics_equal_their_definitions(answers: list[tuple[float, bool]]) -> N
     assert 0.0 <= found["ece"] <= 1.0
 
 
-def test_the_interval_holds_the_value_and_nothing_to_score_is_not_a_number() -> None:
+def test_score_interval_contains_the_value() -> None:
     draws = np.random.Generator(np.random.Philox(key=5))
     probability = draws.random(300)
     found = score(probability, draws.random(300) < probability)
@@ -199,7 +199,7 @@ def test_the_interval_holds_the_value_and_nothing_to_score_is_not_a_number() -> 
 @pytest.mark.nightly
 @needs_data
 @pytest.mark.parametrize(("contradictions", "measured"), [("forward", 0.830), ("mutual", 0.898)])
-def test_crowd_judgements_come_out_where_they_were_measured(contradictions: str, measured: float) -> None:
+def test_crowd_judgement_scores_match_the_vectors(contradictions: str, measured: float) -> None:
     found = read_claims(DATA / "snow_rte" / "claims.csv.gz")
     truth = read_truth(DATA / "snow_rte" / "truth.csv.gz")
     accuracy = []
@@ -210,7 +210,7 @@ def test_crowd_judgements_come_out_where_they_were_measured(contradictions: str,
     assert np.mean(accuracy) == pytest.approx(measured, abs=0.01)
 
 
-def test_tie_of_k_values_is_right_by_one_kth_in_every_command(tmp_path: Path) -> None:
+def test_tie_of_k_values_counts_one_kth_in_every_command(tmp_path: Path) -> None:
     rows = ["a,o1,red", "b,o1,blue", "a,o2,red", "b,o2,red", "a,o3,red", "b,o3,blue", "c,o3,green"]
     (tmp_path / "claims.csv").write_text("writer,object,value\n" + "\n".join(rows) + "\n")
     (tmp_path / "truth.csv").write_text("object,value\no1,red\no2,red\no3,green\n")

@@ -49,7 +49,7 @@ def test_replication_k_of_many_equals_replication_k_alone(
     assert replication_hashes(bench.run(scenario), number) == replication_hashes(alone, number)
 
 
-def test_the_last_replication_there_may_be_is_heard_like_the_first() -> None:
+def test_highest_replication_number_works() -> None:
     scenario = read(SHIPPED[0].with_name("poisoner.toml")).replace(replications=1, record="all", days=9.0)
     said = set(bench.run(scenario.replace(first=LAST_REPLICATION)).events["kind"])
     assert "admitted" in said
@@ -59,7 +59,7 @@ def test_the_last_replication_there_may_be_is_heard_like_the_first() -> None:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_so_it_is_in_every_shipped_scenario_and_each_of_its_events_has_its_cause(
+def test_shipped_scenarios_run_the_same_alone_with_causes(
     path: Path, replication_hashes: Hashes, unresolved: Unresolved
 ) -> None:
     scenario = read(path)
@@ -84,7 +84,7 @@ print([digest(getattr(run, name)) for name in ("cells", "events", "signals", "wr
 """
 
 
-def test_two_processes_run_the_replications_that_one_does(replication_hashes: Hashes) -> None:
+def test_two_processes_give_the_replications_of_one(replication_hashes: Hashes) -> None:
     path = SHIPPED[0].with_stem("disobedient_reader")
     whole = bench.run(read(path).replace(days=9.0, replications=4))
     said = subprocess.run(

@@ -12,14 +12,14 @@ from malsim.sim import run as run_module
 
 
 @pytest.mark.parametrize("given", ["unknown", {"unknown": ValueError("x")}])
-def test_without_takes_failures_by_number_alone(given: Any) -> None:
+def test_without_accepts_failures_by_number_only(given: Any) -> None:
     run = ms.run("scenarios/mutual_dispute.toml", days=3)
     with pytest.raises(UsageError, match="not a mapping from replication numbers"):
         run.without(given)
     assert run.without({}) is run
 
 
-def test_interval_that_says_nothing_is_a_sentence() -> None:
+def test_uninformative_interval_becomes_a_sentence() -> None:
     wide = {"metric": "cells", "value": 2.0, "low": 0.0, "high": 106779.239, "replications": 2}
     assert "2 replications cannot tell" in run_module._interval(wide)  # no run of ours is so wide
     assert run_module._interval(wide | {"high": 3.0}) == " [0.000, 3.000]"  # the same

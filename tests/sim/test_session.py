@@ -73,9 +73,7 @@ def total(run: Run, name: str) -> int:
 
 @settings(settings.get_profile("few"))
 @given(data=st.data())
-def test_a_turn_is_released_only_with_every_marked_row_opened_and_within_its_words(
-    drawn: SearchStrategy[Scenario], data: DataObject
-) -> None:
+def test_turn_needs_all_marked_rows_opened_within_budget(drawn: SearchStrategy[Scenario], data: DataObject) -> None:
     made = data.draw(drawn)
     made = made.replace(reader=made.reader or Reader(behaviour="lazy", complies=0.4), record="all")
     run = bench.run(made)
@@ -115,7 +113,7 @@ def breaking(*_: object, **__: object) -> None:
         *((Session, name) for name in ("senses", "_write_back")),
     ],
 )
-def test_no_exception_gets_round_the_stop_hook(owner: type, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exceptions_do_not_bypass_the_stop_hook(owner: type, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = bench.Bench(scenario(Reader(behaviour="lazy")))
     made.calendar.run(until=5 * DAY + HOUR)
     before = made.recorder.events()
@@ -133,7 +131,7 @@ def test_no_exception_gets_round_the_stop_hook(owner: type, name: str, monkeypat
     assert not (made.result().memory.cells.filter(pl.col("writer") == "reader")["created"] == last["t"][0]).any()
 
 
-def test_a_lesson_that_the_gate_refuses_was_not_written_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_lesson_counts_as_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
     def deaf(memory: Memory, checked: Validated, rules: Rules) -> GateResult:
         writers = enumerate(checked.claims.column("writer").tolist())
         of_reader = [(claim, "title", "is not heard") for claim, writer in writers if writer == "reader"]
@@ -150,7 +148,7 @@ def test_a_lesson_that_the_gate_refuses_was_not_written_back(monkeypatch: pytest
     assert (each.select(pl.sum_horizontal(ENDS)).to_series() == 1).all()
 
 
-def test_the_obedient_are_never_refused_and_the_lazy_who_comply_open_the_same_rows() -> None:
+def test_lazy_reader_opens_the_rows_of_an_obedient_one() -> None:
     obedient, lazy = run_under(wants=0.0), run_under(behaviour="lazy", wants=0.0)
     assert total(obedient, "blocks") == 0
     assert turns(obedient)["marked"].sum() > 20
@@ -159,7 +157,7 @@ def test_the_obedient_are_never_refused_and_the_lazy_who_comply_open_the_same_ro
     assert turns(lazy).select(keys).equals(turns(obedient).select(keys))
 
 
-def test_whoever_never_complies_gets_no_turn_with_a_marked_row_released() -> None:
+def test_noncompliant_reader_gets_no_marked_turn_released() -> None:
     for behaviour in ("lazy", "hurried", "stubborn"):
         each = turns(run_under(behaviour=behaviour, complies=0.0, observes=0.0))
         assert ((each["marked"] > 0) == (each["withheld"] == 1)).all()
@@ -168,7 +166,7 @@ def test_whoever_never_complies_gets_no_turn_with_a_marked_row_released() -> Non
     assert total(run_under(behaviour="lazy", complies=0.0, attempts=5.0), "blocks") > 5 * 10
 
 
-def test_the_forgetful_write_only_when_refused() -> None:
+def test_forgetful_reader_writes_only_when_blocked() -> None:
     made = run_under(behaviour="forgetful")
     lessons = turns(made).filter(pl.col("written_back") > 0)
     assert (lessons["blocked"] > 0).all()
@@ -178,7 +176,7 @@ def test_the_forgetful_write_only_when_refused() -> None:
     assert total(never, "lost") == total(never, "learned") > 5
 
 
-def test_the_obedient_check_a_marked_row_and_the_stubborn_do_not() -> None:
+def test_obedient_reader_verifies_and_stubborn_does_not() -> None:
     at_odds = Population(behaviour="overconfident", count=3, rate=0.5, mutual=True, verification="checked")  # all is marked
     made = scenario(None, writers=(at_odds,))
     obedient, stubborn = (
@@ -195,7 +193,7 @@ def test_the_obedient_check_a_marked_row_and_the_stubborn_do_not() -> None:
     assert harm(obedient) == 0 < harm(stubborn)
 
 
-def test_rules_that_are_read_every_turn_are_never_forgotten_and_lost_ones_come_back_with_the_anchor() -> None:
+def test_reanchoring_restores_forgotten_rules() -> None:
     obedient, anchored = run_under(), run_under(behaviour="forgets_rules", reanchor_every=1.0)
     assert turns(anchored).equals(turns(obedient))
     quick = turns(run_under(behaviour="forgets_rules", half_life=0.05, reanchor_every=7.0))
@@ -204,7 +202,7 @@ def test_rules_that_are_read_every_turn_are_never_forgotten_and_lost_ones_come_b
     assert (quick.filter((pl.col("t") > 1.0) & (pl.col("t") < 8.0) & (pl.col("marked") > 0))["blocked"] >= 1).all()
 
 
-def test_a_context_that_was_compacted_holds_nothing_to_go_by() -> None:
+def test_compacted_context_recalls_nothing() -> None:
     run = run_under(recalls=1.0, act_above=1.0, compact_every=5.0)
     own = run.events.filter(pl.col("subject") == "its own context")
     assert own.height > 5
@@ -213,7 +211,7 @@ def test_a_context_that_was_compacted_holds_nothing_to_go_by() -> None:
     assert run_under(act_above=1.0).events.filter(pl.col("subject") == "its own context").is_empty()
 
 
-def test_what_was_shown_is_told_by_where_it_stems_from_where_the_context_is_compacted() -> None:
+def test_shown_cells_are_counted_by_origin_after_compaction() -> None:
     run = ms.run("scenarios/compaction_primed.toml", replications=3, days=20.0)
     told = run.signals.pivot("signal", index=["t", "rep"], values="value")
     assert (told["shown_init"] <= told["shown"]).all()
@@ -227,7 +225,7 @@ def test_what_was_shown_is_told_by_where_it_stems_from_where_the_context_is_comp
     assert "shown" not in run_under(act_above=1.0).signals["signal"].unique().to_list()
 
 
-def test_skill_is_the_share_of_lessons_that_are_true() -> None:
+def test_skill_is_the_share_of_true_lessons() -> None:
     for skill, share in ((1.0, 1.0), (0.0, 0.0)):
         made = run_under(skill=skill)
         said = made.memory.cells.filter(pl.col("writer") == "reader").select("rep", "handle", "created")
@@ -236,7 +234,7 @@ def test_skill_is_the_share_of_lessons_that_are_true() -> None:
         assert first["truth"].to_numpy().mean() == share
 
 
-def test_trust_that_weighs_currency_declines_what_has_grown_old() -> None:
+def test_currency_weighted_trust_declines_old_claims() -> None:
     quiet = Population(behaviour="silent_staleness", rate=2.0, verification="checked", end=2 * DAY)
     still = tuple(Fact(name=name, stability="ephemeral") for name in ("tide", "wind"))
     made = scenario(Reader(observes=0.0, act_above=0.5), days=20.0, facts=still, writers=(quiet,))
@@ -246,7 +244,7 @@ def test_trust_that_weighs_currency_declines_what_has_grown_old() -> None:
     assert turns(bench.run(weighing)).filter(late)["acted"].max() == 0
 
 
-def test_a_gap_is_one_tick_and_the_push_after_it_knows_what_came_meanwhile() -> None:
+def test_push_after_a_gap_includes_claims_made_during_it() -> None:
     made = scenario(Reader(), gaps=((3 * DAY, 8 * DAY),))
     run = bench.run(made)
     assert run.cells["t"].unique().sort().to_list() == [1.0, 2.0, *map(float, range(8, 15))]
@@ -262,7 +260,7 @@ def test_a_gap_is_one_tick_and_the_push_after_it_knows_what_came_meanwhile() -> 
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_reviewers_take_cases_in_turn_and_no_more_than_they_have_hands(count: int) -> None:
+def test_reviewers_serve_cases_in_order(count: int) -> None:
     run = bench.run(scenario(None, reviewers=Reviewers(count=count, each=2 * DAY), days=24.0))
     reviews = run.memory.cells.filter(pl.col("writer") == "reviewers").sort("rep", "created")
     assert (reviews["verification"] == "external").all()
@@ -277,7 +275,7 @@ def test_reviewers_take_cases_in_turn_and_no_more_than_they_have_hands(count: in
     assert done >= 4 * 7 * count
 
 
-def test_a_read_that_recurs_is_said_once_to_be_worth_an_op() -> None:
+def test_recurring_read_is_nudged_once() -> None:
     run = run_under()
     opened = run.events.filter(pl.col("kind") == "expanded").sort("t")
     fifth = opened.group_by("rep", "subject", maintain_order=True).agg(pl.col("t").get(4, null_on_oob=True)).drop_nulls()
@@ -287,7 +285,7 @@ def test_a_read_that_recurs_is_said_once_to_be_worth_an_op() -> None:
 
 
 @pytest.mark.parametrize("writers", [[], [{"rep": 5, "writer": "ann", "claims": 9, "contradicted": 4, "calibration": 0.5}]])
-def test_every_replication_of_an_empty_memory_gets_the_ten_cells_as_the_gate_would_admit_them(writers: list[Any]) -> None:
+def test_ten_cells_equal_those_admitted_by_the_gate(writers: list[Any]) -> None:
     made, none = scenario(Reader(), replications=3, first=4), Memory.empty()
     memory = Memory(none.cells, none.edges, pl.DataFrame(writers, schema=schema.WRITERS))
     claims = pl.concat([ten_cells(rep=rep) for rep in (4, 5, 6)]).sort("sequence", maintain_order=True)

@@ -43,7 +43,7 @@ def verdicts(run: Run) -> pl.DataFrame:
 
 
 @given(SHARES, st.floats(0.0, 1.0))
-def test_a_look_never_costs_and_at_best_ends_all_doubt(weights: list[float], accuracy: float) -> None:
+def test_value_of_a_look_is_between_zero_and_all_doubt(weights: list[float], accuracy: float) -> None:
     shares = np.array(weights) / sum(weights)
     worth = float(value_of_look(shares, accuracy))
     doubt = 1.0 - shares.max()
@@ -53,13 +53,13 @@ def test_a_look_never_costs_and_at_best_ends_all_doubt(weights: list[float], acc
 
 
 @pytest.mark.parametrize("policy", TRIAGE)
-def test_every_policy_makes_as_many_reviews_as_a_week_allows(policy: str) -> None:
+def test_policies_use_the_weekly_limit(policy: str) -> None:
     run = bench.run(given_people(triage=policy).replace(record="bands"))
     assert run.reviews is not None
     assert run.reviews.tolist() == [28, 28, 28]  # ten a week; two are still under way
 
 
-def test_those_who_can_do_more_than_a_week_allows_do_no_more_and_those_who_cannot_do_less() -> None:
+def test_reviews_stay_within_weekly_limit_and_capacity() -> None:
     free = bench.run(given_people(weekly=0.0).replace(record="bands")).reviews
     slow = bench.run(given_people(weekly=0.0, each=2 * DAY).replace(record="bands")).reviews
     assert free is not None
@@ -68,7 +68,7 @@ def test_those_who_can_do_more_than_a_week_allows_do_no_more_and_those_who_canno
     assert slow.max() <= 11
 
 
-def test_the_policy_rank_reads_the_standing_signal_of_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rank_policy_reads_the_triage_rank_signal(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[np.ndarray] = []
     read_signal = TriageSignal.read
 
@@ -91,14 +91,14 @@ def test_triage_by_rank_needs_a_graph() -> None:
         bench.run(given_people(triage="rank").replace(record="bands", law="majority", days=7.0))
 
 
-def test_a_late_verdict_says_what_was_seen_when_it_was_looked_at() -> None:
+def test_late_verdict_reports_the_earlier_observation() -> None:
     at_once, late = (verdicts(bench.run(given_people(triage="random", late=days * DAY))) for days in (0, 3))
     first = [frame.group_by("rep", maintain_order=True).first() for frame in (at_once, late)]
     assert (first[1]["created"] - first[0]["created"]).to_list() == pytest.approx([3.0] * 3)
     assert first[0]["title"].to_list() == first[1]["title"].to_list()
 
 
-def test_people_who_tire_err_more() -> None:
+def test_tired_reviewers_make_more_errors() -> None:
     fresh, tired = (
         compare_policies(given_people(weekly=70.0, tires=tires), policies=["first"], replications=4).frame["value"][0]
         for tires in (0.0, 0.3)
@@ -106,7 +106,7 @@ def test_people_who_tire_err_more() -> None:
     assert tired < fresh
 
 
-def test_a_policy_is_asked_for_by_name_and_nobody_triages_without_people() -> None:
+def test_unknown_policies_and_missing_reviewers_are_refused() -> None:
     with pytest.raises(ScenarioError, match="triage"):
         Reviewers(triage="loudest")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ScenarioError, match="needs a triage policy"):
@@ -117,7 +117,7 @@ def test_a_policy_is_asked_for_by_name_and_nobody_triages_without_people() -> No
         compare_policies(given_people(), policies=["loudest"])
 
 
-def test_the_command_prints_a_table_and_writes_a_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_triage_command_prints_a_table_and_writes_a_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(SCENARIOS / "triage_popular.toml")
     given = [
         "triage",

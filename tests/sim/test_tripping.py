@@ -34,7 +34,7 @@ def told(made: Run) -> list[tuple[object, ...]]:
     return made.events.filter(pl.col("kind").is_in(["tripped", "cleared"])).select("t", "kind", "subject", "cause").rows()
 
 
-def test_a_watchdog_trips_and_clears_as_a_latch_does() -> None:
+def test_watchdog_trips_and_clears_like_a_latch() -> None:
     made = run(read("scenarios/watchdog_silent_writer.toml").replace(replications=1))
     silent = made.signals.filter(signal="silent").sort("t")
     falls = silent.filter(pl.col("value").diff() < 0)["t"].to_list()
@@ -44,7 +44,7 @@ def test_a_watchdog_trips_and_clears_as_a_latch_does() -> None:
     assert told(made) == [(t, kind, "silent", "alive.tripped") for t, kind in days]
 
 
-def test_an_alarm_is_what_says_that_something_is_wrong_and_no_other_output() -> None:
+def test_only_alarm_outputs_record_events() -> None:
     made = run(parse(f"why = 'x'\n[run]\ndays = 6\n[netlist]\ntext = '''\n{WIRES}'''\n{STARTED}"))
     assert made.signals.filter(signal="beat")["value"].sum() > 0
     assert told(made) == [(1.0, "tripped", "fault", "estop.fault-out"), (4.0, "cleared", "fault", "estop.fault-out")]

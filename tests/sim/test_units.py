@@ -39,20 +39,20 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_text_with_a_unit_is_the_number(entry: str) -> None:
+def test_duration_text_equals_the_number(entry: str) -> None:
     typed, number = ENTRIES[entry]
     assert str(typed) == str(number)
 
 
 @pytest.mark.parametrize("text", ["3 fortnights", "3", "d", "", "-3d", "nan d"])
-def test_what_is_no_duration_is_refused_by_name(text: str) -> None:
+def test_invalid_durations_are_refused_by_name(text: str) -> None:
     with pytest.raises(MalsimError, match=r"rules\.tau_volatile: not a duration"):
         Rules(tau_volatile=text)  # type: ignore[arg-type]
     with pytest.raises(MalsimError, match=r"run\.days: not a duration"):
         Scenario(days=text)  # type: ignore[arg-type]
 
 
-def test_a_file_takes_units_for_days_and_for_a_behaviours_times() -> None:
+def test_scenario_file_accepts_units() -> None:
     text = (Path(__file__).parents[2] / "scenarios" / "late_corrector.toml").read_text(encoding="utf-8")
     scenario = parse(text, name="x", where="x.toml")
     assert f"days = {scenario.days:g}" in text
@@ -62,5 +62,5 @@ def test_a_file_takes_units_for_days_and_for_a_behaviours_times() -> None:
     assert (again.days, again.writers) == (scenario.days, scenario.writers)
 
 
-def test_a_command_line_takes_both() -> None:
+def test_command_line_accepts_units() -> None:
     assert (day("36h"), day("12"), day("1.5")) == (1.5, 12.0, 1.5)

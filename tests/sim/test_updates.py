@@ -21,7 +21,7 @@ def made(*, reinforced_by: Any = "update", **changes: Any) -> ms.Run:
     return ms.run(SCENARIO.replace(rules=rules, reader=replace(SCENARIO.reader, **changes)))
 
 
-def test_a_reader_verifies_what_it_found_right() -> None:
+def test_reader_verifies_cells_it_found_right() -> None:
     run = made(updates=1.0)
     events = run.events.filter(pl.col("kind") == "updated")
     assert events.height
@@ -32,7 +32,7 @@ def test_a_reader_verifies_what_it_found_right() -> None:
 
 
 @pytest.mark.parametrize(("reinforced_by", "touched"), [("update", True), ("nothing", False)])
-def test_an_update_reinforces_where_the_rules_say_so(reinforced_by: str, *, touched: bool) -> None:
+def test_update_reinforces_under_the_rules(reinforced_by: str, *, touched: bool) -> None:
     run = made(updates=1.0, reinforced_by=reinforced_by)
     events = run.events.filter(pl.col("kind") == "updated").group_by("rep", handle="subject").agg(pl.col("t").max())
     cells = run.memory.cells.join(events, on=["rep", "handle"]).filter(pl.col("t") > pl.col("created"))
@@ -40,6 +40,6 @@ def test_an_update_reinforces_where_the_rules_say_so(reinforced_by: str, *, touc
     assert ((cells["touched"] >= cells["t"]).all(), (cells["touched"] < cells["t"]).all()) == (touched, not touched)
 
 
-def test_without_updates_nothing_is_another() -> None:
+def test_no_updates_change_nothing() -> None:
     assert made().manifest["sha256"] == ms.run(SCENARIO).manifest["sha256"]
     assert not made().events.filter(pl.col("kind") == "updated").height

@@ -53,7 +53,7 @@ def line(text: str, words: str) -> int:
         ('dec_a3ef "a" nonsense(3)\n', "nonsense", "field"),
     ],
 )
-def test_faults_of_the_netlist_name_the_line_of_the_file(wires: str, where: str, problem: str) -> None:
+def test_netlist_errors_name_the_line_of_the_file(wires: str, where: str, problem: str) -> None:
     text = scenario(wires)
     assert f"it.toml:{line(text, where)}" in (found := said(text))
     assert problem in found
@@ -85,7 +85,7 @@ def test_inputs_are_checked_at_their_line(more: str, where: str, problem: str) -
         ('file = "a.malnet"\nfiel = 1', "unknown key"),
     ],
 )
-def test_a_netlist_lies_in_the_scenarios_folder(keys: str, problem: str, tmp_path: Path) -> None:
+def test_netlist_outside_the_folder_is_refused(keys: str, problem: str, tmp_path: Path) -> None:
     (tmp_path / "out.malnet").write_text(TRIP)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "it.toml").write_text(f"why = 'x'\n[netlist]\n{keys}\n")
@@ -93,14 +93,14 @@ def test_a_netlist_lies_in_the_scenarios_folder(keys: str, problem: str, tmp_pat
         read(tmp_path / "in" / "it.toml")
 
 
-def test_faults_of_a_netlist_file_name_that_file(tmp_path: Path) -> None:
+def test_errors_of_a_netlist_file_name_that_file(tmp_path: Path) -> None:
     (tmp_path / "it.malnet").write_text(TRIP + "net low again.in\n")
     (tmp_path / "it.toml").write_text("why = 'x'\n[netlist]\nfile = \"it.malnet\"\n")
     with pytest.raises(ScenarioError, match=r"it\.malnet:11"):
         read(tmp_path / "it.toml")
 
 
-def test_a_broken_netlist_is_an_error_of_the_scenario_and_not_a_failed_check() -> None:
+def test_broken_netlist_is_an_error_not_a_failure() -> None:
     text = scenario(
         TRIP.replace("dec_a3ee-scores", "dec_ffff-scores"), "[[check]]\nname = 'a'\nproperty = 'eventually tripped'\n"
     )

@@ -20,9 +20,7 @@ fact: st.SearchStrategy[dict[str, Any]] = st.one_of(
 
 @settings(max_examples=40)
 @given(st.lists(fact, max_size=3), st.integers(0, 3), st.lists(st.integers(0, 2 * END), min_size=1, max_size=4))
-def test_the_changes_up_to_a_time_come_to_the_truth_at_it(
-    given_facts: list[dict[str, Any]], replications: int, times: list[int]
-) -> None:
+def test_changes_add_up_to_the_truth(given_facts: list[dict[str, Any]], replications: int, times: list[int]) -> None:
     facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), **settings) for n, settings in enumerate(given_facts)]
     world = World(facts, seed=3, reps=np.arange(replications), end=END)
     rep, place = (part.ravel() for part in np.indices((replications, len(facts))))
@@ -37,7 +35,7 @@ def test_the_changes_up_to_a_time_come_to_the_truth_at_it(
         np.testing.assert_array_equal(world.at(rep, place, t), world.at(rep, place, np.full(rep.shape, t)))
 
 
-def test_a_first_truth_that_is_drawn_is_balanced_and_the_others_stay() -> None:
+def test_drawn_first_values_are_balanced() -> None:
     facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), start="drawn", hazard=0.3) for n in range(40)]
     reps, place = (part.ravel() for part in np.indices((50, len(facts))))
     world = World([*facts, Fact(name="still", start="first")], seed=3, reps=np.arange(50), end=END)

@@ -52,7 +52,7 @@ def run(first: int, replications: int) -> Run:
 
 
 @pytest.mark.usefixtures("moody")
-def test_the_state_goes_from_claim_to_claim_in_every_replication_apart() -> None:
+def test_writer_state_is_kept_per_replication() -> None:
     many, again, alone = run(0, 50), run(0, 50), run(31, 1)
     assert many.cells.equals(again.cells)
     assert many.cells.filter(pl.col("rep") == 31).equals(alone.cells)
@@ -64,7 +64,7 @@ def test_the_state_goes_from_claim_to_claim_in_every_replication_apart() -> None
     assert (many.memory.edges["relation"] == "supports").any()
 
 
-def test_a_state_that_was_not_declared_is_refused(moody: ModuleType) -> None:
+def test_undeclared_writer_state_is_refused(moody: ModuleType) -> None:
     moody.__dict__["state"] = {"temper": 1.0}
     moody.__dict__["write"] = lambda context: ClaimDraft(context.fact, context.state["temper"], state={"mood": context.fact})
     with pytest.raises(ScenarioError, match=r"no such state; given: 'mood'; allowed: temper"):

@@ -103,7 +103,7 @@ def relabelled(context: ClaimContext, names: Ints) -> ClaimContext:
 @pytest.mark.parametrize("name", WRITE)
 @settings(settings.get_profile("few"))
 @given(data=st.data())
-def test_claims_are_in_bounds_and_point_only_at_what_was_shown_or_told(name: str, data: DataObject) -> None:
+def test_drafts_are_in_bounds_and_target_known_cells(name: str, data: DataObject) -> None:
     context = data.draw(contexts())
     params = behaviours()[name].params
     bounds = {key: st.sampled_from([param.low, min(param.high, 50.0)]) for key, param in params.items()}
@@ -124,7 +124,7 @@ def test_claims_are_in_bounds_and_point_only_at_what_was_shown_or_told(name: str
 @pytest.mark.parametrize("name", WRITE)
 @settings(settings.get_profile("few"))
 @given(context=contexts(), seed=st.integers(0, 9))
-def test_a_cell_is_a_name_to_a_writer_and_nothing_more(name: str, context: ClaimContext, seed: int) -> None:
+def test_renumbering_cells_does_not_change_drafts(name: str, context: ClaimContext, seed: int) -> None:
     names = np.append(np.random.Generator(np.random.Philox(seed)).permutation(CELLS) + 1000, NONE)
     one, other = say(name, context, {}), say(name, relabelled(context, names), {})
     for part in ("value", "stated", "speaks", "graded"):
@@ -149,7 +149,7 @@ def others(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(~pl.col("writer").str.starts_with("stranger")).drop("edges")
 
 
-def test_whoever_is_added_and_in_whatever_order_nobody_elses_draws_change(posted: Posted) -> None:
+def test_adding_populations_changes_no_other_draw(posted: Posted) -> None:
     scenario = crowded()
     alone = posted(scenario)
     assert {name.rpartition("-")[0] for name in alone["writer"]} >= set(behaviours()) - {
@@ -160,7 +160,7 @@ def test_whoever_is_added_and_in_whatever_order_nobody_elses_draws_change(posted
     assert others(company).equals(others(alone))
 
 
-def test_with_more_lives_and_other_facts_each_draw_stays(posted: Posted) -> None:
+def test_more_replications_and_facts_change_no_draw(posted: Posted) -> None:
     scenario = crowded(facts=("line-1",))
     alone = posted(scenario)
     more = scenario.replace(replications=7, facts=(Fact(name="new", hazard=1.0), *scenario.facts))
@@ -169,7 +169,7 @@ def test_with_more_lives_and_other_facts_each_draw_stays(posted: Posted) -> None
     assert beside.filter(~by_file).drop("edges").equals(alone.filter(~by_file).drop("edges"))
 
 
-def test_what_they_see_changes_what_they_answer_but_not_when_or_about_what(posted: Posted) -> None:
+def test_reading_changes_edges_but_not_times_or_facts(posted: Posted) -> None:
     blind, reading = posted(crowded()), posted(crowded(reads=True))
     key = ["rep", "writer", "turn", "t", "fact"]
     both = blind.join(reading, on=key, suffix="_read")
@@ -179,7 +179,7 @@ def test_what_they_see_changes_what_they_answer_but_not_when_or_about_what(poste
     assert {"contrarian-1", "stale_echo-2"} <= set(reading["writer"])
 
 
-def test_what_they_are_shown_is_ranked_as_of_the_last_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writers_see_the_ranking_of_the_last_tick(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, seen = [], Snapshot.rows_about
 
     def noting(snapshot: Snapshot, rep: Ints, fact: Ints, now: float) -> ShownRows:
@@ -191,7 +191,7 @@ def test_what_they_are_shown_is_ranked_as_of_the_last_scan(monkeypatch: pytest.M
     assert asked == [1.0, 2.0, 3.0, 4.0]
 
 
-def test_nobody_knows_what_has_not_happened_yet(posted: Posted) -> None:
+def test_drafts_do_not_depend_on_the_future(posted: Posted) -> None:
     scenario = crowded(reads=True)
     day = 13 * DAY  # within a turn, so that the push is of before
     calm, moved = (
@@ -203,7 +203,7 @@ def test_nobody_knows_what_has_not_happened_yet(posted: Posted) -> None:
     assert not calm.filter(after).equals(moved.filter(after))
 
 
-def test_the_world_is_only_looked_at_through_the_senses(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writers_read_the_world_only_through_sense(monkeypatch: pytest.MonkeyPatch) -> None:
     doors: list[bool] = []
     at, sight, post = World.at, World.sight, Populations.post
 
@@ -235,7 +235,7 @@ def test_the_world_is_only_looked_at_through_the_senses(monkeypatch: pytest.Monk
     ("name", "share"),
     [("honest", 0.85), ("overconfident", 0.6), ("humble", 0.95), ("bursty", 0.85), ("self_grader", None), ("poisoner", 0.0)],
 )
-def test_the_share_of_true_claims_is_the_accuracy(name: str, share: float | None, posted: Posted) -> None:
+def test_accuracy_is_the_share_of_true_claims(name: str, share: float | None, posted: Posted) -> None:
     population = Population.of({"behaviour": name, "count": 5, "rate": 4.0, "reads": False}, where="here")
     said = posted(Scenario(facts=FACTS, writers=(population,), days=8.0, turn_every=4 * DAY, replications=10))
     if share is None:  # every fifth claim is a proper one, right half of the time
@@ -251,7 +251,7 @@ def lawful(name: str, posted: Posted, **settings_: Any) -> pl.DataFrame:
     return posted(Scenario(facts=still, writers=(population,), days=20.0, turn_every=2 * DAY, replications=4))
 
 
-def test_a_name_of_a_swarm_speaks_once_a_fact_and_all_say_the_same(posted: Posted) -> None:
+def test_sybils_claim_the_same_value_once_per_fact(posted: Posted) -> None:
     said = lawful("sybil", posted, accuracy=0.5)
     assert said.group_by("rep", "writer", "fact").len()["len"].max() == 1
     assert said.group_by("rep", "fact").agg(pl.col("value").n_unique())["value"].max() == 1
@@ -259,19 +259,19 @@ def test_a_name_of_a_swarm_speaks_once_a_fact_and_all_say_the_same(posted: Poste
     assert said.height > 20
 
 
-def test_a_ring_says_one_thing_and_each_supports_the_others_latest(posted: Posted) -> None:
+def test_colluders_agree_and_support_each_other(posted: Posted) -> None:
     said = lawful("colluders", posted, revises=False)
     assert said.group_by("rep", "fact").agg(pl.col("value").n_unique())["value"].max() == 1
     assert said["edges"].max() == 2
 
 
-def test_a_silent_one_says_a_thing_once_in_a_life(posted: Posted) -> None:
+def test_silent_staleness_claims_each_fact_once(posted: Posted) -> None:
     said = lawful("silent_staleness", posted)
     assert said.group_by("rep", "writer", "fact").len()["len"].max() == 1
     assert said.height > 20
 
 
-def test_a_file_is_read_out_from_the_day_on_that_it_is_told_to_begin(posted: Posted) -> None:
+def test_from_file_starts_on_its_first_day(posted: Posted) -> None:
     table = {"behaviour": "from_file", "path": "claims/lines.csv"}
     at_once, later = (
         posted(Scenario(path=PATH, facts=FACTS, writers=(Population.of(table | when, where="here"),), days=40.0))
@@ -281,20 +281,20 @@ def test_a_file_is_read_out_from_the_day_on_that_it_is_told_to_begin(posted: Pos
     assert later.with_columns(pl.col("t") - 3 * DAY).drop("true", "edges").equals(at_once.drop("true", "edges"))
 
 
-def test_a_sleeper_turns_after_so_many_claims(posted: Posted) -> None:
+def test_sleeper_turns_after_its_loyal_claims(posted: Posted) -> None:
     said = lawful("sleeper", posted, loyal=7, accuracy=1.0)
     assert said.filter(pl.col("turn") < 7)["true"].all()
     assert not said.filter(pl.col("turn") >= 7)["true"].any()
 
 
-def test_a_late_corrector_says_what_was_true_a_lag_ago(posted: Posted) -> None:
+def test_late_corrector_reports_the_truth_a_lag_ago(posted: Posted) -> None:
     facts = (Fact(name="price", changes=(10 * DAY,)),)
     population = Population.of({"behaviour": "late_corrector", "every": DAY, "accuracy": 1.0, "lag": 5.0}, where="here")
     said = posted(Scenario(facts=facts, writers=(population,), days=20.0))
     assert said["true"].to_list() == [not 10 * DAY <= t < 15 * DAY for t in said["t"]]
 
 
-def test_bursts_are_as_long_and_as_close_as_declared(posted: Posted) -> None:
+def test_bursts_have_the_declared_length_and_spacing(posted: Posted) -> None:
     said = lawful("bursty", posted, burst=4, spacing=0.05, rate=1.0)
     gaps = said.with_columns(gap=pl.col("t").diff().over("rep", "writer")).filter(pl.col("turn") > 0)
     inside = gaps.filter(pl.col("turn") % 4 != 0)["gap"]
@@ -303,13 +303,13 @@ def test_bursts_are_as_long_and_as_close_as_declared(posted: Posted) -> None:
 
 
 @pytest.mark.parametrize("name", ["reader", "reviewers", "world", "faults of honest"])
-def test_a_population_may_not_take_a_name_that_draws_go_by(name: str) -> None:
+def test_reserved_population_names_are_refused(name: str) -> None:
     population = Population(behaviour="honest", name=name)
     with pytest.raises(ScenarioError, match="name is already used"):
         bench.run(Scenario(facts=FACTS, writers=(population,)))
 
 
-def test_two_writers_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_duplicate_writer_names_are_refused(tmp_path: Path) -> None:
     by_file = Population.of({"behaviour": "from_file", "path": "claims/lines.csv"}, where="here")
     clerks = Population(behaviour="honest", name="meter")
     bench.run(Scenario(path=PATH, facts=FACTS, writers=(by_file, clerks), days=2.0))

@@ -41,7 +41,7 @@ def of(run: Run, *kinds: str) -> pl.DataFrame:
     return run.events.filter(pl.col("kind").is_in(kinds))
 
 
-def test_a_cell_that_recurs_is_watched_and_opened_only_when_it_is_marked_or_its_op_fires(run: Run) -> None:
+def test_watched_cell_is_opened_only_if_marked_or_fired(run: Run) -> None:
     """Of all cells wired, none is opened as wanted on a day before which its op did not fire."""
     wired = of(run, "wired")
     assert wired.height > 6
@@ -58,7 +58,7 @@ def test_a_cell_that_recurs_is_watched_and_opened_only_when_it_is_marked_or_its_
     assert before.scenario.netlist is None
 
 
-def test_an_op_is_a_claim_of_the_reader_that_the_gate_has_let_in(run: Run) -> None:
+def test_written_op_is_an_admitted_claim(run: Run) -> None:
     """As many programs as ops wired, each by the reader, of the day it was wired, and with a verdict like any claim."""
     programs = run.memory.cells.filter((pl.col("kind") == "prg") & (pl.col("writer") == "reader"))
     wired = of(run, "wired").with_columns(said=pl.col("detail").str.extract(r": (\w+) ") + " " + pl.col("subject"))
@@ -71,7 +71,7 @@ def test_an_op_is_a_claim_of_the_reader_that_the_gate_has_let_in(run: Run) -> No
     assert "scheduled" not in set(run.events["kind"])  # the op is the netlist's: no program runs beside it
 
 
-def test_the_kind_of_an_op_is_what_the_cell_calls_for(run: Run) -> None:
+def test_kind_of_op_fits_the_cell(run: Run) -> None:
     """A drift where an active cell contradicts it, which is then marked; a trend where it moved while it was read."""
     wired = of(run, "wired").with_columns(kind=pl.col("detail").str.extract(r": (\w+) "))
     assert set(wired["kind"]) == set(READER_OPS)
@@ -85,7 +85,7 @@ def test_the_kind_of_an_op_is_what_the_cell_calls_for(run: Run) -> None:
     assert (spans["effective"] >= MOVES).all()
 
 
-def test_an_op_that_does_not_parse_is_refused_and_reads_nothing() -> None:
+def test_unparsable_op_is_refused() -> None:
     """The gate says of each where it is wrong."""
     bad = bench.run(scenario(slips=1.0))
     assert of(bad, "wired").is_empty()
@@ -99,7 +99,7 @@ def test_an_op_that_does_not_parse_is_refused_and_reads_nothing() -> None:
     assert of(half, "rejected").height
 
 
-def test_an_op_wired_anew_takes_the_place_of_the_one_before(run: Run) -> None:
+def test_rewired_op_replaces_the_former_one(run: Run) -> None:
     """On the record, as any correction."""
     programs = run.memory.cells.filter((pl.col("kind") == "prg") & (pl.col("writer") == "reader"))
     few = bench.run(scenario(ops=2)).memory.cells.filter((pl.col("kind") == "prg") & (pl.col("writer") == "reader"))
@@ -109,21 +109,21 @@ def test_an_op_wired_anew_takes_the_place_of_the_one_before(run: Run) -> None:
     assert (programs.filter(pl.col("status") == "active").group_by("rep").len()["len"] <= 12).all()
 
 
-def test_it_has_no_more_ops_than_it_may(run: Run) -> None:
+def test_reader_keeps_to_its_number_of_ops(run: Run) -> None:
     few = bench.run(scenario(ops=1))
     assert of(few, "refused").filter(pl.col("detail") == "no op: all 1 watch active cells").height > 0
     assert {word.partition(":")[0] for word in of(few, "wired")["detail"]} == {"reader-op-1"}
     assert of(run, "refused").is_empty()
 
 
-def test_why_follows_an_op_to_the_cell_it_was_wired_to(run: Run) -> None:
+def test_why_traces_an_op_to_its_cell(run: Run) -> None:
     for signal, handle in (("-low", "prg_reader"), ("-moved", "prg_drift")):
         flag = of(run, "flagged").filter(pl.col("cause").str.ends_with(signal)).row(0, named=True)
         assert f"from {handle}" in run.why(flag["cause"], t=flag["t"], rep=flag["rep"])
     assert run.why("reader-op-8-low").startswith("reader-op-8-low is 0 since the start")
 
 
-def test_the_ops_go_with_the_reader() -> None:
+def test_ops_are_removed_with_the_reader() -> None:
     """Another number of ops, another behaviour, a netlist beside: the text has what this reader may wire, once."""
     own = scenario(ops=2).replace(netlist="loadrt watch names=own\nnet days own.in < clock.days\naddf own tick\n")
     assert own.netlist is not None

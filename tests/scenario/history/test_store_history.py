@@ -65,7 +65,7 @@ DEEDS = st.lists(st.sampled_from(["claim", "dispute", "tick", "expand", "update"
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(deeds=DEEDS)
-def test_every_snapshot_is_the_memory_as_the_store_says_it_was(deeds: list[str], tmp_path_factory: Any) -> None:
+def test_history_snapshots_equal_the_store_at_that_day(deeds: list[str], tmp_path_factory: Any) -> None:
     path = tmp_path_factory.mktemp("store") / "memory.sqlite"
     with Store(path) as file:
         file.admit([claim("aaaa", 0.0)])
@@ -98,7 +98,7 @@ def test_every_snapshot_is_the_memory_as_the_store_says_it_was(deeds: list[str],
                 assert cells.sort("cell")[name].equals(held[name])
 
 
-def test_a_value_that_was_replaced_is_judged_too(store: Path) -> None:
+def test_replaced_values_are_judged(store: Path) -> None:
     history = store_history(store, Scenario(), cells=frozenset({"obs_aaaa"}))
     assert history.cells["cell"].unique().to_list() == ["obs_aaaa"]
     verdict = check("always (eff(obs_aaaa) >= 0.5)", history)
@@ -108,7 +108,7 @@ def test_a_value_that_was_replaced_is_judged_too(store: Path) -> None:
     assert check("at event(admitted, obs_aaaa)", history).passed
 
 
-def test_an_imported_store_begins_on_the_days_of_its_cells(tmp_path: Path) -> None:
+def test_history_of_an_import_begins_on_its_cell_days(tmp_path: Path) -> None:
     with Store(tmp_path / "one.sqlite") as file:
         file.admit([claim("aaaa", 0.0), claim("bbbb", 3.0, edges=[{"relation": "supersedes", "target": "obs_aaaa"}])])
         memory = file.memory
@@ -174,7 +174,7 @@ def test_a_store_is_judged_by_a_file_of_checks(store: Path, tmp_path: Path, caps
         (CHECKS.format(level=0.5), ["LIMITS", "cells=1"], "too many ticks × cells"),
     ],
 )
-def test_what_cannot_be_judged_is_said(
+def test_unjudgeable_histories_are_refused(
     text: str, flags: list[str], said: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
@@ -186,7 +186,7 @@ def test_what_cannot_be_judged_is_said(
     assert said in "".join(capsys.readouterr())
 
 
-def test_log_of_a_killed_writer_is_read_and_left_as_it_is(tmp_path: Path) -> None:
+def test_log_of_a_killed_writer_is_read_and_unchanged(tmp_path: Path) -> None:
     path, checks = tmp_path / "memory.sqlite", tmp_path / "checks.toml"
     text = 'why = "w"\n[[check]]\nname = "there"\nproperty = "always (eff(obs_aaaa) >= 0.3)"\n'
     checks.write_text(text, encoding="utf-8")
@@ -201,7 +201,7 @@ def test_log_of_a_killed_writer_is_read_and_left_as_it_is(tmp_path: Path) -> Non
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")} == before
 
 
-def test_memory_of_others_is_imported_and_judged(tmp_path: Path) -> None:
+def test_foreign_memory_is_imported_and_judged(tmp_path: Path) -> None:
     log, checks = tmp_path / "log.jsonl", tmp_path / "checks.toml"
     log.write_text('{"t": 1, "event": "write", "item": "m1", "object": "pump", "value": "runs", "belief": 0.7}\n')
     for level, code in ((0, 0), (-1, 1)):
