@@ -51,7 +51,7 @@ def function(
     total: Array, squares: Array, last_nbins: Array, last_binsize: Array, last_minvalue: Array, *, nbins: Array,
     binsize: Array, minvalue: Array,
 ) -> dict[str, Array]:  # fmt: skip
-    nbins, binsize, minvalue = (np.broadcast_to(one, in_.shape) for one in (nbins, binsize, minvalue))
+    nbins, binsize, minvalue = (np.broadcast_to(nbin, in_.shape) for nbin in (nbins, binsize, minvalue))
     wrong = (nbins < 1) | (nbins > len(bin_))
     clears = reset | (nbins != last_nbins) | (binsize != last_binsize) | (minvalue != last_minvalue)
     counts, above, below = _counts(bin_, in_, nbins, binsize, minvalue, clears)
@@ -90,7 +90,7 @@ def _moments(
 ) -> tuple[Array, dict[str, Array]]:  # fmt: skip
     """Return the count, mean and variance after this value."""
     count = np.where(clears, 1, nsamples + 1)
-    mean, m2, total, squares = (np.where(clears, 0.0, one) for one in (mean, m2, total, squares))
+    mean, m2, total, squares = (np.where(clears, 0.0, square) for square in (mean, m2, total, squares))
     variance, more = np.where(clears, 0.0, variance), count > 1
     delta, fewer = in_ - mean, np.maximum(count - 1, 1)
     average = mean + delta / count

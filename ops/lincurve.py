@@ -21,9 +21,9 @@ y = Param(0.0, "1", "how high they are", many="points")
 
 
 def function(in_: Array, *, x: Array, y: Array) -> dict[str, Array]:
-    x, y = (np.broadcast_to(one, (len(one), in_.size)) for one in (x, y))
+    x, y = (np.broadcast_to(table, (len(table), in_.size)) for table in (x, y))
     left = (in_ > x[1:-1]).sum(axis=0)[np.newaxis]
-    begin, end, low, high = (np.take_along_axis(one, left + step, axis=0)[0] for one in (x, y) for step in (0, 1))
+    begin, end, low, high = (np.take_along_axis(table, left + step, axis=0)[0] for table in (x, y) for step in (0, 1))
     share = (in_ - begin) / np.where(end > begin, end - begin, 1.0)
     between = low + share * (high - low)
     return {"out": np.where(in_ >= x[-1], y[-1], np.where(in_ <= x[0], y[0], between))}

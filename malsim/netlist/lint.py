@@ -73,8 +73,8 @@ def _signals(net: Net, inputs: Collection[str]) -> Iterator[Fault]:
 def _late(net: Net) -> Iterator[Fault]:
     turn = {}
     for rank, thread in enumerate(net.threads):
-        for place, schedule in enumerate(thread.schedules):
-            turn[schedule.op] = (rank, place, schedule)
+        for index, schedule in enumerate(thread.schedules):
+            turn[schedule.op] = (rank, index, schedule)
     for signal in net.signals.values():
         writer = signal.writer.pin if signal.writer else None
         writer_turn = turn.get(writer.instance) if writer else None

@@ -120,8 +120,8 @@ def _moved_by(signal: Signal, net: Net, histories: dict[object, pl.DataFrame], b
         for other in net.signals.values()
         if other.name in histories and any(link.pin and link.pin.instance == pin.instance for link in other.readers)
     ]
-    changes = [(_last_change(histories[other.name], by), place, other) for place, other in enumerate(inputs)]
-    return max(changes, key=lambda one: (one[0], -one[1]))[2] if changes else None
+    changes = [(_last_change(histories[other.name], by), index, other) for index, other in enumerate(inputs)]
+    return max(changes, key=lambda change: (change[0], -change[1]))[2] if changes else None
 
 
 def _last_change(history: pl.DataFrame, by: float) -> float:

@@ -61,7 +61,7 @@ def respond(
     name, slot = next(iter(sheet.slots.items()))
     wave = signal(kind, calls)
     values = wave > 0.5 if slot.pin.type == "bit" else wave.astype(slot.pin.dtype)  # noqa: PLR2004 - one half
-    outs = [pin for pin, one in sheet.slots.items() if isinstance(one.pin, Out) and (one.row is None or pin[:3] == "out")]
+    outs = [pin for pin, slot in sheet.slots.items() if isinstance(slot.pin, Out) and (slot.row is None or pin[:3] == "out")]
     state = start(sheet, 1, _with_enable(sheet, settings))
     _, answer = run(sheet, state, {name: values[:, np.newaxis]}, tick=tick, outs=outs)
     days = number(tick, unit="d", where="tick")
@@ -112,7 +112,7 @@ def _impulse_response(sheet: Sheet, settings: Mapping[str, object] | None, tick:
 
 def _linear_output(sheet: Sheet, settings: Mapping[str, object] | None, tick: str) -> str | None:
     slot = next(iter(sheet.slots.values()))
-    floats = [pin for pin, one in sheet.slots.items() if isinstance(one.pin, Out) and one.pin.dtype == np.float64]
+    floats = [pin for pin, slot in sheet.slots.items() if isinstance(slot.pin, Out) and slot.pin.dtype == np.float64]
     if slot.pin.dtype != np.float64 or not floats:
         return None
     calls = np.arange(64.0)

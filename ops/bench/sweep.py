@@ -93,7 +93,7 @@ def slot_of(sheet: Sheet, name: str, *, output: bool) -> Slot:
     """Return the key and row of a pin in a state, by the name that a user types."""
     slot = sheet.slots.get(name)
     if slot is None or isinstance(slot.pin, Out) != output:
-        can = [pin for pin, one in sheet.slots.items() if isinstance(one.pin, Out) == output]
+        can = [pin for pin, slot in sheet.slots.items() if isinstance(slot.pin, Out) == output]
         kind = "output" if output else "input"
         raise OpError(f"no such {kind}", where=f"{sheet.name}.{name}", allowed=", ".join(can[:40]))
     return slot

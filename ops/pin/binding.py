@@ -55,7 +55,7 @@ def value(pin: Pin, given: object, *, where: str) -> Array:
     if isinstance(given, (np.ndarray, pl.Series)) and not is_time(pin.unit):
         array = _numeric(pin, np.asarray(given), where)
     elif isinstance(given, (list, tuple, np.ndarray, pl.Series)):
-        array = np.array([_scalar(pin, one, where) for one in given], pin.dtype)
+        array = np.array([_scalar(pin, value, where) for value in given], pin.dtype)
     else:
         array = np.array([_scalar(pin, given, where)], pin.dtype)
     _within(pin, array, given, where)

@@ -51,11 +51,11 @@ class Foreign:
     def __call__(self, *arguments: Any, **keywords: Any) -> dict[str, np.ndarray[Any, Any]]:
         """Call the third-party op and check the arrays that it returns."""
         answer = within_time(lambda: _quiet(self.function, arguments, keywords), self.name)
-        if not isinstance(answer, dict) or not all(isinstance(one, np.ndarray) for one in answer.values()):
+        if not isinstance(answer, dict) or not all(isinstance(array, np.ndarray) for array in answer.values()):
             raise OpError("answers with no arrays by pin", where=self.name, given=type(answer).__name__)
         if odd := sorted(set(answer) - self.pins):
             raise OpError("answers for what is no output or state of it", where=self.name, given=odd[0])
-        rows = max((one.shape[-1] for one in (*arguments, *keywords.values()) if np.ndim(one)), default=1)
+        rows = max((keyword.shape[-1] for keyword in (*arguments, *keywords.values()) if np.ndim(keyword)), default=1)
         for pin, one in answer.items():
             if not np.ndim(one) or one.shape[-1] not in (1, rows):
                 raise OpError(

@@ -56,8 +56,8 @@ def _arguments(
     """Return the outputs and the sizes that the function takes."""
     ins, outs, settings, sizes = declared
     arguments = inspect.signature(function).parameters.values()
-    positional = [one.name for one in arguments if one.kind is one.POSITIONAL_OR_KEYWORD]
-    keyword = {one.name for one in arguments if one.kind is one.KEYWORD_ONLY}
+    positional = [argument.name for argument in arguments if argument.kind is argument.POSITIONAL_OR_KEYWORD]
+    keyword = {argument.name for argument in arguments if argument.kind is argument.KEYWORD_ONLY}
     plain = len(positional) + len(keyword) == len(arguments)
     if not plain or not settings <= keyword <= settings | sizes or not ins <= set(positional) <= ins | outs:
         allowed = f"({', '.join(sorted(ins))}, state outs, *, {', '.join(sorted(settings))})"

@@ -151,8 +151,8 @@ def _text(sheet: Sheet) -> str:
         if pins:
             parts.append(_table(title, [_pin_row(sheet, key, pin) for key, pin in pins.items()]))
     if sheet.sizes:
-        sizes = ((name, str(sheet.counts[name]), one) for name, one in sheet.sizes.items())
-        rows = [(name, count, f"{one.low} to {one.high}", one.meaning) for name, count, one in sizes]
+        sizes = ((name, str(sheet.counts[name]), size) for name, size in sheet.sizes.items())
+        rows = [(name, count, f"{size.low} to {size.high}", size.meaning) for name, count, size in sizes]
         parts.append(_table("Sizes, chosen at load", rows))
     parts.append(f"Cadence\n  {sheet.cadence}." + (f" Its unit of time is {sheet.tick.unit}." if sheet.tick else ""))
     if sheet.state:

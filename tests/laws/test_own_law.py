@@ -18,7 +18,7 @@ from malsim.laws.engine.registry import plant_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PAGE = Path(__file__).parents[2] / "malsim" / "showing" / "manual" / "memories" / "laws.md"
+PAGE = Path(__file__).parents[2] / "malsim" / "showing" / "manual" / "explanation" / "law.md"
 EXAMPLE = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
 EVENTS = [
     {"t": 0.0, "do": "write", "writer": "u", "object": "x", "value": "A", "stated": 0.7},
@@ -51,7 +51,7 @@ def test_the_example_of_the_page_is_a_law(law: Callable[[str], Law]) -> None:
 
 REFUSED = {
     "without an equation": ("    write:", "write:", "without an equation"),
-    "an undeclared column": ('"clock": fresh', '"time_of_day": fresh', "no declared state"),
+    "an undeclared column": ('"clock": fresh', '"time_of_day": fresh', "not a declared state"),
     "a belief above one": ("np.exp(-items", "2.0 + np.exp(-items", r"outside its bounds.*replication 0.*v on x: B at 1 d"),
     "writing into its inputs": ("    fresh =", "    items['clock'][:] = 0.0\n    fresh =", "writes into its inputs"),
     "an undeclared parameter": ("tau = Param", "tao = Param", "parameter that is not declared"),

@@ -71,7 +71,7 @@ class GraphState:
         cells = memory.table("cells").rows.since(len(self.rep)) if memory.height > len(self.rep) else None
         if cells is None:
             return replace(self, memory=memory)
-        objects = {name: place for place, name in enumerate(self.vocabulary.objects)}
+        objects = {name: index for index, name in enumerate(self.vocabulary.objects)}
         about = [objects.get(name, NONE) for name in cells.column("object").tolist()]
         pairs = self.vocabulary.pairs
         value = [pairs.get(pair, NONE) for pair in zip(about, cells.column("value").tolist(), strict=True)]
@@ -180,7 +180,7 @@ class GraphView(View):
 
     @cached_property
     def writer(self) -> Ints:
-        places = {name: place for place, name in enumerate(self._state.vocabulary.writers)}
+        places = {name: index for index, name in enumerate(self._state.vocabulary.writers)}
         names = [places.get(name, NONE) for name in self._memory.table("writers").column("writer").tolist()]
         writer: Ints = np.array([*names, NONE])[self._memory.column("author")]
         return writer

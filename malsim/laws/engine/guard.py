@@ -180,7 +180,7 @@ class WatchedPlant:
             self._refuse("view", "must return a View", view)
         if type(view) is not View and type(view).__module__.startswith("malsim."):
             return view
-        columns = self._call("view", lambda: {each.name: getattr(view, each.name) for each in fields(View)})
+        columns = self._call("view", lambda: {field.name: getattr(view, field.name) for field in fields(View)})
         self._check(columns)
         return view if type(view) is View else self._watched_view(view, columns)
 

@@ -94,7 +94,7 @@ def find_law(name: str, *, where: str = "law") -> Law:
     laws = shipped_laws()
     if law := _by_name(name, laws):
         return law
-    names = [*laws, *(alias for each in laws.values() for alias in each.aliases)]
+    names = [*laws, *(alias for law in laws.values() for alias in law.aliases)]
     raise LawError("unknown law", where=where, given=name, hint=nearest(name, names, "`malsim laws` lists them"))
 
 

@@ -24,6 +24,8 @@ class SharesObjects:
         rows = np.flatnonzero(view.active & (view.object >= 0))
         stands = np.zeros((len(state.vocabulary.objects), state.replications), dtype=bool)
         stands[view.object[rows], view.rep[rows]] = True
-        may_read = [not scopes or scopes[one] in ("", scope) or (one, scope) in state.shared for one in object_.tolist()]
+        may_read = [
+            not scopes or scopes[about] in ("", scope) or (about, scope) in state.shared for about in object_.tolist()
+        ]
         readable: Bools = stands[object_] & np.array(may_read, dtype=bool)[:, None]
         return readable

@@ -94,7 +94,7 @@ def estimate_truth(
 
 def _form(forms: tuple[tuple[ItemEvidence, TruthEstimate], ...], facts: Array) -> Ints:
     """Return the index of each replication's form: the first, or one under which enough facts are ten times likelier."""
-    likely = np.stack([np.zeros(len(facts)) if one.left_out is None else one.left_out for _, one in forms])
+    likely = np.stack([np.zeros(len(facts)) if form.left_out is None else form.left_out for _, form in forms])
     likely[1:] -= LIKELIER
     return np.where(facts >= ENOUGH, likely.argmax(axis=0), 0)
 

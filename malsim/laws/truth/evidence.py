@@ -150,7 +150,7 @@ def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Arr
     """
     width, rows, bins = len(BINS) + 1, evidence.stating, evidence.bins
     weight = evidence.weight[rows]
-    counts = [np.bincount(bins, weights=each, minlength=evidence.reps * width) for each in (agreed[rows] * weight, weight)]
+    counts = [np.bincount(bins, weights=row, minlength=evidence.reps * width) for row in (agreed[rows] * weight, weight)]
     right, every = (count.reshape(-1, width) for count in counts)
     total = every.sum(axis=1, keepdims=True)
     common = every / np.where(total == 0.0, 1.0, total)

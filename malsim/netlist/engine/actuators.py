@@ -44,7 +44,7 @@ class Happening(NamedTuple):
 
     def frame(self) -> pl.DataFrame:
         words = {"kind": self.kind, "subject": self.subject, "detail": self.detail, "cause": self.cause}
-        columns = [(one if isinstance(one, pl.Series) else pl.lit(one)).alias(name) for name, one in words.items()]
+        columns = [(word if isinstance(word, pl.Series) else pl.lit(word)).alias(name) for name, word in words.items()]
         return pl.DataFrame({"rep": self.reps.astype(np.int32)}).with_columns(columns)
 
 
@@ -95,7 +95,7 @@ class Actuators:
             last_by = last.get(f"{flag} by", by[:0])
             by[: len(last_by)] = np.where(bits[: len(last_by)], by[: len(last_by)], last_by)
             now[f"{flag} by"] = by
-            names = [f"{one.name}({{}})" if one.domain == "cell" else one.name for one, _ in self.flags[flag]]
+            names = [f"{signal.name}({{}})" if signal.domain == "cell" else signal.name for signal, _ in self.flags[flag]]
             against = [requests[other][0] for other in OPPOSED.get(flag, ()) if other in requests]
             opposed = np.logical_or.reduce(against) & bits if against else np.zeros_like(bits)
             gave_way = _new(opposed, last, now, f"{flag} gave way")
@@ -115,7 +115,7 @@ class Actuators:
     def _requests(self, flag: str, values: Mapping[str, Array], rows: Rows) -> tuple[Array, Array]:
         bits = np.zeros(rows.count("cell"), dtype=bool)
         by = np.full(len(bits), NONE)
-        for place, (signal, where) in enumerate(self.flags[flag]):
+        for index, (signal, where) in enumerate(self.flags[flag]):
             value = values[signal.name]
             if isinstance(where, Row):
                 on = value if signal.domain == "cell" else value[rows.rep_of("cell")]
@@ -123,7 +123,7 @@ class Actuators:
                 cells = self.finder.rows(rows, where.handle)
                 on = np.zeros_like(bits)
                 on[cells[(cells != NONE) & value]] = True
-            by[on & ~bits] = place
+            by[on & ~bits] = index
             bits |= on
         return bits, by
 

@@ -73,7 +73,7 @@ class Scan:
 
     @property
     def events(self) -> pl.DataFrame:
-        return pl.concat([pl.DataFrame(schema=EVENTS), *(one.frame() for one in self.happenings)])
+        return pl.concat([pl.DataFrame(schema=EVENTS), *(happening.frame() for happening in self.happenings)])
 
 
 class Engine:
@@ -105,12 +105,14 @@ class Engine:
         finder = Finder()
         on = {pin: net.signals[name] for pin, name in net.pins.items()}
         every = {function: thread.every for thread in net.threads for function in thread.functions}
-        self.steps = {name: compile_step(one, on, tick=tick * every.get(name, 1)) for name, one in net.instances.items()}
+        self.steps = {
+            name: compile_step(instance, on, tick=tick * every.get(name, 1)) for name, instance in net.instances.items()
+        }
         self.domains = {step.domain for step in self.steps.values()} | {signal.domain for signal in net.signals.values()}
         self.finder, self.owners = finder, net.derived
         self.expressions = Expressions.of(net)
         self.formulas = formulas(net.signals, self.expressions.order, Place(self.steps, self.owners, finder))
-        plain = {name: one for name, one in net.signals.items() if name not in self.expressions.order}
+        plain = {name: signal for name, signal in net.signals.items() if name not in self.expressions.order}
         self.readers = {name: read for name, signal in plain.items() if (read := reader(signal, finder))}
         writers = {name: str(signal.writer.address) for name, signal in net.signals.items() if signal.writer}
         self.loop_reads = {name: writer for name, writer in writers.items() if writer in LOOP_WRITES}
@@ -170,7 +172,7 @@ class Engine:
             self._neighbours = rows.neighbours
         after, drives, happenings = self.actuators.drive(memory, values, state.drives, rows)
         new = program_cells(after, after=state.search_from, tick=ticks, first=self.first)
-        standing = (*state.programs, *(program for one in new for program in one.programs))
+        standing = (*state.programs, *(program for cell in new for program in cell.programs))
         result = Pass(after, (), state.program_outputs)
         if self.programs or standing:
             result = run(
@@ -181,7 +183,7 @@ class Engine:
             state, ticks=ticks, ops=states, signals=values, drives=drives, program_outputs=result.last, programs=standing,
             search_from=after.height,
         )  # fmt: skip
-        happenings += tuple(_program_event(one) for one in new)
+        happenings += tuple(_program_event(cell) for cell in new)
         derived = {name: values[owner.name] for name, owner in self.owners.items()}
         return Scan(
             state, update_worth(result.memory, memory), self.actuators.outputs(values), happenings, result.ran, derived

@@ -43,9 +43,11 @@ class Expressions:
     def of(cls, net: Net) -> Expressions:
         owners = net.derived
         writers = {name: signal for name, signal in net.signals.items() if signal.writer}
-        expressions = {name: one for name, one in writers.items() if one.writer and is_expression(one.writer.address)}
-        reads = {name: [owners[one] for one in signal.derived_reads] for name, signal in expressions.items()}
-        ways = {name: [one.name for one in own if one.name in expressions] for name, own in reads.items()}
+        expressions = {
+            name: writer for name, writer in writers.items() if writer.writer and is_expression(writer.writer.address)
+        }
+        reads = {name: [owners[value] for value in signal.derived_reads] for name, signal in expressions.items()}
+        ways = {name: [signal.name for signal in own if signal.name in expressions] for name, own in reads.items()}
         order = tuple(TopologicalSorter(ways).static_order())
         movers: dict[str, set[str]] = {}
         for name in order:
@@ -59,7 +61,7 @@ class Expressions:
             for link in net.signals[name].readers:
                 if link.pin and link.pin.instance in read:
                     read[link.pin.instance].add(name)
-            for instance in (one for one, own in read.items() if name in own):
+            for instance in (reader for reader, own in read.items() if name in own):
                 read[instance].update(ways[name])
         return cls(order, after, {instance: tuple(name for name in order if name in own) for instance, own in read.items()})
 
@@ -93,7 +95,7 @@ def _div(one: Any, two: Any) -> Any:
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": _div, "exp": np.exp, "log": np.log, "abs": np.abs,
-    "minimum": np.fmin, "maximum": np.fmax, "above": lambda one, two: np.greater(one, two).astype(np.float64),
+    "minimum": np.fmin, "maximum": np.fmax, "above": lambda value, two: np.greater(value, two).astype(np.float64),
 }  # fmt: skip
 
 
@@ -111,7 +113,7 @@ def _special(row: Row) -> bool:
 
 def formulas(signals: Mapping[str, Signal], names: Iterable[str], place: Place) -> dict[str, Formula]:
     by_name = {name: signals[name] for name in names}
-    return {name: formula(one.writer.address, one.domain, place) for name, one in by_name.items() if one.writer}
+    return {name: formula(signal.writer.address, signal.domain, place) for name, signal in by_name.items() if signal.writer}
 
 
 def formula(where: Address | Constant, domain: str, place: Place) -> Formula:
@@ -123,7 +125,7 @@ def formula(where: Address | Constant, domain: str, place: Place) -> Formula:
         number = float(where.value)
         return lambda _: number
     if isinstance(where, Call):
-        parts = [formula(each, domain, place) for each in where.arguments]
+        parts = [formula(argument, domain, place) for argument in where.arguments]
         function = _FUNCTIONS[where.function]
         return lambda board: function(*[part(board) for part in parts])
     if isinstance(where, Reduced):
@@ -144,8 +146,8 @@ def _domain(where: Address | Constant, place: Place) -> str:
     if isinstance(where, Reduced):
         return "cell" if isinstance(where.inner, Row) and where.inner.hops else "run"
     if isinstance(where, Call):
-        domains = {_domain(one, place) for one in where.arguments}
-        return next((each for each in ("cell", "writer_topic", "topic", "writer") if each in domains), "run")
+        domains = {_domain(argument, place) for argument in where.arguments}
+        return next((domain for domain in ("cell", "writer_topic", "topic", "writer") if domain in domains), "run")
     return "run"
 
 

@@ -33,8 +33,8 @@ class Neighbours:
         """Return the neighbours of `memory`; reuse this instance if neither edges nor cell statuses have changed."""
         old = self.memory
         if old.table("edges") is memory.table("edges") and old.height == memory.height:
-            ours, theirs = ((one.is_active, one.column("successor")) for one in (old, memory))
-            if all(one is two or np.array_equal(one, two) for one, two in zip(ours, theirs, strict=True)):
+            ours, theirs = ((side.is_active, side.column("successor")) for side in (old, memory))
+            if all(mine is other or np.array_equal(mine, other) for mine, other in zip(ours, theirs, strict=True)):
                 return self
         return Neighbours(memory)
 

@@ -31,17 +31,17 @@ def saved(state: State, engine: Engine) -> bytes:
     """Return the state of a net after a scan; values that a scan rereads from the memory are left out."""
     of_run = {name for name, signal in engine.net.signals.items() if signal.domain == "run"}
     signals = {name: value for name, value in state.signals.items() if name not in engine.readers or name in of_run}
-    outputs = {slot: {"values": one.values, "witness": one.witness, "state": one.state}
-               for slot, one in state.program_outputs.items()}  # fmt: skip
+    outputs = {slot: {"values": output.values, "witness": output.witness, "state": output.state}
+               for slot, output in state.program_outputs.items()}  # fmt: skip
     tree = {
         "ticks": state.ticks, "ops": state.ops, "signals": signals, "drives": state.drives, "outputs": outputs,
         "heights": state.heights, "topics": state.topics.rows(), "search_from": state.search_from,
-        "programs": [[one.key, one.slot] for one in state.programs],
+        "programs": [[program.key, program.slot] for program in state.programs],
     }  # fmt: skip
     arrays: list[np.ndarray[Any, Any]] = []
     text = json.dumps(_packed(tree, arrays))
     file = BytesIO()
-    columns = {f"{_ARRAY}{place}": array for place, array in enumerate(arrays)}
+    columns = {f"{_ARRAY}{index}": array for index, array in enumerate(arrays)}
     np.savez_compressed(file, allow_pickle=False, **{_TREE: np.frombuffer(text.encode(), dtype=np.uint8)}, **columns)
     return file.getvalue()
 
@@ -58,7 +58,10 @@ def restored(data: bytes, engine: Engine, memory: Memory, *, first: int) -> Stat
             arrays = {name: file[name] for name in file.files}
         tree = _unpacked(json.loads(arrays.pop(_TREE).tobytes()), arrays)
         heights = {domain: int(tree["heights"].get(domain, 0)) for domain in engine.domains}
-        outputs = {slot: Output(one["values"], one["witness"], {}, one["state"]) for slot, one in tree["outputs"].items()}
+        outputs = {
+            slot: Output(output["values"], output["witness"], {}, output["state"])
+            for slot, output in tree["outputs"].items()
+        }
         topics = pl.DataFrame(tree["topics"], schema=NO_TOPICS.schema, orient="row")
         state = State(
             ticks=tree["ticks"], ops=_ops(tree["ops"], engine, heights), signals=tree["signals"], drives=tree["drives"],
@@ -80,9 +83,9 @@ def _ops(ops: Mapping[str, OpState], engine: Engine, heights: Mapping[str, int])
 
 def _programs(slots: list[list[str]], memory: Memory, state: State, first: int) -> tuple[Program, ...]:
     whole = program_cells(memory, after=0, upto=state.search_from, tick=state.ticks, first=first)
-    programs = [program for one in whole for program in one.programs]
+    programs = [program for cell in whole for program in cell.programs]
     slot_of = {(key, slot.split(" ")[-2]): slot for key, slot in slots}
-    return tuple(replace(one, slot=slot_of.get((one.key, one.operation), one.slot)) for one in programs)
+    return tuple(replace(program, slot=slot_of.get((program.key, program.operation), program.slot)) for program in programs)
 
 
 def _packed(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
@@ -94,17 +97,17 @@ def _packed(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if hasattr(value, "items"):
-        return {_TREE: {name: _packed(one, arrays) for name, one in value.items()}}
-    return [_packed(one, arrays) for one in value] if isinstance(value, (list, tuple)) else value
+        return {_TREE: {name: _packed(part, arrays) for name, part in value.items()}}
+    return [_packed(part, arrays) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def _unpacked(value: Any, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Any:
     if isinstance(value, list):
-        return [_unpacked(one, arrays) for one in value]
+        return [_unpacked(part, arrays) for part in value]
     if not isinstance(value, dict):
         return value
     if _ARRAY in value:
         return arrays[f"{_ARRAY}{value[_ARRAY]}"]
     if _WORDS in value:
         return np.array(value[_WORDS])
-    return {name: _unpacked(one, arrays) for name, one in value[_TREE].items()}
+    return {name: _unpacked(part, arrays) for name, part in value[_TREE].items()}

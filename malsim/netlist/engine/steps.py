@@ -66,8 +66,8 @@ class Step:
         table, length = values[series]
         count = table.shape[1]
         state = self.start(count)
-        for place, now in enumerate(table):
-            result, goes_on = self._run(self._inputs({**state, read: now}, values, rows)), length > place
+        for index, now in enumerate(table):
+            result, goes_on = self._run(self._inputs({**state, read: now}, values, rows)), length > index
             per_row = {key: old.shape[-1] == count for key, old in state.items()}
             state = {key: np.where(goes_on, result[key], old) if per_row[key] else old for key, old in state.items()}
         return self._write(dict(state), values)
@@ -126,9 +126,11 @@ def compile_step(instance: Instance, signals: Mapping[str, Signal], *, tick: flo
 
 def _arguments(sheet: Sheet) -> tuple[Callable[[dict[str, Array]], tuple[Array, ...]], tuple[str, ...]]:
     """Return a getter of the positional arguments in order, and the names of the keyword-only ones."""
-    takes = [one for one in inspect.signature(sheet.function).parameters.values() if one.name in sheet.takes]
-    keywords = tuple(one.name for one in takes if one.kind is one.KEYWORD_ONLY)
-    positional = [one.name for one in takes if one.name not in keywords]
+    takes = [
+        parameter for parameter in inspect.signature(sheet.function).parameters.values() if parameter.name in sheet.takes
+    ]
+    keywords = tuple(argument.name for argument in takes if argument.kind is argument.KEYWORD_ONLY)
+    positional = [take.name for take in takes if take.name not in keywords]
     if len(positional) > 1:
         return itemgetter(*positional), keywords
     return lambda arguments: tuple(arguments[key] for key in positional), keywords

@@ -59,7 +59,11 @@ def cell_faults(cells: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
                 word = graph.statements[row].handle if name == "handle" else str(graph.rows[row][name])
                 faults.append(Fault.at(graph.statements[row], word, problem, hint=hint))
     idle = idle_programs(cells, rules)
-    faults += [Fault.at(one, one.handle, idle[one.handle][1]) for one in graph.statements if one.handle in idle]
+    faults += [
+        Fault.at(statement, statement.handle, idle[statement.handle][1])
+        for statement in graph.statements
+        if statement.handle in idle
+    ]
     return [*faults, *_screen_faults(cells, graph, rules)]
 
 
@@ -177,7 +181,7 @@ def _edges(graph: GraphRows, lookup: _Names, memory: Memory, cells: pl.DataFrame
             "weight": [arc.weight for arc in arcs],
             "writer": [arc.writer for arc in arcs],
             "t": [arc.t for arc in arcs],
-            "place": [place if arc.place is None else arc.place for place, arc in enumerate(arcs)],
+            "place": [index if arc.place is None else arc.place for index, arc in enumerate(arcs)],
         },
         schema={**schema.EDGES, "relation": pl.String, "place": pl.Int64},
     )

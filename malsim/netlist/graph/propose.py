@@ -29,7 +29,7 @@ def propose(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: 
     """
     own: dict[int, list[dict[str, Any]]] = defaultdict(list)
     loose: list[Arc] = []
-    places = {row["handle"]: place for place, row in enumerate(graph.rows)}
+    places = {row["handle"]: index for index, row in enumerate(graph.rows)}
     for arc in graph.arcs:
         source = arc.source if isinstance(arc.source, int) else places.get(arc.source)
         target = arc.target if isinstance(arc.target, int) else places.get(arc.target, -1)
@@ -38,7 +38,7 @@ def propose(graph: GraphRows, memory: Memory, rules: Rules, *, now: float, rep: 
             own[source].append(edge)
         else:
             loose.append(arc)
-    claims = [_claim(row, place, own[place], now=now, rep=rep) for place, row in enumerate(graph.rows)]
+    claims = [_claim(row, number, own[number], now=now, rep=rep) for number, row in enumerate(graph.rows)]
     after, faults = memory, list(graph.faults)
     if claims:
         after, verdicts = admit(memory, claims, rules)

@@ -76,7 +76,7 @@ def _read(column: str, kind: object, text: str) -> object:
 
 def field_words(value: object) -> tuple[str, ...]:
     if isinstance(value, list):
-        return tuple(word for one in value for word in field_words(one))
+        return tuple(word for part in value for word in field_words(part))
     if isinstance(value, bool):
         return ("true" if value else "false",)
     return (exact(value),) if isinstance(value, (int, float)) else (str(value),)

@@ -70,14 +70,14 @@ def statements_of(memory: Memory, *, rep: int = 0, reading: bool = False) -> lis
     records = _records(memory, cells)
     lines = cells.select("handle", "title", "body", *_SHOWN.values()).rows(named=True)
     statements: list[Statement] = []
-    for place, (row, line) in enumerate(zip(cells["row"].to_list(), lines, strict=True)):
+    for index, (row, line) in enumerate(zip(cells["row"].to_list(), lines, strict=True)):
         statements.append(_line(line))
         if line["body"] != line["title"]:
             statements.append(Body(line["body"]))
         if reading:
             statements += [_prop(column, line[column]) for column in _SHOWN.values() if _rounds(line[column])]
-        statements += [_prop(column, value) for column, value in more[place]]
-        statements += [_prop(column, value) for column, value in records.get(place, ())]
+        statements += [_prop(column, value) for column, value in more[index]]
+        statements += [_prop(column, value) for column, value in records.get(index, ())]
         if row in arcs:
             statements += arcs[row]
         statements.append(Blank())

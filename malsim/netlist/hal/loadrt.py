@@ -46,8 +46,8 @@ def loadrt(text: HalText, line: list[str]) -> None:
     elif component.most and len(_names(component, arguments)) > component.most:
         text.fault(name, "too many instances", allowed=f"at most {component.most} of {name}")
     else:
-        for place, instance in enumerate(_names(component, arguments)):
-            _instance(text, component, instance, {key: _own(key, value, place) for key, value in arguments.items()})
+        for index, instance in enumerate(_names(component, arguments)):
+            _instance(text, component, instance, {key: _own(key, value, index) for key, value in arguments.items()})
 
 
 def _threads(text: HalText, arguments: dict[str, str]) -> None:
@@ -83,8 +83,12 @@ def _count(component: Component, arguments: dict[str, str]) -> float:
     count = next((float(value) for name in _COUNTS if (value := arguments.get(name, "")).isdecimal()), None)
     if count:
         return count
-    lists = [[one for one in arguments[key].split(",") if one not in {"", "-1"}] for key in _LISTS if key in arguments]
-    return max([len(one) for one in lists if component.name not in {"logic", "demux"}], default=component.count)
+    lists = [
+        [argument for argument in arguments[key].split(",") if argument not in {"", "-1"}]
+        for key in _LISTS
+        if key in arguments
+    ]
+    return max([len(part) for part in lists if component.name not in {"logic", "demux"}], default=component.count)
 
 
 def _own(key: str, value: str, place: int) -> str:
@@ -108,9 +112,9 @@ def _instance(text: HalText, component: Component, name: str, arguments: dict[st
     for function in component.functions or {"": ""}:
         whole = function if component.shared else f"{name}.{function}" if function else name
         text.functions[whole] = (*text.functions.get(whole, ()), *parts) if component.shared else parts
-    for place, part in enumerate(instance.parts):
+    for index, part in enumerate(instance.parts):
         load = Load(part.sheet.name, (part.name,), type=part.type, sizes=part.sizes, file=text.file, line=text.line)
-        text.statements.append(replace(load, comment="" if place else text.comment))
+        text.statements.append(replace(load, comment="" if index else text.comment))
         for pin, value in part.settings:
             text_value = ("true" if value else "false") if isinstance(value, bool) else exact(value)
             text.statements.append(Set(f"{part.name}.{pin}", text_value, file=text.file, line=text.line))

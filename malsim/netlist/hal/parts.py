@@ -118,10 +118,10 @@ def _ring(component: Component, name: str, arguments: Mapping[str, str], presets
         raise OpError("the pins' types are wrong", where=component.name, given=letters, allowed="cfg= of b f s u l k")
     names = [name, *(f"{name}.{place}" for place in range(1, len(letters)))]
     sizes = component.sized(arguments)
-    parts = tuple(_part(component, one, sizes, presets, TYPES[letter]) for one, letter in zip(names, letters, strict=True))
+    parts = tuple(_part(component, part, sizes, presets, TYPES[letter]) for part, letter in zip(names, letters, strict=True))
     pin = component.pin("pin.0")
-    pins = {f"pin.{place}": (f"{one}.{pin}",) for place, one in enumerate(names)}
-    both = {word: tuple(f"{one}.{word}" for one in names) for word in ("enable", "clock") if component.pin(word)}
+    pins = {f"pin.{index}": (f"{part}.{pin}",) for index, part in enumerate(names)}
+    both = {word: tuple(f"{part}.{word}" for part in names) for word in ("enable", "clock") if component.pin(word)}
     return HalInstance(component, parts, {**pins, **both})
 
 

@@ -194,11 +194,11 @@ def _addf(text: HalText, words: list[str]) -> None:
             position[0], "bad position", allowed=f"1 to {len(functions) + 1}, or from the end -1 to -{len(functions) + 1}"
         )
         return
-    ours = sum(len(ran(text, one)) for one in functions[:at])
+    ours = sum(len(ran(text, earlier)) for earlier in functions[:at])
     functions.insert(at, function)
-    for place, name in enumerate(ran(text, function)):
-        where = ours + place + 1 if at < len(functions) - 1 else None
-        schedule = Schedule(name, thread, where, file=text.file, line=text.line, comment="" if place else text.comment)
+    for index, name in enumerate(ran(text, function)):
+        where = ours + index + 1 if at < len(functions) - 1 else None
+        schedule = Schedule(name, thread, where, file=text.file, line=text.line, comment="" if index else text.comment)
         text.statements.append(schedule)
 
 

@@ -28,7 +28,7 @@ def without_signals(statements: Iterable[Statement], signals: Collection[str]) -
 
 
 def without_functions(statements: Iterable[Statement], functions: Collection[str]) -> list[Statement]:
-    return [one for one in statements if not (isinstance(one, Schedule) and one.op in functions)]
+    return [statement for statement in statements if not (isinstance(statement, Schedule) and statement.op in functions)]
 
 
 def without_instances(statements: Iterable[Statement], names: Collection[str]) -> list[Statement]:
@@ -49,17 +49,17 @@ def _owner(pin: str) -> str:
 
 def _without_ends(statements: list[Statement], is_removed: Callable[[Wire, str], bool]) -> list[Statement]:
     rest: list[Statement] = []
-    for one in statements:
-        if not isinstance(one, Wire):
-            rest.append(one)
-        elif ends := tuple(end for end in one.ends if not is_removed(one, end.address)):
-            rest.append(one if ends == one.ends else replace(one, ends=ends))
+    for statement in statements:
+        if not isinstance(statement, Wire):
+            rest.append(statement)
+        elif ends := tuple(end for end in statement.ends if not is_removed(statement, end.address)):
+            rest.append(statement if ends == statement.ends else replace(statement, ends=ends))
     unwired = _signals(statements) - _signals(rest)
-    return [one for one in rest if not (isinstance(one, Set) and one.address in unwired)]
+    return [statement for statement in rest if not (isinstance(statement, Set) and statement.address in unwired)]
 
 
 def _signals(statements: Iterable[Statement]) -> set[str]:
-    return {one.signal for one in statements if isinstance(one, Wire)}
+    return {statement.signal for statement in statements if isinstance(statement, Wire)}
 
 
 REMOVALS: dict[str, Callable[[Iterable[Statement], Collection[str]], list[Statement]]] = {
@@ -93,13 +93,13 @@ def delf(text: HalText, words: list[str]) -> None:
 
 def unload(text: HalText, words: list[str]) -> None:
     (name,) = words
-    names = [one for one, instance in text.instances.items() if name in {"all", one, instance.component.name}]
+    names = [loaded for loaded, instance in text.instances.items() if name in {"all", loaded, instance.component.name}]
     if not names and name != "all":
         text.fault(name, "nothing of this name is loaded", hint=nearest(name, text.instances))
         return
     parts = [part.name for one in names for part in text.instances.pop(one).parts]
     for function, ours in list(text.functions.items()):
-        text.functions[function] = tuple(one for one in ours if one not in set(parts))
+        text.functions[function] = tuple(part for part in ours if part not in set(parts))
         if not text.functions[function]:
             del text.functions[function]
     for functions in text.threads.values():

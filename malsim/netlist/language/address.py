@@ -174,14 +174,14 @@ def _address(tree: Tree[Token], text: str) -> Address:
     if tree.data == "point":
         return _point(tree, text)
     word, *rest = tree.children
-    inside = [one for one in rest if isinstance(one, Tree)]
+    inside = [child for child in rest if isinstance(child, Tree)]
     head = "cell" if word == "item" else str(word)  # what a law of items calls its cells
     if head in DOMAINS and len(rest) > len(inside) == 1 and inside[0].data != "within":
         return Row(head, _fields(rest[1:], text), "".join(map(str, inside[0].children)))
     if head in FUNCTIONS and len(inside) == len(rest):
         if len(inside) != FUNCTIONS[head]:
             raise AddressError(f"{head} takes another number of arguments", given=text, allowed=str(FUNCTIONS[head]))
-        return Call(head, tuple(_argument(one, text) for one in inside))
+        return Call(head, tuple(_argument(argument, text) for argument in inside))
     if head in REDUCERS and len(inside) == len(rest) == 1:
         inner = _argument(inside[0], text)
         if not isinstance(inner, (Constant, Name, Reduced)):

@@ -108,7 +108,9 @@ def _wiring(values: dict[str, dict[str, str]], statement: Statement) -> None:
         for name in instances(statement):
             values["instance"][name] = " ".join([statement.op, *(f"{key}={value}" for key, value in options if value)])
     elif isinstance(statement, Schedule) and statement.options:
-        values["program"][statement.op] = " ".join(f"[{one.key}: {' '.join(one.values)}]" for one in statement.options)
+        values["program"][statement.op] = " ".join(
+            f"[{option.key}: {' '.join(option.values)}]" for option in statement.options
+        )
 
 
 def instances(load: Load) -> tuple[str, ...]:

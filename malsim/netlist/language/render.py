@@ -127,8 +127,8 @@ def _wire(wire: Wire) -> str:
         raise NetlistError(
             [Fault.at(wire, wire.signal, "this cannot be written on one line", hint="give every end a role, or none")]
         )
-    for place, (role, addresses) in enumerate(groups):
-        if role and (place or len(groups) == 1):
+    for index, (role, addresses) in enumerate(groups):
+        if role and (index or len(groups) == 1):
             words.append(">" if role == "reads" else "<")
         words += _fit(_WORD, *addresses)
     return " ".join(words)

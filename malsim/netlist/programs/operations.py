@@ -200,7 +200,7 @@ def tag_projection(program: Program, members: Members, last: Output | None) -> O
     tags_of: list[set[str]] = [set() for _ in range(members.replications)]
     for rep, own in zip(members.reps.tolist(), tags, strict=True):
         tags_of[rep].update(own)
-    values = {"family": family, "tags": [sorted(one) for one in tags_of]}
+    values = {"family": family, "tags": [sorted(words) for words in tags_of]}
     return Output(values, np.zeros(members.replications, dtype=bool))
 
 

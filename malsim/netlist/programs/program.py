@@ -157,8 +157,8 @@ def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto
             continue
         own = {"key": cell["key"], "handle": cell["handle"], "name": cell["title"], "places": places}
         shares = tuple(cell["topics"] or ())
-        slots = (f"{cell['key']} {one.operation} {tick}" for one in asks)
-        standing = (replace(one, slot=slot, shares=shares, **own) for one, slot in zip(asks, slots, strict=True))
+        slots = (f"{cell['key']} {ask.operation} {tick}" for ask in asks)
+        standing = (replace(program, slot=slot, shares=shares, **own) for program, slot in zip(asks, slots, strict=True))
         cells.append(ProgramCell(cell["handle"], places, tuple(standing)))
     return cells
 

@@ -135,12 +135,12 @@ def catalogue() -> Mapping[str, StandingSignal]:
     files = (resources.files("malsim.netlist") / "shipped").iterdir()
     texts = {file.name: file.read_text(encoding="utf-8") for file in files if file.name.endswith(".malnet")}
     signals = [_read(name.removesuffix(".malnet"), text.splitlines(), text) for name, text in texts.items()]
-    return {one.name: one for one in sorted(signals, key=lambda one: (AXES.index(one.axis), one.name))}
+    return {ax.name: ax for ax in sorted(signals, key=lambda ax: (AXES.index(ax.axis), ax.name))}
 
 
 def of_block(name: str, statements: Iterable[Statement]) -> StandingSignal | None:
     """Return a user's signal from the comments at the head of its file; None if they are incomplete."""
-    lines = [one.comment for one in statements if isinstance(one, Blank)]
+    lines = [statement.comment for statement in statements if isinstance(statement, Blank)]
     try:
         return _read(name, lines)
     except (KeyError, ValueError):

@@ -66,7 +66,7 @@ def load_all(memory: Memory, standing: Standing, documents: Iterable[Document], 
     for document in documents:
         text = wiring_text(document)
         name = PurePath(document.name).name if document.name.endswith(FILES) else ""
-        stay = [one for one in files if not text or not _is_changed(one, name, text)]
+        stay = [file for file in files if not text or not _is_changed(file, name, text)]
         before = "".join(own for _, own in stay)
         new = Document(_without_standing(memory, document.statements), document.name, document.blocks)
         memory = load(new, memory, rules=rules).memory
@@ -166,7 +166,7 @@ def inputs_of(standing: Standing) -> dict[str, str]:
     """Return the inputs of a store's netlist, each with its type: pins of the loop, and free signals."""
     net = read_text(standing.text)[1]
     writers = {str(signal.writer.address) for signal in net.signals.values() if signal.writer}
-    free = {name: one.type for name, one in net.signals.items() if one.writer is None and one.domain == "run"}
+    free = {name: signal.type for name, signal in net.signals.items() if signal.writer is None and signal.domain == "run"}
     return {name: kind for name, (kind, _) in LOOP_WRITES.items() if name in writers} | free
 
 

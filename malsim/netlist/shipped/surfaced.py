@@ -64,7 +64,7 @@ class SurfacedLines:
     @property
     def text(self) -> pl.Series:
         rows = self.read.select("signal", "label", "value", "others").iter_rows()
-        return pl.Series([_line_text(self.signals[place], *one) for place, *one in rows], dtype=pl.String)
+        return pl.Series([_line_text(self.signals[place], *parts) for place, *parts in rows], dtype=pl.String)
 
     @property
     def subject(self) -> pl.Series:
@@ -72,7 +72,7 @@ class SurfacedLines:
 
     @property
     def cause(self) -> pl.Series:
-        names = pl.Series([one.fires_signal for one in self.signals], dtype=pl.String).gather(self.read["signal"])
+        names = pl.Series([signal.fires_signal for signal in self.signals], dtype=pl.String).gather(self.read["signal"])
         return (names + "(" + self.read["label"] + ")").zip_with(self.read["label"].is_not_null(), names)
 
     def of(self, rep: int) -> list[str]:
@@ -87,11 +87,13 @@ class SurfacedLines:
 
 def surfaced_of(document: Document, net: Net) -> tuple[StandingSignal, ...]:
     """Return the surfaced signals that a netlist schedules by name, shipped ones and files of its own, in its order."""
-    names = dict.fromkeys(one.op for one in document.statements if isinstance(one, Schedule) and not one.options)
+    names = dict.fromkeys(
+        statement.op for statement in document.statements if isinstance(statement, Schedule) and not statement.options
+    )
     own = ((name, document.blocks.get(name)) for name in names)
     signals = [of_block(name, block.statements) if block else catalogue().get(name) for name, block in own]
-    surfaced = (one for one in signals if one and one.surfaced)
-    return tuple(one for one in surfaced if {one.value_signal, one.fires_signal} <= net.signals.keys())
+    surfaced = (signal for signal in signals if signal and signal.surfaced)
+    return tuple(signal for signal in surfaced if {signal.value_signal, signal.fires_signal} <= net.signals.keys())
 
 
 def surfaced_on(signals: tuple[StandingSignal, ...], values: Mapping[str, Any], net: Net, rows: Rows) -> SurfacedLines:
@@ -99,12 +101,12 @@ def surfaced_on(signals: tuple[StandingSignal, ...], values: Mapping[str, Any], 
 
     Of each signal the row is named on which it reads worst, and how many more it fires on.
     """
-    parts = [_firing(place, one, values, net, rows) for place, one in enumerate(signals)]
+    parts = [_firing(index, signal, values, net, rows) for index, signal in enumerate(signals)]
     lines = pl.concat([pl.DataFrame(schema=_LINE), *parts]).sort("rep", "signal")
     number, rep = lines.select(pl.int_range(pl.len()).over("rep")).to_series().to_numpy(), lines["rep"].to_numpy()
     more = np.bincount(rep[number >= MOST_LINES], minlength=rows.replications)
     lines = lines.filter(pl.Series(number < MOST_LINES))
-    own = np.array([len(_line_text(one, None, 0.0, 0).split()) for one in signals])
+    own = np.array([len(_line_text(signal, None, 0.0, 0).split()) for signal in signals])
     labels = lines["label"].str.split(" ").list.len().fill_null(0).cast(pl.Int64).to_numpy()
     words = own[lines["signal"].to_numpy()] + labels + 2 * (lines["others"] > 0).to_numpy()
     return SurfacedLines(signals, lines["rep"].to_numpy(), lines["cell"].to_numpy(), words, lines, more)
@@ -144,23 +146,23 @@ def surfaced_names(text: str) -> list[str]:
     ['dependency-rot', 'risk-aging']
     """
     if text == "all":
-        return [one.name for one in catalogue().values() if one.surfaced]
+        return [signal.name for signal in catalogue().values() if signal.surfaced]
     signals = [signal_named(name) for name in text.split(",")]
-    for one in signals:
-        if not one.surfaced:
+    for signal in signals:
+        if not signal.surfaced:
             raise UsageError(
-                "this signal is silent: no push shows it", where="--signals", given=one.name,
-                allowed=" ".join(surfaced_names("all")), hint=f"malsim signals STORE {one.name} shows what it reads",
+                "this signal is silent: no push shows it", where="--signals", given=signal.name,
+                allowed=" ".join(surfaced_names("all")), hint=f"malsim signals STORE {signal.name} shows what it reads",
             )  # fmt: skip
-    return [one.name for one in signals]
+    return [signal.name for signal in signals]
 
 
 def lines_of_readings(readings: Iterable[SignalReading]) -> list[str]:
-    firing = [one for one in readings if one.firing and one.signal.surfaced]
+    firing = [reading for reading in readings if reading.firing and reading.signal.surfaced]
     lines = []
-    for one in firing[:MOST_LINES]:
-        label, value = one.highest[0]
-        lines.append(_line_text(one.signal, None if one.domain == "run" else label, value, one.firing - 1))
+    for line in firing[:MOST_LINES]:
+        label, value = line.highest[0]
+        lines.append(_line_text(line.signal, None if line.domain == "run" else label, value, line.firing - 1))
     return _with_rest(lines, len(firing) - len(lines))
 
 

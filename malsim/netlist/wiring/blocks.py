@@ -33,7 +33,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 def added_names(statements: Iterable[Statement]) -> list[str]:
     statements = list(statements)
     instances = {name for statement in statements if isinstance(statement, Load) for name in names_of(statement)}
-    added = [one.op for one in statements if isinstance(one, Schedule) and not one.options]
+    added = [statement.op for statement in statements if isinstance(statement, Schedule) and not statement.options]
     names = [name for name in dict.fromkeys(added) if name not in instances and name not in COMPILED]
     return [name for name in names if len(name) <= LONGEST and _NAME.fullmatch(name)]
 
@@ -84,7 +84,13 @@ def owners_needed(statements: Iterable[Statement]) -> list[str]:
 
 
 def _derived_values(statements: Iterable[Statement], *, write: bool) -> list[str]:
-    ends = [end for one in statements if isinstance(one, Wire) for end in one.ends if "-derived-" in end.address]
+    ends = [
+        end
+        for statement in statements
+        if isinstance(statement, Wire)
+        for end in statement.ends
+        if "-derived-" in end.address
+    ]
     values = []
     for end in ends:
         whole = _DERIVED.fullmatch(end.address) is not None and end.role != "writes"
@@ -131,28 +137,38 @@ def _rename(
     schedule: Schedule, statements: Sequence[Statement], faults: list[Fault]
 ) -> tuple[list[Statement], list[Statement]]:
     names = set(added_names(statements))
-    names |= {name for one in statements if isinstance(one, Load) for name in names_of(one)}
-    signals = {one.signal for one in statements if isinstance(one, Wire)}
+    names |= {name for statement in statements if isinstance(statement, Load) for name in names_of(statement)}
+    signals = {statement.signal for statement in statements if isinstance(statement, Wire)}
     wiring: list[Statement] = []
     functions: list[Statement] = []
-    for one in statements:
-        if isinstance(one, Load):
-            wiring.append(replace(one, names=tuple(f"{schedule.op}.{name}" for name in names_of(one)), count=None))
-        elif isinstance(one, Wire):
-            ends = tuple(End(_local(end.address, schedule.op, names), end.role) for end in one.ends)
-            wiring.append(replace(one, signal=f"{schedule.op}.{one.signal}", ends=ends))
-        elif isinstance(one, Set):
-            own = one.address in signals
+    for statement in statements:
+        if isinstance(statement, Load):
             wiring.append(
-                replace(one, address=f"{schedule.op}.{one.address}" if own else _local(one.address, schedule.op, names))
+                replace(statement, names=tuple(f"{schedule.op}.{name}" for name in names_of(statement)), count=None)
             )
-        elif isinstance(one, Schedule) and not one.options and one.thread == "tick" and one.position is None:
+        elif isinstance(statement, Wire):
+            ends = tuple(End(_local(end.address, schedule.op, names), end.role) for end in statement.ends)
+            wiring.append(replace(statement, signal=f"{schedule.op}.{statement.signal}", ends=ends))
+        elif isinstance(statement, Set):
+            own = statement.address in signals
+            wiring.append(
+                replace(
+                    statement,
+                    address=f"{schedule.op}.{statement.address}" if own else _local(statement.address, schedule.op, names),
+                )
+            )
+        elif (
+            isinstance(statement, Schedule)
+            and not statement.options
+            and statement.thread == "tick"
+            and statement.position is None
+        ):
             place = _after(schedule.position, len(functions))
-            functions.append(replace(one, op=f"{schedule.op}.{one.op}", thread=schedule.thread, position=place))
-        elif not isinstance(one, Blank):
+            functions.append(replace(statement, op=f"{schedule.op}.{statement.op}", thread=schedule.thread, position=place))
+        elif not isinstance(statement, Blank):
             hint = "keep loadrt, net, setp and plain addf … tick in a block"
-            kind = "a thread of its own" if isinstance(one, (Thread, Schedule)) else "cells"
-            faults.append(Fault.at(one, "", f"the block {schedule.op} may not hold {kind}", hint=hint))
+            kind = "a thread of its own" if isinstance(statement, (Thread, Schedule)) else "cells"
+            faults.append(Fault.at(statement, "", f"the block {schedule.op} may not hold {kind}", hint=hint))
     return [*_implicit_loads(schedule.op, statements), *wiring], functions
 
 
@@ -176,7 +192,7 @@ def _behind(where: Address | Constant, block: str, names: set[str]) -> Any:
     if isinstance(where, Reduced):
         return replace(where, inner=_behind(where.inner, block, names))
     if isinstance(where, Call):
-        return replace(where, arguments=tuple(_behind(one, block, names) for one in where.arguments))
+        return replace(where, arguments=tuple(_behind(argument, block, names) for argument in where.arguments))
     return where
 
 

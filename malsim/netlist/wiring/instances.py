@@ -66,7 +66,7 @@ def programs(statements: Iterable[Statement], faults: list[Fault]) -> tuple[Sche
         if one.op not in PROGRAMS:
             hint = nearest(one.op, PROGRAMS, "an op is added without brackets")
             faults.append(Fault.at(one, one.op, "no such standing program", allowed=" ".join(PROGRAMS), hint=hint))
-    return tuple(one for one in standing if one.op in PROGRAMS)
+    return tuple(program for program in standing if program.op in PROGRAMS)
 
 
 class _Sheets:

@@ -63,9 +63,9 @@ def _moves(net: Net) -> dict[str, set[str]]:
 def _followers(net: Net, name: str) -> set[str]:
     names = set(net.fed_by([name]))
     while True:
-        writers = [net.signals[one].writer for one in names]
+        writers = [net.signals[reached].writer for reached in names]
         instances = {writer.pin.instance for writer in writers if writer and writer.pin}
-        more = {one.name for one in net.signals.values() if _reads_of(one) & instances} - names
+        more = {signal.name for signal in net.signals.values() if _reads_of(signal) & instances} - names
         if not more:
             return names
         names = set(net.fed_by([*names, *more]))
@@ -118,7 +118,9 @@ def linked(document: Document, palette: Callable[[str], Sheet] | None = None) ->
     values = settings(statements, by_name, by_signal, program_names, faults)
     order = threads(statements, by_name, faults)
     net = Net(
-        instances={name: replace(one, settings=values.pins.get(name, {})) for name, one in by_name.items() if one},
+        instances={
+            name: replace(instance, settings=values.pins.get(name, {})) for name, instance in by_name.items() if instance
+        },
         signals=by_signal,
         threads=order,
         programs=standing,

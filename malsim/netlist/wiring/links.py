@@ -146,7 +146,7 @@ def _domain(name: str, writers: list[Link], links: list[Link], faults: list[Faul
             problem = f"{name} has a value for every {domain}, and this takes one for every {link.domain}"
             faults.append(Fault.at(link.statement, link.word, problem, hint="reduce it on a net of its own: mean(…)"))
     if writers and writers[0].of and (writers[0].of, domain) not in _BELONGS:
-        allowed = ", ".join(f"{many} to {one}" for many, one in _BELONGS)
+        allowed = ", ".join(f"{many} to {belong}" for many, belong in _BELONGS)
         problem = f"a {writers[0].of} does not belong to one {domain}, so its values cannot be reduced to it"
         faults.append(Fault.at(writers[0].statement, writers[0].word, problem, allowed=allowed))
     return domain

@@ -72,7 +72,7 @@ def _steps(net: Net) -> Iterator[Step]:
 
 
 def _groups(names: list[str], steps: dict[str, list[Step]]) -> dict[str, int]:
-    at = {name: place for place, name in enumerate(names)}
+    at = {name: index for index, name in enumerate(names)}
     pairs = [(at[step.writes.instance], at[step.reads.instance]) for out in steps.values() for step in out]
     rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(names), len(names)))

@@ -148,8 +148,8 @@ def leaves(where: Address | Constant) -> Iterator[Path | Row | Pin | Name]:
     ['cell-scores-eff', 'low.out']
     """
     if isinstance(where, Call):
-        for one in where.arguments:
-            yield from leaves(one)
+        for argument in where.arguments:
+            yield from leaves(argument)
     elif isinstance(where, Reduced):
         yield from leaves(where.inner)
     elif not isinstance(where, Constant):

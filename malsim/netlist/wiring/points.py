@@ -69,7 +69,7 @@ def _pin(where: Pin, instances: Mapping[str, Instance | None]) -> Point | None:
         return None
     slot = instance.sheet.slots.get(where.name)
     if slot is None:
-        pins = [name for name, one in instance.sheet.slots.items() if not isinstance(one.pin, Param)]
+        pins = [name for name, entry in instance.sheet.slots.items() if not isinstance(entry.pin, Param)]
         problem = f"{instance.sheet.name} has no such pin"
         raise AddressError(problem, allowed=" ".join(pins[:40]), hint=nearest(where.name, pins))
     if isinstance(slot.pin, Param):
@@ -175,16 +175,16 @@ def _neighbours(where: Reduced, row: Row, kind: str) -> Point:
 
 def _call(where: Call, instances: Mapping[str, Instance | None]) -> Point | None:
     points = []
-    for one in where.arguments:
-        if not isinstance(one, Constant):
-            place = _point(one, instances)
+    for argument in where.arguments:
+        if not isinstance(argument, Constant):
+            place = _point(argument, instances)
             if place is None:
                 return None
             if not place.writes:
-                raise AddressError("a function reads outputs and fields", given=str(one))
+                raise AddressError("a function reads outputs and fields", given=str(argument))
             points.append(place)
-    domains = {one.domain for one in points} - {"run"}
-    of = next((one.of for one in points if one.of), "")
+    domains = {point.domain for point in points} - {"run"}
+    of = next((point.of for point in points if point.of), "")
     own = domains - {""}
     for many, single in _BROAD:
         own -= {single} if many in own else set()

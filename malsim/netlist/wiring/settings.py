@@ -93,7 +93,7 @@ def _pin(statement: Set, where: Pin, instances: Mapping[str, Instance | None], r
     if slot is not None and isinstance(slot.pin, Out):
         raise AddressError("an output is not set", hint="wire it to what should read it")
     if slot is None and not any(name.rpartition("-")[0] == where.name for name in instance.sheet.slots):
-        can = [name for name, one in instance.sheet.slots.items() if not isinstance(one.pin, Out)]
+        can = [name for name, entry in instance.sheet.slots.items() if not isinstance(entry.pin, Out)]
         problem = f"{instance.sheet.name} has no such pin or parameter"
         raise AddressError(problem, allowed=" ".join(can[:40]), hint=nearest(where.name, can))
     bind(instance.sheet, {where.name: statement.value})

@@ -79,7 +79,7 @@ class Diagram:
 def diagram(net: Net, *, hal: bool = False) -> Diagram:
     """Lay a net out from left to right in the order its functions run; what is read late runs back."""
     turn = {
-        function: (rank, place) for rank, thread in enumerate(net.threads) for place, function in enumerate(thread.functions)
+        function: (rank, index) for rank, thread in enumerate(net.threads) for index, function in enumerate(thread.functions)
     }
     wires = _wires(net, turn)
     layer = _layers(net, wires, turn)
@@ -174,7 +174,9 @@ def _title(name: str, net: Net, *, hal: bool) -> str:
     op = instance.sheet.name
     title = name if name == op else f"{name}: {op}"
     components = words().values() if hal else ()
-    names = [one.name for one in components if op in {one.op, *(case.get("op") for case in one.case)}]
+    names = [
+        component.name for component in components if op in {component.op, *(case.get("op") for case in component.case)}
+    ]
     return f"{title} [{' '.join(names[:2])}]" if names else title
 
 
