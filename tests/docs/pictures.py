@@ -72,7 +72,7 @@ def tune() -> Sheet:
 def checks() -> Sheet | None:
     """Draw the checks of the worked example under a challenge ceiling that breaks some of them."""
     data = picture(judge(ms.read(SCENARIOS / "worked_example.toml").replace(rules={"challenge_ceiling": 0.45})))
-    return data and checked(data.lines, data.regions, data.bands, data.events, data.witnesses)
+    return checked(data.lines, data.regions, data.bands, data.events, data.witnesses) if data else None
 
 
 def teach() -> Sheet:
