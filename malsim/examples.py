@@ -30,7 +30,7 @@ class Example:
 
     @property
     def sentence(self) -> str:
-        """One line about the file; empty if the file has none."""
+        """Short description of the file; empty if the file has none."""
         if self.path.suffix == ".ipynb":
             cells = self._read["cells"]
             return "".join(cells[0]["source"]).split("\n", 1)[0].lstrip("# ") if cells else ""
@@ -81,7 +81,7 @@ def copy(names: list[str], folder: Path) -> list[Path]:
         If a name is unknown, or a different file of that name exists.
     """
     every = examples()
-    selection = _with_companions([one for name in names for one in _find(name, every)], every) if names else every
+    selection = _with_companions([entry for name in names for entry in _find(name, every)], every) if names else every
     for example in selection:
         target = folder / example.name
         if target.exists() and target.read_bytes() != example.path.read_bytes():
@@ -95,9 +95,9 @@ def copy(names: list[str], folder: Path) -> list[Path]:
 
 def _find(name: str, every: list[Example]) -> list[Example]:
     """Return the example of this name, or all examples in a folder of this name."""
-    if inside := [one for one in every if f"/{one.path.parent.as_posix()}".endswith(f"/{name.rstrip('/')}")]:
+    if inside := [entry for entry in every if f"/{entry.path.parent.as_posix()}".endswith(f"/{name.rstrip('/')}")]:
         return inside
-    for example in sorted(every, key=lambda one: one.path.suffix != ".toml"):  # prefer a scenario to its netlist
+    for example in sorted(every, key=lambda entry: entry.path.suffix != ".toml"):  # prefer a scenario to its netlist
         if name in (example.path.name, example.path.stem) or f"/{example.name}".endswith(f"/{name}"):
             return [example]
     hint = nearest(name, [example.path.stem for example in every], "`malsim examples` lists all")

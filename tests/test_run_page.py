@@ -64,7 +64,7 @@ def test_words_of_claims_cannot_end_the_script() -> None:
     assert data_of(page)["labels"]["obs_a1a1"] == EVIL
 
 
-def test_what_is_left_out_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_lists_the_lines_ticks_and_reasons_left_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, most in (("MOST_LINES", 2), ("MOST_VALUES", 40), ("MOST_REASONS", 6), ("MOST_EVENTS", 3)):
         monkeypatch.setattr(f"malsim.showing.pages.run_page.{name}", most)
     page = run.page()
@@ -75,7 +75,7 @@ def test_what_is_left_out_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
         "the first 3 of 6 events",
     ):
         assert reason in page
-    assert re.search(r"why\? is told of at most \d days a line", page)
+    assert re.search(r"at most \d reasons per line", page)
     assert sum(len(reasons) for reasons in data["reasons"].values()) <= 6
     assert data["times"][-1] == 20
     assert all(len(panel["lines"]) == 2 for panel in data["panels"])

@@ -1,9 +1,9 @@
-"""Compare laws and memories: on scenarios, on claims with truth, or on what is in a memory or a recorded log.
+"""Compare laws and memories: on scenarios, on claims with truth, or on a memory or a recorded log.
 
 malsim compare scenarios/poisoner.toml scenarios/sleeper.toml --laws mal,graphiti,last_write --replications 200
 malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without rumour --json
-malsim compare claims.csv.gz --truth truth.csv.gz --contradictions mutual       one law, scored beside simpler ones
-malsim compare log.jsonl --laws records --confidence 0.7                        what a law believes in the end
+malsim compare claims.csv.gz --truth truth.csv.gz --contradictions mutual       one law, scored next to simpler ones
+malsim compare log.jsonl --laws records --confidence 0.7                        the final beliefs of a law
 malsim compare scenarios/triage_popular.toml --policies all --weekly 5,10       which disputes people should review
 """
 
@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--ask", default="0d", metavar="TIME", help="on claims: from a change of truth to the question (0d)")
     add("--without", action="append", default=[], metavar="WRITER", help="on claims: leave its claims out")
     add("--truth", metavar="FILE", help="on one file of claims: object, value and, where truth changes, valid_from")
-    add("--confidence", type=float, metavar="NUMBER", help="of claims in a memory that state none")
+    add("--confidence", type=float, metavar="NUMBER", help="confidence of claims that state none")
     add("--contradictions", choices=("mutual", "forward"), default="mutual", help="on one file of claims, of mal (mutual)")
     add("--on-bad-rows", choices=("stop", "skip"), default="stop", help="on claims (stop)")
     add("--strict", action="store_true", help="on one file of claims: exit 1 if the gate refused a claim")

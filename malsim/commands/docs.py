@@ -40,7 +40,7 @@ def main(args: argparse.Namespace) -> int:
     else:
         for section, name in SECTIONS.items():
             print(name)
-            for one in pages():
-                if one.section == section:
-                    print(f"  {one.name:<18} {one.title}")
+            for entry in pages():
+                if entry.section == section:
+                    print(f"  {entry.name:<18} {entry.title}")
     return 0

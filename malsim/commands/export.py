@@ -33,8 +33,8 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError("no such folder", where="-o", given=str(args.output.parent))
     cells = opened(args.store)
     writer = importlib.import_module(f"malsim.importers.writing.{args.form}")
-    with whole_file(args.output) as place, refusing_file(args.output):
-        counts = writer.write(cells, place)
+    with whole_file(args.output) as target, refusing_file(args.output):
+        counts = writer.write(cells, target)
     print(args.output)
     for item, count in counts.items():
         if count:

@@ -26,11 +26,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--writer", action="append", default=[], metavar="NAME", help="who may write; repeat")
     add("--target", action="append", default=[], metavar="HANDLE", help="what may be written about; repeat")
     add("--relation", action="append", default=[], metavar="NAME", help="supports, contradicts …; repeat")
-    add("--parameter", action="append", default=[], metavar="NAME=LOW:HIGH", help="a setting searched beside; repeat")
+    add("--parameter", action="append", default=[], metavar="NAME=LOW:HIGH", help="also vary this setting; repeat")
     set_arguments(parser)
     add("--seed", type=int, default=0, help="of the search (0); the scenario keeps its own")
     add("--workers", type=int, default=1, help="processes that share the runs (1); what is found is the same")
-    add("-o", "--output", type=Path, metavar="FILE", help="default beside the scenario: NAME.broken.toml")
+    add("-o", "--output", type=Path, metavar="FILE", help="default NAME.broken.toml next to the scenario")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -75,7 +75,7 @@ def _prompt(console: Console) -> int:
 
 
 def opened(target: str | None, args: argparse.Namespace) -> SessionFile:
-    """The session on a target that a command line asks for."""
+    """Return the session on the target of the command line."""
     from malsim.base.errors import UsageError
     from malsim.lab.shell.files import of_run, open_session
     from malsim.memory import Rules

@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--scopes",
         action="store_true",
-        help="keep apart what is of another user_id, group_id, namespace or agent, each a scope",
+        help="import each user_id, group_id, namespace or agent into a scope of its own",
     )
     add("--payload", metavar="FILE", help="mem0: the JSON of its vector store, which knows who wrote")
     add("--writer-segment", type=int, metavar="N", help="langgraph: the segment of the namespace that is the writer, from 0")
@@ -70,7 +70,7 @@ def _options(args: argparse.Namespace) -> Options:
 
 
 def _scopes_of(path: Path) -> dict[str, int]:
-    """The replications of the scopes that a store has; none of one that is to be made."""
+    """Return the scopes of a store with their replication numbers; empty if the store does not exist yet."""
     from malsim.memory.store import Store
 
     if not path.exists():

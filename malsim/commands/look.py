@@ -75,7 +75,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _wires(store: Store) -> int:
-    """List the signals of the wires that stand in the store, with their values and when they last changed."""
+    """List the signals of the wires in the store, with their values and when they last changed."""
     from malsim.netlist.shipped.store_wires import wire_lines
 
     print(*wire_lines(store.recorded, store.standing), sep="\n")
@@ -109,7 +109,7 @@ def _signal_lines(signals: str, store: Store, at: float | None, rules: Rules, sc
 
 
 def _rewritten(store: Store, view: Expanded, day: float | None, rep: int) -> list[str]:
-    """Who rewrote the cell since it was claimed; nothing where one field alone was asked for."""
+    """Return lines on who rewrote the cell since it was claimed; empty if one field alone was requested."""
     from malsim.memory.explain import rewritten_lines
 
     lines = [] if view.field else rewritten_lines(store.updates(view.cell["handle"], rep=rep, day=day))
@@ -117,7 +117,7 @@ def _rewritten(store: Store, view: Expanded, day: float | None, rep: int) -> lis
 
 
 def _memory_at(store: Store, at: float | None, rules: Rules) -> Memory:
-    """The memory as a reader sees it: as recorded where a write was made on that very day, else one tick from there."""
+    """Return the memory as a reader sees it: as recorded if a tick was made on that day, else after one more tick."""
     from malsim.memory import tick
 
     if at is None:

@@ -2,7 +2,7 @@
 
 malsim netlist check alarm.malnet                              every fault, with its place; .hal files too
 malsim netlist fmt --write alarm.malnet                        canonical text, in place
-malsim netlist lint alarm.malnet                               late reads, loops with their sign, what nobody reads
+malsim netlist lint alarm.malnet                               late reads, loops with their sign, signals that nobody reads
 malsim netlist diff old.malnet new.malnet                      what changed in meaning
 malsim netlist draw alarm.malnet -o alarm.svg --hal            boxes, wires, order; LinuxCNC's names with ours
 malsim netlist draw alarm.malnet -o alarm.mmd                  the same as a Mermaid flowchart
@@ -12,7 +12,7 @@ malsim netlist render memory.sqlite                            a store's graph a
 malsim netlist run alarm.malnet --on stream.csv --expect trips.csv
 malsim netlist prove "always (tripped implies once bad)" alarm.malnet      for all inputs
 malsim netlist why alarm.out out/tripwire --at 41              of a recorded run, back to the claim
-malsim netlist value 'mean(dec_a3ee.~supports.*-scores-eff)' out/tripwire --at 41      of a graph, a store, a run
+malsim netlist value 'mean(dec_a3ee.~supports.*-scores-eff)' out/tripwire --at 41      in a graph, a store, a run
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--depth", type=int, default=1, metavar="N", help="draw: with --around, how many wires away (1)")
     add("--bootstrap", action="store_true", help="load: give the store those of the ten cells that it lacks")
     add("--into", metavar="STORE", help="a store whose memory the netlist is loaded into, or reads")
-    add("--on", metavar="STREAM", help="run, why: a row a tick, a column a signal (.csv, .parquet, .ndjson)")
-    add("--expect", metavar="FILE", help="run: columns that must come out; exit 1 where they do not")
+    add("--on", metavar="STREAM", help="run, why: one row per tick, one column per signal (.csv, .parquet, .ndjson)")
+    add("--expect", metavar="FILE", help="run: expected columns; exit 1 if they differ")
     add("--tick", metavar="TIME", help="run, why: the time between two rows (1d; .hal text keeps its own)")
     add("--rep", type=int, metavar="K", help="why, value: of a recorded run, the replication; default its first")
-    add("--scope", metavar="NAME", help="of a store, only what stands in this scope; default what is everybody's")
+    add("--scope", metavar="NAME", help="of a store, read only this scope; default the common one")
     add("--at", type=day, metavar="DAY", help="why, value: the day asked about; default the last")
     proof_arguments(parser)
 
 
 def main(args: argparse.Namespace) -> int:
-    """Do it; exit 1 where the answer is no: faults, differences, other text."""
+    """Run the action; return 1 for faults, differences or other text."""
     return _ACTIONS[args.action](args)
 
 
@@ -93,7 +93,9 @@ def _check(args: argparse.Namespace) -> int:
     for path in args.files:
         document, junk = readable(path)
         result = check(document, memory)
-        faults = sorted([*junk, *result.faults], key=lambda one: (one.file != path, one.file, one.line, one.column))
+        faults = sorted(
+            [*junk, *result.faults], key=lambda fault: (fault.file != path, fault.file, fault.line, fault.column)
+        )
         bad = bad or bool(faults)
         for line in [*faults, *result.notes]:
             print(line)
@@ -264,7 +266,7 @@ def _graph(path: str, args: argparse.Namespace) -> Memory:
 
 
 def _frames(path: str, args: argparse.Namespace) -> Frames:
-    """The cells of a store and, as it stands now, the signals of its wires."""
+    """Return the cells of a store and the present signals of its wires."""
     from malsim.memory.store import Store
     from malsim.netlist.evaluate import Frames
     from malsim.netlist.shipped.store_wires import frames_of

@@ -52,11 +52,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--from", dest="source", type=Path, metavar="LOG", help="a recorder's log, a claims file, a store, or another memory"
     )
     add("--answer", metavar="OBJECT=VALUE", help="the wrong answer")
-    add("--cell", metavar="HANDLE", help="or the cell that was raised, lowered or superseded wrongly")
-    add("--at", type=float, metavar="DAY", help="what was known on this day; default all")
+    add("--cell", metavar="HANDLE", help="or the cell that was wrongly raised, lowered or superseded")
+    add("--at", type=float, metavar="DAY", help="use only claims up to this day; default all")
     add("--law", metavar="NAME", help="the law that answered; default the first that gives the answer")
     add("--memory", metavar="MODULE:FACTORY", help="or the memory of your own that answered, whose code is run")
-    add("--confidence", type=float, metavar="P", help="of claims that state none")
+    add("--confidence", type=float, metavar="P", help="confidence of claims that state none")
     add("--anonymise", action="store_true", help="replace names and texts by numbered ones")
 
 
@@ -92,7 +92,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _of_incident(args: argparse.Namespace) -> int:
-    """Reduce the log to the smallest scenario that shows the incident; write it and a pytest file beside it."""
+    """Reduce the log to the smallest scenario that shows the incident; write it and a pytest file next to it."""
     from malsim.adapters.engine.adapter import Adapter
     from malsim.base.errors import UsageError
     from malsim.lab.incident import find, pytest_text, read_log, scenario_text, stays_red

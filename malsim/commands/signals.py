@@ -40,12 +40,12 @@ def main(args: argparse.Namespace) -> int:
         print("\n".join(signal_named(name).text for name in names), end="")
         return 0
     axis = ""
-    for one in catalogue().values():
-        if one.axis != axis:
-            axis = one.axis
+    for signal in catalogue().values():
+        if signal.axis != axis:
+            axis = signal.axis
             print(f"{axis}:")
-        print(f"  {one.name:<27} {one.display:<9} {one.rule}")
-        print(f"  {'':<37} acts: {one.acts}")
+        print(f"  {signal.name:<27} {signal.display:<9} {signal.rule}")
+        print(f"  {'':<37} acts: {signal.acts}")
     return 0
 
 
@@ -55,6 +55,6 @@ def _read(store: str, names: list[str], ticks: int, every: float, scope: str | N
 
     with Store(store, write=False) as file:
         memory, now = file.within(file.memory, scope), file.day or 0.0
-    for one in readings(memory, names, now=now, ticks=ticks, every=every):
-        print(one)
+    for signal in readings(memory, names, now=now, ticks=ticks, every=every):
+        print(signal)
     return 0

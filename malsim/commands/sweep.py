@@ -111,7 +111,7 @@ def _points(args: argparse.Namespace, scenario: Scenario) -> Given:
 
 
 def ranges(texts: list[str], where: str) -> dict[str, list[float | int | str]]:
-    """A space from NAME=LOW:HIGH, or of a choice from NAME=ONE,OTHER, as an option takes it."""
+    """Return the space of options NAME=LOW:HIGH (a range) and NAME=A,B (a choice)."""
     return {
         name: [_value(value) for value in text.split(":" if ":" in text else ",")] for name, text in _pairs(texts, where)
     }

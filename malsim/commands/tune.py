@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, metavar="N", help="of the search (0)")
     add("--workers", type=int, default=1, metavar="N", help="processes; they change nothing but the time")
     add("--json", action="store_true", help="print one JSON object instead")
-    add("-o", "--output", type=Path, metavar="FILE", help="write the rules there, and a figure beside them")
+    add("-o", "--output", type=Path, metavar="FILE", help="write the rules to this file, and a figure next to it")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -55,14 +55,15 @@ def main(args: argparse.Namespace) -> int:
         "budget": args.budget, "replications": args.replications, "seed": args.seed, "progress": not args.json,
         "rules": Rules.read(args.rules) if args.rules else None,
     }  # fmt: skip
-    space, problems = ranges(args.space, "--space"), [_problem(one, args) for one in args.problems]
+    space, problems = ranges(args.space, "--space"), [_problem(text, args) for text in args.problems]
     with executor_of(workers=args.workers) if args.workers > 1 else nullcontext() as executor:
         result = tune(problems, space=space, executor=executor, **settings)
     print(json.dumps(_figures(result), indent=1) if args.json else result)
     if args.output:
         stem = args.output.with_suffix("")
         figures = {
-            stem.with_name("-".join(filter(None, (stem.name, name))) + ".png"): one for name, one in result.figures().items()
+            stem.with_name("-".join(filter(None, (stem.name, name))) + ".png"): text
+            for name, text in result.figures().items()
         }
         for path, figure in figures.items():
             figure.savefig(path)
@@ -83,6 +84,6 @@ def _problem(given: str, args: argparse.Namespace) -> Any:
 def _figures(result: TuningResult) -> dict[str, Any]:
     names = ("objectives", "best", "interval", "gap", "recommended", "reason", "notes")
     triples = {name: getattr(result, name) for name in ("loss", "gain", "held_out", "held_gain")}
-    finite = {name: values and [None if math.isnan(one) else one for one in values] for name, values in triples.items()}
+    finite = {name: values and [None if math.isnan(text) else text for text in values] for name, values in triples.items()}
     rows = {"margins": None if result.margins is None else result.margins.to_dicts(), "front": result.front.to_dicts()}
     return {name: getattr(result, name) for name in names} | finite | rows

@@ -2,7 +2,7 @@
 
 malsim why scenarios/ten_sybils.toml claim-7-522 --at 10
 malsim why memory.sqlite dec_a3ee --law records -o why.png
-malsim why log.jsonl pump=runs                      of what malsim agent record wrote: OBJECT=VALUE
+malsim why log.jsonl pump=runs                      a log of malsim agent record: OBJECT=VALUE
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("cell", metavar="CELL", help="a handle or name of a cell; of claims or a log OBJECT=VALUE")
     add("--at", type=day, metavar="DAY", help="the day asked about; default the last")
     add("--rep", type=int, metavar="K", help="of a scenario, the replication; default its first")
-    add("--scope", metavar="NAME", help="of a store, the scope; default what is everybody's")
+    add("--scope", metavar="NAME", help="of a store, the scope; default the common one")
     set_arguments(parser)
-    add("-o", "--output", type=Path, metavar="FILE", help="draw the terms as a waterfall too, as PNG")
+    add("-o", "--output", type=Path, metavar="FILE", help="also draw the terms as a waterfall (PNG)")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -58,7 +58,7 @@ def _of_run(args: argparse.Namespace) -> Explanation | LawExplanation:
 
 
 def _of_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanation, list[str]]:
-    """Of a store under its own law or one of items, with who rewrote what, or of other claims under a law of items."""
+    """Explain a cell of a store (with the writers who rewrote it), or a value in other claims under a law of items."""
     from malsim.importers.building.claim_stream import is_memory, stream
     from malsim.lab.studies.laws.claims import explain_claim
     from malsim.memory.tables.connect import is_store
@@ -74,14 +74,14 @@ def _of_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanation, 
 
 
 def _law(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
-    """A law of items and its parameters; none where the graph's own is asked."""
+    """Return the law of items and its parameters; None for the law of the graph."""
     from malsim.lab.space.scenario_options import law_settings
 
     return args.law, law_settings([text for text in args.set if text.startswith("law.")])
 
 
 def _of_graph(args: argparse.Namespace) -> tuple[Explanation, list[str]]:
-    """Of a store: as recorded, or as one more tick has it."""
+    """Explain a cell of a store: as recorded, or after one more tick if a day or a setting is given."""
     from malsim.memory import Rules, tick
     from malsim.memory.explain import explain
     from malsim.memory.store import Store

@@ -88,5 +88,5 @@ def test_answer_passes_if_all_its_properties_hold() -> None:
     assert graded({"a": True, "b": True}).passed
     assert not graded({"a": True, "b": False}).passed
     assert repr(Grade({"a": False})) == "not yet\n  fails: a"
-    with pytest.raises(ValueError, match="asks for something"):
+    with pytest.raises(ValueError, match="at least one property"):
         graded({})

@@ -1,4 +1,4 @@
-"""Reference pages made from declarations: what the code declares is written once, there."""
+"""Reference pages generated from the declarations in the code."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ def _pins_of(sheet: Any, keys: Mapping[str, Any]) -> str:
 
 
 def writers() -> str:
-    """Behaviours of writers, with their equations and parameters."""
+    """Return the behaviours of writers, with their equations and parameters."""
     from malsim.sim.writers import behaviours
 
     parts = ['A population is a behaviour, a size and a schedule: `[[writers]] behaviour = "honest"`.\n']
     parts += [
-        f"## {one.name}\n\n{one.sentence}\n\n```text\n{one.equation}\n```\n\n{parameters(one.params)}\n"
-        for one in behaviours().values()
+        f"## {kind.name}\n\n{kind.sentence}\n\n```text\n{kind.equation}\n```\n\n{parameters(kind.params)}\n"
+        for kind in behaviours().values()
     ]
     return "\n".join(parts)
 
@@ -112,7 +112,7 @@ def limits() -> str:
     from malsim.base.limits import Limits
 
     head = (
-        "Every command, and pytest, refuses input that asks for more, before it is run. The variable `MALSIM_LIMITS` raises "
+        "Every command, and pytest, refuses input beyond these limits before it runs. The variable `MALSIM_LIMITS` raises "
         "limits by name, with a comma between two: `MALSIM_LIMITS=ticks=2000000,memory=8000000000 malsim run …`. Calls from "
         "Python are not limited unless the caller says so: `with Limits().hold(): …`.\n\n"
     )
@@ -140,14 +140,14 @@ PUBLIC = ("malsim.memory", "malsim.adapters", "malsim.judging.axioms", "malsim.j
 
 
 def python() -> str:
-    """Return the names that stay: what `import malsim as ms` gives, and the packages beside it, from the docstrings."""
+    """Return the public names with their docstrings: those of `malsim` and of the other public packages."""
     import importlib
     import inspect
 
     import malsim
 
     packages = ", ".join(f"`{package}`" for package in PUBLIC)
-    parts = [f"What `import malsim as ms` gives, then the public names of {packages}. All else may change.\n"]
+    parts = [f"The names of `import malsim as ms`, then the public names of {packages}. All other names may change.\n"]
     for name in malsim.__all__:
         item = getattr(malsim, name)
         text = inspect.cleandoc(item.__doc__ or "")

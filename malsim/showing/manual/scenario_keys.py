@@ -164,9 +164,9 @@ def _kind(part: dict[str, Any], defs: dict[str, Any]) -> str:
     if "enum" in part:
         return " or ".join(map(str, part["enum"]))
     if "oneOf" in part or "anyOf" in part:
-        return " or ".join(_kind(one, defs) for one in part.get("oneOf", part.get("anyOf", ())))
+        return " or ".join(_kind(option, defs) for option in part.get("oneOf", part.get("anyOf", ())))
     named = part.get("type", "any")
-    kind = " or ".join(KINDS.get(one, one) for one in ([named] if isinstance(named, str) else named))
+    kind = " or ".join(KINDS.get(option, option) for option in ([named] if isinstance(named, str) else named))
     return f"{kind} of {_kind(part['items'], defs)}" if named == "array" and "items" in part else kind + _bounds(part)
 
 

@@ -1,4 +1,4 @@
-"""The pages as a static site with search, by Sphinx: it opens from a folder, and fetches nothing."""
+"""Manual as a static site with search, made by Sphinx; it opens from a folder without a network."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def build(folder: Path) -> list[Path]:
     Raises
     ------
     UsageError
-        Where Sphinx, its reader of Markdown and its theme are not installed, or cannot write there.
+        If Sphinx, MyST or furo are not installed, or the folder cannot be written.
     """
     try:
         import furo  # noqa: F401  # Sphinx loads it, and the reader, by name
@@ -37,28 +37,32 @@ def build(folder: Path) -> list[Path]:
         from sphinx.cmd.build import build_main
     except ImportError:
         raise UsageError("HTML pages need Sphinx, MyST and furo", hint='pip install "malsim[docs]"') from None
-    with TemporaryDirectory() as place:
-        _write(Path(place))
-        if build_main(["-q", "-b", "html", "-d", f"{place}/.doctrees", place, str(folder)]):
-            raise UsageError("the pages could not be written", given=str(folder), hint="the lines above say why")
-    return [folder / "index.html", *(folder / f"{one.topic}.html" for one in pages())]
+    with TemporaryDirectory() as temporary:
+        _write(Path(temporary))
+        if build_main(["-q", "-b", "html", "-d", f"{temporary}/.doctrees", temporary, str(folder)]):
+            raise UsageError("the pages could not be written", given=str(folder), hint="see the lines printed above")
+    return [folder / "index.html", *(folder / f"{entry.topic}.html" for entry in pages())]
 
 
 def _write(source: Path) -> None:
-    """Write the Markdown of every page, what leads to them, and Sphinx's settings."""
-    every, index = pages(), ["# malsim", "A test bench for agent memories that many writers share."]
+    """Write the Markdown of all pages, an index, and the settings of Sphinx."""
+    every, index = pages(), ["# malsim", "A simulator and op workbench for memories that many agents write into."]
     for section, name in SECTIONS.items():
-        own = [page for page in every if page.section == section]
-        index.append("\n".join(["```{toctree}", f":caption: '{name}'", ":maxdepth: 1", *(one.topic for one in own), "```"]))
+        section_pages = [page for page in every if page.section == section]
+        index.append(
+            "\n".join(
+                ["```{toctree}", f":caption: '{name}'", ":maxdepth: 1", *(entry.topic for entry in section_pages), "```"]
+            )
+        )
         (source / section).mkdir()
-        for page in own:
+        for page in section_pages:
             (source / f"{page.topic}.md").write_text(_with_pictures(page.read(), source), encoding="utf-8")
     (source / "index.md").write_text("\n\n".join(index), encoding="utf-8")
     (source / "conf.py").write_text(SETTINGS, encoding="utf-8")
 
 
 def _with_pictures(text: str, source: Path) -> str:
-    """Return a page whose pictures lie in the source, from where Sphinx takes them; one that did not ship is left out."""
+    """Copy the pictures of a page into the source folder and return the page; leave out pictures that are not shipped."""
 
     def moved(picture: re.Match[str]) -> str:
         if not (root() / picture[2]).is_file():

@@ -1,4 +1,4 @@
-"""The exercises of the notebooks: an answer is right where every property asked of it holds; none is compared with a key."""
+"""Exercises of the notebooks: an answer passes if all required properties hold."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Grade:
         return all(self.properties.values())
 
     def __repr__(self) -> str:
-        """Return the verdict, then a line a property."""
+        """Return the verdict, then one line per property."""
         lines = [f"  {'holds' if holds else 'fails'}: {text}" for text, holds in self.properties.items()]
         return "\n".join(["passed" if self.passed else "not yet", *lines])
 
@@ -53,5 +53,5 @@ def graded(*parts: Mapping[str, bool] | tuple[Any, ...]) -> Grade:
     for part in parts:
         properties |= held(*part) if isinstance(part, tuple) else part
     if not properties:
-        raise ValueError("an exercise asks for something")
+        raise ValueError("an exercise needs at least one property")
     return Grade({text: bool(holds) for text, holds in properties.items()})

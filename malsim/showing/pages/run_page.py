@@ -1,4 +1,4 @@
-"""A run as one HTML file that opens from a disk without a network: lines over time, and why each is where it is."""
+"""HTML page of a run that opens offline: lines over time, and the reasons for each value."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Lines = dict[str, list[float | None]]
 
 
 def run_page(run: Run, *, changed: str = "") -> str:
-    """Return the page: effective, currency and signals of the first replication recorded, or means over all where none is.
+    """Return the page: effective, currency and signals of the first recorded replication, else means over all.
 
     `changed` lists the settings that differ from their defaults. The page says what it leaves out: lines beyond
     150 a panel, ticks beyond 300,000 values, reasons beyond 1,000.
@@ -66,7 +66,7 @@ def run_page(run: Run, *, changed: str = "") -> str:
 
 
 def _panels(run: Run, rep: int, notes: list[str]) -> list[tuple[str, str, pl.DataFrame]]:
-    """Title, family and frame (t, name, value, and low, high of bands) of each panel."""
+    """Return title, family and frame (t, name, value; low and high for bands) of each panel."""
     columns = [name for name in dict.fromkeys((run.score, "currency")) if name in run.cells.columns]
     cells = run.cells.filter(pl.col("rep") == rep)
     parts: dict[str, tuple[str, list[pl.DataFrame]]] = {}
@@ -141,17 +141,17 @@ def _reasons(
     moves, reasons = dict[str, list[int]](), dict[str, list[tuple[int, str]]]()
     for name, values in lines.items():
         try:
-            places = _moves(values)
-            run.why(name, times[places[0]], rep)
-            moves[name] = places
+            moved_at = _moves(values)
+            run.why(name, times[moved_at[0]], rep)
+            moves[name] = moved_at
         except MalsimError as error:  # a memory or a signal that cannot be asked
             reasons[name] = [(0, f"This run cannot say why: {plain_text(str(error))}")]
-    most = _share([len(places) for places in moves.values()])
-    if any(len(places) > most for places in moves.values()):
-        notes.append(f"why? is told of at most {most} days a line, evenly chosen among those on which it moved")
-    for name, places in moves.items():
-        some = sorted({places[round(at)] for at in np.linspace(0, len(places) - 1, min(most, len(places)))})
-        reasons[name] = [(place, plain_text(run.why(name, times[place], rep))) for place in some]
+    most = _share([len(moved_at) for moved_at in moves.values()])
+    if any(len(moved_at) > most for moved_at in moves.values()):
+        notes.append(f"at most {most} reasons per line, evenly chosen among the days on which it moved")
+    for name, moved_at in moves.items():
+        some = sorted({moved_at[round(at)] for at in np.linspace(0, len(moved_at) - 1, min(most, len(moved_at)))})
+        reasons[name] = [(tick, plain_text(run.why(name, times[tick], rep))) for tick in some]
     return reasons
 
 
@@ -165,9 +165,9 @@ def _share(counts: list[int]) -> int:
 
 def _moves(values: list[float | None]) -> list[int]:
     """Return the indexes at which a line changes value, including the first."""
-    places, last = list[int](), math.inf
-    for place, value in enumerate(values):
+    moved_at, last = list[int](), math.inf
+    for tick, value in enumerate(values):
         if value is not None and abs(value - last) > STILL:
-            places.append(place)
+            moved_at.append(tick)
             last = value
-    return places
+    return moved_at

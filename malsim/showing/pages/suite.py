@@ -20,18 +20,20 @@ WORDS: dict[Status, str] = {"pass": "passed", "fail": "failed", "error": "error"
 
 def report(suite: Suite) -> str:
     """Return the page. Figures are embedded as PNG; beyond 4 MB of figures, only failing scenarios keep theirs."""
-    order = sorted(suite.judged, key=lambda one: ("error", "fail", "pass").index(one.status))
+    order = sorted(suite.judged, key=lambda entry: ("error", "fail", "pass").index(entry.status))
     figures, left = dict[str, bytes](), MOST_FIGURES
-    for one in order:
-        figure = _figure(one)
+    for entry in order:
+        figure = _figure(entry)
         if figure and len(figure) <= left:
-            figures[one.scenario.path or one.scenario.name] = figure
+            figures[entry.scenario.path or entry.scenario.name] = figure
             left -= len(figure)
     rows = list(suite.outcomes())
-    sections = [_section(one, suite, rows, figures) for one in suite.judged]
+    sections = [_section(entry, suite, rows, figures) for entry in suite.judged]
     unread = [_failure("error", path, [problem]) for path, problem in suite.unread]
     counts = " ".join(f'<span class="{status}">{suite.count(status)} {word}</span>' for status, word in WORDS.items())
-    links = "".join(f"<li>{_mark(one.status)} <a href='#{_anchor(one)}'>{text(one.scenario.name)}</a></li>" for one in order)
+    links = "".join(
+        f"<li>{_mark(entry.status)} <a href='#{_anchor(entry)}'>{text(entry.scenario.name)}</a></li>" for entry in order
+    )
     body = filled("suite", counts=counts, links=links, unread="\n".join(unread), sections="\n".join(sections))
     return page("malsim: verdicts", body)
 

@@ -27,15 +27,15 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#666666"
 RESOLUTION = 130
 NOTEBOOK = 100  # dots per inch, so that a notebook with its figures stays small
-NARROW = 6.8  # inches across at which text of 8 points can be read on a page 480 pixels wide
-LETTERS = 11.6  # of a headline, an inch
+NARROW = 6.8  # inches: at this width 8-point text is readable on a page 480 pixels wide
+LETTERS = 11.6  # characters of a headline per inch
 
 
 class Sheet(Figure):
     """A figure that a notebook shows and `savefig` writes, with no window system behind it; texts stay as typed."""
 
     def draw(self, renderer: Any) -> None:
-        """Draw with dollar signs as they stand and without control characters; only powers on axes are set as formulas."""
+        """Draw dollar signs as text and drop control characters; only powers on axes are set as formulas."""
         powers = {
             label
             for axes in self.axes
@@ -54,8 +54,8 @@ class Sheet(Figure):
         if not isinstance(fname, str | Path):
             super().savefig(fname, **kwargs)
             return
-        with whole_file(fname) as place:
-            super().savefig(place, **kwargs)
+        with whole_file(fname) as temporary:
+            super().savefig(temporary, **kwargs)
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
@@ -83,7 +83,7 @@ def dress(axes: Axes, *, x: str, y: str, title: str = "") -> Axes:
 
 
 def line_styles(count: int) -> list[dict[str, Any]]:
-    """Colour and dash for each of `count` lines; no two of the first 35 are alike."""
+    """Return colour and dash for each of `count` lines; the first 35 all differ."""
     pairs = zip(cycle(COLOURS), cycle(DASHES), strict=False)
     return [{"color": colour, "linestyle": dash} for colour, dash in islice(pairs, count)]
 
@@ -100,17 +100,17 @@ def event_lanes(axes: Axes, events: pl.DataFrame, kinds: list[str], *, most: int
 
 
 def mark(number: int) -> dict[str, Any]:
-    """Colour and marker of the so many-th of a few."""
+    """Return colour and marker of the series with this number."""
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
 
 
 def headline(figure: Sheet, title: str) -> None:
-    """Write what the figure shows above it, wrapped at its width."""
+    """Write a title above the figure, wrapped at its width."""
     figure.suptitle(_wrapped(figure, title, LETTERS), fontsize=10, x=0.01, ha="left")
 
 
 def footnote(figure: Sheet, text: str) -> None:
-    """Write a note under the figure, wrapped at its width; nothing where it is empty."""
+    """Write a note under the figure, wrapped at its width, unless it is empty."""
     if text:
         figure.supxlabel(_wrapped(figure, text, 1.2 * LETTERS), fontsize=8, x=0.01, ha="left", color=GREY)
 
@@ -120,9 +120,9 @@ def _wrapped(figure: Sheet, text: str, letters: float) -> str:
     return "\n".join(part for line in text.split("\n") for part in textwrap.wrap(line, wide))
 
 
-def intervals(axes: Axes, rows: pl.DataFrame, places: Any, number: int, *, label: str = "") -> None:
+def intervals(axes: Axes, rows: pl.DataFrame, rows_at: Any, number: int, *, label: str = "") -> None:
     """Draw value, low and high, the three columns of `rows`, across: a mark with its interval at each place."""
     value, low, high = (rows[name].cast(pl.Float64).to_numpy() for name in rows.columns)
     spread = np.nan_to_num([value - low, high - value]).clip(min=0.0)
     look: dict[str, Any] = {"linestyle": "none", "markersize": 5, "capsize": 2, "linewidth": 1} | mark(number)
-    axes.errorbar(value, places, xerr=spread, label=label or None, **look)
+    axes.errorbar(value, rows_at, xerr=spread, label=label or None, **look)

@@ -1,4 +1,4 @@
-"""The answer to each fact over time: the best claim of the true value against the best of any other, with its bands."""
+"""Figures of answers over time: the best claim of the true value against the best of any other value."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | Non
 
 
 def turns(bands: pl.DataFrame, *, title: str = "", compactions: Sequence[float] = ()) -> Sheet:
-    """Draw the reader's turns: how many did harm, declined or were withheld, and how much was opened and blocked.
+    """Draw the shares of turns that did harm, declined or were withheld, and the numbers of cells opened and turns blocked.
 
     Where its context is emptied (`compactions`, days), a third panel has the share of cells that came with the memory.
 
@@ -83,8 +83,8 @@ def turns(bands: pl.DataFrame, *, title: str = "", compactions: Sequence[float] 
     _mean(lower, mine.filter(pl.col("signal") == "lost"), COLOURS[6], (0, (1, 1)), "lessons lost")
     upper.set_ylim(bottom=0.0)
     lower.set_ylim(bottom=0.0)
-    dress(upper, x="", y="share of turns (0 to 1)", title=f"what became of the reader's turns, mean of the last {WINDOW}")
-    dress(lower, x="time (days)", y="how many a turn", title=f"what they cost, mean of the last {WINDOW}")
+    dress(upper, x="", y="share of turns (0 to 1)", title=f"outcome of the reader's turns, mean of the last {WINDOW}")
+    dress(lower, x="time (days)", y="number per turn", title=f"cost of the turns, mean of the last {WINDOW}")
     for axes in third:
         _from_memory(axes, cells, compactions)
     for axes in (upper, lower, *third):
@@ -100,7 +100,7 @@ def _from_memory(axes: Axes, cells: pl.DataFrame, compactions: Sequence[float]) 
     share = cells.filter(pl.col("mean") > 0.0).with_columns(mean=pl.col("mean_init") / pl.col("mean"))
     _mean(axes, share, COLOURS[2], "-", "of cells pushed and opened")
     axes.set_ylim(-0.03, 1.05)
-    what = "what still stems from the memory's beginning; dashed: the context is emptied"
+    what = "share of cells from the beginning of the memory; dashed: the context is emptied"
     dress(axes, x="time (days)", y="share (0 to 1)", title=what)
 
 

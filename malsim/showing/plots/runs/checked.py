@@ -1,4 +1,4 @@
-"""A scenario's checks over time: a panel each value, the regions it must keep to, bands, and a lane each kind of event."""
+"""Figure of a scenario's checks: a panel per value with its allowed regions, and a lane per kind of event."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def checked(
     *,
     title: str = "",
 ) -> Sheet | None:
-    """Draw the values over time with what is asked of them; None if there is no value.
+    """Draw the values over time with the regions that the checks require; return None if there is no value.
 
     Parameters
     ----------

@@ -28,15 +28,15 @@ def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) 
     figure = sheet(13.0, 0.9 + 2.9 * len(names))
     panels = np.atleast_2d(figure.subplots(len(names), 3, width_ratios=[1, 1, 1.3]))
     for (left, middle, right), name in zip(panels, names, strict=True):
-        own = frame.filter(scenario=name)
-        last = own.filter(metric=avoided, weekly=own["weekly"][-1])
+        policy_rows = frame.filter(scenario=name)
+        last = policy_rows.filter(metric=avoided, weekly=policy_rows["weekly"][-1])
         _bars(left, last.select("value", "low", "high"), policies)
         dress(left, x=f"{avoided} (95 %)", y="", title=name)
         _bars(middle, last.select("difference", "difference_low", "difference_high"), policies)
         middle.axvline(0.0, color="0.4", linewidth=1, linestyle="--")
         dress(middle, x=f"the same less that of {policies[0]}, paired (95 %)", y="", title=f"against {policies[0]}")
         for number, policy in enumerate(policies):
-            line = own.filter(policy=policy)
+            line = policy_rows.filter(policy=policy)
             x, y = (line.filter(metric=metric)["value"] for metric in (load, autonomy))
             right.plot(x, y, markersize=5, linewidth=1, label=policy, **mark(number))
         dress(right, x=load, y="right actions per turn (1)", title="load on people against autonomy")
@@ -45,10 +45,10 @@ def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) 
 
 
 def _bars(axes: Axes, rows: pl.DataFrame, policies: list[str]) -> None:
-    places = np.arange(len(policies))[::-1]
-    for number, place in enumerate(places):
-        intervals(axes, rows[number], [place], number)
-    axes.set_yticks(places, policies, fontsize=9)
+    bar_rows = np.arange(len(policies))[::-1]
+    for number, bar_row in enumerate(bar_rows):
+        intervals(axes, rows[number], [bar_row], number)
+    axes.set_yticks(bar_rows, policies, fontsize=9)
     axes.set_ylim(-0.6, len(policies) - 0.4)
 
 
@@ -77,12 +77,12 @@ def staleness(cells: pl.DataFrame, labels: pl.DataFrame, *, stale_below: float, 
     begin, end = float(times.min(initial=np.inf)), float(times.max(initial=0.0))
     figure = sheet(8.6, 1.6 + 0.24 * first.height)
     axes = figure.subplots()
-    for place, row in enumerate(first.to_dicts()):
+    for bar_row, row in enumerate(first.to_dicts()):
         order = ("stable", "volatile", "ephemeral").index(row["stability"])
         until, text = _until(row["day"], begin, end)
-        axes.barh(place, until, height=0.7, color=COLOURS[order], hatch=HATCHES[order], edgecolor="white", linewidth=0,
+        axes.barh(bar_row, until, height=0.7, color=COLOURS[order], hatch=HATCHES[order], edgecolor="white", linewidth=0,
                   label=row["stability"])  # fmt: skip
-        axes.text(until, place, f"  {text}", va="center", fontsize=7)
+        axes.text(until, bar_row, f"  {text}", va="center", fontsize=7)
     names = [f"{row['cell']}  {textwrap.shorten(row['title'], 44, placeholder='…')}" for row in first.to_dicts()]
     axes.set_yticks(range(first.height), names, fontsize=7)
     axes.set_ylim(first.height - 0.4, -0.6)

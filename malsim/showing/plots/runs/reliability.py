@@ -1,4 +1,4 @@
-"""Does a confidence of p come true with frequency p: a reliability diagram."""
+"""Reliability diagram: share of right answers against stated probability."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ BINS = 15
 def reliability(answers: pl.DataFrame, *, title: str = "") -> Sheet:
     """Draw, for each of 15 equal bins, the mean probability against the share that was right, with a 95 % Wilson interval.
 
-    `answers` has probability (0 to 1) and right (true or false), one row a question. Below stands how many answers each bin
-    holds.
+    `answers` has probability (0 to 1) and right (true or false), one row a question. The lower panel counts the answers of
+    each bin.
     """
     probability, right = answers["probability"].to_numpy(), answers["right"].to_numpy()
-    place = np.minimum((probability * BINS).astype(np.int64), BINS - 1)
-    count = np.bincount(place, minlength=BINS)
+    bin_of = np.minimum((probability * BINS).astype(np.int64), BINS - 1)
+    count = np.bincount(bin_of, minlength=BINS)
     some = count > 0
-    mean = np.bincount(place, weights=probability, minlength=BINS)[some] / count[some]
-    share = np.bincount(place, weights=right, minlength=BINS)[some] / count[some]
+    mean = np.bincount(bin_of, weights=probability, minlength=BINS)[some] / count[some]
+    share = np.bincount(bin_of, weights=right, minlength=BINS)[some] / count[some]
     low, high = wilson(share, count[some])
     figure = sheet(5.6, 5.6)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[4, 1])
-    upper.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--", label="as often as it says")
+    upper.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--", label="perfectly calibrated")
     upper.errorbar(
         mean,
         share,

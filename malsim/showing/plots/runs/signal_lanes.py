@@ -76,7 +76,7 @@ def _panels(channels: pl.DataFrame) -> list[list[dict[str, Any]]]:
 
 
 def stairs(t: Sequence[float], values: Sequence[float | None], *, until: float) -> tuple[list[float], list[float | None]]:
-    """Return the corners of a line that holds each value until the next sample, and the last until `until`; None breaks it.
+    """Return the corners of a line that holds each value until the next sample, the last until `until`; None is a gap.
 
     >>> stairs([0.0, 1.0], [5.0, 7.0], until=2.0)
     ([0.0, 1.0, 1.0, 2.0], [5.0, 5.0, 7.0, 7.0])
@@ -89,14 +89,14 @@ def _analog(
     axes: Axes, samples: pl.DataFrame, channels: list[dict[str, Any]], looks: dict[str, Any], until: float | None
 ) -> None:
     for channel in channels:
-        own = samples.filter(pl.col("channel") == channel["channel"])
-        values = own["value"].to_list()
+        line = samples.filter(pl.col("channel") == channel["channel"])
+        values = line["value"].to_list()
         look = looks[channel["channel"]]
         if values:
-            x, y = stairs(own["t"].to_list(), values, until=until or own["t"][-1])
+            x, y = stairs(line["t"].to_list(), values, until=until or line["t"][-1])
             axes.plot(x, np.array(y, dtype=float), linewidth=1.5, label=channel["channel"], **look)
         if len(values) <= DOTS_UP_TO:
-            axes.plot(own["t"], values, ".", color=look["color"], markersize=4)
+            axes.plot(line["t"], values, ".", color=look["color"], markersize=4)
     units = {UNITS.get(str(channel["address"]).rpartition("-")[2], "") for channel in channels}
     unit = f" ({units.pop()})" if len(units) == 1 and units != {""} else ""
     dress(axes, x="", y=f"value{unit}")
@@ -107,10 +107,10 @@ def _analog(
 def _lanes(axes: Axes, samples: pl.DataFrame, channels: list[dict[str, Any]], looks: dict[str, Any], until: float) -> None:
     """Draw each bit in its own lane, the first on top; high is true."""
     for lane, channel in enumerate(reversed(channels)):
-        own = samples.filter(pl.col("channel") == channel["channel"])
+        line = samples.filter(pl.col("channel") == channel["channel"])
         axes.axhline(lane, color="#cccccc", linewidth=0.6)
-        if own.height:
-            x, y = stairs(own["t"].to_list(), (LANE * own["value"] + lane).to_list(), until=until)
+        if line.height:
+            x, y = stairs(line["t"].to_list(), (LANE * line["value"] + lane).to_list(), until=until)
             colour = looks[channel["channel"]]["color"]
             axes.plot(x, np.array(y, dtype=float), color=colour, linewidth=1.3)
             axes.fill_between(x, lane, np.array(y, dtype=float), color=colour, alpha=0.2, linewidth=0)

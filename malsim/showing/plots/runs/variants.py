@@ -106,11 +106,11 @@ def _panel(
     axes: Axes, runs: Sequence[RunLine], cell: str, column: str, looks: Sequence[dict[str, Any]], *, labelled: bool
 ) -> None:
     groups: dict[bytes, list[int]] = {}
-    for place, run in enumerate(runs):
-        groups.setdefault(line_key(run.cells.filter(pl.col("cell") == cell), column), []).append(place)
+    for position, run in enumerate(runs):
+        groups.setdefault(line_key(run.cells.filter(pl.col("cell") == cell), column), []).append(position)
     ends: list[tuple[float, str, str]] = []
-    for places in groups.values():
-        first = next((place for place in places if runs[place].is_default), places[0])
+    for positions in groups.values():
+        first = next((position for position in positions if runs[position].is_default), positions[0])
         line, look = runs[first].cells.filter(pl.col("cell") == cell), dict(looks[first])
         default = runs[first].is_default
         middle = middle_of(line, column)
@@ -121,7 +121,7 @@ def _panel(
             axes.fill_between(middle["t"], middle["low"], middle["high"], step="post", color=look["color"], alpha=0.15,
                               linewidth=0)  # fmt: skip
         last = middle["middle"].drop_nulls()
-        label = " = ".join(runs[place].label for place in places)
+        label = " = ".join(runs[position].label for position in positions)
         ends.append((float(last[-1]) if len(last) else 0.0, label, look["color"]))
     axes.set_ylim(0.0, 1.0) if column in UNIT else axes.margins(y=0.15)
     if labelled:
@@ -132,15 +132,15 @@ def _end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     """Write each label to the right of the panel at the height of its line's end, pushed apart where they would overlap."""
     low, high = axes.get_ylim()
     ordered = sorted(ends, key=lambda end: end[0])
-    places = [(end[0] - low) / (high - low) for end in ordered]
-    for before, after in pairwise(range(len(places))):
-        places[after] = max(places[after], places[before] + LINE)
-    over = max(0.0, places[-1] - 1.0) if places else 0.0
-    for at in reversed(range(len(places))):
-        above = places[at + 1] - LINE if at + 1 < len(places) else 1.0
-        places[at] = min(places[at], above) if over else places[at]
-    for place, (_, label, colour) in zip(places, ordered, strict=True):
-        axes.annotate(label, (1.0, place), xycoords="axes fraction", xytext=(5, 0), textcoords="offset points",
+    positions = [(end[0] - low) / (high - low) for end in ordered]
+    for before, after in pairwise(range(len(positions))):
+        positions[after] = max(positions[after], positions[before] + LINE)
+    over = max(0.0, positions[-1] - 1.0) if positions else 0.0
+    for at in reversed(range(len(positions))):
+        above = positions[at + 1] - LINE if at + 1 < len(positions) else 1.0
+        positions[at] = min(positions[at], above) if over else positions[at]
+    for position, (_, label, colour) in zip(positions, ordered, strict=True):
+        axes.annotate(label, (1.0, position), xycoords="axes fraction", xytext=(5, 0), textcoords="offset points",
                       va="center", fontsize=9, color=colour, annotation_clip=False)  # fmt: skip
 
 

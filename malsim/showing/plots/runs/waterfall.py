@@ -19,7 +19,7 @@ MOST_COLUMNS, MOST_ROWS = 6, 16
 def waterfall(terms: pl.DataFrame, total: float, *, title: str = "") -> Sheet:
     """Draw terms (term, value) that add up to `total`; rising bars are hatched one way, falling ones the other.
 
-    More than six terms are drawn as rows, their names beside them; of more than sixteen the smallest are drawn as one.
+    More than six terms are drawn as rows, with their names at the side; beyond sixteen the smallest are merged into one.
     """
     names, values = terms["term"].to_list(), terms["value"].to_list()
     if len(values) > MOST_COLUMNS:
@@ -31,12 +31,12 @@ def _columns(names: list[str], values: list[float], total: float, title: str) ->
     figure = sheet(6.4, 3.6)
     axes = figure.subplots()
     level, least = 0.0, 0.0
-    for place, value in enumerate(values):
-        axes.bar(place, value, bottom=level, width=0.6, **_look(value))
+    for row, value in enumerate(values):
+        axes.bar(row, value, bottom=level, width=0.6, **_look(value))
         level += value
         least = min(least, level)
-        axes.plot([place + 0.3, place + 0.7], [level, level], color=LINE, linewidth=0.8)
-        axes.annotate(f"{value:+.3f}", (place, max(level, level - value) + 0.02), ha="center", fontsize=8)
+        axes.plot([row + 0.3, row + 0.7], [level, level], color=LINE, linewidth=0.8)
+        axes.annotate(f"{value:+.3f}", (row, max(level, level - value) + 0.02), ha="center", fontsize=8)
     axes.bar(len(values), total, width=0.6, color=TOTAL)
     axes.annotate(f"{total:.3f}", (len(values), total + 0.02), ha="center", fontsize=8)
     axes.axhline(0.0, color=LINE, linewidth=0.8)
@@ -50,12 +50,12 @@ def _rows(names: list[str], values: list[float], total: float, title: str) -> Sh
     figure = sheet(6.4, 1.2 + 0.24 * (len(values) + 1))
     axes = figure.subplots()
     level, ends = 0.0, [0.0, 1.0]
-    for place, value in enumerate(values):
-        axes.barh(place, value, left=level, height=0.7, **_look(value))
+    for row, value in enumerate(values):
+        axes.barh(row, value, left=level, height=0.7, **_look(value))
         level += value
         ends.append(level)
-        axes.plot([level, level], [place + 0.35, place + 0.65], color=LINE, linewidth=0.8)
-        axes.annotate(f"{value:+.3f}", (max(level, level - value) + 0.01, place), va="center", fontsize=7)
+        axes.plot([level, level], [row + 0.35, row + 0.65], color=LINE, linewidth=0.8)
+        axes.annotate(f"{value:+.3f}", (max(level, level - value) + 0.01, row), va="center", fontsize=7)
     axes.barh(len(values), total, height=0.7, color=TOTAL)
     axes.annotate(f"{total:.3f}", (total + 0.01, len(values)), va="center", fontsize=7)
     axes.axvline(0.0, color=LINE, linewidth=0.8)
@@ -74,7 +74,7 @@ def _look(value: float) -> dict[str, Any]:
 def _fewer(names: list[str], values: list[float]) -> tuple[list[str], list[float]]:
     if len(values) <= MOST_ROWS:
         return names, values
-    largest = sorted(sorted(range(len(values)), key=lambda place: -abs(values[place]))[: MOST_ROWS - 1])
-    rest = sum(value for place, value in enumerate(values) if place not in largest)
-    some = [names[place] for place in largest], [values[place] for place in largest]
+    largest = sorted(sorted(range(len(values)), key=lambda row: -abs(values[row]))[: MOST_ROWS - 1])
+    rest = sum(value for row, value in enumerate(values) if row not in largest)
+    some = [names[row] for row in largest], [values[row] for row in largest]
     return [*some[0], f"{len(values) - len(largest)} more"], [*some[1], rest]

@@ -23,7 +23,7 @@ def decay(curves: pl.DataFrame, labels: dict[str, str], at_risk: pl.DataFrame, *
     curves
         law ("observed" among them), t (days), survival (0 to 1), low, high (null but where observed).
     labels
-        What to write beside each law.
+        Text next to the name of each law.
     at_risk
         t (days), standing: how many claims were neither over nor out of sight at that age.
     """

@@ -81,15 +81,15 @@ def tornado(moves: pl.DataFrame, *, base: float, label: str, title: str = "") ->
     first = names[:MOST]
     figure = sheet(8.6, 1.6 + 0.34 * max(len(first), 2))
     axes = figure.subplots()
-    for place, name in enumerate(reversed(first)):
+    for bar_row, name in enumerate(reversed(first)):
         rows = swinging.filter(pl.col("setting") == name).sort("difference")
         for row in rows.to_dicts():
             up = row["difference"] >= 0.0
-            axes.barh(place, row["difference"], left=base, height=0.62, color=COLOURS[0] if up else COLOURS[1], alpha=0.85,
+            axes.barh(bar_row, row["difference"], left=base, height=0.62, color=COLOURS[0] if up else COLOURS[1], alpha=0.85,
                       hatch=None if up else "//", edgecolor="white", linewidth=0.5)  # fmt: skip
             if row["low"] is not None:
-                axes.plot([base + row["low"], base + row["high"]], [place, place], color="black", linewidth=1)
-        _label_ends(axes, rows, base, place)
+                axes.plot([base + row["low"], base + row["high"]], [bar_row, bar_row], color="black", linewidth=1)
+        _label_ends(axes, rows, base, bar_row)
     axes.axvline(base, color=GREY, linewidth=1, linestyle="--")
     axes.set_yticks(np.arange(len(first)), list(reversed(first)), fontsize=8)
     axes.margins(x=0.12)
@@ -101,15 +101,15 @@ def tornado(moves: pl.DataFrame, *, base: float, label: str, title: str = "") ->
     return figure
 
 
-def _label_ends(axes: Axes, rows: pl.DataFrame, base: float, place: int) -> None:
-    """Write what was set beside the lowest and the highest end of a bar; `rows` are in the order of their difference."""
+def _label_ends(axes: Axes, rows: pl.DataFrame, base: float, bar_row: int) -> None:
+    """Write the value of the setting next to each end of a bar; `rows` are in the order of their difference."""
     for row, down in ((rows.row(0, named=True), True), (rows.row(-1, named=True), False)):
         if rows.height > 1 or down == (row["difference"] < 0.0):
             ends = [row["difference"], row["low"] or 0.0, row["high"] or 0.0]
             end = base + (min(ends) if down else max(ends))
             behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
             look: dict[str, Any] = {"xytext": (-3 if down else 3, 0), "textcoords": "offset points", "bbox": behind}
-            axes.annotate(row["to"], (end, place), ha="right" if down else "left", va="center", fontsize=7, **look)
+            axes.annotate(row["to"], (end, bar_row), ha="right" if down else "left", va="center", fontsize=7, **look)
 
 
 def indices(shares: pl.DataFrame, *, label: str, title: str = "") -> Sheet:
@@ -117,16 +117,16 @@ def indices(shares: pl.DataFrame, *, label: str, title: str = "") -> Sheet:
     rows = shares.sort("total")
     figure = sheet(7.6, 1.5 + 0.42 * max(rows.height, 2))
     axes = figure.subplots()
-    place = np.arange(rows.height)
+    bar_row = np.arange(rows.height)
     for name, mark, shift, text in (("total", "s", 0.14, "total: with the others"), ("first", "o", -0.14, "first: alone")):
         value, low, high = (rows[column].to_numpy() for column in (name, f"{name}_low", f"{name}_high"))
         reach = np.maximum([value - low, high - value], 0.0)
         colour = COLOURS[0] if name == "first" else COLOURS[1]
-        axes.errorbar(value, place + shift, xerr=reach, fmt=mark, color=colour, capsize=3, label=text)
+        axes.errorbar(value, bar_row + shift, xerr=reach, fmt=mark, color=colour, capsize=3, label=text)
     axes.axvline(0.0, color=GREY, linewidth=1)
     flat = rows["flat"].to_list()
     axes.set_yticks(
-        place, [f"{name} (flat)" if dull else name for name, dull in zip(rows["setting"], flat, strict=True)], fontsize=8
+        bar_row, [f"{name} (flat)" if dull else name for name, dull in zip(rows["setting"], flat, strict=True)], fontsize=8
     )
     axes.set_ylim(-0.6, rows.height - 0.4)
     axes.legend(frameon=False, fontsize=8, loc="lower right")

@@ -57,7 +57,7 @@ def slices(
         column = candidates[name]
         words = column.dtype.is_numeric()
         choices = [] if words else sorted(column.unique().to_list())
-        x = column.to_numpy() if words else np.array([choices.index(one) for one in column], dtype=float)
+        x = column.to_numpy() if words else np.array([choices.index(candidate) for candidate in column], dtype=float)
         if name in interval:
             low, high = interval[name]
             low, high = (low, high) if words else (choices.index(low) - 0.2, choices.index(high) + 0.2)

@@ -37,7 +37,7 @@ def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "", values
     """Draw a net at a scale at which all text is 9 points.
 
     An op stands to the right of the boxes that it reads in the same tick; the number under its name is its turn in its
-    thread. The name of a signal stands in the box of its writer, so that no wire crosses it.
+    thread. The name of a signal is in the box of its writer, so that no wire crosses it.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def _routes(wires: list[dict[str, Any]], layout: dict[str, dict[str, Any]]) -> l
 def _label(
     axes: Axes, wire: dict[str, Any], layout: Mapping[str, dict[str, Any]], names: Mapping[tuple[str, str], str], colour: str
 ) -> None:
-    """Write the signal's name into its writer's box: beside the pin of an op, under the title of a source."""
+    """Write the signal's name into the box of its writer: next to the pin of an op, under the title of a source."""
     box, name = layout[wire["source"]], names[wire["source"], wire["source_pin"]]
     if box["kind"] == "op":
         x, y = _pin(box, wire["source_pin"], out=True)

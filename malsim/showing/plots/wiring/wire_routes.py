@@ -40,7 +40,7 @@ def routes(wires: Sequence[Ends], boxes: Mapping[int, Sequence[tuple[float, floa
         passed = range(source + 1, target) if target > source else range(target, source + 1)
         low, high = min(x, to) - TURN, max(x, to) + TURN
         walls = [edges for layer in passed for edges in boxes.get(layer, ())]
-        lanes = [one[3] for one in occupied if one[0] != wire.signal and one[1] < high and one[2] > low]
+        lanes = [route[3] for route in occupied if route[0] != wire.signal and route[1] < high and route[2] > low]
         height = _lane(wire, walls, lanes)
         occupied.append((wire.signal, low, high, height))
         paths.append(_along(wire, height))
