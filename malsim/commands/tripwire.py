@@ -5,6 +5,7 @@ malsim tripwire --scenario scenarios/tripwire.toml                       the sce
 malsim tripwire a.malnet b.malnet --scenario scenarios/tripwire.toml     side by side, CUSUM and EWMA beside them
 malsim tripwire design --arl0 2000 --delay 5 --shift 2 -o wire.malnet    from its figures, shown on fresh seeds
 malsim tripwire design --arl0 2000 --delay 5 --scenario scenarios/tripwire.toml --signal low
+malsim tripwire design out/tripwire --speak 10:14 --silent 1:9           from days of a recorded run, or a store's history
 malsim tripwire scenarios/tripwire.malnet --prove "always (bad and not ack implies tripped)"    for all inputs
 malsim tripwire --scenario scenarios/tripwire_poisoned.toml --prove safety       the scenario's own netlist, for all inputs
 """
@@ -50,6 +51,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="of the value while all is well; correlation of neighbouring ticks (0 1 0)",
     )  # fmt: skip
     design.add_argument("--signal", metavar="NAME", help="take noise and shift from the scenario's quiet ticks and episodes")
+    design.add_argument("--speak", metavar="DAYS", help="design RUN or STORE: spans in which it must speak, such as 6:9,33:")
+    design.add_argument("--silent", metavar="DAYS", help="and days on which it must be silent")
     design.add_argument("--seed", type=int, default=0, help="of the simulation (0)")
 
 
@@ -59,8 +62,8 @@ def main(args: argparse.Namespace) -> int:
     from malsim.base.errors import UsageError
     from malsim.lab.tripwire.study.validate import validate
 
-    if args.netlists == ["design"]:
-        return _design(args)
+    if args.netlists[:1] == ["design"]:
+        return _design_by_example(args) if args.speak or args.silent else _design(args)
     if args.prove:
         return _prove(args)
     if not args.scenario:
@@ -143,3 +146,19 @@ def _design(args: argparse.Namespace) -> int:
     if args.output:
         print(f"wrote {args.output}")
     return 0 if design.reached else 1
+
+
+def _design_by_example(args: argparse.Namespace) -> int:
+    """Propose and write a composition that separates the days; exit 1 if none does."""
+    from malsim.base.errors import UsageError
+    from malsim.lab.tripwire.study.example_design import design_from_examples
+
+    if len(args.netlists) != 2 or not (args.speak and args.silent):  # noqa: PLR2004  # the word design, and the source
+        hint = "malsim tripwire design out/RUN --speak 10:14 --silent 1:9"
+        raise UsageError("a design from examples needs one run or store, --speak and --silent", hint=hint)
+    design = design_from_examples(args.netlists[1], args.speak, args.silent, seed=args.seed + 1)
+    print(design)
+    if args.output and design.watches:
+        save_text(args.output, design.text)
+        print(f"wrote {args.output}")
+    return 0 if design.watches else 1

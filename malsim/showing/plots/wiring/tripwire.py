@@ -256,8 +256,8 @@ def _faults(axes: Axes, faults: pl.DataFrame) -> None:
         colour, word = VERDICTS[row["verdict"]]
         axes.add_patch(Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, fc=colour, ec="white"))
         dark = row["verdict"] in ("late", "error", "nothing to lose")
-        detail = {"late": f" {row['later'] or 0:.2g}", "misses": f" {row['lost']} of {row['detected']}",
-                  "false alarms": f" +{row['false_alarms'] or 0:.2g}"}.get(row["verdict"], "")  # fmt: skip
+        detail = {"late": f" {row['later'] or 0:.2g}", "misses": f"\n{row['lost']} of {row['detected']}",
+                  "false alarms": f"\n+{row['false_alarms'] or 0:.2g}"}.get(row["verdict"], "")  # fmt: skip
         axes.text(x, y, word + detail, ha="center", va="center", fontsize=8, color="black" if dark else "white")
     for x, name in enumerate(names):
         axes.text(x, len(alarms) - 0.42, name.replace(" ", "\n", 1), ha="center", va="top", fontsize=8)
