@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--junit", type=Path, metavar="FILE", help="write JUnit XML: a test case per safety answer and per mutant")
     add("--html", type=Path, metavar="FILE", help="write one self-contained page")
     add("-o", "--output", type=Path, metavar="FILE", help=OUTPUTS)
-    proof_arguments(parser, least=False)
+    proof_arguments(parser)
     design = parser.add_argument_group("design")
     design.add_argument("--arl0", type=float, metavar="TICKS", help="least average run length to a false alarm")
     design.add_argument("--delay", type=float, metavar="TICKS", help="most average run length to detect")

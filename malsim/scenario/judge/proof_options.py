@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from malsim.scenario.proof.proof import Proof
 
 
-def proof_arguments(parser: argparse.ArgumentParser, *, least: bool = True) -> None:
+def proof_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("proofs, for all inputs (pip install 'malsim[prove]'; malsim docs proofs)")
     add = group.add_argument
     add(
@@ -25,8 +25,6 @@ def proof_arguments(parser: argparse.ArgumentParser, *, least: bool = True) -> N
         help="settle it for all inputs; safety: ready-made questions",
     )
     add("--assume", action="append", default=[], metavar="PROPERTY", help="only for inputs that keep: always (…); repeat")
-    if least:
-        add("--least", metavar="PIN=LOW:HIGH", help="the least value of a setting at which it is proved: weak.level=0:1")
     add("--ticks", type=int, default=40, metavar="N", help="follow runs so far where induction does not close (40)")
 
 
@@ -34,7 +32,6 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
     """Print each proof, show the first counterexample, and return 1 if a property is refuted or not decided."""
     from malsim.base.progress import progress
     from malsim.scenario.proof.prove import prove
-    from malsim.scenario.proof.questions.least import least
     from malsim.scenario.proof.questions.safety import safety
 
     options = _options(args)
@@ -48,26 +45,12 @@ def prove_each(net: Net, document: Document, properties: Sequence[str], args: ar
             bad += [one.proof for one in flaws if one.proof]
             failed = failed or bool(flaws)
             continue
-        if getattr(args, "least", None):
-            print(least(net, text, *_range(args.least), **options))  # noqa: T201
-            continue
         proof = prove(net, text, **options)
         print(proof)  # noqa: T201
         bad += [] if proof.result.startswith("proved") else [proof]
     if args.output:
         _show(next((one for one in bad if one.trace is not None), None), document, Path(args.output))
     return 1 if bad or failed else 0
-
-
-def _range(text: str) -> tuple[str, tuple[str, str]]:
-    """Parse `weak.level=0:1` into name, low, high."""
-    from malsim.base.errors import UsageError
-
-    name, _, ends = text.partition("=")
-    low, colon, high = ends.partition(":")
-    if not (name and low and colon and high):
-        raise UsageError("a setting and its range are needed", given=text, hint="--least weak.level=0:1")
-    return name, (low, high)
 
 
 def _show(proof: Proof | None, document: Document, path: Path) -> None:

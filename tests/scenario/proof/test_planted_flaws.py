@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from malsim.base.errors import UsageError
 from malsim.netlist import load, parse
 from malsim.netlist.wiring import link
 from malsim.scenario.file.scenario_file import parse as read_scenario
 from malsim.scenario.judge.broken_run import scenario_text
 from malsim.scenario.judge.judge import judge
 from malsim.scenario.proof.prove import prove
-from malsim.scenario.proof.questions.least import least
 from malsim.scenario.proof.questions.safety import safety
 
 pytest.importorskip("z3")
@@ -106,24 +104,6 @@ net is-low alarm.set
 net flagged alarm.out > dec_a3ee-flags-review
 addf alarm tick
 """
-DELAY = "loadrt ton names=late\nnet bad late.in\nnet up late.out\naddf late tick\n"
-
-
-def test_the_least_setting_that_is_proved() -> None:
-    """The input stays within 0.02 of the level, so that a band of 0.04 is crossed once and any narrower one again."""
-    one = least(load(WATCH).net, "always (low.count <= 1)", "low.hysteresis", ("0", "0.08"), assume=NEAR, ticks=8)
-    assert one.below is not None
-    assert 0.04 - 0.08 / 1024 <= one.below <= 0.04 <= one.above + 1e-9 <= 0.04 + 0.08 / 1024
-    delay = least(load(DELAY).net, "always (up implies historically[0:2] bad)", "late.delay", ("0d", "4d"))
-    assert (delay.below, delay.above, delay.unit) == (1 * 8.64e7, 2 * 8.64e7, "ms")
-
-
-@pytest.mark.parametrize(
-    ("name", "asked"), [("low.in", "always is-low"), ("low.nothing", "x > 1"), ("low.level", "always is-low")]
-)
-def test_a_least_that_there_is_not_is_refused(name: str, asked: str) -> None:
-    with pytest.raises(UsageError, match=r"no setting|a range rises"):
-        least(load(WATCH).net, asked, name, ("0", "1"))
 
 
 @pytest.mark.parametrize("asked", ["always not flagged", "always (low < 0.5 implies not flagged)", "always is-low"])

@@ -1,1 +1,1 @@
-"""Ready-made questions to a proof, and the least setting that is proved."""
+"""Ready-made questions to a proof."""
